@@ -1,0 +1,66 @@
+/* The border between emitted vertex programs and the kernels that drive them.
+ *
+ * A compiled program is a shared library that exports `gl_abi` (an int64 equal to GL_ABI_VERSION)
+ * and one gl_range_fn per phase it has. A kernel calls a range function for one block of
+ * vertices; the block is positions [lo, hi) of `list`, or the local ids lo..hi-1 when list is NULL.
+ * A range function returns 0, or 1 after it has filled *fault. It never allocates.
+ *
+ *   gl_init          masters: the program's init()
+ *   gl_start         masters: active[v] = start(v)
+ *   gl_active        masters: active[v] = active(v)
+ *   gl_gather        total[i] = gather over the edges of vertex i's, i = position in the list
+ *   gl_combine       total[list[i]] = combine(total[list[i]], incoming[i])
+ *   gl_apply         apply(v, total[i], message[v]); adds to the aggregates at `out` unless NULL
+ *   gl_gather_apply  gather and apply at once for v not in `skip`; aggregates as gl_apply
+ *   gl_aggregate     masters: adds every vertex aggregator into `out`
+ *   gl_scatter_push  for each v of the list, over its scatter edges: scatter(v, e, neighbour)
+ *   gl_scatter_pull  for each target t, over the edges that lead to it: scatter(source, e, t)
+ *                    where active[source]
+ *   gl_combine_messages  message[list[i]] = combine(message[list[i]], incoming[i]), and signal
+ *
+ * `out` holds one gl_scalar per aggregator, which the caller has set to the identities.
+ * apply writes vertex_next; for a field that no gather reads across an edge this is the same array
+ * as vertex. Every field that apply may write is stored for each vertex it runs on.
+ */
+#ifndef GASLAB_ABI_H
+#define GASLAB_ABI_H
+#include <stdint.h>
+
+#define GL_ABI_VERSION 1
+enum { GL_IN = 1, GL_OUT = 2, GL_ALL = 3 };   /* masks of edge directions; 0 is none */
+enum {                                         /* gl_fault.code */
+    GL_FAULT_DIVISION = 1,                     /* integer division or modulo by zero */
+    GL_FAULT_RANGE = 2,                        /* a value outside the field's or int's range */
+    GL_FAULT_SHIFT = 3,                        /* a shift by less than 0 or more than 63 */
+    GL_FAULT_STEP = 4                          /* range() with step 0 */
+};
+#define GL_SIGNAL_BLOCK 10                     /* log2 of the vertices behind one signal_blocks byte */
+
+typedef union { double f; int64_t i; } gl_scalar;   /* bool and id are carried in i */
+
+typedef struct gl_view {
+    int64_t num_vertices, num_edges, superstep;      /* of the whole graph */
+    int64_t num_masters, num_local;                  /* of this rank */
+    int64_t gather_edges, scatter_edges;             /* masks; GL_ALL for any use on undirected graphs */
+    const int64_t *gid, *degree, *in_degree, *out_degree;            /* [num_local] */
+    const int64_t *in_begin;  const int32_t *in_neighbor;            /* CSC: edge slot = position */
+    const int64_t *out_begin; const int32_t *out_neighbor, *out_slot; /* CSR over the same slots */
+    void *const *vertex; void *const *vertex_next; void *const *edge; /* one array per field */
+    const gl_scalar *param, *aggregate;
+    uint64_t given;                                  /* bit k: vertex field k was given; init keeps it */
+    void *total;                                     /* accumulators by position */
+    const void *incoming;                            /* partial sums or messages from one peer */
+    const uint8_t *skip;                             /* [num_local] or NULL */
+    uint8_t *active;                                 /* [num_local] */
+    uint8_t *signalled;                              /* [num_local] */
+    uint8_t *signal_blocks;                          /* one byte per 2^GL_SIGNAL_BLOCK vertices */
+    void *message;                                   /* [num_local], identities where not signalled */
+    int64_t concurrent;                              /* 1: several threads push at once */
+    int64_t all_active;                              /* 1: pull need not look at active */
+} gl_view;
+
+typedef struct gl_fault { int64_t code, vertex, site; } gl_fault;   /* local id; index of tree.sites */
+
+typedef int32_t (*gl_range_fn)(const gl_view *view, const int32_t *list, int64_t lo, int64_t hi,
+                               gl_scalar *out, gl_fault *fault);
+#endif

@@ -1,0 +1,1 @@
+"""Compiled loops, one module per file of ``cython_kernels/``."""

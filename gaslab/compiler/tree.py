@@ -1,0 +1,343 @@
+"""The typed tree: what `parse` makes of a program class, and all that `emit` sees.
+
+Expressions have one of four types: ``float`` (float64), ``int`` (int64), ``bool`` and ``id`` (a
+global vertex id: ordered and comparable, no arithmetic). Fields and parameters also have a storage
+type, a numpy dtype name or ``"id"``; reading widens to the expression type, writing narrows and
+checks the range. Conversions are explicit `Cast` nodes, so emit never infers a type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+# storage type -> (expression type, C type, bytes)
+STORAGE: dict[str, tuple[str, str, int]] = {
+    "float64": ("float", "double", 8),
+    "float32": ("float", "float", 4),
+    "int64": ("int", "int64_t", 8),
+    "int32": ("int", "int32_t", 4),
+    "int16": ("int", "int16_t", 2),
+    "int8": ("int", "int8_t", 1),
+    "uint32": ("int", "uint32_t", 4),
+    "uint16": ("int", "uint16_t", 2),
+    "uint8": ("int", "uint8_t", 1),
+    "bool": ("bool", "uint8_t", 1),
+    "id": ("id", "int64_t", 8),
+}
+WIDE = {"float": "float64", "int": "int64", "bool": "bool", "id": "id"}  # expression -> storage type
+REQUIRED = object()  # a field or parameter without a default
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the user's source, for faults and `#line`."""
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A declared parameter, vertex field or edge field."""
+
+    name: str
+    storage: str
+    default: object
+    site: Site
+
+    @property
+    def type(self) -> str:
+        return STORAGE[self.storage][0]
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """A commutative, associative operation on one storage type: ``sum``, ``min`` or ``max``."""
+
+    op: str
+    storage: str
+
+    @property
+    def type(self) -> str:
+        return STORAGE[self.storage][0]
+
+
+# ---- expressions; every one has .type -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Const:
+    value: Union[float, int, bool]
+    type: str
+
+
+@dataclass(frozen=True)
+class Param:
+    index: int
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """``self.<aggregator>``: the value after init or after the previous apply phase."""
+
+    index: int
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Global:
+    """``num_vertices``, ``num_edges`` or ``superstep``."""
+
+    name: str
+    type: str = "int"
+
+
+@dataclass(frozen=True)
+class VertexField:
+    """A field of ``v`` or of the neighbour. role: ``"v"`` or ``"nbr"``."""
+
+    role: str
+    index: int
+    type: str
+
+
+@dataclass(frozen=True)
+class VertexAttribute:
+    """``id``, ``degree``, ``in_degree`` or ``out_degree`` of ``v`` or of the neighbour."""
+
+    role: str
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class EdgeField:
+    index: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Local:
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Unary:
+    """op: ``-`` ``+`` ``~`` ``not``."""
+
+    op: str
+    operand: "Expr"
+    type: str
+
+
+@dataclass(frozen=True)
+class Binary:
+    """op: ``+ - * / // % ** & | ^ << >>``; both sides have the same type (bool for ``& | ^`` too).
+
+    ``/`` always yields float (its operands are cast to float, but an int zero divisor is a fault:
+    then `int_divisor` is true). ``**`` is float ** float, or int ** a constant int >= 0.
+    """
+
+    op: str
+    left: "Expr"
+    right: "Expr"
+    type: str
+    site: int = -1
+    int_divisor: bool = False
+
+
+@dataclass(frozen=True)
+class Compare:
+    """op: ``== != < <= > >=``; a chain is lowered to `Logical` over `Let`-free repeated operands."""
+
+    op: str
+    left: "Expr"
+    right: "Expr"
+    type: str = "bool"
+
+
+@dataclass(frozen=True)
+class Logical:
+    """op: ``and`` or ``or``; short-circuit."""
+
+    op: str
+    operands: tuple["Expr", ...]
+    type: str = "bool"
+
+
+@dataclass(frozen=True)
+class Conditional:
+    test: "Expr"
+    then: "Expr"
+    otherwise: "Expr"
+    type: str
+
+
+@dataclass(frozen=True)
+class Cast:
+    """int/bool -> float, bool -> int, float -> int (truncates; fault when out of range), any -> bool."""
+
+    operand: "Expr"
+    type: str
+    site: int = -1
+
+
+@dataclass(frozen=True)
+class Call:
+    """A built-in: ``abs min max`` (type of the operands) or ``math.<name>``."""
+
+    function: str
+    arguments: tuple["Expr", ...]
+    type: str
+    site: int = -1
+
+
+@dataclass(frozen=True)
+class CallHelper:
+    """A helper function of the user's module, already specialised: an index into Tree.helpers."""
+
+    index: int
+    arguments: tuple["Expr", ...]
+    type: str
+
+
+Expr = Union[
+    Const, Param, Aggregate, Global, VertexField, VertexAttribute, EdgeField, Local, Unary, Binary,
+    Compare, Logical, Conditional, Cast, Call, CallHelper,
+]  # fmt: skip
+
+# ---- statements; every one has .site, an index into Tree.sites -------------------------------------
+
+
+@dataclass(frozen=True)
+class Assign:
+    """target: Local, VertexField (role ``v``) or EdgeField; value has the target's type."""
+
+    target: Union[Local, VertexField, EdgeField]
+    value: Expr
+    site: int
+
+
+@dataclass(frozen=True)
+class If:
+    test: Expr
+    body: tuple["Stmt", ...]
+    otherwise: tuple["Stmt", ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class While:
+    test: Expr
+    body: tuple["Stmt", ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class ForRange:
+    """Python's `for target in range(...)`: bounds are evaluated once; target keeps its last value."""
+
+    target: Local
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: tuple["Stmt", ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class Break:
+    site: int
+
+
+@dataclass(frozen=True)
+class Continue:
+    site: int
+
+
+@dataclass(frozen=True)
+class Return:
+    value: Union[Expr, None]
+    site: int
+
+
+@dataclass(frozen=True)
+class Signal:
+    """``nbr.signal()`` or ``nbr.signal(message)``, in scatter only."""
+
+    message: Union[Expr, None]
+    site: int
+
+
+Stmt = Union[Assign, If, While, ForRange, Break, Continue, Return, Signal]
+
+
+@dataclass(frozen=True)
+class Function:
+    """One method or helper. `locals` maps each local to its type, parameters included for helpers.
+
+    `reads` and `writes` hold names: ``v.score``, ``nbr.share``, ``e.weight``, ``v.out_degree``.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]  # helpers only: (name, type)
+    returns: Union[str, None]  # expression type, None for procedures
+    locals: dict[str, str]
+    body: tuple[Stmt, ...]
+    reads: frozenset[str]
+    writes: frozenset[str]
+    site: int
+
+
+@dataclass(frozen=True)
+class Aggregator:
+    name: str
+    combiner: Combiner
+    function: Function
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A whole program. `functions` has those of init, start, active, gather, apply, scatter it defines."""
+
+    name: str
+    params: tuple[Variable, ...]
+    vertex_fields: tuple[Variable, ...]
+    edge_fields: tuple[Variable, ...]
+    aggregators: tuple[Aggregator, ...]
+    functions: dict[str, Function]
+    helpers: tuple[Function, ...]
+    gather: Union[Combiner, None]
+    message: Union[Combiner, None]
+    gather_edges: int  # GL_IN | GL_OUT; 0 when there is no gather
+    scatter_edges: int
+    has_done: bool
+    sites: tuple[Site, ...] = field(default=())
+
+    def reads(self, phase: str, role: str) -> frozenset[str]:
+        """Names that *phase* reads on *role* (``v``, ``nbr``, ``e``), without the role."""
+        function = self.functions.get(phase)
+        prefix = role + "."
+        names = function.reads if function else ()
+        return frozenset(n[len(prefix):] for n in names if n.startswith(prefix))
+
+    def writes(self, phase: str, role: str = "v") -> frozenset[str]:
+        """Names that *phase* writes on *role*, without the role."""
+        function = self.functions.get(phase)
+        prefix = role + "."
+        names = function.writes if function else ()
+        return frozenset(n[len(prefix):] for n in names if n.startswith(prefix))
+
+    def double_buffered(self, name: str) -> bool:
+        """Whether a gather reads this vertex field across an edge while apply writes it."""
+        return name in self.reads("gather", "nbr") and name in self.writes("apply")
