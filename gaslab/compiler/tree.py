@@ -127,6 +127,8 @@ class EdgeField:
 
 @dataclass(frozen=True)
 class Local:
+    """A local, or a parameter of apply or a helper; always an ASCII identifier (maybe a word of C)."""
+
     name: str
     type: str
 
@@ -144,8 +146,9 @@ class Unary:
 class Binary:
     """op: ``+ - * / // % ** & | ^ << >>``; both sides have the same type (bool for ``& | ^`` too).
 
-    ``/`` always yields float (its operands are cast to float, but an int zero divisor is a fault:
-    then `int_divisor` is true). ``**`` is float ** float, or int ** a constant int >= 0.
+    ``/`` always yields float (its operands are cast to float; `int_divisor` says that the right one
+    was an int before, and then zero is a fault). ``**`` is float ** float, or int ** a constant
+    int >= 0. What may fault (``/`` with `int_divisor`, ``// %`` of ints, shifts) has its site.
     """
 
     op: str
@@ -194,7 +197,11 @@ class Cast:
 
 @dataclass(frozen=True)
 class Call:
-    """A built-in: ``abs min max`` (type of the operands) or ``math.<name>``."""
+    """A built-in: ``abs``, ``min`` or ``max`` of two (type of the operands), or ``math.<name>``.
+
+    math functions take and give float but for ``math.isnan isinf isfinite`` (bool) and ``math.ldexp``
+    (float, int); ``math.floor ceil trunc`` give float here and stand under a `Cast` to int.
+    """
 
     function: str
     arguments: tuple["Expr", ...]
@@ -284,13 +291,15 @@ Stmt = Union[Assign, If, While, ForRange, Break, Continue, Return, Signal]
 
 @dataclass(frozen=True)
 class Function:
-    """One method or helper. `locals` maps each local to its type, parameters included for helpers.
+    """One method or helper. `locals` maps each local to its type, parameters included.
 
+    `parameters` are (name, type): a helper's scalars in order; of apply those it takes of ``total``
+    and ``message``, by these names whatever the user calls them; of other methods none.
     `reads` and `writes` hold names: ``v.score``, ``nbr.share``, ``e.weight``, ``v.out_degree``.
     """
 
     name: str
-    parameters: tuple[tuple[str, str], ...]  # helpers only: (name, type)
+    parameters: tuple[tuple[str, str], ...]
     returns: Union[str, None]  # expression type, None for procedures
     locals: dict[str, str]
     body: tuple[Stmt, ...]
@@ -308,7 +317,10 @@ class Aggregator:
 
 @dataclass(frozen=True)
 class Tree:
-    """A whole program. `functions` has those of init, start, active, gather, apply, scatter it defines."""
+    """A whole program. `functions` has those of init, start, active, gather, apply, scatter it defines.
+
+    A helper stands after the helpers it calls. `gather_edges` and `scatter_edges` are the class's.
+    """
 
     name: str
     params: tuple[Variable, ...]
