@@ -102,7 +102,7 @@ class MPIComm(Comm):
         return self._world.allgather(value)  # type: ignore[no-any-return]
 
     def allreduce(self, values: Any, op: str = "sum") -> Any:
-        send = np.ascontiguousarray(values)
+        send = np.asarray(values, order="C")  # ascontiguousarray would make a number 1-D
         flat = send.reshape(-1)
         total = np.empty_like(flat)
         step = CHUNK // max(flat.itemsize, 1)

@@ -1,0 +1,65 @@
+"""What all tests share: the ranks, how much hypothesis tries, a compile cache of the session's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+
+import hypothesis
+import pytest
+
+from tests.mpi.ranks import Ranks
+
+SIZES = (1, 2, 3, 4)
+
+for _name, _examples in {"quick": 6, "full": 25, "long": 500}.items():
+    hypothesis.settings.register_profile(
+        _name,
+        max_examples=_examples,
+        deadline=None,  # ranks share few cores
+        derandomize=_name == "quick",
+        print_blob=True,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    )
+hypothesis.settings.load_profile(os.environ.get("GASLAB_HYPOTHESIS", "full"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes long; left out of `make quick`")
+    # Set before any host starts, so that ranks share it and nothing compiled earlier is found.
+    os.environ["GASLAB_CACHE_DIR"] = tempfile.mkdtemp(prefix="gaslab-cache-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    shutil.rmtree(os.environ["GASLAB_CACHE_DIR"], ignore_errors=True)
+
+
+class Hosts:
+    """Every number of ranks that a test asked for, started at first use, kept for the session."""
+
+    def __init__(self) -> None:
+        self._ranks: dict[int, Ranks] = {}
+
+    def __call__(self, size: int) -> Ranks:
+        """Return the host of *size* ranks."""
+        return self._ranks.setdefault(size, Ranks(size))
+
+    def close(self) -> None:
+        for ranks in self._ranks.values():
+            ranks.close()
+
+
+@pytest.fixture(scope="session")
+def hosts() -> Iterator[Hosts]:
+    """Ranks of any number: ``hosts(8).run(function, ...)``."""
+    made = Hosts()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session", params=SIZES, ids=lambda size: f"{size}ranks")
+def ranks(request: pytest.FixtureRequest, hosts: Hosts) -> Ranks:
+    """1, 2, 3 and 4 ranks in turn: ``ranks.run(function, *arguments) -> [of each rank]``."""
+    return hosts(request.param)
