@@ -1,0 +1,104 @@
+"""One rank's share of a graph: its vertices, its edges, and who holds the other replicas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import gaslab._kernels.csr as kernels
+
+IN, OUT, ALL = 1, 2, 3  # masks of edge directions, as in `gaslab.program`
+BLOCK_EDGES, BLOCK_VERTICES = 1 << 15, 1 << 12
+
+
+@dataclass
+class LocalGraph:
+    """The vertices and edges of one rank, with 32-bit local ids.
+
+    Local ids: the masters first, then the mirrors grouped by the rank of their master and within
+    it out-only, both, in-only; in each group by falling number of local edges, ties by global id,
+    so that the values of hubs share cache lines. A slot is a position in `in_neighbor`; fields of
+    edges are kept in the order of slots.
+
+    Attributes
+    ----------
+    num_masters, num_local : int
+        Vertices mastered here; vertices here.
+    rank, size : int
+        Of the communicator the graph was built on.
+    gid : int64[num_local]
+        Global ids.
+    degree, in_degree, out_degree : int64[num_local]
+        Of the whole graph, on mirrors too. In an undirected graph all three are one array.
+    in_begin : int64[num_local + 1]
+    in_neighbor : int32[num_edges]
+        The in-edges of vertex v are the slots ``in_begin[v]:in_begin[v + 1]``; `in_neighbor` holds
+        their sources, ascending in each row. Parallel edges keep the order they were given in.
+    mirror_bounds : int64[size, 4]
+        The mirrors of rank p's masters are ``b[0]:b[3]``: out-only ``b[0]:b[1]``, both
+        ``b[1]:b[2]``, in-only ``b[2]:b[3]``. *Out* means that it is the source of an edge here.
+    send_list : list of int32 arrays
+        For each rank p the masters here that p mirrors, in the order of p's mirrors.
+    send_bounds : int64[size, 4]
+        The bounds of the same three classes in ``send_list[p]``.
+    """
+
+    num_masters: int
+    num_local: int
+    size: int
+    rank: int
+    gid: np.ndarray
+    degree: np.ndarray
+    in_degree: np.ndarray
+    out_degree: np.ndarray
+    in_begin: np.ndarray
+    in_neighbor: np.ndarray
+    mirror_bounds: np.ndarray
+    send_list: list[np.ndarray]
+    send_bounds: np.ndarray
+    _out: tuple[np.ndarray, np.ndarray, np.ndarray] | None = field(default=None, repr=False)
+
+    @property
+    def num_edges(self) -> int:
+        """The edges on this rank."""
+        return int(self.in_neighbor.size)
+
+    def out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return ``out_begin`` (int64), ``out_neighbor`` and ``out_slot`` (int32): the same edges by source.
+
+        Targets ascend in each row. Built at the first call and kept.
+        """
+        if self._out is None:
+            begin = np.zeros(self.num_local + 1, dtype=np.int64)
+            kernels.count_neighbors(self.in_neighbor, begin[1:])
+            np.cumsum(begin, out=begin)
+            neighbor, slot = (np.empty(self.num_edges, dtype=np.int32) for _ in range(2))
+            kernels.transpose(self.in_begin, self.in_neighbor, None, begin[:-1].copy(), neighbor, slot, True)
+            self._out = (begin, neighbor, slot)
+        return self._out
+
+    def targets(self) -> np.ndarray:
+        """Return the target of every slot, as int32 local ids."""
+        return np.repeat(np.arange(self.num_local, dtype=np.int32), np.diff(self.in_begin))
+
+    def blocks(self, mask: int, lo: int = 0, hi: int | None = None) -> np.ndarray:
+        """Cut the vertices ``lo:hi`` (all by default) into runs of similar work.
+
+        A run has at most 32,768 edges of the directions in *mask* and 4,096 vertices; a vertex of
+        more edges is a run of its own. Returns the int64 bounds: run i is ``bounds[i]:bounds[i + 1]``.
+        """
+        hi = self.num_local if hi is None else hi
+        bounds = np.empty(hi - lo + 1, dtype=np.int64)
+        runs = kernels.block_bounds(
+            self.in_begin if mask & IN else None,
+            self.out()[0] if mask & OUT else None,
+            lo, hi, BLOCK_EDGES, BLOCK_VERTICES, bounds,
+        )  # fmt: skip
+        return bounds[: runs + 1].copy()
+
+    def memory_bytes(self) -> int:
+        """The bytes of the arrays held here, with the out-edges once they were asked for."""
+        arrays = [self.gid, self.degree, self.in_degree, self.out_degree, self.in_begin, self.in_neighbor]
+        arrays += [self.mirror_bounds, self.send_bounds, *self.send_list, *(self._out or ())]
+        return sum({id(a): a.nbytes for a in arrays}.values())

@@ -1,0 +1,6 @@
+"""The vertex-cut: every edge to one rank, every vertex one master, the mirrors agreed.
+
+In the order of the road: `strategies` name the part of each edge, `shuffle` moves the edges,
+`index` numbers the vertices that came, `place` chooses the masters at the `directory`, `build`
+orders and sorts all of it into a `gaslab.localgraph.LocalGraph`.
+"""

@@ -1,0 +1,160 @@
+"""From a share of the edges to a `LocalGraph`: cut, shuffle, place masters, order, sort."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import gaslab._kernels.csr as kernels
+from gaslab.comm import Comm
+from gaslab.localgraph import LocalGraph
+from gaslab.partition.index import Index
+from gaslab.partition.place import Placement, place_masters
+from gaslab.partition.shuffle import check_limit, shuffle
+from gaslab.partition.strategies import Context, Strategy
+
+if TYPE_CHECKING:
+    from gaslab.ingest.edges import EdgeList
+
+
+def build_local(
+    edges: EdgeList, cut: Strategy, comm: Comm, threads: int = 1
+) -> tuple[LocalGraph, dict[str, np.ndarray]]:
+    """Build this rank's part of the graph and its edge columns in slot order (collective).
+
+    Takes the arrays of *edges* over: they are freed as soon as they are not needed.
+    """
+    src, dst, columns = edges.src, edges.dst, edges.columns
+    edges.src = edges.dst = np.empty(0, dtype=np.int64)
+    edges.columns = {}
+    n = edges.num_vertices
+    if comm.size == 1:
+        check_limit(np.array([src.size]), "edges")
+        check_limit(np.array([n]), "vertices")
+        return _alone(src, dst, columns, n, edges.directed, threads)
+
+    part = cut(src, dst, comm.size, Context(comm, n, edges.directed, threads))
+    src, dst, columns = shuffle(comm, src, dst, columns, part, num_vertices=n, threads=threads)
+    del part
+    index = Index(src, dst, n)
+    src, dst = index.of(src, threads), index.of(dst, threads)
+    out_count, in_count = _count_ends(src, dst, index.gids.size, threads)
+    placement = place_masters(comm, index.gids, in_count, out_count, n)
+    return _assemble(src, dst, columns, index, in_count, out_count, placement, comm, edges.directed, threads)
+
+
+def _alone(
+    src: np.ndarray, dst: np.ndarray, columns: dict[str, np.ndarray], n: int, directed: bool, threads: int
+) -> tuple[LocalGraph, dict[str, np.ndarray]]:
+    """Build the whole graph on the only rank: every vertex a master, nothing to exchange."""
+    out_count, in_count = _count_ends(src, dst, n, threads)
+    order = order_by_group(np.zeros(n, dtype=np.int64), in_count, out_count)
+    begin, neighbor, columns = _sort_edges(src, dst, columns, order, in_count, out_count)
+    local = LocalGraph(
+        num_masters=n, num_local=n, size=1, rank=0,
+        gid=order.astype(np.int64),
+        **_degrees(in_count[order].astype(np.int64), out_count[order].astype(np.int64), directed),
+        in_begin=begin, in_neighbor=neighbor,
+        mirror_bounds=np.full((1, 4), n, dtype=np.int64),
+        send_list=[np.empty(0, dtype=np.int32)],
+        send_bounds=np.zeros((1, 4), dtype=np.int64),
+    )  # fmt: skip
+    return local, columns
+
+
+def _assemble(
+    src: np.ndarray, dst: np.ndarray, columns: dict[str, np.ndarray], index: Index, in_count: np.ndarray,
+    out_count: np.ndarray, placement: Placement, comm: Comm, directed: bool, threads: int,
+) -> tuple[LocalGraph, dict[str, np.ndarray]]:  # fmt: skip
+    """Order the vertices, agree on the mirrors, sort the edges."""
+    lonely = placement.isolated.size
+    in_count, out_count = _pad(in_count, lonely), _pad(out_count, lonely)
+    gids = np.concatenate([index.gids, placement.isolated])
+    check_limit(np.array(comm.allgather(gids.size)), "vertices")
+
+    # Group 0 are the masters; groups 1 + 3 p .. 3 + 3 p the mirrors of rank p: out-only, both, in-only.
+    group = np.zeros(gids.size, dtype=np.int64)
+    edge_class = np.where(in_count == 0, 0, np.where(out_count == 0, 2, 1))
+    mirror = np.flatnonzero(placement.master != comm.rank)
+    group[mirror] = 1 + 3 * placement.master[mirror].astype(np.int64) + edge_class[mirror]
+    ends = np.cumsum(np.bincount(group, minlength=1 + 3 * comm.size))
+    mirror_bounds = np.stack([ends[3 * p : 3 * p + 4] for p in range(comm.size)])
+
+    order = order_by_group(group, in_count, out_count)
+    gid = gids[order]
+    rows = [slice(*mirror_bounds[p, [0, 3]]) for p in range(comm.size)]
+    asked = comm.alltoall([gid[row] for row in rows])
+    bounds = comm.alltoall([mirror_bounds[p] - mirror_bounds[p, 0] for p in range(comm.size)])
+    local_of = inverse(order)
+
+    begin, neighbor, columns = _sort_edges(src, dst, columns, order, in_count, out_count)
+    local = LocalGraph(
+        num_masters=int(ends[0]), num_local=gids.size, size=comm.size, rank=comm.rank,
+        gid=gid,
+        **_degrees(_pad(placement.in_degree, lonely)[order], _pad(placement.out_degree, lonely)[order], directed),
+        in_begin=begin, in_neighbor=neighbor,
+        mirror_bounds=mirror_bounds,
+        send_list=[local_of[index.of(ids)] for ids in asked],
+        send_bounds=np.stack(bounds),
+    )  # fmt: skip
+    return local, columns
+
+
+def _count_ends(src: np.ndarray, dst: np.ndarray, n: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
+    out_count, in_count = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    kernels.count_ends(src, dst, out_count, in_count, threads)
+    return out_count, in_count
+
+
+def _pad(values: np.ndarray, zeros: int) -> np.ndarray:
+    return np.concatenate([values, np.zeros(zeros, dtype=values.dtype)])
+
+
+def _degrees(in_degree: np.ndarray, out_degree: np.ndarray, directed: bool) -> dict[str, np.ndarray]:
+    both = in_degree + out_degree
+    if not directed:
+        return {"degree": both, "in_degree": both, "out_degree": both}
+    return {"degree": both, "in_degree": in_degree, "out_degree": out_degree}
+
+
+def order_by_group(group: np.ndarray, in_count: np.ndarray, out_count: np.ndarray) -> np.ndarray:
+    """Return the int32 order by rising group, then falling number of edges here, then position."""
+    degree = np.add(in_count, out_count, dtype=np.int64)
+    most = int(degree.max(initial=0))
+    key = (group * (most + 1) + (most - degree)).astype(np.uint64)
+    order, spare = np.arange(key.size, dtype=np.int32), np.empty(key.size, dtype=np.int32)
+    counts = np.empty(2049, dtype=np.int64)
+    for shift in range(0, int(key.max(initial=0)).bit_length(), 11):
+        kernels.radix_pass(key, order, shift, counts, spare)
+        order, spare = spare, order
+    return order
+
+
+def inverse(order: np.ndarray) -> np.ndarray:
+    """Return the int32 inverse of a permutation."""
+    where = np.empty(order.size, dtype=np.int32)
+    where[order] = np.arange(order.size, dtype=np.int32)
+    return where
+
+
+def _sort_edges(
+    src: np.ndarray, dst: np.ndarray, columns: dict[str, np.ndarray], order: np.ndarray,
+    in_count: np.ndarray, out_count: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:  # fmt: skip
+    """Sort the edges by target and source with two counting sorts: ``in_begin``, ``in_neighbor``, columns."""
+    m, local_of = src.size, inverse(order)
+    target = np.empty(m, dtype=np.int32)
+    which, position = (np.empty(m, dtype=np.int32) if columns else None for _ in range(2))
+    out_begin, in_begin = _begins(out_count[order]), _begins(in_count[order])
+    kernels.rows_by_source(src, dst, local_of, out_begin[:-1].copy(), target, which)
+    del src, dst
+    neighbor = np.empty(m, dtype=np.int32)
+    kernels.transpose(out_begin, target, which, in_begin[:-1].copy(), neighbor, position, False)
+    return in_begin, neighbor, {name: values[position] for name, values in columns.items()}
+
+
+def _begins(counts: np.ndarray) -> np.ndarray:
+    begin = np.zeros(counts.size + 1, dtype=np.int64)
+    np.cumsum(counts, out=begin[1:])
+    return begin

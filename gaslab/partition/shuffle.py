@@ -1,0 +1,62 @@
+"""The one all-to-all of the edges: each to the rank of its part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+import gaslab._kernels.partition as kernels
+from gaslab.comm import Comm
+from gaslab.errors import UsageError
+
+INT32_LIMIT = (1 << 31) - 1  # local edges and vertices are numbered in 32 bits
+
+
+def shuffle(
+    comm: Comm,
+    src: np.ndarray,
+    dst: np.ndarray,
+    columns: dict[str, np.ndarray],
+    part: np.ndarray,
+    *,
+    num_vertices: int,
+    threads: int = 1,
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Bring every edge to rank ``part`` (collective); return the edges of this rank.
+
+    Edges come ordered by the rank that sent them and, from one rank, in the order they had there:
+    edges read from a file in byte ranges keep the file's order. Ids travel and arrive as int32
+    where the graph has fewer than 2**31 vertices.
+    """
+    counts = np.zeros((max(threads, 1), comm.size), dtype=np.int64)
+    kernels.count_parts(part, counts)
+    check_limit(comm.allreduce(counts.sum(axis=0)), "edges")
+    bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    # Where chunk t writes the edges of part p: after the earlier parts, then after the earlier chunks.
+    starts = bounds[:-1] + np.cumsum(counts, axis=0) - counts
+
+    def exchange(pack: Callable[..., None], values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        packed = np.empty(values.size, dtype=dtype)
+        pack(values, part, starts.copy(), packed)
+        return np.concatenate(comm.alltoall([packed[bounds[p] : bounds[p + 1]] for p in range(comm.size)]))
+
+    wire = np.dtype(np.int32 if num_vertices <= INT32_LIMIT else np.int64)
+    here_src = exchange(kernels.pack_ids, src, wire)
+    here_dst = exchange(kernels.pack_ids, dst, wire)
+    moved = {}
+    for name, values in columns.items():
+        bits = np.dtype(f"uint{8 * values.itemsize}")
+        moved[name] = exchange(kernels.pack_items, values.view(bits), bits).view(values.dtype)
+    return here_src, here_dst, moved
+
+
+def check_limit(per_rank: np.ndarray, what: str) -> None:
+    """Raise the same error on every rank if some rank would get more than 32 bits can number."""
+    most = int(np.max(per_rank))
+    if most > INT32_LIMIT:
+        ranks = -(-int(np.sum(per_rank)) // (INT32_LIMIT // 2))
+        raise UsageError(
+            f"rank {int(np.argmax(per_rank))} would hold {most:,} {what}, more than the {INT32_LIMIT:,} a rank can "
+            f"number; use more ranks (mpiexec -n {max(ranks, len(per_rank) + 1)}) or another strategy"
+        )

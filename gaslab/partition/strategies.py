@@ -1,0 +1,106 @@
+"""Vertex-cut strategies: which part each edge goes to.
+
+A strategy is a function of an edge's ends (and of what `Context` can find out about the whole
+graph), so that the cut is the same however the edges were split over ranks, and parallel edges
+stay together in their order. Register another with `strategy`.
+
+References
+----------
+``random``, ``2d``: Gonzalez et al., PowerGraph (OSDI 2012); Jain et al., GraphBuilder (2013).
+``dbh``: Xie et al., Distributed power-law graph computing (NIPS 2014).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+import gaslab._kernels.partition as kernels
+from gaslab.comm import Comm
+from gaslab.errors import UsageError, nearest
+from gaslab.partition.directory import Directory
+from gaslab.partition.index import Index
+
+DEFAULT = "1d"
+
+
+@dataclass
+class Context:
+    """What a strategy may ask about the whole graph, besides the edges of this rank."""
+
+    comm: Comm
+    num_vertices: int
+    directed: bool
+    threads: int = 1
+
+
+# (src, dst, k, context) -> the part, 0..k-1, of each edge of this rank, as int32; collective.
+Strategy = Callable[[np.ndarray, np.ndarray, int, Context], np.ndarray]
+
+STRATEGIES: dict[str, Strategy] = {}
+
+
+def strategy(name: str) -> Callable[[Strategy], Strategy]:
+    """Register a strategy under a name."""
+
+    def register(function: Strategy) -> Strategy:
+        STRATEGIES[name] = function
+        return function
+
+    return register
+
+
+def find(name: str | None) -> tuple[str, Strategy]:
+    """Return the name and function of a strategy; None is the default. An unknown name is a UsageError."""
+    name = DEFAULT if name is None else name
+    if name not in STRATEGIES:
+        raise UsageError(f"no partitioning strategy {name!r}{nearest(str(name), STRATEGIES)}")
+    return name, STRATEGIES[name]
+
+
+@strategy("random")
+def random(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Hash the edge: the best edge balance, the most mirrors."""
+    part = np.empty(src.size, dtype=np.int32)
+    kernels.by_edge(src, dst, k, part, context.threads)
+    return part
+
+
+@strategy("1d")
+def by_target(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Hash the target: all in-edges of a vertex together, so that a gather over them stays local."""
+    part = np.empty(src.size, dtype=np.int32)
+    kernels.by_vertex(dst, k, part, context.threads)
+    return part
+
+
+@strategy("2d")
+def by_grid(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Hash both ends onto a grid of parts: at most about 2 sqrt(k) replicas of a vertex.
+
+    Any *k* works: the grid has ceil(sqrt(k)) columns, of which the last may be shorter.
+    """
+    columns = math.isqrt(k - 1) + 1
+    rows = -(-k // columns)
+    columns = -(-k // rows)
+    part = np.empty(src.size, dtype=np.int32)
+    kernels.by_grid(src, dst, columns, rows, k - rows * (columns - 1), part, context.threads)
+    return part
+
+
+@strategy("dbh")
+def by_degree(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Hash the end of lower degree: hubs are cut, the many small vertices are not."""
+    index = Index(src, dst, context.num_vertices)
+    src_index, dst_index = index.of(src, context.threads), index.of(dst, context.threads)
+    here = np.zeros(index.gids.size, dtype=np.int64)
+    kernels.add_at(src_index, np.ones_like(src_index), here)
+    kernels.add_at(dst_index, np.ones_like(dst_index), here)
+    directory = Directory(context.comm, index.gids, context.num_vertices)
+    degree = directory.answer(directory.sums(here)[directory.slots])
+    part = np.empty(src.size, dtype=np.int32)
+    kernels.by_lower_degree(src, dst, src_index, dst_index, degree, k, part, context.threads)
+    return part
