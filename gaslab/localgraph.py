@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 import gaslab._kernels.csr as kernels
+import numpy as np
 
 IN, OUT, ALL = 1, 2, 3  # masks of edge directions, as in `gaslab.program`
 BLOCK_EDGES, BLOCK_VERTICES = 1 << 15, 1 << 12

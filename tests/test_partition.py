@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain, pairwise
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from threadcomm import run_ranks
 
 from gaslab.comm import Comm
 from gaslab.errors import UsageError
 from gaslab.graph import Graph
 from gaslab.partition import shuffle, strategies
+from tests.mpi.ranks import Ranks
+from tests.threadcomm import run_ranks
 
 STRATEGIES = sorted(strategies.STRATEGIES)
 
@@ -50,7 +52,7 @@ def check(comm: Comm, graph: Graph, src: Any, dst: Any) -> dict[str, Any]:
     assert np.array_equal(graph.edge_columns["weight"], number * 0.5)
     assert np.array_equal(graph.edge_columns["odd"], number % 2 == 1)
     assert np.array_equal(np.lexsort((number, local.in_neighbor, target)), np.arange(number.size))
-    assert sorted(sum(comm.allgather(number.tolist()), [])) == list(range(src.size))
+    assert sorted(chain(*comm.allgather(number.tolist()))) == list(range(src.size))
 
     # The same edges by source.
     out_begin, out_neighbor, out_slot = local.out()
@@ -61,13 +63,14 @@ def check(comm: Comm, graph: Graph, src: Any, dst: Any) -> dict[str, Any]:
 
     # Degrees of the whole graph, on every replica.
     in_degree, out_degree = np.bincount(dst, minlength=n), np.bincount(src, minlength=n)
-    assert np.array_equal(local.degree, (in_degree + out_degree)[local.gid])
-    assert np.array_equal(local.in_degree, (in_degree if graph.directed else in_degree + out_degree)[local.gid])
-    assert np.array_equal(local.out_degree, (out_degree if graph.directed else in_degree + out_degree)[local.gid])
+    both = in_degree + out_degree
+    assert np.array_equal(local.degree, both[local.gid])
+    assert np.array_equal(local.in_degree, (in_degree if graph.directed else both)[local.gid])
+    assert np.array_equal(local.out_degree, (out_degree if graph.directed else both)[local.gid])
 
     # One master each; with edges on one of their ranks, without at gid % size.
     masters = local.gid[: local.num_masters]
-    assert sorted(sum(comm.allgather(masters.tolist()), [])) == list(range(n))
+    assert sorted(chain(*comm.allgather(masters.tolist()))) == list(range(n))
     has_in, has_out = np.diff(local.in_begin) > 0, np.diff(out_begin) > 0
     lonely = local.degree == 0
     assert np.all(masters[lonely[: local.num_masters]] % comm.size == comm.rank)
@@ -81,7 +84,7 @@ def check(comm: Comm, graph: Graph, src: Any, dst: Any) -> dict[str, Any]:
     assert bounds[comm.rank, 0] == bounds[comm.rank, 3]
     local_degree = np.diff(local.in_begin) + np.diff(out_begin)
     edges_of_groups = [0, *np.sort(bounds.ravel())]
-    for lo, hi in zip(edges_of_groups[:-1], edges_of_groups[1:], strict=True):
+    for lo, hi in pairwise(edges_of_groups):
         rows = np.arange(lo, hi)
         assert np.array_equal(np.lexsort((local.gid[rows], -local_degree[rows])), np.arange(hi - lo))
     for b0, b1, b2, b3 in bounds:
@@ -103,6 +106,16 @@ def check(comm: Comm, graph: Graph, src: Any, dst: Any) -> dict[str, Any]:
     return {"part": part, "masters": masters, "graph": graph}
 
 
+def rank_of_cut(comm: Comm, src: Any, dst: Any, n: int, strategy: str) -> tuple[int, int]:
+    check(
+        comm,
+        graph := Graph.from_edge_list(edge_list(comm, src, dst, n), strategy=strategy, comm=comm),
+        src,
+        dst,
+    )
+    return graph.num_edges, graph.local.num_edges
+
+
 def build_and_check(size: int, src: Any, dst: Any, n: int, **options: Any) -> list[dict[str, Any]]:
     strategy, cuts = options.pop("strategy", None), options.pop("cuts", None)
 
@@ -121,11 +134,19 @@ def multigraphs(draw: Any) -> tuple[list[int], list[int], int]:
     return [a for a, _ in edges], [b for _, b in edges], n
 
 
-@settings(max_examples=150, deadline=None)
 @given(multigraphs(), st.integers(1, 6), st.sampled_from(STRATEGIES), st.booleans())
 def test_any_graph_on_any_ranks(graph: Any, size: int, strategy: str, directed: bool) -> None:
     src, dst, n = graph
     build_and_check(size, src, dst, n, strategy=strategy, directed=directed)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_over_mpi(ranks: Ranks, strategy: str) -> None:
+    rng = np.random.default_rng(7)
+    src, dst = rng.zipf(1.5, 2000) % 150, rng.integers(0, 150, 2000)
+    got = ranks.run(rank_of_cut, src, dst, 160, strategy, threads=2)
+    assert [total for total, _ in got] == [2000] * ranks.size
+    assert sum(here for _, here in got) == 2000
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -244,7 +265,7 @@ def test_a_registered_strategy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_many_edges_for_a_rank_names_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shuffle, "INT32_LIMIT", 10)
-    message = r"rank 1 would hold 12 edges, more than the 10 a rank can number; use more ranks \(mpiexec -n 3\)"
+    message = r"rank 1 would hold 12 edges, more than the 10 that a rank can number; use .*-n 3\)"
     for size in (1, 2):
         with pytest.raises(UsageError, match=message if size == 2 else "rank 0 would hold 12 edges"):
             run_ranks(size, lambda comm: check_fails(comm))
@@ -259,7 +280,6 @@ def check_fails(comm: Comm) -> None:
     raise caught.value
 
 
-@settings(max_examples=25, deadline=None)
 @given(multigraphs())
 def test_sparse_and_dense_numbering_agree(graph: Any) -> None:
     from gaslab.partition.index import Index

@@ -71,7 +71,7 @@ class ThreadComm(Comm):
         arrays = self._exchange(np.array(values))
         total = arrays[0].copy()
         for array in arrays[1:]:
-            assert array.shape == total.shape and array.dtype == total.dtype, "ranks disagree on allreduce"
+            assert (array.shape, array.dtype) == (total.shape, arrays[0].dtype), "ranks disagree on allreduce"
             total = combine(total, array)
         total = np.asarray(total, dtype=arrays[0].dtype)
         return total if total.ndim else total[()]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import gaslab._kernels.csr as kernels
 import numpy as np
 
-import gaslab._kernels.csr as kernels
 from gaslab.comm import Comm
 from gaslab.localgraph import LocalGraph
 from gaslab.partition.index import Index
@@ -83,6 +83,7 @@ def _assemble(
 
     order = order_by_group(group, in_count, out_count)
     gid = gids[order]
+    degrees = [_pad(degree, lonely)[order] for degree in (placement.in_degree, placement.out_degree)]
     rows = [slice(*mirror_bounds[p, [0, 3]]) for p in range(comm.size)]
     asked = comm.alltoall([gid[row] for row in rows])
     bounds = comm.alltoall([mirror_bounds[p] - mirror_bounds[p, 0] for p in range(comm.size)])
@@ -92,7 +93,7 @@ def _assemble(
     local = LocalGraph(
         num_masters=int(ends[0]), num_local=gids.size, size=comm.size, rank=comm.rank,
         gid=gid,
-        **_degrees(_pad(placement.in_degree, lonely)[order], _pad(placement.out_degree, lonely)[order], directed),
+        **_degrees(*degrees, directed),
         in_begin=begin, in_neighbor=neighbor,
         mirror_bounds=mirror_bounds,
         send_list=[local_of[index.of(ids)] for ids in asked],

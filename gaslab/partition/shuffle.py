@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import gaslab._kernels.partition as kernels
 import numpy as np
 
-import gaslab._kernels.partition as kernels
 from gaslab.comm import Comm
 from gaslab.errors import UsageError
 
@@ -55,8 +55,8 @@ def check_limit(per_rank: np.ndarray, what: str) -> None:
     """Raise the same error on every rank if some rank would get more than 32 bits can number."""
     most = int(np.max(per_rank))
     if most > INT32_LIMIT:
-        ranks = -(-int(np.sum(per_rank)) // (INT32_LIMIT // 2))
+        enough = max(-(-int(np.sum(per_rank)) // (INT32_LIMIT // 2)), len(per_rank) + 1)
         raise UsageError(
-            f"rank {int(np.argmax(per_rank))} would hold {most:,} {what}, more than the {INT32_LIMIT:,} a rank can "
-            f"number; use more ranks (mpiexec -n {max(ranks, len(per_rank) + 1)}) or another strategy"
+            f"rank {int(np.argmax(per_rank))} would hold {most:,} {what}, more than the {INT32_LIMIT:,} that a "
+            f"rank can number; use more ranks (mpiexec -n {enough}) or another strategy"
         )
