@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, overload
 
 from gaslab.errors import UsageError, nearest
 
@@ -51,8 +51,9 @@ int8 = Annotated[int, Storage("int8")]
 uint32 = Annotated[int, Storage("uint32")]
 uint16 = Annotated[int, Storage("uint16")]
 uint8 = Annotated[int, Storage("uint8")]
-# In the user's own ids; inside a program only compared, ordered, copied and combined.
-VertexId = Annotated[Union[int, str], Storage("id")]
+# In the user's own ids; inside a program only compared, ordered, copied and combined. To a type
+# checker it is Any: ints or strs, but never both in one graph, so `<` between two is always right.
+VertexId = Annotated[Any, Storage("id")]
 
 
 class Combine:

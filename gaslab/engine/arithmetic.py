@@ -1,0 +1,288 @@
+"""Python numbers with the language's arithmetic, for the reference engine.
+
+`Int` wraps at 64 bits and `Float` divides as IEEE 754 does; both are subclasses of Python's own, so
+a debugger shows plain numbers. `translate` makes a method compute with them: the same code object,
+lines and breakpoints, but its literals are these numbers and ``math``, ``int``, ``float`` and
+``range`` give nan, inf or a `Fault` where the language does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import math
+import operator
+import struct
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+LIMITS = {
+    f"{sign}int{bits}": ((0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+
+
+class Fault(ArithmeticError):
+    """What ends a run: the program divided an integer by zero or left a range."""
+
+
+class Int(int):
+    """An integer of 64 bits that wraps."""
+
+
+class Float(float):
+    """A float64 whose operations never raise."""
+
+
+def number(value: Any) -> Any:
+    """Return a Python number as the language's; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    if isinstance(value, float):
+        return Float(value)
+    return Int((value + 2**63) % 2**64 - 2**63)
+
+
+def narrow(storage: str, value: Any) -> Any:
+    """Return *value* as it comes back from a field of this storage type."""
+    if storage == "id":
+        return value
+    if storage == "bool":
+        return bool(value)
+    if storage == "float64":
+        return Float(value)
+    if storage == "float32":
+        return _float32(float(value))
+    if isinstance(value, float):
+        raise TypeError(f"a float ({value!r}) cannot be stored as {storage}; write int(...)")
+    value = number(int(value))
+    low, high = LIMITS[storage]
+    if not low <= value <= high:
+        raise Fault(f"{int(value)} is outside the range of {storage}")
+    return value
+
+
+def _float32(value: float) -> Float:
+    try:
+        return Float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return Float(math.copysign(math.inf, value))
+
+
+# ---- operators -------------------------------------------------------------------------------------
+
+
+def _divide(a: Any, b: Any) -> Any:
+    if not isinstance(b, float):
+        if b == 0:
+            raise Fault("integer division by zero")
+    elif b == 0:
+        nan = a == 0 or math.isnan(a)
+        return math.nan if nan else math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
+    return float(a) / float(b)
+
+
+def _floor_divide(a: Any, b: Any) -> Any:
+    if isinstance(a, float) or isinstance(b, float):
+        return _divide(float(a), float(b)) if b == 0 else float(a) // float(b)
+    if b == 0:
+        raise Fault("integer division by zero")
+    return int(a) // int(b)
+
+
+def _modulo(a: Any, b: Any) -> Any:
+    if isinstance(a, float) or isinstance(b, float):
+        return math.nan if b == 0 or math.isinf(a) else float(a) % float(b)
+    if b == 0:
+        raise Fault("integer division by zero")
+    return int(a) % int(b)
+
+
+def _power(a: Any, b: Any) -> Any:
+    return _math_pow(a, b) if isinstance(a, float) or isinstance(b, float) else pow(int(a), int(b), 2**64)
+
+
+def _shift(operation: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
+    def shift(a: Any, b: Any) -> Any:
+        if not 0 <= b <= 63:
+            raise Fault(f"shift by {int(b)}, which is not within 0..63")
+        return operation(int(a), int(b))
+
+    return shift
+
+
+def _plain(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(a: Any, b: Any) -> Any:
+        kind = float if isinstance(a, float) or isinstance(b, float) else int
+        return operation(kind(a), kind(b))
+
+    return apply
+
+
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "add": _plain(operator.add), "sub": _plain(operator.sub), "mul": _plain(operator.mul),
+    "truediv": _divide, "floordiv": _floor_divide, "mod": _modulo, "pow": _power,
+    "and": _plain(operator.and_), "or": _plain(operator.or_), "xor": _plain(operator.xor),
+    "lshift": _shift(operator.lshift), "rshift": _shift(operator.rshift),
+}  # fmt: skip
+
+
+def _method(operation: Callable[[Any, Any], Any], swapped: bool) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        return number(operation(other, self) if swapped else operation(self, other))
+
+    return method
+
+
+for _name, _operation in _BINARY.items():
+    for _kind in (Int, Float):
+        setattr(_kind, f"__{_name}__", _method(_operation, swapped=False))
+        setattr(_kind, f"__r{_name}__", _method(_operation, swapped=True))
+for _kind, _base in ((Int, int), (Float, float)):
+    for _name in ("neg", "pos", "abs", "invert"):
+        _unary = getattr(_base, f"__{_name}__", None)
+        if _unary is not None:
+            setattr(_kind, f"__{_name}__", lambda self, _unary=_unary: number(_unary(self)))
+
+
+# ---- built-ins and math ----------------------------------------------------------------------------
+
+
+def _int(value: Any = 0) -> Any:
+    if isinstance(value, float) and not -(2.0**63) <= value < 2.0**63:  # false for nan
+        raise Fault(f"{float(value)!r} is outside the range of int64")
+    return number(int(value))
+
+
+def _range(*bounds: int) -> Iterator[Any]:
+    if len(bounds) == 3 and bounds[2] == 0:
+        raise Fault("range() with step 0")
+    return map(number, range(*map(int, bounds)))
+
+
+def _math_pow(a: float, b: float) -> float:
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return math.copysign(math.inf, a) if math.fmod(b, 2) in (1, -1) else math.inf
+    except ValueError:
+        if a != 0:
+            return math.nan
+        return math.copysign(math.inf, a) if math.fmod(b, 2) in (1, -1) else math.inf
+
+
+def _log(function: Callable[[float], float], pole: float) -> Callable[..., float]:
+    def logarithm(x: float, base: float | None = None) -> float:
+        if base is not None:
+            return _divide(logarithm(x), logarithm(base))  # type: ignore[no-any-return]
+        try:
+            return function(x)
+        except ValueError:
+            return -math.inf if x == pole else math.nan
+
+    return logarithm
+
+
+def _gamma(x: float) -> float:
+    try:
+        return math.gamma(x)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.copysign(math.inf, x) if x == 0 else math.nan
+
+
+def _atanh(x: float) -> float:
+    return math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x)
+
+
+def _lgamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except (OverflowError, ValueError):
+        return math.inf
+
+
+def _ieee(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return *function* of ``math`` with C's answers where Python raises."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return number(function(*arguments))
+        except ValueError:
+            return Float(math.nan)
+        except OverflowError:  # sinh, cosh, exp, expm1, ldexp and their like grow with their first argument
+            odd = function in (math.sinh, math.ldexp)
+            return Float(math.copysign(math.inf, arguments[0]) if odd else math.inf)
+
+    return call
+
+
+def _whole(function: Callable[[float], int]) -> Callable[[Any], Any]:
+    return lambda x: _int(x) if isinstance(x, float) and not math.isfinite(x) else _int(float(function(x)))
+
+
+_MATH: dict[Any, Callable[..., Any]] = {
+    getattr(math, name): _ieee(getattr(math, name)) for name in dir(math) if callable(getattr(math, name))
+}
+_MATH |= {
+    math.pow: _ieee(_math_pow),
+    math.log: _ieee(_log(math.log, 0.0)), math.log2: _ieee(_log(math.log2, 0.0)),
+    math.log10: _ieee(_log(math.log10, 0.0)), math.log1p: _ieee(_log(math.log1p, -1.0)),
+    math.gamma: _ieee(_gamma), math.lgamma: _ieee(_lgamma), math.atanh: _ieee(_atanh),
+    math.floor: _whole(math.floor), math.ceil: _whole(math.ceil), math.trunc: _whole(math.trunc),
+}  # fmt: skip
+_BUILTINS: dict[str, Any] = {"int": _int, "float": lambda x=0.0: Float(x), "range": _range}
+
+
+class _MathModule:
+    """What a program sees as ``math``."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(math, name)
+        return _MATH[value] if callable(value) else number(value)
+
+
+_math_module = _MathModule()
+
+# ---- functions -------------------------------------------------------------------------------------
+
+
+def translate(function: types.FunctionType, known: dict[Any, Any] | None = None) -> types.FunctionType:
+    """Return *function* on the same source lines, computing in the language's arithmetic.
+
+    The helpers it calls are translated with it.
+    """
+    known = {} if known is None else known
+    if function in known:
+        return known[function]  # type: ignore[no-any-return]
+    scope = dict(function.__globals__)
+    code = function.__code__.replace(co_consts=tuple(map(number, function.__code__.co_consts)))
+    cells = None if function.__closure__ is None else tuple(types.CellType() for _ in function.__closure__)
+    made = types.FunctionType(code, scope, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    known[function] = made  # before its helpers: one may call it back
+    for name in function.__code__.co_names:
+        if name in scope:
+            scope[name] = _translated(scope[name], known)
+        elif name in _BUILTINS and hasattr(builtins, name):
+            scope[name] = _BUILTINS[name]
+    for mine, theirs in zip(cells or (), function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # a name of the enclosing function without a value yet
+            mine.cell_contents = _translated(theirs.cell_contents, known)
+    return made
+
+
+def _translated(value: Any, known: dict[Any, Any]) -> Any:
+    if value is math:
+        return _math_module
+    if isinstance(value, types.FunctionType):
+        return translate(value, known)
+    if isinstance(value, types.BuiltinFunctionType) and value in _MATH:
+        return _MATH[value]
+    return number(value)

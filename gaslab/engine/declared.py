@@ -1,0 +1,121 @@
+"""What a program class declares, read from its annotations at run time, for the reference engine."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+from dataclasses import dataclass
+from typing import Any
+
+from gaslab import program as words
+from gaslab.engine.arithmetic import LIMITS, narrow, number
+from gaslab.errors import ProgramError
+
+_STORAGE = {float: "float64", int: "int64", bool: "bool"}
+
+
+class _End:
+    """The identity of Min over vertex ids, after all of them, or of Max, before all of them."""
+
+    def __init__(self, last: bool) -> None:
+        self.last = last
+
+    def __lt__(self, other: Any) -> bool:
+        return other is not self and not self.last
+
+    def __gt__(self, other: Any) -> bool:
+        return other is not self and self.last
+
+    def __le__(self, other: Any) -> bool:
+        return other is self or not self.last
+
+    def __ge__(self, other: Any) -> bool:
+        return other is self or self.last
+
+
+_FIRST, _LAST = _End(last=False), _End(last=True)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A declared vertex or edge field."""
+
+    storage: str
+    default: Any
+    required: bool
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """``Sum``, ``Min`` or ``Max`` over one storage type."""
+
+    op: str
+    storage: str
+
+    @property
+    def identity(self) -> Any:
+        """What combining nothing gives."""
+        if self.op == "sum":
+            return narrow(self.storage, 0)
+        low = self.op == "max"
+        if self.storage == "id":
+            return _FIRST if low else _LAST
+        if self.storage == "bool":
+            return not low
+        if self.storage in LIMITS:
+            return number(LIMITS[self.storage][0 if low else 1])
+        return number(-math.inf if low else math.inf)
+
+    def add(self, a: Any, b: Any) -> Any:
+        """Combine the total *a* with one more value."""
+        b = narrow(self.storage, b)
+        if self.op == "sum":
+            return narrow(self.storage, a + b)
+        return (b if b < a else a) if self.op == "min" else (b if b > a else a)
+
+
+def storage_of(annotation: Any) -> str:
+    """Return the storage type that an annotation names."""
+    for mark in getattr(annotation, "__metadata__", ()):
+        if isinstance(mark, words.Storage):
+            return mark.name
+    return _STORAGE[getattr(annotation, "__origin__", annotation)]
+
+
+def fields_of(cls: type, base: type) -> dict[str, Field]:
+    """Return the fields of a nested ``Vertex`` or ``Edge``; one without a default starts at zero."""
+    return {
+        name: Field(storage_of(annotation), getattr(cls, name, 0), not hasattr(cls, name))
+        for name, annotation in words.annotations_of(cls, base).items()
+    }
+
+
+def combiner_of(function: types.FunctionType, name: str, owner: type) -> Combiner:
+    """Return the combiner in the annotation of a parameter, or of ``"return"``."""
+    annotation = inspect.get_annotations(function).get(name)
+    if isinstance(annotation, str):
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        enclosing = {free: cell.cell_contents for free, cell in cells}
+        annotation = eval(annotation, {**function.__globals__, **enclosing}, dict(vars(owner)))
+    for mark in getattr(annotation, "__metadata__", ()):
+        if isinstance(mark, words.Combine):
+            return Combiner(mark.op, storage_of(annotation))
+    place = "its result" if name == "return" else f"the parameter {name!r}"
+    raise ProgramError(f"{function.__qualname__} needs gl.Sum[...], gl.Min[...] or gl.Max[...] on {place}")
+
+
+def method_of(cls: type, name: str) -> types.FunctionType | None:
+    """Return the program's own method of this name, its bases' included; None if it has none."""
+    method = getattr(cls, name, None)
+    return method if isinstance(method, types.FunctionType) else None
+
+
+def aggregators_of(cls: type) -> dict[str, types.FunctionType]:
+    """Return the functions of a program's aggregators, bases first."""
+    return {
+        name: mark.function
+        for base in reversed(cls.__mro__)
+        for name, mark in vars(base).items()
+        if isinstance(mark, words.Aggregator) and isinstance(mark.function, types.FunctionType)
+    }

@@ -1,0 +1,340 @@
+"""The reference engine: the meaning of a vertex program in plain Python, on one whole graph.
+
+It is the oracle that the compiled and the interpreted engine are tested against, and the place to
+put a breakpoint: the user's own methods are called, one vertex and one edge at a time, with plain
+objects. It shares nothing with the other engines but the words of `gaslab.program`; one superstep
+is `_Run.superstep`, and what the language means is what stands there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gaslab import program as words
+from gaslab.engine import arithmetic
+from gaslab.engine.arithmetic import Fault, narrow, number, translate
+from gaslab.engine.declared import aggregators_of, combiner_of, fields_of, method_of, storage_of
+from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound, nearest
+
+_OURS = (__file__, arithmetic.__file__)
+_PHASES = ("init", "start", "active", "gather", "apply", "scatter")
+
+
+@dataclass
+class ReferenceResult:
+    """What a run left: fields by vertex id, written edge fields in the order of the edges."""
+
+    vertices: dict[str, dict[Any, Any]]
+    edges: dict[str, list[Any]]
+    aggregates: dict[str, Any]
+    history: list[dict[str, Any]]  # per superstep: superstep, active, and every aggregator
+    converged: bool
+    iterations: int
+
+
+def run_reference(
+    program: words.VertexProgram,
+    vertices: Sequence[Any],
+    edges: Sequence[tuple[Any, Any]],
+    columns: Mapping[str, Sequence[Any]] | None = None,
+    directed: bool = True,
+    max_iterations: int | None = None,
+    init: Mapping[str, Mapping[Any, Any]] | None = None,
+) -> ReferenceResult:
+    """Run *program* on one graph, vertex by vertex, in plain Python.
+
+    Parameters
+    ----------
+    program
+        An instance; its methods are called as they stand, so breakpoints in them work.
+    vertices
+        The ids of all vertices: all ints, or all strs.
+    edges
+        (source id, target id) of every edge; parallel edges and self-loops count.
+    columns
+        Values of edge fields by field name, in the order of *edges*.
+    max_iterations
+        The limit on supersteps; None runs until the program is done.
+    init
+        Earlier values: field name -> {vertex id: value}; other vertices keep the default.
+
+    Raises
+    ------
+    UsageError
+        A field of *init* is unknown, or a required edge field has no column.
+    VertexNotFound
+        A vertex id among the parameters is not in the graph.
+    ExecutionError
+        The program failed: names the method, the vertex and the line.
+    """
+    run = _Run(program, vertices, edges, columns or {}, directed)
+    run.initialise(init or {})
+    converged = run.supersteps(max_iterations)
+    written = {name: [getattr(e, name) for e in run.edges] for name in sorted(run.written)}
+    return ReferenceResult(
+        {name: {v.id: _plain(getattr(v, name)) for v in run.vertices} for name in run.vertex_fields},
+        {name: [_plain(value) for value in values] for name, values in written.items()},
+        {name: _plain(value) for name, value in run.aggregates.items()},
+        run.history,
+        converged,
+        run.superstep_number,
+    )
+
+
+# ---- what the program sees -------------------------------------------------------------------------
+
+
+class _Vertex:
+    """`v` and `nbr`: fields as attributes, stored in their storage types."""
+
+    _run: _Run
+    id: Any
+    in_degree: int
+    out_degree: int
+    degree: int
+
+    def __init__(self, run: _Run, vertex_id: Any) -> None:
+        vars(self).update(_run=run, id=vertex_id, in_degree=0, out_degree=0, degree=0)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        run = self._run
+        if name not in run.vertex_fields:
+            raise ProgramError(f"no vertex field {name!r}{nearest(name, run.vertex_fields)}")
+        if run.writable is not self:
+            raise ProgramError(f"{run.phase} cannot write the vertex field {name!r}; init and apply can")
+        if run.phase != "init" or name not in run.given:
+            vars(self)[name] = narrow(run.vertex_fields[name].storage, value)
+
+    def signal(self, message: Any = None) -> None:
+        """Make this vertex run in the next superstep; its apply sees *message*, combined."""
+        run = self._run
+        if run.phase != "scatter":
+            raise ProgramError(f"{run.phase} cannot signal; scatter can")
+        run.signalled.add(self)
+        if message is not None:
+            if run.message is None:
+                raise ProgramError("a message needs a combiner: apply(self, v, message: gl.Min[float])")
+            run.messages[self] = run.message.add(run.messages.get(self, run.message.identity), message)
+
+
+class _Edge:
+    """`e`: fields as attributes; scatter may write them."""
+
+    _run: _Run
+
+    def __init__(self, run: _Run) -> None:
+        vars(self).update(_run=run)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        run = self._run
+        if name not in run.edge_fields:
+            raise ProgramError(f"no edge field {name!r}{nearest(name, run.edge_fields)}")
+        if run.phase != "scatter":
+            raise ProgramError(f"{run.phase} cannot write the edge field {name!r}; scatter can")
+        run.written.add(name)
+        vars(self)[name] = narrow(run.edge_fields[name].storage, value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of the language as Python's own."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    return float(value) if isinstance(value, float) else int(value)
+
+
+# ---- the run ---------------------------------------------------------------------------------------
+
+
+class _Run:
+    """One program on one graph, between supersteps."""
+
+    def __init__(
+        self,
+        program: words.VertexProgram,
+        vertices: Sequence[Any],
+        edges: Sequence[tuple[Any, Any]],
+        columns: Mapping[str, Sequence[Any]],
+        directed: bool,
+    ) -> None:
+        cls = type(program)
+        self.program, self.cls = program, cls
+        self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex)
+        self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge)
+        known: dict[Any, Any] = {}
+        own = {name: method_of(cls, name) for name in _PHASES}
+        self.methods = {name: translate(method, known) for name, method in own.items() if method}
+        self.combiners, self.aggregators = {}, {}
+        for name, function in aggregators_of(cls).items():
+            self.combiners[name] = combiner_of(function, "return", cls)
+            self.aggregators[name] = translate(function, known)
+        gather, apply = own["gather"], own["apply"]
+        self.gather = combiner_of(gather, "return", cls) if gather else None
+        self.apply_takes = list(inspect.signature(apply).parameters)[2:] if apply else []
+        self.message = combiner_of(apply, "message", cls) if apply and "message" in self.apply_takes else None
+
+        self.phase = "init"
+        self.writable: _Vertex | None = None
+        self.given: set[str] = set()
+        self.written: set[str] = set()
+        self.signalled: set[_Vertex] = set()
+        self.messages: dict[_Vertex, Any] = {}
+        self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
+        self.history: list[dict[str, Any]] = []
+        self.superstep_number = 0
+        self._lay_out(vertices, edges, columns, directed)
+        self.me = self.instance(number)
+
+    def _lay_out(
+        self,
+        vertices: Sequence[Any],
+        edges: Sequence[tuple[Any, Any]],
+        columns: Mapping[str, Sequence[Any]],
+        directed: bool,
+    ) -> None:
+        by_id = {vertex_id: _Vertex(self, vertex_id) for vertex_id in vertices}
+        self.vertices = list(by_id.values())
+        self.edges = [_Edge(self) for _ in edges]
+        self.incoming: dict[_Vertex, list[tuple[_Edge, _Vertex]]] = {v: [] for v in self.vertices}
+        self.outgoing: dict[_Vertex, list[tuple[_Edge, _Vertex]]] = {v: [] for v in self.vertices}
+        for e, (source, target) in zip(self.edges, edges, strict=True):
+            self.incoming[by_id[target]].append((e, by_id[source]))
+            self.outgoing[by_id[source]].append((e, by_id[target]))
+        for v in self.vertices:
+            coming, going = len(self.incoming[v]), len(self.outgoing[v])
+            both = coming + going
+            degrees = (coming, going, both) if directed else (both, both, both)
+            vars(v).update(zip(("in_degree", "out_degree", "degree"), map(number, degrees), strict=True))
+        self.directed = directed
+        for name, field in self.edge_fields.items():
+            if name not in columns and field.required:
+                raise UsageError(f"{self.cls.__name__} needs an edge column {name!r}: it has no default")
+            values = columns.get(name) or [field.default] * len(self.edges)
+            for e, value in zip(self.edges, values, strict=True):
+                vars(e)[name] = narrow(field.storage, value)
+        self.parameters = {}
+        for name, annotation in words.parameter_annotations(self.cls).items():
+            value = getattr(self.program, name)
+            if storage_of(annotation) == "id" and value not in by_id:
+                raise VertexNotFound(f"{self.cls.__name__}({name}={value!r}): no such vertex in the graph")
+            self.parameters[name] = narrow(storage_of(annotation), value)
+
+    def beside(self, v: _Vertex, direction: int) -> list[tuple[_Edge, _Vertex]]:
+        """Return v's edges in a direction, with the vertex across; a loop stands there once per end."""
+        if direction and not self.directed:
+            direction = words.ALL
+        return (self.incoming[v] if direction & words.IN else []) + (
+            self.outgoing[v] if direction & words.OUT else []
+        )
+
+    # ---- supersteps --------------------------------------------------------------------------------
+
+    def initialise(self, given: Mapping[str, Mapping[Any, Any]]) -> None:
+        """Give fields their defaults, then the caller's values, then run init."""
+        for name in given:
+            if name not in self.vertex_fields:
+                known = nearest(name, self.vertex_fields)
+                raise UsageError(f"init: {self.cls.__name__} has no vertex field {name!r}{known}")
+        self.given = set(given)
+        first = min((v.id for v in self.vertices), default=None)
+        for name, field in self.vertex_fields.items():
+            values = given.get(name, {})
+            for v in self.vertices:
+                default = first if field.storage == "id" and field.required else field.default
+                vars(v)[name] = narrow(field.storage, values.get(v.id, default))
+        if "init" in self.methods:
+            for v in self.vertices:
+                self.call("init", v)
+        self.aggregates = self.aggregated()
+        self.me = self.instance(number)
+
+    def supersteps(self, limit: int | None) -> bool:
+        """Run supersteps until the program is done (True) or the limit is reached (False)."""
+        active = self.first_active()
+        while active:
+            if self.superstep_number == limit:
+                return False
+            if self.superstep(active):
+                return True
+            active = self.next_active()
+        return True
+
+    def superstep(self, active: list[_Vertex]) -> bool:
+        """Gather at every active vertex, then apply, then scatter; return whether the program is done."""
+        totals = {v: self.gathered(v) for v in active} if self.gather else {}
+        if "apply" in self.methods:
+            for v in active:
+                message = self.messages.pop(v, self.message.identity) if self.message else None
+                total = totals.get(v)
+                self.call("apply", v, *(message if name == "message" else total for name in self.apply_takes))
+        self.aggregates = self.aggregated()
+        self.signalled = set()
+        if "scatter" in self.methods:
+            for v in active:
+                for e, nbr in self.beside(v, self.cls.scatter_edges):
+                    self.call("scatter", v, e, nbr)
+        aggregates = {name: _plain(value) for name, value in self.aggregates.items()}
+        self.history.append({"superstep": self.superstep_number, "active": len(active), **aggregates})
+        done = method_of(self.cls, "done")
+        finished = bool(done and done(self.instance(_plain)))
+        self.superstep_number += 1
+        self.me = self.instance(number)  # from here on `self` has the new aggregates
+        return finished
+
+    def gathered(self, v: _Vertex) -> Any:
+        assert self.gather is not None
+        total = self.gather.identity
+        for e, nbr in self.beside(v, self.cls.gather_edges):
+            total = self.gather.add(total, self.call("gather", v, e, nbr))
+        return total
+
+    def first_active(self) -> list[_Vertex]:
+        if "active" in self.methods or "start" not in self.methods:
+            return self.next_active() if "active" in self.methods else self.vertices
+        return [v for v in self.vertices if self.call("start", v)]
+
+    def next_active(self) -> list[_Vertex]:
+        if "active" in self.methods:
+            return [v for v in self.vertices if self.call("active", v)]
+        if "scatter" in self.methods:
+            return [v for v in self.vertices if v in self.signalled]
+        return self.vertices
+
+    def aggregated(self) -> dict[str, Any]:
+        """Return every aggregator's value over all vertices."""
+        values = {}
+        for name, function in self.aggregators.items():
+            total = self.combiners[name].identity
+            for v in self.vertices:
+                total = self.combiners[name].add(total, self.call(name, v, function=function))
+            values[name] = total
+        return values
+
+    # ---- calling the program -----------------------------------------------------------------------
+
+    def instance(self, kind: Callable[[Any], Any]) -> Any:
+        """Return a method's `self`: the program with what only a run knows, numbers made by *kind*."""
+        known = {
+            "superstep": self.superstep_number,
+            "num_vertices": len(self.vertices),
+            "num_edges": len(self.edges),
+        }
+        made = object.__new__(self.cls)
+        vars(made).update({k: kind(x) for k, x in (self.parameters | self.aggregates | known).items()})
+        return made
+
+    def call(self, phase: str, v: _Vertex, *arguments: Any, function: Any = None) -> Any:
+        """Call a method on *v*; a fault in it becomes an error at the user's line."""
+        self.phase, self.writable = phase, v if phase in ("init", "apply") else None
+        try:
+            return (function or self.methods[phase])(self.me, v, *arguments)
+        except (Fault, ZeroDivisionError) as fault:
+            frames = traceback.extract_tb(fault.__traceback__)
+            user = next(f for f in reversed(frames) if f.filename not in _OURS)
+            raise ExecutionError(
+                f"{self.cls.__name__}.{phase} failed at vertex {v.id!r}: {fault}\n"
+                f'  File "{user.filename}", line {user.lineno}\n    {user.line}'
+            ) from fault
