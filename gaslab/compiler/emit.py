@@ -1,0 +1,127 @@
+"""emit: typed tree -> the C text of a program, to be compiled by `build`.
+
+A pure function. The text stands alone: the border (`abi.h`) and the helpers it uses are in it.
+`#line` leads compilers and debuggers to the user's file; `build` leaves these lines out of its key.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from gaslab.compiler import emit_phases as phases
+from gaslab.compiler.emit_body import Body
+from gaslab.compiler.emit_names import C_TYPE, aggregate_name, combined, helper_name
+from gaslab.compiler.emit_prelude import FAULTS, HEAD, helpers_for
+from gaslab.compiler.tree import STORAGE, Function, Tree
+
+
+@functools.cache
+def abi() -> str:
+    """Return the text of ``abi.h``: the source tree's, else the one installed beside this file."""
+    here = Path(__file__).resolve().parent
+    source = here.parents[1] / "cython_kernels" / "abi.h"
+    return (source if source.is_file() else here / "abi.h").read_text(encoding="utf-8")
+
+
+def emit(tree: Tree) -> str:
+    """Return the C text of *tree*; the same tree gives the same text."""
+    methods = "".join(_helpers(tree)) + "".join(_methods(tree))
+    ranges = "".join(_ranges(tree))
+    context = phases.context(tree)
+    text = abi() + HEAD + context + FAULTS + helpers_for(context + methods + ranges) + methods + ranges
+    return _with_line_numbers(text)
+
+
+def _function(head: str, body: Body) -> str:
+    return f"\n{head} {{\n{body.text()}}}\n#line 0\n"
+
+
+def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
+    """A method of a vertex alone; `const` keeps what may only read from writing."""
+    vertex = "gl_vertex" if function.name in ("init", "apply") else "const gl_vertex"
+    kind = C_TYPE[function.returns] if function.returns else "void"
+    parameters = "".join(f", {C_TYPE[k]} l_{p}" for p, k in function.parameters)
+    head = f"GL_INLINE {kind} gl_do_{name}(gl_context *c, {vertex} *n{more}{parameters})"
+    return _function(head, Body(tree, function))
+
+
+def _helpers(tree: Tree) -> list[str]:
+    texts = []
+    for k, function in enumerate(tree.helpers):
+        kind = C_TYPE[function.returns] if function.returns else "void"
+        parameters = "".join(f", {C_TYPE[k]} l_{p}" for p, k in function.parameters)
+        head = f"GL_INLINE {kind} {helper_name(tree, k)}(gl_context *c{parameters})"
+        texts.append(_function(head, Body(tree, function)))
+    return texts
+
+
+def _methods(tree: Tree) -> list[str]:
+    edge = ", const int64_t x, const int64_t e"
+    texts = []
+    for name, function in tree.functions.items():
+        if name == "scatter":
+            continue
+        texts.append(_method(tree, function, name, edge if name == "gather" else ""))
+    for k, a in enumerate(tree.aggregators):
+        texts.append(_method(tree, a.function, aggregate_name(tree, k)))
+    if "scatter" in tree.functions:
+        texts += _scatter(tree, tree.functions["scatter"])
+    return texts
+
+
+def _scatter(tree: Tree, function: Function) -> list[str]:
+    """scatter twice: pushed, with ``v`` near, and (unless it writes edges) pulled, with ``nbr`` near."""
+    message = tree.message
+    push = "gl_signal(w, x);"
+    pull = "*heard = 1;"
+    more = ""
+    if message is not None:
+        c_type = STORAGE[message.storage][1]
+        place = f"&(({c_type} *)w->message)[x]"
+        push = f"gl_send(c, {place}, {{message}}, concurrent); " + push
+        pull = f"*message = {combined(message, '*message', '{message}')}; " + pull
+        more = f", {C_TYPE[message.type]} *message"
+    texts = [
+        phases.send(tree),
+        _function(
+            "GL_INLINE void gl_push(gl_context *c, const gl_view *w, const gl_vertex *n, "
+            "const int64_t x, const int64_t e, const int concurrent)",
+            Body(tree, function, "v", push),
+        ),
+    ]
+    if not tree.writes("scatter", "e"):
+        texts.append(
+            _function(
+                f"GL_INLINE void gl_pull(gl_context *c, const gl_vertex *n, const int64_t x, "
+                f"const int64_t e, _Bool *heard{more})",
+                Body(tree, function, "nbr", pull),
+            )
+        )
+    return texts
+
+
+def _ranges(tree: Tree) -> list[str]:
+    texts = [phases.masters(tree, name) for name in ("init", "start", "active") if name in tree.functions]
+    if tree.gather is not None:
+        texts += [phases.gather_row(tree), phases.gather(tree)]
+    texts.append(phases.totals(tree))
+    if "apply" in tree.functions:
+        texts.append(phases.apply(tree))
+    if tree.aggregators:
+        texts.append(phases.aggregate(tree))
+    if "scatter" in tree.functions:
+        texts.append(phases.scatter_push(tree))
+        if not tree.writes("scatter", "e"):
+            texts.append(phases.scatter_pull(tree))
+    if tree.message is not None:
+        texts.append(phases.combine(tree, "gl_combine_messages", tree.message, "message"))
+    return texts
+
+
+def _with_line_numbers(text: str) -> str:
+    """Lead `#line` back to the emitted text itself after each method."""
+    lines = text.split("\n")
+    return "\n".join(
+        f'#line {number} "emitted.c"' if line == "#line 0" else line for number, line in enumerate(lines, 2)
+    )

@@ -1,0 +1,226 @@
+"""Expressions and statements of one method as C text.
+
+A method sees `c` (the context: typed arrays, parameters, aggregates, the fault), `n` (the near
+vertex, its values in registers), `x` (the far vertex, a local id) and `e` (the edge's slot).
+"""
+
+from __future__ import annotations
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.emit_names import (
+    C_TYPE,
+    aggregate_name,
+    constant,
+    edge_name,
+    field_name,
+    helper_name,
+    narrowed,
+    param_name,
+    widened,
+)
+
+# Python's math -> C, where the names differ
+MATH = {"gamma": "tgamma"}
+ARITHMETIC = {("//", "int"): "gl_floor_divide_i", ("%", "int"): "gl_modulo_i",
+              ("//", "float"): "gl_floor_divide_f", ("%", "float"): "gl_modulo_f",
+              ("<<", "int"): "gl_shift_left", (">>", "int"): "gl_shift_right"}  # fmt: skip
+
+
+class Body:
+    """Emits the statements of one function of a tree.
+
+    *near* is the role (``"v"`` or ``"nbr"``) whose values are in ``n``; *signal* is the C statement
+    for ``nbr.signal()``, with ``{message}`` in it where a message travels.
+    """
+
+    def __init__(self, tree: t.Tree, function: t.Function, near: str = "v", signal: str = "") -> None:
+        self.tree, self.function, self.near, self.signal = tree, function, near, signal
+        self.lines: list[str] = []
+        self.depth = 1
+        self.loops = 0
+
+    def text(self) -> str:
+        """Return the declarations and statements, without the function's head and braces."""
+        given = {name for name, _ in self.function.parameters}
+        for name, kind in self.function.locals.items():
+            if name not in given:
+                self.put(f"{C_TYPE[kind]} l_{name} = 0;")
+        self.block(self.function.body)
+        if self.function.returns is not None:
+            self.put("return 0;")
+        return "".join(self.lines)
+
+    # ---- statements ----------------------------------------------------------------------------
+
+    def put(self, line: str) -> None:
+        self.lines.append("    " * self.depth + line + "\n")
+
+    def block(self, statements: tuple[t.Stmt, ...]) -> None:
+        for statement in statements:
+            site = self.tree.sites[statement.site]
+            name = site.file.replace("\\", "\\\\").replace('"', '\\"')
+            self.lines.append(f'#line {site.line} "{name}"\n')
+            self.statement(statement)
+
+    def nested(self, head: str, statements: tuple[t.Stmt, ...]) -> None:
+        self.put(head + " {")
+        self.depth += 1
+        self.block(statements)
+        self.depth -= 1
+        self.put("}")
+
+    def statement(self, s: t.Stmt) -> None:
+        if isinstance(s, t.Assign):
+            self.assign(s)
+        elif isinstance(s, t.If):
+            self.nested(f"if ({self.expr(s.test)})", s.body)
+            if s.otherwise:
+                self.nested("else", s.otherwise)
+        elif isinstance(s, t.While):
+            self.nested(f"while (!c->code && {self.expr(s.test)})", s.body)
+        elif isinstance(s, t.ForRange):
+            self.for_range(s)
+        elif isinstance(s, t.Break):
+            self.put("break;")
+        elif isinstance(s, t.Continue):
+            self.put("continue;")
+        elif isinstance(s, t.Return):
+            self.put("return;" if s.value is None else f"return {self.expr(s.value)};")
+        else:
+            self.send(s)
+
+    def assign(self, s: t.Assign) -> None:
+        target, value = s.target, self.expr(s.value)
+        if isinstance(target, t.Local):
+            self.put(f"l_{target.name} = {value};")
+        elif isinstance(target, t.EdgeField):
+            storage = self.tree.edge_fields[target.index].storage
+            self.put(f"c->{edge_name(self.tree, target.index)}[e] = {narrowed(storage, value, s.site)};")
+        else:
+            storage = self.tree.vertex_fields[target.index].storage
+            store = f"n->{field_name(self.tree, target.index)} = {narrowed(storage, value, s.site)};"
+            if self.function.name == "init":  # a field given by the caller keeps the caller's values
+                store = f"if (!(c->given >> {target.index} & 1)) {store}"
+            self.put(store)
+
+    def for_range(self, s: t.ForRange) -> None:
+        self.loops += 1
+        i, first, step, count = (f"{name}{self.loops}" for name in ("i", "first", "step", "count"))
+        self.put("{")
+        self.depth += 1
+        self.put(f"const int64_t {first} = {self.expr(s.start)}, {step} = {self.expr(s.step)};")
+        self.put(f"const uint64_t {count} = "
+                 f"gl_range_length(c, {first}, {self.expr(s.stop)}, {step}, {s.site});")  # fmt: skip
+        self.put(f"for (uint64_t {i} = 0; {i} < {count} && !c->code; {i}++) {{")
+        self.depth += 1
+        self.put(f"l_{s.target.name} = {first} + (int64_t){i} * {step};")
+        self.block(s.body)
+        for _ in range(2):
+            self.depth -= 1
+            self.put("}")
+
+    def send(self, s: t.Signal) -> None:
+        if s.message is None:
+            self.put(self.signal)
+            return
+        combiner = self.tree.message
+        assert combiner is not None
+        message = narrowed(combiner.storage, self.expr(s.message), s.site)
+        self.put(self.signal.replace("{message}", message))
+
+    # ---- expressions ---------------------------------------------------------------------------
+
+    def expr(self, x: t.Expr) -> str:
+        if isinstance(x, t.Const):
+            return constant(x.value, x.type)
+        if isinstance(x, t.Local):
+            return f"l_{x.name}"
+        if isinstance(x, t.Param):
+            return f"c->{param_name(self.tree, x.index)}"
+        if isinstance(x, t.Aggregate):
+            return f"c->{aggregate_name(self.tree, x.index)}"
+        if isinstance(x, t.Global):
+            return f"c->{x.name}"
+        if isinstance(x, t.VertexField):
+            name = field_name(self.tree, x.index)
+            place = f"n->{name}" if x.role == self.near else f"c->{name}[x]"
+            return widened(self.tree.vertex_fields[x.index].storage, place)
+        if isinstance(x, t.VertexAttribute):
+            return f"n->{x.name}" if x.role == self.near else f"c->{x.name}[x]"
+        if isinstance(x, t.EdgeField):
+            return widened(self.tree.edge_fields[x.index].storage, f"c->{edge_name(self.tree, x.index)}[e]")
+        if isinstance(x, t.Unary):
+            return f"({'!' if x.op == 'not' else x.op}{self.expr(x.operand)})"
+        if isinstance(x, t.Binary):
+            return self.binary(x)
+        if isinstance(x, t.Compare):
+            return f"({self.expr(x.left)} {x.op} {self.expr(x.right)})"
+        if isinstance(x, t.Logical):
+            return "(" + (" && " if x.op == "and" else " || ").join(map(self.expr, x.operands)) + ")"
+        if isinstance(x, t.Conditional):
+            return f"({self.expr(x.test)} ? {self.expr(x.then)} : {self.expr(x.otherwise)})"
+        if isinstance(x, t.Cast):
+            return self.cast(x)
+        if isinstance(x, t.CallHelper):
+            arguments = "".join(", " + self.expr(a) for a in x.arguments)
+            return f"{helper_name(self.tree, x.index)}(c{arguments})"
+        return self.call(x)
+
+    def binary(self, x: t.Binary) -> str:
+        left, right = self.expr(x.left), self.expr(x.right)
+        if x.op == "/" and x.int_divisor:
+            return f"gl_true_divide(c, {left}, {right}, {x.site})"
+        if x.op == "**":
+            return self.power(x, left, right)
+        helper = ARITHMETIC.get((x.op, x.type))
+        if helper is None:
+            return f"({left} {x.op} {right})"
+        if x.type == "float":
+            return f"{helper}({left}, {right})"
+        return f"{helper}(c, {left}, {right}, {x.site})"
+
+    def power(self, x: t.Binary, left: str, right: str) -> str:
+        """Small constant powers are products (squared and multiplied, in one order everywhere)."""
+        exponent = x.right.value if isinstance(x.right, t.Const) else None
+        if x.type == "float" and exponent != 2:
+            return f"__builtin_pow({left}, {right})"
+        assert exponent is not None
+        kind, one = C_TYPE[x.type], constant(1, x.type)
+        steps, bits = [], int(exponent)
+        while bits:
+            if bits & 1:
+                steps.append("r = r * b;")
+            bits >>= 1
+            if bits:
+                steps.append("b = b * b;")
+        return f"({{ {kind} b = {left}, r = {one}; {' '.join(steps)} r; }})"
+
+    def cast(self, x: t.Cast) -> str:
+        operand = self.expr(x.operand)
+        if x.type == "bool":
+            return f"({operand} != 0)"
+        if x.type == "int" and x.operand.type == "float":
+            return f"gl_to_int(c, {operand}, {x.site})"
+        return f"(({C_TYPE[x.type]}){operand})"
+
+    def call(self, x: t.Call) -> str:
+        arguments = [self.expr(a) for a in x.arguments]
+        name = x.function.removeprefix("math.")
+        if name == "abs":
+            return f"__builtin_fabs({arguments[0]})" if x.type == "float" else f"gl_abs_i({arguments[0]})"
+        if name in ("min", "max") and x.function == name:
+            suffix = "f" if x.type == "float" else "i"
+            result = arguments[0]
+            for argument in arguments[1:]:
+                result = f"gl_{name}_{suffix}({result}, {argument})"
+            return result
+        if name in ("degrees", "radians"):  # CPython's own formulas
+            factor = "(180.0 / 3.141592653589793)" if name == "degrees" else "(3.141592653589793 / 180.0)"
+            return f"({arguments[0]} * {factor})"
+        if name == "log" and len(arguments) == 2:
+            return f"(__builtin_log({arguments[0]}) / __builtin_log({arguments[1]}))"
+        if name in ("isnan", "isinf", "isfinite"):
+            return f"(__builtin_{name}({arguments[0]}) != 0)"
+        if name == "ldexp":
+            return f"gl_ldexp({', '.join(arguments)})"
+        return f"__builtin_{MATH.get(name, name)}({', '.join(arguments)})"

@@ -1,0 +1,103 @@
+"""C names and C types of what a program declares; shared by the files that emit."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from gaslab.compiler.tree import STORAGE, Combiner, Tree
+
+C_TYPE = {"float": "double", "int": "int64_t", "bool": "_Bool", "id": "int64_t"}  # of expressions
+MEMBER = {"float": "f", "int": "i", "bool": "i", "id": "i"}  # of gl_scalar
+ATTRIBUTES = ("id", "degree", "in_degree", "out_degree")  # in gl_view `id` is called gid
+INTEGER_RANGE = {
+    name: (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "i" else (0, (1 << bits) - 1)
+    for name, (kind, _, size) in STORAGE.items()
+    if kind == "int" and (bits := 8 * size)
+}
+
+
+def mangled(prefix: str, index: int, name: str) -> str:
+    """Return a C name that is unique by its index and readable by its name."""
+    return f"{prefix}{index}_" + re.sub(r"[^A-Za-z0-9_]", "_", name)
+
+
+def field_name(tree: Tree, index: int) -> str:
+    return mangled("f", index, tree.vertex_fields[index].name)
+
+
+def edge_name(tree: Tree, index: int) -> str:
+    return mangled("e", index, tree.edge_fields[index].name)
+
+
+def param_name(tree: Tree, index: int) -> str:
+    return mangled("p", index, tree.params[index].name)
+
+
+def aggregate_name(tree: Tree, index: int) -> str:
+    return mangled("a", index, tree.aggregators[index].name)
+
+
+def helper_name(tree: Tree, index: int) -> str:
+    return mangled("h", index, tree.helpers[index].name)
+
+
+def widened(storage: str, expression: str) -> str:
+    """Return the C expression of the value that reading *expression* of this storage type yields."""
+    if storage in ("float64", "int64", "id"):
+        return expression
+    if storage == "bool":
+        return f"({expression} != 0)"
+    return f"(({C_TYPE[STORAGE[storage][0]]}){expression})"
+
+
+def narrowed(storage: str, expression: str, site: int) -> str:
+    """Return the C expression to store *expression* (of the storage's expression type); it may fault."""
+    if storage in INTEGER_RANGE and storage != "int64":
+        lo, hi = INTEGER_RANGE[storage]
+        return f"({STORAGE[storage][1]})gl_within(c, {expression}, {lo}, {hi}, {site})"
+    if storage == "float32":
+        return f"(float)({expression})"
+    return expression
+
+
+def identity(combiner: Combiner) -> float | int | bool:
+    """Return the value that changes nothing: what an empty gather and an unsent message are.
+
+    >>> identity(Combiner("min", "float64")), identity(Combiner("max", "uint8"))
+    (inf, 0)
+    """
+    if combiner.op == "sum":
+        return {"float": 0.0, "bool": False}.get(combiner.type, 0)
+    first = combiner.op == "min"
+    if combiner.type == "float":
+        return math.inf if first else -math.inf
+    if combiner.type == "bool":
+        return first
+    lo, hi = INTEGER_RANGE.get(combiner.storage, INTEGER_RANGE["int64"])
+    return hi if first else lo
+
+
+def constant(value: float | int | bool, kind: str) -> str:
+    """Return a C constant of an expression type."""
+    if kind == "bool":
+        return "1" if value else "0"
+    if kind == "float":
+        number = float(value)
+        if math.isnan(number):
+            return '__builtin_nan("")'
+        if math.isinf(number):
+            return "__builtin_inf()" if number > 0 else "(-__builtin_inf())"
+        return f"({number!r})"
+    if int(value) == INTEGER_RANGE["int64"][0]:
+        return "INT64_MIN"
+    return f"INT64_C({int(value)})" if value >= 0 else f"(-INT64_C({-int(value)}))"
+
+
+def combined(combiner: Combiner, left: str, right: str) -> str:
+    """Return the C expression that combines two values of the combiner's expression type."""
+    if combiner.op == "sum":
+        return f"({left} | {right})" if combiner.type == "bool" else f"({left} + {right})"
+    return f"gl_{combiner.op}_{MEMBER[combiner.type]}({left}, {right})"
+
+

@@ -1,0 +1,321 @@
+"""The range functions of a program as C text: one per phase of the border (`abi.h`).
+
+Every range function binds the view's arrays once to a context of typed pointers that never leaves
+its registers, and loops over its block; the program's methods are inlined into the loops.
+"""
+
+from __future__ import annotations
+
+from gaslab.compiler.emit_names import (
+    ATTRIBUTES,
+    C_TYPE,
+    MEMBER,
+    aggregate_name,
+    combined,
+    constant,
+    edge_name,
+    field_name,
+    identity,
+    narrowed,
+    param_name,
+    widened,
+)
+from gaslab.compiler.tree import STORAGE, Combiner, Tree
+
+# Each way to walk a vertex's edges: row bounds, neighbour and slot by position p.
+ROWS = {
+    "in": ("c->in_begin", "c->in_neighbor[{p}]", "{p}"),
+    "out": ("c->out_begin", "c->out_neighbor[{p}]", "c->out_slot[{p}]"),
+}
+VERTEX_LOOP = """\
+    gl_context context = gl_bind(w), *c = &context;
+    gl_vertex vertex, *n = &vertex;
+    for (int64_t i = lo; i < hi; i++) {
+        const int64_t v = list ? list[i] : i;
+"""
+FAULT_CHECK = "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, v);\n"
+ARGUMENTS = (
+    "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_scalar *out, gl_fault *fault"
+)
+
+
+def load(tree: Tree, names: frozenset[str] | set[str], vertex: str = "v") -> str:
+    """Return the statements that bring the named values of a vertex into ``n``."""
+    lines = []
+    for k, field in enumerate(tree.vertex_fields):
+        if field.name in names:
+            lines.append(f"n->{field_name(tree, k)} = c->{field_name(tree, k)}[{vertex}];")
+    lines += [f"n->{name} = c->{name}[{vertex}];" for name in ATTRIBUTES if name in names]
+    return "".join(f"        {line}\n" for line in lines)
+
+
+def store(tree: Tree, names: frozenset[str], into: str) -> str:
+    """Return the statements that store the named fields of ``n``."""
+    return "".join(
+        f"        (({STORAGE[field.storage][1]} *)w->{into}[{k}])[v] = n->{field_name(tree, k)};\n"
+        for k, field in enumerate(tree.vertex_fields)
+        if field.name in names
+    )
+
+
+def masters(tree: Tree, name: str) -> str:
+    """``gl_init``, ``gl_start`` and ``gl_active``."""
+    names = tree.reads(name, "v") | tree.writes(name)
+    call = f"gl_do_{name}(c, n)"
+    act = f"        {call};\n{FAULT_CHECK}{store(tree, tree.writes(name), 'vertex')}" if name == "init" else (
+        f"        w->active[v] = {call};\n{FAULT_CHECK}"
+    )
+    return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{load(tree, names)}{act}    }}\n    return 0;\n}}\n"
+
+
+# ---- gather ----------------------------------------------------------------------------------------
+
+
+def gather_row(tree: Tree) -> str:
+    """Return ``gl_gather_row``: the accumulator of one vertex, the same bits wherever it is called.
+
+    Floats go to four accumulators in turn, for one is bound by the latency of its additions.
+    """
+    combiner = tree.gather
+    assert combiner is not None
+    kind, first = C_TYPE[combiner.type], constant(identity(combiner), combiner.type)
+    ways = 4 if combiner.type == "float" else 1
+    names = [f"a{k}" for k in range(ways)]
+    loops = []
+    for mask, (begin, neighbor, slot) in (("GL_IN", ROWS["in"]), ("GL_OUT", ROWS["out"])):
+        def step(k: int, p: str) -> str:
+            value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)})"
+            return f"{names[k]} = {combined(combiner, names[k], value)};"
+
+        unrolled = "".join(f"            {step(k, f'(p + {k})')}\n" for k in range(ways))
+        head = f"        for (; p + {ways} <= end; p += {ways}) {{\n{unrolled}        }}\n" if ways > 1 else ""
+        loops.append(
+            f"    if (w->gather_edges & {mask}) {{\n"
+            f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1];\n{head}"
+            f"        for (; p < end; p++) {step(0, 'p')}\n    }}\n"
+        )
+    result = "a0"
+    if ways == 4:
+        result = combined(combiner, combined(combiner, "a0", "a1"), combined(combiner, "a2", "a3"))
+    declared = ", ".join(f"{name} = {first}" for name in names)
+    return (
+        f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
+        "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v) {\n"
+        f"    {kind} {declared};\n{''.join(loops)}"
+        f"    return {narrowed(combiner.storage, result, tree.functions['gather'].site)};\n}}\n"
+    )
+
+
+def gather(tree: Tree) -> str:
+    combiner = tree.gather
+    assert combiner is not None
+    c_type = STORAGE[combiner.storage][1]
+    return (
+        f"\nGL_RANGE(gl_gather) {{\n{VERTEX_LOOP}{load(tree, tree.reads('gather', 'v'))}"
+        f"        (({c_type} *)w->total)[i] = gl_gather_row(c, w, n, v);\n{FAULT_CHECK}    }}\n"
+        "    return 0;\n}\n" + combine(tree, "gl_combine", combiner, "total")
+    )
+
+
+def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
+    """``gl_combine`` and ``gl_combine_messages``: fold one peer's parts into ours."""
+    c_type = STORAGE[combiner.storage][1]
+    phase = "gather" if target == "total" else "scatter"
+    value = combined(combiner, widened(combiner.storage, "target[at]"), widened(combiner.storage, "part[i]"))
+    site = tree.functions[phase].site if phase in tree.functions else 0
+    signal = "        gl_signal(w, at);\n" if target == "message" else ""
+    return (
+        f"\nGL_RANGE({name}) {{\n    gl_context context = {{0}}, *c = &context;\n"
+        f"    {c_type} *target = w->{target};\n    const {c_type} *part = w->incoming;\n"
+        "    for (int64_t i = lo; i < hi; i++) {\n        const int64_t at = list ? list[i] : i;\n"
+        f"        target[at] = {narrowed(combiner.storage, value, site)};\n{signal}"
+        f"{FAULT_CHECK.replace(', v)', ', at)')}    }}\n    return 0;\n}}\n"
+    )
+
+
+# ---- apply and aggregators -------------------------------------------------------------------------
+
+
+def totals(tree: Tree) -> str:
+    """Return the registers of the aggregators, and how a vertex, a block's begin and its end use them."""
+    if not tree.aggregators:
+        return ""
+    members, begin, add, end = [], [], [], []
+    for k, a in enumerate(tree.aggregators):
+        name, member = aggregate_name(tree, k), MEMBER[a.combiner.type]
+        members.append(f"{C_TYPE[a.combiner.type]} {name};")
+        begin.append(f"t->{name} = out[{k}].{member};")
+        add.append(f"t->{name} = {combined(a.combiner, f't->{name}', f'gl_do_{name}(c, n)')};")
+        end.append(f"out[{k}].{member} = t->{name};")
+    lines = "\n    ".join
+    return (
+        f"\ntypedef struct {{ {' '.join(members)} }} gl_totals;\n"
+        f"GL_INLINE void gl_begin(gl_totals *t, const gl_scalar *out) {{\n    {lines(begin)}\n}}\n"
+        f"GL_INLINE void gl_add(gl_totals *t, gl_context *c, const gl_vertex *n) {{\n    {lines(add)}\n}}\n"
+        f"GL_INLINE void gl_end(const gl_totals *t, gl_scalar *out) {{\n    {lines(end)}\n}}\n"
+    )
+
+
+def aggregated(tree: Tree) -> frozenset[str]:
+    """Names of ``v`` that the aggregators read."""
+    return frozenset(n.removeprefix("v.") for a in tree.aggregators for n in a.function.reads)
+
+
+def with_aggregates(name: str, body: str, tree: Tree) -> str:
+    """Return a range function over vertices whose loop is made twice: with aggregates and without."""
+    if not tree.aggregators:
+        return f"\nGL_RANGE({name}) {{\n{VERTEX_LOOP}{body}    }}\n    return 0;\n}}\n"
+    loop = VERTEX_LOOP.replace("    for (", "    gl_totals sums, *t = &sums;\n    if (add) gl_begin(t, out);\n    for (", 1)
+    return (
+        f"\nGL_INLINE int32_t {name}_range({ARGUMENTS}, const int add) {{\n{loop}{body}"
+        "        if (add) gl_add(t, c, n);\n"
+        f"{FAULT_CHECK}    }}\n    if (add) gl_end(t, out);\n    return 0;\n}}\n"
+        f"GL_RANGE({name}) {{\n    return out ? {name}_range(w, list, lo, hi, out, fault, 1)\n"
+        f"               : {name}_range(w, list, lo, hi, out, fault, 0);\n}}\n"
+    )
+
+
+def aggregate(tree: Tree) -> str:
+    return (
+        f"\nGL_RANGE(gl_aggregate) {{\n{VERTEX_LOOP}{load(tree, aggregated(tree))}"
+        f"        gl_add(t, c, n);\n{FAULT_CHECK}    }}\n    gl_end(t, out);\n    return 0;\n}}\n"
+    ).replace("    for (", "    gl_totals sums, *t = &sums;\n    gl_begin(t, out);\n    for (", 1)
+
+
+def apply(tree: Tree) -> str:
+    """``gl_apply`` and, where there is a gather, ``gl_gather_apply``."""
+    function = tree.functions["apply"]
+    fields = tree.reads("apply", "v") | tree.writes("apply") | aggregated(tree)
+    takes = {name for name, _ in function.parameters}
+    message = ""
+    if "message" in takes:
+        assert tree.message is not None
+        c_type = STORAGE[tree.message.storage][1]
+        message = ", " + widened(tree.message.storage, f"((const {c_type} *)w->message)[v]")
+    after = FAULT_CHECK + store(tree, tree.writes('apply'), "vertex_next")
+    given = ""
+    if "total" in takes:
+        assert tree.gather is not None
+        c_type = STORAGE[tree.gather.storage][1]
+        given = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
+    text = with_aggregates(
+        "gl_apply", f"{load(tree, fields)}        gl_do_apply(c, n{given}{message});\n{after}", tree
+    )
+    if tree.gather is None:
+        return text
+    c_type = STORAGE[tree.gather.storage][1]
+    passed = ", " + widened(tree.gather.storage, "total") if given else ""
+    return text + with_aggregates(
+        "gl_gather_apply",
+        "        if (w->skip && w->skip[v]) continue;\n"
+        f"{load(tree, fields | tree.reads('gather', 'v'))}"
+        f"        const {c_type} total = gl_gather_row(c, w, n, v);\n"
+        f"        gl_do_apply(c, n{passed}{message});\n{after}",
+        tree,
+    )
+
+
+# ---- scatter ---------------------------------------------------------------------------------------
+
+
+def send(tree: Tree) -> str:
+    """Return ``gl_send``: combine a message into a vertex's, against other threads if there are any."""
+    if tree.message is None:
+        return ""
+    combiner = tree.message
+    c_type = STORAGE[combiner.storage][1]
+    both = combined(combiner, widened(combiner.storage, "old"), widened(combiner.storage, "message"))
+    site = tree.functions["scatter"].site
+    no_news = ""
+    if combiner.op != "sum":  # most messages do not change a minimum: leave its cache line alone
+        sign = "<" if combiner.op == "min" else ">"
+        no_news = f"    if (!(message {sign} old)) return;\n"
+    return (
+        f"\nGL_INLINE void gl_send(gl_context *c, {c_type} *place, {c_type} message, const int concurrent) {{\n"
+        f"    {c_type} old, combined;\n"
+        f"    if (!concurrent) {{\n        old = *place;\n    {no_news}"
+        f"        *place = {narrowed(combiner.storage, both, site)};\n        return;\n    }}\n"
+        "    __atomic_load(place, &old, __ATOMIC_RELAXED);\n    do {\n"
+        f"    {no_news}        combined = {narrowed(combiner.storage, both, site)};\n"
+        "    } while (!__atomic_compare_exchange(place, &old, &combined, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));\n"
+        "}\n"
+    )
+
+
+def scatter_push(tree: Tree) -> str:
+    loops = []
+    for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["out"]), ("GL_IN", ROWS["in"])):
+        loops.append(
+            f"        if (w->scatter_edges & {mask})\n"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
+            f"                gl_push(c, w, n, {neighbor.format(p='p')}, {slot.format(p='p')}, concurrent);\n"
+        )
+    return (
+        f"\nGL_INLINE int32_t gl_scatter_push_range({ARGUMENTS}, const int concurrent) {{\n{VERTEX_LOOP}"
+        f"{load(tree, tree.reads('scatter', 'v'))}{''.join(loops)}{FAULT_CHECK}    }}\n    return 0;\n}}\n"
+        "GL_RANGE(gl_scatter_push) {\n"
+        "    return w->concurrent ? gl_scatter_push_range(w, list, lo, hi, out, fault, 1)\n"
+        "                         : gl_scatter_push_range(w, list, lo, hi, out, fault, 0);\n}\n"
+    )
+
+
+def scatter_pull(tree: Tree) -> str:
+    """The target's side of scatter: ``n`` is the target, ``x`` the source; needs no atomics."""
+    combiner = tree.message
+    enough = "        if (w->signalled[v]) continue;\n" if combiner is None else ""
+    begin_message = end_message = ""
+    if combiner is not None:
+        c_type, kind = STORAGE[combiner.storage][1], C_TYPE[combiner.type]
+        place = f"(({c_type} *)w->message)[v]"
+        begin_message = f"        {kind} message = {widened(combiner.storage, place)};\n"
+        site = tree.functions["scatter"].site
+        end_message = f"            {place} = {narrowed(combiner.storage, 'message', site)};\n"
+    message = ", &message" if combiner is not None else ""
+    stop = " && !heard" if combiner is None else ""
+    loops = []
+    for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["in"]), ("GL_IN", ROWS["out"])):
+        loops.append(
+            f"        if (w->scatter_edges & {mask}{stop})\n"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
+            f"                const int64_t source = {neighbor.format(p='p')};\n"
+            "                if (!(all_active || w->active[source])) continue;\n"
+            f"                gl_pull(c, n, source, {slot.format(p='p')}, &heard{message});\n"
+            "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
+            "            }\n"
+        )
+    return (
+        f"\nGL_INLINE int32_t gl_scatter_pull_range({ARGUMENTS}, const int all_active) {{\n{VERTEX_LOOP}{enough}"
+        f"        _Bool heard = 0;\n{begin_message}{load(tree, tree.reads('scatter', 'nbr'))}{''.join(loops)}"
+        f"        if (heard) {{\n{end_message}            gl_signal(w, v);\n        }}\n{FAULT_CHECK}    }}\n"
+        "    return 0;\n}\n"
+        "GL_RANGE(gl_scatter_pull) {\n"
+        "    return w->all_active ? gl_scatter_pull_range(w, list, lo, hi, out, fault, 1)\n"
+        "                         : gl_scatter_pull_range(w, list, lo, hi, out, fault, 0);\n}\n"
+    )
+
+
+def context(tree: Tree) -> str:
+    """Return the context, the near vertex, and ``gl_bind``, which makes the one of a view."""
+    arrays = [(name, "const int64_t", f"w->{'gid' if name == 'id' else name}") for name in ATTRIBUTES]
+    arrays += [(name, "const int64_t", f"w->{name}") for name in ("in_begin", "out_begin")]
+    arrays += [(name, "const int32_t", f"w->{name}") for name in ("in_neighbor", "out_neighbor", "out_slot")]
+    for k, field in enumerate(tree.vertex_fields):
+        arrays.append((field_name(tree, k), f"const {STORAGE[field.storage][1]}", f"w->vertex[{k}]"))
+    for k, field in enumerate(tree.edge_fields):
+        arrays.append((edge_name(tree, k), STORAGE[field.storage][1], f"w->edge[{k}]"))
+    scalars = [(name, "int64_t", f"w->{name}") for name in ("num_vertices", "num_edges", "superstep")]
+    scalars.append(("given", "uint64_t", "w->given"))
+    for k, p in enumerate(tree.params):
+        scalars.append((param_name(tree, k), C_TYPE[p.type], f"w->param[{k}].{MEMBER[p.type]}"))
+    for k, a in enumerate(tree.aggregators):
+        kind = a.combiner.type
+        scalars.append((aggregate_name(tree, k), C_TYPE[kind], f"w->aggregate[{k}].{MEMBER[kind]}"))
+    members = [f"{kind} *{name};" for name, kind, _ in arrays] + [f"{kind} {name};" for name, kind, _ in scalars]
+    bound = [f".{name} = {source}," for name, _, source in arrays + scalars]
+    values = [f"{STORAGE[f.storage][1]} {field_name(tree, k)};" for k, f in enumerate(tree.vertex_fields)]
+    lines = "\n    ".join
+    return (
+        f"\ntypedef struct {{\n    int64_t code, site;\n    {lines(members)}\n}} gl_context;\n"
+        f"typedef struct {{\n    int64_t id, degree, in_degree, out_degree;\n    {lines(values)}\n}} gl_vertex;\n"
+        f"GL_INLINE gl_context gl_bind(const gl_view *w) {{\n    return (gl_context){{\n    {lines(bound)}\n    }};\n}}\n"
+    )
