@@ -6,7 +6,7 @@ row's next edge goes, starts as the row's begin and is used up.
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
 ctypedef fused id_t:
     int32_t
@@ -46,38 +46,95 @@ def radix_pass(const uint64_t[::1] key, const int32_t[::1] order, int shift, int
             counts[digit] += 1
 
 
-def rows_by_source(const id_t[::1] src, const id_t[::1] dst, const int32_t[::1] local, int64_t[::1] cursor,
-                   int32_t[::1] target, int32_t[::1] which):
-    """Group the edges by local source: their local targets and, unless `which` is None, positions."""
-    cdef int64_t i, at
-    cdef int32_t s
-    cdef bint keep = which is not None
-    with nogil:
-        for i in range(src.shape[0]):
-            s = local[src[i]]
-            at = cursor[s]
-            cursor[s] = at + 1
-            target[at] = local[dst[i]]
+# ---- counting sorts in two steps: to buckets of rows that fit the cache, then to rows ----------------
+# table[row >> shift] names a row's bucket. A record is its row in the high half and the other end in
+# the low half; a tag may go beside it. counts and cursor are [chunks, buckets]: chunk t of the
+# edges writes to bucket b where cursor[t, b] says, so that equal rows keep the edges' order.
+
+def count_buckets(const id_t[::1] row, const int32_t[::1] local, const int64_t[::1] chunk,
+                  const uint16_t[::1] table, int shift, int64_t[:, ::1] counts):
+    """counts[t, b] += edges of bucket b in chunk t, i.e. chunk[t]:chunk[t + 1]; `local` may be None."""
+    cdef int64_t t, i
+    cdef bint look_up = local is not None
+    for t in prange(counts.shape[0], nogil=True, num_threads=<int>counts.shape[0], schedule="static"):
+        for i in range(chunk[t], chunk[t + 1]):
+            counts[t, table[(local[row[i]] if look_up else row[i]) >> shift]] += 1
+
+
+def bucket_edges(const id_t[::1] src, const id_t[::1] dst, const int32_t[::1] local, const int64_t[::1] chunk,
+                 const uint16_t[::1] table, int shift, int64_t[:, ::1] cursor, uint64_t[::1] record,
+                 int32_t[::1] tag):
+    """Put edges into buckets by their local source; the tag, unless None, is the edge's position."""
+    cdef int64_t t, i, at
+    cdef uint32_t row
+    cdef uint16_t bucket
+    cdef bint keep = tag is not None
+    for t in prange(cursor.shape[0], nogil=True, num_threads=<int>cursor.shape[0], schedule="static"):
+        for i in range(chunk[t], chunk[t + 1]):
+            row = <uint32_t>local[src[i]]
+            bucket = table[row >> shift]
+            at = cursor[t, bucket]
+            cursor[t, bucket] = at + 1
+            record[at] = (<uint64_t>row << 32) | <uint32_t>local[dst[i]]
             if keep:
-                which[at] = <int32_t>i
+                tag[at] = <int32_t>i
 
 
-def transpose(const int64_t[::1] begin, const int32_t[::1] neighbor, const int32_t[::1] tag, int64_t[::1] cursor,
-              int32_t[::1] out_neighbor, int32_t[::1] out_tag, bint tag_is_position):
-    """Turn rows of targets into rows of sources; sources ascend, parallels keep their order.
+def bucket_rows(const int64_t[::1] begin, const int32_t[::1] neighbor, const int32_t[::1] tag_of,
+                const int64_t[::1] row_chunk, const uint16_t[::1] table, int shift,
+                int64_t[:, ::1] cursor, uint64_t[::1] record, int32_t[::1] tag):
+    """Put the edges of rows into buckets by their neighbour, the row becoming the other end.
 
-    Each edge takes along its tag, or its position; nothing where `out_tag` is None.
+    The tag, unless None, is the edge's entry in `tag_of`, or its position where that is None.
+    Chunk t are the rows row_chunk[t]:row_chunk[t + 1].
     """
-    cdef int64_t s, j, at
-    cdef bint keep = out_tag is not None
-    with nogil:
-        for s in range(begin.shape[0] - 1):
+    cdef int64_t t, s, j, at
+    cdef uint16_t bucket
+    cdef bint keep = tag is not None, position = tag_of is None
+    for t in prange(cursor.shape[0], nogil=True, num_threads=<int>cursor.shape[0], schedule="static"):
+        for s in range(row_chunk[t], row_chunk[t + 1]):
             for j in range(begin[s], begin[s + 1]):
-                at = cursor[neighbor[j]]
-                cursor[neighbor[j]] = at + 1
-                out_neighbor[at] = <int32_t>s
+                bucket = table[neighbor[j] >> shift]
+                at = cursor[t, bucket]
+                cursor[t, bucket] = at + 1
+                record[at] = (<uint64_t>neighbor[j] << 32) | <uint32_t>s
                 if keep:
-                    out_tag[at] = <int32_t>j if tag_is_position else tag[j]
+                    tag[at] = <int32_t>j if position else tag_of[j]
+
+
+def settle(const int64_t[::1] bucket_begin, const uint64_t[::1] record, const int32_t[::1] tag,
+           int64_t[::1] cursor, int32_t[::1] neighbor, int32_t[::1] row_tag, int threads):
+    """Move the records of each bucket to their rows; `cursor` (the rows' begins) is used up."""
+    cdef int64_t b, i, at
+    cdef uint32_t row
+    cdef bint keep = tag is not None
+    for b in prange(bucket_begin.shape[0] - 1, nogil=True, num_threads=threads, schedule="dynamic"):
+        for i in range(bucket_begin[b], bucket_begin[b + 1]):
+            row = record[i] >> 32
+            at = cursor[row]
+            cursor[row] = at + 1
+            neighbor[at] = <int32_t>record[i]
+            if keep:
+                row_tag[at] = tag[i]
+
+
+def bucket_table(const int64_t[::1] begin, int shift, int64_t max_edges, int64_t max_rows, uint16_t[::1] table):
+    """Name the bucket of each run of 2**shift rows: new ones where edges or rows get too many.
+
+    Returns the number of buckets.
+    """
+    cdef int64_t g, lo, hi, n = begin.shape[0] - 1, start = 0
+    cdef int bucket = 0
+    with nogil:
+        for g in range(table.shape[0]):
+            lo = g << shift
+            hi = lo + (<int64_t>1 << shift)
+            hi = hi if hi < n else n
+            if lo > start and (begin[hi] - begin[start] > max_edges or hi - start > max_rows):
+                bucket += 1
+                start = lo
+            table[g] = bucket
+    return bucket + 1
 
 
 def count_neighbors(const int32_t[::1] neighbor, int64_t[::1] counts):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import gaslab._kernels.csr as kernels
 import numpy as np
 
+from gaslab.partition.rows import transpose
+
 IN, OUT, ALL = 1, 2, 3  # masks of edge directions, as in `gaslab.program`
 BLOCK_EDGES, BLOCK_VERTICES = 1 << 15, 1 << 12
 
@@ -41,6 +43,8 @@ class LocalGraph:
         For each rank p the masters here that p mirrors, in the order of p's mirrors.
     send_bounds : int64[size, 4]
         The bounds of the same three classes in ``send_list[p]``.
+    threads : int
+        How many threads `out` may use.
     """
 
     num_masters: int
@@ -56,25 +60,21 @@ class LocalGraph:
     mirror_bounds: np.ndarray
     send_list: list[np.ndarray]
     send_bounds: np.ndarray
-    _out: tuple[np.ndarray, np.ndarray, np.ndarray] | None = field(default=None, repr=False)
+    threads: int = 1
+    _out: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
 
     @property
     def num_edges(self) -> int:
         """The edges on this rank."""
         return int(self.in_neighbor.size)
 
-    def out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def out(self) -> tuple[np.ndarray, ...]:
         """Return ``out_begin`` (int64), ``out_neighbor`` and ``out_slot`` (int32): the same edges by source.
 
         Targets ascend in each row. Built at the first call and kept.
         """
         if self._out is None:
-            begin = np.zeros(self.num_local + 1, dtype=np.int64)
-            kernels.count_neighbors(self.in_neighbor, begin[1:])
-            np.cumsum(begin, out=begin)
-            neighbor, slot = (np.empty(self.num_edges, dtype=np.int32) for _ in range(2))
-            kernels.transpose(self.in_begin, self.in_neighbor, None, begin[:-1].copy(), neighbor, slot, True)
-            self._out = (begin, neighbor, slot)
+            self._out = transpose(self.in_begin, self.in_neighbor, self.threads)
         return self._out
 
     def targets(self) -> np.ndarray:

@@ -265,7 +265,7 @@ def test_a_registered_strategy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_many_edges_for_a_rank_names_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shuffle, "INT32_LIMIT", 10)
-    message = r"rank 1 would hold 12 edges, more than the 10 that a rank can number; use .*-n 3\)"
+    message = r"rank 1 would hold 12 edges, more than the 10 a rank can number; use .*-n 3\)"
     for size in (1, 2):
         with pytest.raises(UsageError, match=message if size == 2 else "rank 0 would hold 12 edges"):
             run_ranks(size, lambda comm: check_fails(comm))

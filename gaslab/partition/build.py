@@ -11,6 +11,7 @@ from gaslab.comm import Comm
 from gaslab.localgraph import LocalGraph
 from gaslab.partition.index import Index
 from gaslab.partition.place import Placement, place_masters
+from gaslab.partition.rows import rows_by_target
 from gaslab.partition.shuffle import check_limit, shuffle
 from gaslab.partition.strategies import Context, Strategy
 
@@ -25,32 +26,39 @@ def build_local(
 
     Takes the arrays of *edges* over: they are freed as soon as they are not needed.
     """
-    src, dst, columns = edges.src, edges.dst, edges.columns
-    edges.src = edges.dst = np.empty(0, dtype=np.int64)
-    edges.columns = {}
+    share = _Share(edges)
     n = edges.num_vertices
     if comm.size == 1:
-        check_limit(np.array([src.size]), "edges")
+        check_limit(np.array([share.ends[0].size]), "edges")
         check_limit(np.array([n]), "vertices")
-        return _alone(src, dst, columns, n, edges.directed, threads)
+        return _alone(share, n, edges.directed, threads)
 
-    part = cut(src, dst, comm.size, Context(comm, n, edges.directed, threads))
-    src, dst, columns = shuffle(comm, src, dst, columns, part, num_vertices=n, threads=threads)
+    part = cut(*share.ends, comm.size, Context(comm, n, edges.directed, threads))
+    shuffle(comm, share.ends, share.columns, part, num_vertices=n, threads=threads)
     del part
-    index = Index(src, dst, n)
-    src, dst = index.of(src, threads), index.of(dst, threads)
-    out_count, in_count = _count_ends(src, dst, index.gids.size, threads)
+    index = Index(*share.ends, n)
+    for end in range(2):
+        share.ends[end] = index.of(share.ends[end], threads)
+    out_count, in_count = _count_ends(share, index.gids.size, threads)
     placement = place_masters(comm, index.gids, in_count, out_count, n)
-    return _assemble(src, dst, columns, index, in_count, out_count, placement, comm, edges.directed, threads)
+    return _assemble(share, index, in_count, out_count, placement, comm, edges.directed, threads)
 
 
-def _alone(
-    src: np.ndarray, dst: np.ndarray, columns: dict[str, np.ndarray], n: int, directed: bool, threads: int
-) -> tuple[LocalGraph, dict[str, np.ndarray]]:
+class _Share:
+    """The edges of this rank on their way: what a step has used is replaced or dropped, and so freed."""
+
+    def __init__(self, edges: EdgeList) -> None:
+        self.ends = [edges.src, edges.dst]
+        self.columns = edges.columns
+        edges.src = edges.dst = np.empty(0, dtype=np.int64)
+        edges.columns = {}
+
+
+def _alone(share: _Share, n: int, directed: bool, threads: int) -> tuple[LocalGraph, dict[str, np.ndarray]]:
     """Build the whole graph on the only rank: every vertex a master, nothing to exchange."""
-    out_count, in_count = _count_ends(src, dst, n, threads)
+    out_count, in_count = _count_ends(share, n, threads)
     order = order_by_group(np.zeros(n, dtype=np.int64), in_count, out_count)
-    begin, neighbor, columns = _sort_edges(src, dst, columns, order, in_count, out_count)
+    begin, neighbor, columns = _sort_edges(share, order, in_count, out_count, threads)
     local = LocalGraph(
         num_masters=n, num_local=n, size=1, rank=0,
         gid=order.astype(np.int64),
@@ -59,13 +67,14 @@ def _alone(
         mirror_bounds=np.full((1, 4), n, dtype=np.int64),
         send_list=[np.empty(0, dtype=np.int32)],
         send_bounds=np.zeros((1, 4), dtype=np.int64),
+        threads=threads,
     )  # fmt: skip
     return local, columns
 
 
 def _assemble(
-    src: np.ndarray, dst: np.ndarray, columns: dict[str, np.ndarray], index: Index, in_count: np.ndarray,
-    out_count: np.ndarray, placement: Placement, comm: Comm, directed: bool, threads: int,
+    share: _Share, index: Index, in_count: np.ndarray, out_count: np.ndarray, placement: Placement,
+    comm: Comm, directed: bool, threads: int,
 ) -> tuple[LocalGraph, dict[str, np.ndarray]]:  # fmt: skip
     """Order the vertices, agree on the mirrors, sort the edges."""
     lonely = placement.isolated.size
@@ -82,14 +91,12 @@ def _assemble(
     mirror_bounds = np.stack([ends[3 * p : 3 * p + 4] for p in range(comm.size)])
 
     order = order_by_group(group, in_count, out_count)
-    gid = gids[order]
+    gid, local_of = gids[order], inverse(order)
+    asked = comm.alltoall([gid[b[0] : b[3]] for b in mirror_bounds])
+    bounds = comm.alltoall([b - b[0] for b in mirror_bounds])
     degrees = [_pad(degree, lonely)[order] for degree in (placement.in_degree, placement.out_degree)]
-    rows = [slice(*mirror_bounds[p, [0, 3]]) for p in range(comm.size)]
-    asked = comm.alltoall([gid[row] for row in rows])
-    bounds = comm.alltoall([mirror_bounds[p] - mirror_bounds[p, 0] for p in range(comm.size)])
-    local_of = inverse(order)
 
-    begin, neighbor, columns = _sort_edges(src, dst, columns, order, in_count, out_count)
+    begin, neighbor, columns = _sort_edges(share, order, in_count, out_count, threads)
     local = LocalGraph(
         num_masters=int(ends[0]), num_local=gids.size, size=comm.size, rank=comm.rank,
         gid=gid,
@@ -98,13 +105,14 @@ def _assemble(
         mirror_bounds=mirror_bounds,
         send_list=[local_of[index.of(ids)] for ids in asked],
         send_bounds=np.stack(bounds),
+        threads=threads,
     )  # fmt: skip
     return local, columns
 
 
-def _count_ends(src: np.ndarray, dst: np.ndarray, n: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
+def _count_ends(share: _Share, n: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
     out_count, in_count = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
-    kernels.count_ends(src, dst, out_count, in_count, threads)
+    kernels.count_ends(*share.ends, out_count, in_count, threads)
     return out_count, in_count
 
 
@@ -140,19 +148,15 @@ def inverse(order: np.ndarray) -> np.ndarray:
 
 
 def _sort_edges(
-    src: np.ndarray, dst: np.ndarray, columns: dict[str, np.ndarray], order: np.ndarray,
-    in_count: np.ndarray, out_count: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:  # fmt: skip
-    """Sort the edges by target and source with two counting sorts: ``in_begin``, ``in_neighbor``, columns."""
-    m, local_of = src.size, inverse(order)
-    target = np.empty(m, dtype=np.int32)
-    which, position = (np.empty(m, dtype=np.int32) if columns else None for _ in range(2))
+    share: _Share, order: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, threads: int
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Sort the edges by target and source: ``in_begin``, ``in_neighbor``, columns in slot order."""
     out_begin, in_begin = _begins(out_count[order]), _begins(in_count[order])
-    kernels.rows_by_source(src, dst, local_of, out_begin[:-1].copy(), target, which)
-    del src, dst
-    neighbor = np.empty(m, dtype=np.int32)
-    kernels.transpose(out_begin, target, which, in_begin[:-1].copy(), neighbor, position, False)
-    return in_begin, neighbor, {name: values[position] for name, values in columns.items()}
+    columns = share.columns
+    neighbor, position = rows_by_target(
+        share.ends, inverse(order), out_begin, in_begin, bool(columns), threads
+    )
+    return in_begin, neighbor, {name: columns.pop(name)[position] for name in list(columns)}
 
 
 def _begins(counts: np.ndarray) -> np.ndarray:

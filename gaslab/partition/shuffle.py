@@ -15,19 +15,18 @@ INT32_LIMIT = (1 << 31) - 1  # local edges and vertices are numbered in 32 bits
 
 def shuffle(
     comm: Comm,
-    src: np.ndarray,
-    dst: np.ndarray,
+    ends: list[np.ndarray],
     columns: dict[str, np.ndarray],
     part: np.ndarray,
     *,
     num_vertices: int,
     threads: int = 1,
-) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """Bring every edge to rank ``part`` (collective); return the edges of this rank.
+) -> None:
+    """Bring every edge to rank ``part`` (collective): *ends* and *columns* become those of this rank.
 
-    Edges come ordered by the rank that sent them and, from one rank, in the order they had there:
-    edges read from a file in byte ranges keep the file's order. Ids travel and arrive as int32
-    where the graph has fewer than 2**31 vertices.
+    *ends* are the sources and the targets. Edges come ordered by the rank that sent them and, from
+    one rank, in the order they had there: edges read from a file in byte ranges keep the file's
+    order. Ids travel and arrive as int32 where the graph has fewer than 2**31 vertices.
     """
     counts = np.zeros((max(threads, 1), comm.size), dtype=np.int64)
     kernels.count_parts(part, counts)
@@ -42,21 +41,20 @@ def shuffle(
         return np.concatenate(comm.alltoall([packed[bounds[p] : bounds[p + 1]] for p in range(comm.size)]))
 
     wire = np.dtype(np.int32 if num_vertices <= INT32_LIMIT else np.int64)
-    here_src = exchange(kernels.pack_ids, src, wire)
-    here_dst = exchange(kernels.pack_ids, dst, wire)
-    moved = {}
+    for end, ids in enumerate(ends):
+        ends[end] = exchange(kernels.pack_ids, ids, wire)
     for name, values in columns.items():
         bits = np.dtype(f"uint{8 * values.itemsize}")
-        moved[name] = exchange(kernels.pack_items, values.view(bits), bits).view(values.dtype)
-    return here_src, here_dst, moved
+        columns[name] = exchange(kernels.pack_items, values.view(bits), bits).view(values.dtype)
 
 
 def check_limit(per_rank: np.ndarray, what: str) -> None:
     """Raise the same error on every rank if some rank would get more than 32 bits can number."""
-    most = int(np.max(per_rank))
+    fullest = int(np.argmax(per_rank))
+    most = int(per_rank[fullest])
     if most > INT32_LIMIT:
         enough = max(-(-int(np.sum(per_rank)) // (INT32_LIMIT // 2)), len(per_rank) + 1)
         raise UsageError(
-            f"rank {int(np.argmax(per_rank))} would hold {most:,} {what}, more than the {INT32_LIMIT:,} that a "
-            f"rank can number; use more ranks (mpiexec -n {enough}) or another strategy"
+            f"rank {fullest} would hold {most:,} {what}, more than the {INT32_LIMIT:,} a rank can "
+            f"number; use more ranks (mpiexec -n {enough}) or another strategy"
         )
