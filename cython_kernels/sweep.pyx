@@ -1,0 +1,195 @@
+"""Drives a program's range functions over blocks of vertices, on threads.
+
+A `View` is the `gl_view` of abi.h together with the arrays it points at; its members are also
+readable from Python, which is all that an interpreted program sees.
+"""
+
+import numpy as np
+
+from cython.parallel cimport prange
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from numpy cimport PyArray_DATA, import_array, ndarray
+
+import_array()
+
+cdef extern from "abi.h" nogil:
+    enum: GL_ABI_VERSION
+    ctypedef union gl_scalar:
+        double f
+        int64_t i
+    ctypedef struct gl_view:
+        int64_t num_vertices, num_edges, superstep, num_masters, num_local
+        int64_t gather_edges, scatter_edges, concurrent, all_active
+        uint64_t given
+        const int64_t *gid
+        const int64_t *degree
+        const int64_t *in_degree
+        const int64_t *out_degree
+        const int64_t *in_begin
+        const int32_t *in_neighbor
+        const int64_t *out_begin
+        const int32_t *out_neighbor
+        const int32_t *out_slot
+        void *const *vertex
+        void *const *vertex_next
+        void *const *edge
+        const gl_scalar *param
+        const gl_scalar *aggregate
+        void *total
+        const void *incoming
+        const uint8_t *skip
+        uint8_t *active
+        uint8_t *signalled
+        uint8_t *signal_blocks
+        void *message
+    ctypedef struct gl_fault:
+        int64_t code, vertex, site
+    ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
+                                    gl_scalar *, gl_fault *) noexcept
+
+ABI_VERSION = GL_ABI_VERSION
+
+
+cdef void *_address(object array) except? NULL:
+    return NULL if array is None else PyArray_DATA(<ndarray> array)
+
+
+cdef class View:
+    """The arrays and numbers a program's phases see. Set a member as an attribute.
+
+    ``vertex``, ``vertex_next`` and ``edge`` are lists of arrays, one per field; ``param`` and
+    ``aggregate`` are arrays of eight-byte scalars.
+    """
+
+    cdef gl_view c
+    cdef dict _members, _pointers
+
+    def __cinit__(self):
+        self._members = {}
+        self._pointers = {}
+
+    def __getattr__(self, str name):
+        try:
+            return self._members[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __setattr__(self, str name, value):
+        self._members[name] = value
+        if name in ("vertex", "vertex_next", "edge"):
+            table = np.array([a.ctypes.data for a in value] or [0], dtype=np.uintp)
+            self._pointers[name] = table
+            self._set_table(name, _address(table))
+        elif value is None or isinstance(value, np.ndarray):
+            self._set_array(name, _address(value))
+        else:
+            self._set_number(name, value)
+
+    cdef _set_table(self, str name, void *address):
+        if name == "vertex":
+            self.c.vertex = <void *const *> address
+        elif name == "vertex_next":
+            self.c.vertex_next = <void *const *> address
+        else:
+            self.c.edge = <void *const *> address
+
+    cdef _set_array(self, str name, void *p):
+        if name == "gid":
+            self.c.gid = <const int64_t *> p
+        elif name == "degree":
+            self.c.degree = <const int64_t *> p
+        elif name == "in_degree":
+            self.c.in_degree = <const int64_t *> p
+        elif name == "out_degree":
+            self.c.out_degree = <const int64_t *> p
+        elif name == "in_begin":
+            self.c.in_begin = <const int64_t *> p
+        elif name == "in_neighbor":
+            self.c.in_neighbor = <const int32_t *> p
+        elif name == "out_begin":
+            self.c.out_begin = <const int64_t *> p
+        elif name == "out_neighbor":
+            self.c.out_neighbor = <const int32_t *> p
+        elif name == "out_slot":
+            self.c.out_slot = <const int32_t *> p
+        elif name == "param":
+            self.c.param = <const gl_scalar *> p
+        elif name == "aggregate":
+            self.c.aggregate = <const gl_scalar *> p
+        elif name == "total":
+            self.c.total = p
+        elif name == "incoming":
+            self.c.incoming = p
+        elif name == "skip":
+            self.c.skip = <const uint8_t *> p
+        elif name == "active":
+            self.c.active = <uint8_t *> p
+        elif name == "signalled":
+            self.c.signalled = <uint8_t *> p
+        elif name == "signal_blocks":
+            self.c.signal_blocks = <uint8_t *> p
+        elif name == "message":
+            self.c.message = p
+        else:
+            raise AttributeError(name)
+
+    cdef _set_number(self, str name, value):
+        if name == "num_vertices":
+            self.c.num_vertices = value
+        elif name == "num_edges":
+            self.c.num_edges = value
+        elif name == "superstep":
+            self.c.superstep = value
+        elif name == "num_masters":
+            self.c.num_masters = value
+        elif name == "num_local":
+            self.c.num_local = value
+        elif name == "gather_edges":
+            self.c.gather_edges = value
+        elif name == "scatter_edges":
+            self.c.scatter_edges = value
+        elif name == "given":
+            self.c.given = value
+        elif name == "concurrent":
+            self.c.concurrent = value
+        elif name == "all_active":
+            self.c.all_active = value
+        else:
+            raise AttributeError(name)
+
+
+def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int threads):
+    """Call a range function for each block [blocks[b], blocks[b+1]).
+
+    *list_* is an int32 array of local ids, or None for the identity; *out* an int64 array
+    [blocks, aggregators] of scalars holding identities, or None. Returns None, or the first
+    block's fault as (code, local vertex, site).
+    """
+    cdef gl_range_fn call = <gl_range_fn> function
+    cdef const gl_view *c = &view.c
+    cdef Py_ssize_t count = blocks.shape[0] - 1, b, width = 0
+    cdef const int32_t *ids = <const int32_t *> _address(list_)
+    cdef gl_scalar *partial = <gl_scalar *> _address(out)
+    cdef gl_fault[1] fault
+    cdef const int64_t *bound
+    cdef uint8_t[::1] failed
+    cdef gl_fault *faults
+    if count <= 0:
+        return None
+    bound = &blocks[0]
+    if out is not None:
+        width = out.shape[1]
+    if threads == 1 or count == 1:
+        for b in range(count):
+            with nogil:
+                if call(c, ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, fault):
+                    with gil:
+                        return fault[0].code, fault[0].vertex, fault[0].site
+        return None
+    fault_table = np.zeros((count, 3), dtype=np.int64)
+    failed = np.zeros(count, dtype=np.uint8)
+    faults = <gl_fault *> _address(fault_table)
+    for b in prange(count, nogil=True, schedule="dynamic", chunksize=1, num_threads=threads):
+        failed[b] = call(c, ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, faults + b)
+    which = np.flatnonzero(failed)
+    return tuple(fault_table[which[0]].tolist()) if which.size else None

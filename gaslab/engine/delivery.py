@@ -1,0 +1,95 @@
+"""Delivers signals and messages: scatter pushed by the frontier or pulled by its targets.
+
+Push lets every active vertex walk its scatter edges; pull lets every vertex look along the edges
+that lead to it, which needs no atomic operation and stops early once nothing can change. Both run
+the same scatter. Each rank chooses for itself by the size of its frontier: where the combiner is
+exact the two deliver the same, and where it is not (a sum of floats) the choice depends on nothing
+but the graph, the ranks and the program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gaslab._kernels import frontier as frontier_kernel
+from gaslab.engine.phases import Phases
+from gaslab.engine.state import RunState, identity
+from gaslab.exchange import Collect, Exchange
+from gaslab.program import ALL, IN, OUT
+
+PULL_FRACTION = 16  # pull when the frontier has more than this part of the rank's edges
+
+
+def across(mask: int) -> int:
+    """Return the role of the far ends of edges whose near ends have the role *mask*."""
+    return {0: 0, IN: OUT, OUT: IN, ALL: ALL}[mask]
+
+
+class Delivery:
+    """Scatters from frontiers and brings the signals to the masters."""
+
+    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
+        self.phases, self.state, self.exchange = phases, state, exchange
+        self.mask: int = phases.view.scatter_edges
+        tree = state.tree
+        self._identity: Any = identity(tree.message) if tree.message else None
+        # Atomic addition of floats would make the sum depend on timing.
+        self._inexact = tree.message is not None and tree.message.op == "sum" and tree.message.type == "float"
+        # Pull may look at an edge from its other end only, and at no edge twice.
+        self._pull_allowed = not tree.writes("scatter", "e")
+        local = phases.local
+        self._edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
+        self.last = ""  # how the last scatter on this rank went
+
+    def scatter(self, ids: np.ndarray | None) -> None:
+        """Run scatter for the active replicas *ids* (ascending; None is every replica)."""
+        phases, view = self.phases, self.phases.view
+        pull = self._pull_allowed and (ids is None or self._frontier_edges(ids) * PULL_FRACTION > self._edges)
+        self.last = "pull" if pull else "push"
+        if pull:
+            phases.over_locals("gl_scatter_pull", across(self.mask))
+            return
+        threads = 1 if self._inexact else phases.threads
+        view.concurrent = int(threads > 1)
+        if ids is None:
+            phases.over_locals("gl_scatter_push", self.mask, threads)
+        else:
+            phases.over("gl_scatter_push", ids, self.mask, threads=threads)
+
+    def begin(self) -> Collect:
+        """Begin to send the mirrors' signals to their masters."""
+        state = self.state
+        return self.exchange.collect(
+            across(self.mask), state.signalled, state.signal_blocks, state.message, self._identity
+        )
+
+    def end(self, sent: Collect) -> np.ndarray:
+        """Take in what came; return this rank's signalled masters, ascending, their flags cleared."""
+        state, view = self.state, self.phases.view
+        for masters, messages in sent.end():
+            if messages is None:
+                frontier_kernel.signal(state.signalled, state.signal_blocks, masters)
+            else:
+                view.incoming = messages
+                self.phases.over("gl_combine_messages", masters)
+        return frontier_kernel.take_signalled(  # type: ignore[no-any-return]
+            state.signalled, state.signal_blocks, 0, self.phases.local.num_masters
+        )
+
+    def forget_messages(self, ids: np.ndarray | None) -> None:
+        """Put the identity back for masters *ids* (None: all), whose messages apply has read."""
+        if self.state.message is not None:
+            if ids is None:
+                self.state.message[: self.phases.local.num_masters] = self._identity
+            else:
+                self.state.message[ids] = self._identity
+
+    def _frontier_edges(self, ids: np.ndarray) -> int:
+        view = self.phases.view
+        return sum(
+            frontier_kernel.count_edges(ids, begin)
+            for bit, begin in ((IN, view.in_begin), (OUT, view.out_begin))
+            if self.mask & bit
+        )

@@ -1,0 +1,132 @@
+"""Runs the phases of a program over blocks of vertices, compiled on threads or interpreted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab._kernels import frontier, sweep
+from gaslab.compiler.tree import Tree
+from gaslab.engine.state import identity
+from gaslab.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from gaslab.compiler import Compiled
+    from gaslab.graph import Graph
+
+FAULTS = {
+    1: "integer division or modulo by zero; test the divisor first, or divide floats",
+    2: "a value outside the range of the type it is stored in; widen the field, or clip the value",
+    3: "a shift by less than 0 or more than 63 bits",
+    4: "range() with step 0",
+}
+BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
+
+
+class Phases:
+    """The phases of one program on one rank's graph."""
+
+    def __init__(self, compiled: Compiled, view: sweep.View, graph: Graph, threads: int) -> None:
+        self.tree: Tree = compiled.tree
+        self.view, self.local, self.threads = view, graph.local, threads
+        self._ids = graph.ids
+        self.fault: tuple[int, int, int] | None = None  # this rank's first: code, global id, site
+        self._compiled = compiled
+        self._identities = np.array(
+            [np.array(identity(a.combiner, wide=True)).astype(_wide(a.combiner.type)).view(np.int64)
+             for a in self.tree.aggregators], np.int64,
+        ).reshape(-1)  # fmt: skip
+        self._partials: list[np.ndarray] = []
+
+    # ---- aggregates --------------------------------------------------------------------------------
+
+    def begin_aggregates(self) -> None:
+        """Forget the aggregates collected so far."""
+        self._partials = []
+
+    def aggregates(self) -> np.ndarray:
+        """Return this rank's aggregates, combined in block order, as eight-byte scalars."""
+        return self.combine_aggregates(self._partials)
+
+    def combine_aggregates(self, partials: list[np.ndarray]) -> np.ndarray:
+        """Combine rows of partial aggregates (int64 [rows, aggregators] each), in order."""
+        table = np.concatenate([self._identities[None, :], *partials])
+        result = np.empty_like(self._identities)
+        for k, a in enumerate(self.tree.aggregators):
+            column = np.ascontiguousarray(table[:, k]).view(_wide(a.combiner.type))
+            ufunc = {"sum": np.add, "min": np.minimum, "max": np.maximum}[a.combiner.op]
+            with np.errstate(all="ignore"):
+                result[k : k + 1].view(column.dtype)[0] = ufunc.reduce(column)
+        return result
+
+    def aggregate_values(self, scalars_: np.ndarray) -> list[Any]:
+        """Return eight-byte scalars as Python numbers, by aggregator."""
+        return [
+            bool(x) if a.combiner.type == "bool" else scalars_[k : k + 1].view(_wide(a.combiner.type))[0].item()
+            for k, (a, x) in enumerate(zip(self.tree.aggregators, scalars_, strict=True))
+        ]
+
+    # ---- running -----------------------------------------------------------------------------------
+
+    def over_masters(self, phase: str, mask: int = 0, aggregate: bool = False) -> None:
+        """Run *phase* for every master, in blocks balanced by the edges of *mask*."""
+        self._run(phase, self.local.blocks(mask), None, aggregate, self.threads)
+
+    def over_locals(self, phase: str, mask: int, threads: int | None = None) -> None:
+        """Run *phase* for every replica, in blocks balanced by the edges of *mask*."""
+        self._run(phase, self.local.blocks(mask, mirrors=True), None, False, threads or self.threads)
+
+    def over(
+        self, phase: str, ids: np.ndarray, mask: int = 0, aggregate: bool = False, threads: int | None = None
+    ) -> None:
+        """Run *phase* for the listed local ids (int32), in blocks balanced by the edges of *mask*."""
+        if mask:
+            begin = self.view.in_begin if mask & 1 else self.view.out_begin
+            blocks = frontier.list_blocks(ids, begin, FAULTS = {
+    1: "integer division or modulo by zero; test the divisor first, or divide floats",
+    2: "a value outside the range of the type it is stored in; widen the field, or clip the value",
+    3: "a shift by less than 0 or more than 63 bits",
+    4: "range() with step 0",
+}
+BLOCK_EDGES, BLOCK_VERTICES)
+        else:
+            blocks = np.append(np.arange(0, ids.size, 4 * BLOCK_VERTICES), ids.size).astype(np.int64)
+        self._run(phase, blocks, ids, aggregate, threads or self.threads)
+
+    def _run(
+        self, phase: str, blocks: np.ndarray, ids: np.ndarray | None, aggregate: bool, threads: int
+    ) -> None:
+        if self.fault is not None or blocks.size < 2:
+            return
+        out = None
+        if aggregate and self.tree.aggregators:
+            out = np.repeat(self._identities[None, :], blocks.size - 1, axis=0)
+            self._partials.append(out)
+        if self._compiled.library is not None:
+            function = self._compiled.library.function(phase)
+            fault = sweep.run(self.view, function, blocks, ids, out, threads)
+        else:
+            fault = self._compiled.interpreter.run(self.view, phase, blocks, ids, out)
+        if fault is not None:
+            code, vertex, site = fault
+            self.fault = (code, int(self.local.gid[vertex]), site)
+
+    # ---- faults ------------------------------------------------------------------------------------
+
+    def raise_first(self, faults: list[tuple[int, int, int] | None]) -> None:
+        """Raise the first of all ranks' faults, naming the vertex and the user's line (collective)."""
+        first = next((f for f in faults if f is not None), None)
+        if first is None:
+            return
+        code, gid, site = first
+        vertex = self._ids.lookup(np.array([gid], np.int64))[0]
+        place = self.tree.sites[site]
+        raise ExecutionError(
+            f"{place.file}:{place.line}: {self.tree.name} failed at vertex {vertex!s} in superstep "
+            f"{self.view.superstep}: {FAULTS[code]}\n    {place.text.strip()}"
+        )
+
+
+def _wide(type_: str) -> np.dtype:
+    return np.dtype(np.float64 if type_ == "float" else np.int64)

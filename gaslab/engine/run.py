@@ -1,0 +1,189 @@
+"""`run`: one vertex program on one graph, from parameters to a `Result`."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab import launch
+from gaslab.compiler import compile_program
+from gaslab.engine.bind import bind_edge_fields, bind_initial, bind_parameters
+from gaslab.engine.phases import Phases
+from gaslab.engine.state import RunState, make_view
+from gaslab.engine.stopping import Stopping
+from gaslab.engine.sync import Synchronous
+from gaslab.errors import ConvergenceWarning, UsageError, nearest
+from gaslab.exchange import Exchange
+from gaslab.program import VertexProgram
+from gaslab.result import Result
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+
+log = logging.getLogger("gaslab")
+ENGINES = ("sync", "reference")
+
+
+def run(
+    program: VertexProgram,
+    graph: Graph,
+    *,
+    max_iterations: int | None = None,
+    engine: str = "sync",
+    strategy: str | None = None,
+    threads: int | None = None,
+    init: Mapping[str, Any] | Result | None = None,
+    columns: Mapping[str, str | None] | None = None,
+    seed: int = 0,
+    compile: str = "auto",
+    timeout: float | None = None,
+    progress: bool = False,
+    on: str = "all",
+) -> Result:
+    """Run a vertex program on a graph; collective, every rank gets the answer.
+
+    Parameters
+    ----------
+    program : VertexProgram
+        An instance: the class with its parameters.
+    graph : Graph
+        Never changed.
+    max_iterations : int, optional
+        Supersteps at most. Needed for a program that neither signals nor has ``done``.
+    engine : {"sync", "reference"}
+        ``"reference"`` runs the class as plain Python on one rank, for debugging.
+    strategy : str, optional
+        Short for ``graph.partitioned(strategy)``.
+    threads : int, optional
+        Threads of each rank; by default OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else the usable
+        cores divided by the ranks on this machine.
+    init : mapping or Result, optional
+        Vertex fields to start from: field name to a dict by vertex id, an array in the order of the
+        sorted ids, or one number. ``init()`` does not overwrite them.
+    columns : mapping, optional
+        Edge field name to the graph's column; None leaves the field at its default.
+    seed : int
+        Kept in the metrics.
+    compile : {"auto", "require", "never"}
+        Whether a missing C compiler is a warning (the program runs interpreted) or an error.
+    timeout : float, optional
+        Seconds after which the run raises TimeoutExpired, looked at between supersteps.
+    progress : bool
+        Show supersteps on stderr.
+    on : {"all", "root", "local"}
+        Where the answer goes.
+
+    Returns
+    -------
+    Result
+        ``.vertices``, ``.edges``, ``.metrics``, ``.history``, ``.converged``, ``.iterations``.
+
+    Raises
+    ------
+    UsageError, ProgramError, CompileError, ExecutionError, TimeoutExpired, VertexNotFound
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    >>> gl.run(gl.programs.PageRank(), graph, max_iterations=50).vertices["score"].sum().round(6)
+    np.float64(1.0)
+
+    References
+    ----------
+    Gonzalez, Low, Gu, Bickson, Guestrin: PowerGraph: Distributed Graph-Parallel Computation on
+    Natural Graphs. OSDI 2012.
+    """
+    _check(program, engine, max_iterations, on)
+    if strategy is not None and strategy != graph.strategy:
+        graph = graph.partitioned(strategy)
+    if engine == "reference":
+        from gaslab.engine.oracle import run_on_graph
+
+        return run_on_graph(program, graph, max_iterations, init, columns, seed, on)
+    comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
+    threads = threads or launch.threads_per_rank()
+    compiled = compile_program(type(program), comm, compile)
+    tree = compiled.tree
+    stopping = Stopping(tree, program, graph, max_iterations, timeout)
+    params = bind_parameters(tree, program, graph)
+    state = RunState.create(tree, graph, bind_edge_fields(tree, graph, columns))
+    given = state.give(bind_initial(tree, graph, init))
+    view = make_view(state, graph, params)
+    view.given = given
+    superstep = Synchronous(Phases(compiled, view, graph, threads), state, Exchange(graph.local, comm), comm)
+    built = time.perf_counter()
+
+    history: list[dict[str, Any]] = []
+    with _bar(progress and comm.rank == 0, max_iterations) as bar:
+        superstep.initialise()
+        while not stopping.now(state, history):
+            start, sent = time.perf_counter(), comm.bytes_sent
+            frontier = superstep.step()
+            if frontier is None:
+                stopping.quiet = True
+                break
+            history.append(
+                {
+                    "superstep": state.superstep - 1,
+                    "active": frontier.total,
+                    "seconds": time.perf_counter() - start,
+                    "bytes_sent": comm.bytes_sent - sent,
+                    "delivery": superstep.delivery.last if superstep.delivery else None,
+                    **dict(zip((a.name for a in tree.aggregators), state.aggregates, strict=True)),
+                }
+            )
+            bar.update()
+    superstep.finish()
+    computed = time.perf_counter()
+    bytes_sent = int(comm.allreduce(comm.bytes_sent - bytes_before))
+    if not stopping.converged and comm.rank == 0:
+        warnings.warn(
+            f"{tree.name} was not done after {state.superstep} supersteps; raise max_iterations",
+            ConvergenceWarning, stacklevel=2,
+        )  # fmt: skip
+    metrics = {
+        "program": tree.name,
+        "parameters": program.parameters(),
+        "seed": seed,
+        "engine": engine,
+        "threads": threads,
+        "iterations": state.superstep,
+        "converged": stopping.converged,
+        "updates": state.updates,
+        "bytes_sent": bytes_sent,
+        "bytes_per_iteration": bytes_sent // max(state.superstep, 1),
+        "seconds": {**graph.seconds, "build": built - began, "compute": computed - built},
+    }
+    masters = graph.local.num_masters
+    return Result.collect(
+        graph,
+        {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},
+        {v.name: state.fields[k][:masters] for k, v in enumerate(tree.vertex_fields)},
+        {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in tree.writes("scatter", "e")},
+        metrics, history, stopping.converged, state.superstep, on,
+    )  # fmt: skip
+
+
+def _check(program: Any, engine: str, max_iterations: int | None, on: str) -> None:
+    if isinstance(program, type) and issubclass(program, VertexProgram):
+        raise UsageError(f"run() needs an instance: write {program.__name__}(), with its parameters if any")
+    if not isinstance(program, VertexProgram):
+        raise UsageError(f"run() needs a VertexProgram, not {type(program).__name__}")
+    if engine not in ENGINES:
+        raise UsageError(f"engine={engine!r} is unknown{nearest(engine, ENGINES)}")
+    if on not in ("all", "root", "local"):
+        raise UsageError(f"on={on!r} is unknown{nearest(on, ('all', 'root', 'local'))}")
+    if max_iterations is not None and max_iterations < 0:
+        raise UsageError(f"max_iterations={max_iterations}: must not be negative")
+
+
+def _bar(show: bool, total: int | None) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, desc="supersteps", unit="", disable=not show, leave=False)

@@ -1,0 +1,122 @@
+"""All that lives between supersteps: fields, frontier flags, pending messages, aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab._kernels import frontier, sweep
+from gaslab.compiler.tree import WIDE, Combiner, Tree
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+
+
+def dtype_of(storage: str) -> np.dtype:
+    """Return the numpy dtype of a storage type."""
+    return np.dtype("int64" if storage == "id" else storage)
+
+
+def identity(combiner: Combiner, wide: bool = False) -> Any:
+    """Return the identity of a combiner in its storage type, or in that type's eight-byte form."""
+    dtype = dtype_of(WIDE[combiner.type] if wide else combiner.storage)
+    if combiner.op == "sum":
+        return dtype.type(0)
+    low = combiner.op == "max"
+    if dtype.kind == "f":
+        return dtype.type(-np.inf if low else np.inf)
+    if dtype.kind == "b":
+        return dtype.type(not low)
+    return dtype.type(np.iinfo(dtype).min if low else np.iinfo(dtype).max)
+
+
+def scalars(values: list[Any]) -> np.ndarray:
+    """Return numbers as the eight-byte scalars of the ABI (floats as bits, the rest as int64)."""
+    table = np.zeros(max(len(values), 1), np.int64)
+    for k, value in enumerate(values):
+        if isinstance(value, (float, np.floating)):
+            table[k : k + 1].view(np.float64)[0] = value
+        else:
+            table[k] = int(value)
+    return table
+
+
+@dataclass
+class RunState:
+    """The state of one run on one rank; every array is indexed by local id unless it says so."""
+
+    tree: Tree
+    fields: list[np.ndarray]  # one per vertex field
+    next_fields: list[np.ndarray]  # the same arrays, except where a gather reads what apply writes
+    edge_fields: list[np.ndarray]  # by edge slot
+    active: np.ndarray  # uint8
+    signalled: np.ndarray  # uint8
+    signal_blocks: np.ndarray  # uint8, one per 2**SIGNAL_BLOCK vertices
+    message: np.ndarray | None  # identities where no message waits
+    aggregates: list[Any]  # values, by aggregator
+    superstep: int = 0
+    updates: int = 0  # vertices applied on all ranks
+
+    @classmethod
+    def create(cls, tree: Tree, graph: Graph, edge_fields: list[np.ndarray]) -> RunState:
+        """Allocate the state with every field at its default."""
+        n = graph.local.num_local
+        fields, next_fields = [], []
+        for variable in tree.vertex_fields:
+            dtype = dtype_of(variable.storage)
+            default: Any = 0 if variable.required else variable.default
+            values = np.full(n, default, dtype) if default else np.zeros(n, dtype)
+            fields.append(values)
+            next_fields.append(values.copy() if tree.double_buffered(variable.name) else values)
+        message = None
+        if tree.message is not None:
+            message = np.full(n, identity(tree.message), dtype_of(tree.message.storage))
+        return cls(
+            tree, fields, next_fields, edge_fields,
+            active=np.zeros(n, np.uint8),
+            signalled=np.zeros(n, np.uint8),
+            signal_blocks=np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8),
+            message=message,
+            aggregates=[identity(a.combiner, wide=True) for a in tree.aggregators],
+        )  # fmt: skip
+
+    def give(self, masters_values: Mapping[str, np.ndarray]) -> int:
+        """Write given values of masters into their fields; return the bit set of the given fields."""
+        bits = 0
+        for k, variable in enumerate(self.tree.vertex_fields):
+            if variable.name in masters_values:
+                values = masters_values[variable.name]
+                self.fields[k][: values.size] = values
+                bits |= 1 << k
+        return bits
+
+    def swap(self) -> None:
+        """Make what apply wrote current, when every vertex of the graph was applied."""
+        self.fields, self.next_fields = self.next_fields, self.fields
+
+
+def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:
+    """Return the program's view of *graph* and *state*."""
+    local, tree = graph.local, state.tree
+    every = 0 if graph.directed else 3  # an undirected edge serves every direction
+    view = sweep.View()
+    view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
+    view.num_masters, view.num_local = local.num_masters, local.num_local
+    view.gather_edges = tree.gather_edges and tree.gather_edges | every
+    view.scatter_edges = tree.scatter_edges and tree.scatter_edges | every
+    view.gid, view.degree = local.gid, local.degree
+    view.in_degree, view.out_degree = local.in_degree, local.out_degree
+    view.in_begin, view.in_neighbor = local.in_begin, local.in_neighbor
+    view.out_begin = view.out_neighbor = view.out_slot = None
+    if view.gather_edges & 2 or view.scatter_edges:
+        view.out_begin, view.out_neighbor, view.out_slot = local.out()
+    view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
+    view.param, view.aggregate = scalars(params), scalars(state.aggregates)
+    view.given, view.concurrent, view.all_active = 0, 0, 0
+    view.total = view.incoming = view.skip = None
+    view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks
+    view.message = state.message
+    return view

@@ -1,0 +1,232 @@
+"""The synchronous engine: supersteps of gather, apply and scatter with barriers between.
+
+One superstep reads top to bottom in `Synchronous.step`; begin/end pairs send what other ranks wait
+for first and overlap it with work that needs nothing from them. Results do not depend on arrival
+order: partial sums and messages are combined in rank order, aggregates in block order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaslab._kernels import frontier as frontier_kernel
+from gaslab._kernels import pack
+from gaslab.engine.delivery import Delivery, across
+from gaslab.engine.phases import Phases
+from gaslab.engine.state import RunState, dtype_of, scalars
+from gaslab.exchange import Exchange, Section
+from gaslab.program import ALL
+
+if TYPE_CHECKING:
+    from gaslab.comm import Comm
+
+
+@dataclass
+class Frontier:
+    """The vertices that run in one superstep."""
+
+    ids: np.ndarray | None  # this rank's masters, ascending int32; None is all of them
+    total: int  # on all ranks
+    everywhere: bool  # every vertex of the graph runs, so nobody needs to be told which
+
+
+class Synchronous:
+    """Runs one program's supersteps on one rank; all ranks step together."""
+
+    def __init__(self, phases: Phases, state: RunState, exchange: Exchange, comm: Comm) -> None:
+        self.phases, self.state, self.exchange, self.comm = phases, state, exchange, comm
+        self.tree, self.view, self.local = state.tree, phases.view, phases.local
+        functions = self.tree.functions
+        self.delivery = Delivery(phases, state, exchange) if "scatter" in functions else None
+        self.signal_driven = self.delivery is not None and "active" not in functions
+        self._signalled = np.empty(0, np.int32)  # masters for the next superstep
+        self._roles = self._field_roles()
+        gather = self.view.gather_edges
+        if gather:
+            self._gather_mirrors = exchange.mirrors(gather)
+            self._boundary = exchange.replicated_masters(gather)
+            self._is_boundary = np.zeros(self.local.num_local, np.uint8)
+            self._is_boundary[self._boundary] = 1
+            self._position = np.zeros(self.local.num_masters, np.int32)
+
+    # ---- the story ---------------------------------------------------------------------------------
+
+    def initialise(self) -> None:
+        """Run init on every vertex and bring the mirrors up to date."""
+        if "init" in self.tree.functions:
+            self.phases.over_masters("gl_init")
+        self.exchange.spread(self._sections(frozenset(self._roles)), None).end()
+        self._aggregate_all()
+        self.agree()
+
+    def step(self) -> Frontier | None:
+        """Run one superstep; return its frontier, or None when no vertex was active."""
+        frontier = self._activate()
+        if not frontier.total:
+            return None
+        self._gather_apply(frontier)
+        mirrors = self._spread(frontier)
+        if self.delivery is not None:
+            self._scatter(frontier, mirrors)
+        self._deactivate(frontier, mirrors)
+        self.state.updates += frontier.total
+        self.agree()
+        self.state.superstep += 1
+        self.view.superstep = self.state.superstep
+        return frontier
+
+    def agree(self) -> None:
+        """Combine all ranks' aggregates in rank order; raise a program's fault on every rank."""
+        if not self.tree.aggregators and self.signal_driven:
+            return  # a fault is told with the size of the next frontier
+        mine = self.phases.aggregates()
+        told = self.comm.allgather((self.phases.fault, mine))
+        self.phases.raise_first([fault for fault, _ in told])
+        combined = self.phases.combine_aggregates([row[None, :] for _, row in told])
+        self.state.aggregates = self.phases.aggregate_values(combined)
+        self.view.aggregate = scalars(self.state.aggregates)
+
+    # ---- activate ----------------------------------------------------------------------------------
+
+    def _activate(self) -> Frontier:
+        functions, n = self.tree.functions, self.local.num_masters
+        first = self.state.superstep == 0
+        if "active" in functions or (first and "start" in functions):
+            self.phases.over_masters("gl_active" if "active" in functions else "gl_start")
+            ids = frontier_kernel.where(self.state.active, 0, n)
+        elif first or not self.signal_driven:
+            return Frontier(None, self.view.num_vertices, True)
+        else:
+            ids = self._signalled
+        told = self.comm.allgather((self.phases.fault, ids.size))
+        self.phases.raise_first([fault for fault, _ in told])
+        total = sum(size for _, size in told)
+        if total == self.view.num_vertices:
+            return Frontier(None, total, True)
+        frontier_kernel.set_flags(self.state.active, ids, 1)
+        return Frontier(ids, total, False)
+
+    def _deactivate(self, frontier: Frontier, mirrors: np.ndarray) -> None:
+        if frontier.ids is None:
+            if "active" in self.tree.functions or "start" in self.tree.functions:
+                self.state.active[:] = 0
+        else:
+            frontier_kernel.set_flags(self.state.active, frontier.ids, 0)
+            frontier_kernel.set_flags(self.state.active, mirrors, 0)
+
+    # ---- gather and apply --------------------------------------------------------------------------
+
+    def _gather_apply(self, frontier: Frontier) -> None:
+        self.phases.begin_aggregates()
+        fused = frontier.everywhere  # aggregates cover every vertex, so only then may apply add them up
+        if "apply" in self.tree.functions:
+            if self.tree.gather is None:
+                self._over(frontier.ids, "gl_apply", 0, fused)
+            else:
+                self._gather(frontier, fused)
+            self._commit(frontier)
+            if self.delivery is not None:
+                self.delivery.forget_messages(frontier.ids)
+        if not (fused and "apply" in self.tree.functions):
+            self._aggregate_all()
+
+    def _gather(self, frontier: Frontier, aggregate: bool) -> None:
+        phases, view, mask = self.phases, self.view, self.view.gather_edges
+        dtype = dtype_of(self.tree.gather.storage)  # type: ignore[union-attr]
+        active = None if frontier.everywhere else self.state.active
+        mirrors, boundary = self._gather_mirrors, self._boundary
+        if active is not None:
+            mirrors = self.exchange.spread([Section(mask, ())], active).end()[mask]
+            boundary = boundary[pack.chosen_positions(boundary, active)]
+
+        partial = np.empty(mirrors.size, dtype)
+        view.total = partial
+        phases.over("gl_gather", mirrors, mask)
+        sent = self.exchange.partials(mask, mirrors, partial, active)
+
+        total = np.empty(boundary.size, dtype)
+        view.total = total
+        phases.over("gl_gather", boundary, mask)
+        view.skip = self._is_boundary if self._boundary.size else None
+        self._over(frontier.ids, "gl_gather_apply", mask, aggregate)
+
+        self._position[boundary] = np.arange(boundary.size, dtype=np.int32)
+        for masters, incoming in sent.end():
+            view.incoming = incoming
+            phases.over("gl_combine", self._position[masters])
+        phases.over("gl_apply", boundary, aggregate=aggregate)
+
+    def _over(self, ids: np.ndarray | None, phase: str, mask: int, aggregate: bool) -> None:
+        if ids is None:
+            self.phases.over_masters(phase, mask, aggregate)
+        else:
+            self.phases.over(phase, ids, mask, aggregate)
+
+    def _commit(self, frontier: Frontier) -> None:
+        """Make current what apply wrote to the buffers beside the fields that gathers read."""
+        state = self.state
+        if frontier.everywhere:
+            state.swap()
+            self.view.vertex, self.view.vertex_next = state.fields, state.next_fields
+            return
+        for current, following in zip(state.fields, state.next_fields, strict=True):
+            if current is not following and frontier.ids is not None:
+                changed = np.empty(frontier.ids.size, current.dtype)
+                pack.take(following, frontier.ids, changed)
+                pack.put(current, frontier.ids, changed)
+
+    def _aggregate_all(self) -> None:
+        if self.tree.aggregators:
+            self.phases.begin_aggregates()
+            self.phases.over_masters("gl_aggregate", aggregate=True)
+
+    # ---- mirrors and scatter -----------------------------------------------------------------------
+
+    def _field_roles(self) -> dict[str, int]:
+        """Return which mirrors each field must reach: near ends have the edges, far ends lie across."""
+        gather, scatter, reads = self.view.gather_edges, self.view.scatter_edges, self.tree.reads
+        return {
+            v.name: (gather if v.name in reads("gather", "v") else 0)
+            | (across(gather) if v.name in reads("gather", "nbr") else 0)
+            | (scatter if v.name in reads("scatter", "v") else 0)
+            | (across(scatter) if v.name in reads("scatter", "nbr") else 0)
+            for v in self.tree.vertex_fields
+        }
+
+    def _sections(self, names: frozenset[str]) -> list[Section]:
+        by_role: dict[int, list[np.ndarray]] = {}
+        for k, variable in enumerate(self.tree.vertex_fields):
+            if variable.name in names and self._roles[variable.name]:
+                by_role.setdefault(self._roles[variable.name], []).append(self.state.fields[k])
+        return [Section(role, tuple(fields)) for role, fields in sorted(by_role.items())]
+
+    def _spread(self, frontier: Frontier) -> np.ndarray:
+        """Send what apply changed to the mirrors that use it; return the active mirrors that scatter."""
+        sections = self._sections(self.tree.writes("apply"))
+        scatter = self.view.scatter_edges if self.delivery is not None else 0
+        told = next((s.role for s in sections if s.role in (scatter, ALL)), scatter)
+        if scatter and not frontier.everywhere and all(s.role != told for s in sections):
+            sections.append(Section(told, ()))
+        sent = self.exchange.spread(sections, None if frontier.everywhere else self.state.active)
+        active = sent.end()
+        if not scatter or frontier.everywhere:
+            return np.empty(0, np.int32)
+        return active[told]
+
+    def _scatter(self, frontier: Frontier, mirrors: np.ndarray) -> None:
+        assert self.delivery is not None
+        self.view.all_active = int(frontier.everywhere)
+        if frontier.everywhere:
+            self.delivery.scatter(None)
+        else:
+            assert frontier.ids is not None
+            frontier_kernel.set_flags(self.state.active, mirrors, 1)
+            self.delivery.scatter(np.concatenate([frontier.ids, mirrors]))
+        self._signalled = self.delivery.end(self.delivery.begin())
+
+    def finish(self) -> None:
+        """Raise a fault of the last superstep that no later step would tell."""
+        self.phases.raise_first(self.comm.allgather(self.phases.fault))

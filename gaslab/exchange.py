@@ -1,0 +1,242 @@
+"""Moves values between masters and mirrors: the only traffic of a superstep.
+
+Three movements, each a begin/end pair with at most one message per peer:
+
+``spread``   masters -> mirrors: fields that changed, and which masters are active
+``collect``  mirrors -> masters: signals and their messages
+``partials`` mirrors -> masters: partial sums of a gather, in an order both sides know
+
+A field travels only to the mirrors of its *role*: those that are the source of a local edge (OUT),
+the target of one (IN), or all (ALL). LocalGraph lays mirrors out so that each role is one slice per
+peer, and `Exchange` keeps the owner's matching list. Within a slice the cheapest of three codes
+names the vertices concerned: all of them, a bitmap, or an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gaslab._kernels import frontier, pack
+from gaslab.comm import Comm, Pending
+from gaslab.localgraph import LocalGraph
+from gaslab.program import ALL, IN, OUT
+
+EVERY, BITMAP, INDEX = 0, 1, 2
+_BOUNDS = {OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
+_TAG_SPREAD, _TAG_COLLECT, _TAG_PARTIALS = 11, 12, 13
+
+
+@dataclass(frozen=True)
+class Section:
+    """Fields that travel to the mirrors of one role."""
+
+    role: int
+    fields: tuple[np.ndarray, ...]  # by local id
+
+
+class Exchange:
+    """The plan of one graph: for each role and peer, who sends what in which order."""
+
+    def __init__(self, graph: LocalGraph, comm: Comm) -> None:
+        self.comm = comm
+        self.graph = graph
+        peers = [p for p in range(comm.size) if p != comm.rank]
+        self._mirrors: dict[int, dict[int, tuple[int, int]]] = {}  # role -> owner -> local ids [lo, hi)
+        self._owned: dict[int, dict[int, np.ndarray]] = {}  # role -> holder -> my masters, in its order
+        for role, (first, last) in _BOUNDS.items():
+            self._mirrors[role] = {}
+            self._owned[role] = {}
+            for p in peers:
+                lo, hi = int(graph.mirror_bounds[p, first]), int(graph.mirror_bounds[p, last])
+                if lo < hi:
+                    self._mirrors[role][p] = (lo, hi)
+                lo, hi = int(graph.send_bounds[p, first]), int(graph.send_bounds[p, last])
+                if lo < hi:
+                    self._owned[role][p] = graph.send_list[p][lo:hi]
+
+    def mirrors(self, role: int) -> np.ndarray:
+        """Return the local ids of this rank's mirrors with that role, ascending, as int32."""
+        ranges = sorted(self._mirrors[role].values())
+        parts = [np.arange(lo, hi, dtype=np.int32) for lo, hi in ranges]
+        return np.concatenate(parts) if parts else np.empty(0, np.int32)
+
+    def replicated_masters(self, role: int) -> np.ndarray:
+        """Return this rank's masters that have a mirror of that role elsewhere, ascending, as int32."""
+        flags = np.zeros(self.graph.num_masters, np.uint8)
+        for ids in self._owned[role].values():
+            flags[ids] = 1
+        return frontier.where(flags, 0, flags.size)
+
+    # ---- masters -> mirrors ------------------------------------------------------------------------
+
+    def spread(self, sections: Sequence[Section], active: np.ndarray | None) -> Spread:
+        """Begin to send the sections' fields of active masters (flags by local id; None is all)."""
+        sections = [s for s in sections if s.fields or active is not None]
+        outgoing: dict[int, np.ndarray] = {}
+        sources = set()
+        for p in range(self.comm.size):
+            parts: list[np.ndarray] = []
+            for section in sections:
+                ids = self._owned[section.role].get(p)
+                if ids is not None:
+                    chosen = None if active is None else pack.chosen_positions(ids, active)
+                    parts += encode(ids, chosen, section.fields)
+                if p in self._mirrors[section.role]:
+                    sources.add(p)
+            if parts:
+                outgoing[p] = np.concatenate(parts)
+        return Spread(self, sections, self.comm.begin(outgoing, sorted(sources), _TAG_SPREAD))
+
+    # ---- mirrors -> masters ------------------------------------------------------------------------
+
+    def collect(
+        self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any
+    ) -> Collect:
+        """Begin to send the signals (and messages) that mirrors of that role hold.
+
+        Their flags are cleared and their messages become *identity*.
+        """
+        outgoing = {}
+        for p, (lo, hi) in self._mirrors[role].items():
+            ids = frontier.take_signalled(signalled, blocks, lo, hi)
+            code = encode_choice(ids - np.int32(lo), hi - lo)
+            if message is not None:
+                values = np.empty(_padded(ids.size * message.itemsize), np.uint8)
+                pack.take(message, ids, values[: ids.size * message.itemsize])
+                message[ids] = identity
+                code.append(values)
+            outgoing[p] = np.concatenate(code)
+        return Collect(self, role, message, self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_COLLECT))
+
+    def partials(
+        self, role: int, mirrors: np.ndarray, totals: np.ndarray, active: np.ndarray | None
+    ) -> Partials:
+        """Begin to send *totals* of the active *mirrors* (ascending local ids) to their masters.
+
+        *active* is the masters' flags, from which each master knows what will come (None: all).
+        """
+        outgoing = {}
+        for p, (lo, hi) in self._mirrors[role].items():
+            first, last = np.searchsorted(mirrors, [lo, hi])
+            if first < last:
+                outgoing[p] = totals[first:last].view(np.uint8)
+        expected = {}
+        for p, ids in self._owned[role].items():
+            chosen = ids if active is None else ids[pack.chosen_positions(ids, active)]
+            if chosen.size:
+                expected[p] = chosen
+        return Partials(expected, totals.dtype, self.comm.begin(outgoing, sorted(expected), _TAG_PARTIALS))
+
+
+class Spread:
+    """What is under way from masters to mirrors."""
+
+    def __init__(self, exchange: Exchange, sections: Sequence[Section], pending: Pending) -> None:
+        self._exchange, self._sections, self._pending = exchange, sections, pending
+
+    def end(self) -> dict[int, np.ndarray]:
+        """Write the values that came; return the active mirrors (sorted local ids) by section role."""
+        named: dict[int, list[np.ndarray]] = {s.role: [] for s in self._sections}
+        for p, data in self._pending.end().items():
+            offset = 0
+            for section in self._sections:
+                bounds = self._exchange._mirrors[section.role].get(p)
+                if bounds is None:
+                    continue
+                ids, offset = decode_choice(data, offset, *bounds)
+                for values in section.fields:
+                    size = ids.size * values.itemsize
+                    if ids.size == bounds[1] - bounds[0]:
+                        values[bounds[0] : bounds[1]].view(np.uint8)[:] = data[offset : offset + size]
+                    else:
+                        pack.put(values, ids, data[offset : offset + size])
+                    offset += _padded(size)
+                named[section.role].append(ids)
+        return {
+            role: np.concatenate(parts) if parts else np.empty(0, np.int32) for role, parts in named.items()
+        }
+
+
+class Collect:
+    """Signals under way from mirrors to masters."""
+
+    def __init__(self, exchange: Exchange, role: int, message: np.ndarray | None, pending: Pending) -> None:
+        self._exchange, self._role, self._message, self._pending = exchange, role, message, pending
+
+    def end(self) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        """Return (masters signalled, messages or None) of each peer, in rank order."""
+        came = []
+        for p, data in self._pending.end().items():
+            owned = self._exchange._owned[self._role][p]
+            positions, offset = decode_choice(data, 0, 0, owned.size)
+            values = None
+            if self._message is not None:
+                size = positions.size * self._message.itemsize
+                values = data[offset : offset + size].view(self._message.dtype)
+            came.append((owned[positions], values))
+        return came
+
+
+class Partials:
+    """Partial sums under way from mirrors to masters."""
+
+    def __init__(self, expected: dict[int, np.ndarray], dtype: np.dtype, pending: Pending) -> None:
+        self._expected, self._dtype, self._pending = expected, dtype, pending
+
+    def end(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return (masters, their partial sums) of each peer, in rank order."""
+        came = self._pending.end()
+        return [(self._expected[p], came[p].view(self._dtype)) for p in sorted(self._expected)]
+
+
+# ---- one message's parts: a code and a count, the choice, then each field's values, padded to 8 bytes ---
+
+
+def _padded(size: int) -> int:
+    return (size + 7) & ~7
+
+
+def encode_choice(positions: np.ndarray | None, n: int) -> list[np.ndarray]:
+    """Return the bytes that name *positions* out of n (None: all of them) in the cheapest code."""
+    if positions is None or positions.size == n:
+        return [np.array([EVERY, n], np.int64).view(np.uint8)]
+    if 4 * positions.size < n // 8:
+        index = np.zeros(_padded(4 * positions.size), np.uint8)
+        index[: 4 * positions.size] = positions.view(np.uint8)
+        return [np.array([INDEX, positions.size], np.int64).view(np.uint8), index]
+    bits = np.zeros(_padded((n + 7) // 8), np.uint8)
+    pack.positions_to_bits(positions, bits)
+    return [np.array([BITMAP, positions.size], np.int64).view(np.uint8), bits]
+
+
+def encode(ids: np.ndarray, chosen: np.ndarray | None, fields: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return the bytes of one section: which of *ids* (positions *chosen*), and each field's values."""
+    parts = encode_choice(chosen, ids.size)
+    concerned = ids if chosen is None else ids[chosen]
+    for values in fields:
+        size = concerned.size * values.itemsize
+        data = np.empty(_padded(size), np.uint8)
+        data[size:] = 0
+        pack.take(values, concerned, data[:size])
+        parts.append(data)
+    return parts
+
+
+def decode_choice(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.ndarray, int]:
+    """Return the ids in [lo, hi) that the code at *offset* names, and the offset behind it."""
+    code, count = data[offset : offset + 16].view(np.int64).tolist()
+    offset += 16
+    if code == EVERY:
+        return np.arange(lo, hi, dtype=np.int32), offset
+    if code == INDEX:
+        positions = data[offset : offset + 4 * count].view(np.int32)
+        offset += _padded(4 * count)
+    else:
+        size = _padded((hi - lo + 7) // 8)
+        positions = pack.bits_to_positions(data[offset : offset + size], count)
+        offset += size
+    return (positions + np.int32(lo) if lo else positions), offset

@@ -1,0 +1,37 @@
+"""Degrees of every vertex; parallel edges count each, a self-loop once in and once out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gaslab as gl
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+class Degrees(gl.VertexProgram):
+    """Each vertex's `in_edges`, `out_edges` and `edges`."""
+
+    class Vertex(gl.Vertex):
+        in_edges: int = 0
+        out_edges: int = 0
+        edges: int = 0
+
+    def init(self, v: Vertex) -> None:
+        v.in_edges, v.out_edges, v.edges = v.in_degree, v.out_degree, v.degree
+
+
+def degrees(graph: Graph, **options: Any) -> Result:
+    """Return degrees, ``result.vertices["in_edges" | "out_edges" | "edges"]`` (int64).
+
+    On an undirected graph all three are the degree, in which a self-loop counts 2.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> gl.degrees(gl.Graph.from_edges([0, 0, 1], [1, 2, 2])).vertices["edges"]
+    array([2, 2, 2])
+    """
+    return gl.run(Degrees(), graph, **options)
