@@ -103,9 +103,7 @@ def bind_initial(tree: Tree, graph: Graph, given: Mapping[str, Any] | None) -> d
         return {}
     known = {v.name: v for v in tree.vertex_fields}
     if hasattr(given, "vertices"):
-        table = given.vertices
-        given = {name: given
-                 for name in table.columns if name in known}
+        given = {name: given for name in given.vertices.columns if name in known}
     masters = graph.local.gid[: graph.local.num_masters]
     values = {}
     for name, data in given.items():
@@ -115,12 +113,19 @@ def bind_initial(tree: Tree, graph: Graph, given: Mapping[str, Any] | None) -> d
     return values
 
 
-def _listed(ids: Any) -> list[Any]:
-    return ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+def _result_column(result: Any, name: str, graph: Graph) -> Any:
+    """Return a field of an earlier result as an array by global id, or by vertex id for another graph."""
+    table = result.vertices
+    if len(table) == graph.num_vertices and result.fingerprint == graph.fingerprint:
+        return table[name]
+    ids = table.ids.tolist() if isinstance(table.ids, np.ndarray) else list(table.ids)
+    return dict(zip(ids, table[name], strict=True))
 
 
 def _column(variable: Variable, data: Any, masters: np.ndarray, graph: Graph) -> np.ndarray:
-    if hasattr(data, "to_dict") and not isinstance(data, Mapping):  # a pandas Series by id
+    if hasattr(data, "vertices"):
+        data = _result_column(data, variable.name, graph)
+    elif hasattr(data, "to_dict") and not isinstance(data, Mapping):  # a pandas Series by id
         data = data.to_dict()
     if isinstance(data, Mapping):
         if variable.required and len(data) < graph.num_vertices:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from gaslab import launch
 from gaslab.compiler import compile_program
@@ -184,6 +183,16 @@ def _check(program: Any, engine: str, max_iterations: int | None, on: str) -> No
 
 
 def _bar(show: bool, total: int | None) -> Any:
+    if not show:
+        return _NoBar()
     from tqdm.auto import tqdm
 
-    return tqdm(total=total, desc="supersteps", unit="", disable=not show, leave=False)
+    return tqdm(total=total, desc="supersteps", unit="", leave=False)
+
+
+class _NoBar(contextlib.AbstractContextManager["_NoBar"]):
+    def update(self) -> None:
+        """Show nothing."""
+
+    def __exit__(self, *_: Any) -> None:
+        return None

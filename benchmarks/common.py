@@ -1,0 +1,82 @@
+"""What the benchmarks share: the graph, timing two sides in turn, and printing ratio and spread."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gaslab as gl
+from gaslab.comm import Comm, world
+
+
+@dataclass
+class Timing:
+    """Seconds of several runs of one side."""
+
+    name: str
+    seconds: list[float]
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds)
+
+    def __str__(self) -> str:
+        ordered = sorted(self.seconds)
+        return f"{self.name:<28} min {ordered[0]:8.4f} s   median {ordered[len(ordered) // 2]:8.4f}   max {ordered[-1]:8.4f}"
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options every benchmark has."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--scale", type=int, default=20, help="R-MAT scale: 2**SCALE vertices (default 20)")
+    made.add_argument("--edge-factor", type=int, default=16)
+    made.add_argument("--threads", type=int, default=1, help="threads of each rank (default 1)")
+    made.add_argument("--repeats", type=int, default=7)
+    made.add_argument("--strategy", default=None)
+    return made
+
+
+def rmat(options: argparse.Namespace) -> gl.Graph:
+    """Return the benchmark graph, duplicates and self-loops dropped."""
+    return gl.Graph.generate(
+        "rmat", scale=options.scale, edge_factor=options.edge_factor, seed=1,
+        drop_duplicates=True, drop_self_loops=True, strategy=options.strategy,
+    )  # fmt: skip
+
+
+def in_turn(sides: dict[str, Callable[[], float]], repeats: int, comm: Comm | None = None) -> list[Timing]:
+    """Run the sides A B A B …; each returns its own seconds. One run of each goes first, uncounted."""
+    comm = comm or world()
+    timings = [Timing(name, []) for name in sides]
+    for turn in range(repeats + 1):
+        for timing, side in zip(timings, sides.values(), strict=True):
+            comm.barrier()
+            seconds = side()
+            if turn:
+                timing.seconds.append(seconds)
+    return timings
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Return the seconds *action* takes."""
+    began = time.perf_counter()
+    action()
+    return time.perf_counter() - began
+
+
+def report(timings: list[Timing], target: float | None = None, unit: str = "") -> None:
+    """Print each side, and the ratio of the first to the second: of the minima, and its spread by turn."""
+    if world().rank:
+        return
+    for timing in timings:
+        print(timing)
+    if len(timings) > 1:
+        ours, theirs = timings[:2]
+        ratios = sorted(a / b for a, b in zip(ours.seconds, theirs.seconds, strict=True))
+        goal = f"   (to reach: {target:.2f}x)" if target is not None else ""
+        print(
+            f"{ours.name} / {theirs.name}: {ours.best / theirs.best:.3f}x of the minima; "
+            f"by turn {ratios[0]:.3f} to {ratios[-1]:.3f}{goal}"
+        )
