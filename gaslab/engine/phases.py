@@ -38,6 +38,7 @@ class Phases:
              for a in self.tree.aggregators], np.int64,
         ).reshape(-1)  # fmt: skip
         self._partials: list[np.ndarray] = []
+        self._bounds: dict[tuple[int, int], np.ndarray] = {}
 
     # ---- aggregates --------------------------------------------------------------------------------
 
@@ -71,11 +72,11 @@ class Phases:
 
     def over_masters(self, phase: str, mask: int = 0, aggregate: bool = False) -> None:
         """Run *phase* for every master, in blocks balanced by the edges of *mask*."""
-        self._run(phase, self.local.blocks(mask), None, aggregate, self.threads)
+        self._run(phase, self._blocks(mask, self.local.num_masters), None, aggregate, self.threads)
 
     def over_locals(self, phase: str, mask: int, threads: int | None = None) -> None:
         """Run *phase* for every replica, in blocks balanced by the edges of *mask*."""
-        self._run(phase, self.local.blocks(mask, mirrors=True), None, False, threads or self.threads)
+        self._run(phase, self._blocks(mask, self.local.num_local), None, False, threads or self.threads)
 
     def over(
         self, phase: str, ids: np.ndarray, mask: int = 0, aggregate: bool = False, threads: int | None = None
@@ -93,6 +94,11 @@ BLOCK_EDGES, BLOCK_VERTICES)
         else:
             blocks = np.append(np.arange(0, ids.size, 4 * BLOCK_VERTICES), ids.size).astype(np.int64)
         self._run(phase, blocks, ids, aggregate, threads or self.threads)
+
+    def _blocks(self, mask: int, vertices: int) -> np.ndarray:
+        if (mask, vertices) not in self._bounds:
+            self._bounds[mask, vertices] = self.local.blocks(mask, 0, vertices)
+        return self._bounds[mask, vertices]
 
     def _run(
         self, phase: str, blocks: np.ndarray, ids: np.ndarray | None, aggregate: bool, threads: int
