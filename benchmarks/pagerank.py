@@ -112,7 +112,9 @@ def main() -> None:
         report(timings[:2], target)
         report([timings[2], timings[0]], 1.05)
         per_edge = timings[0].best / ITERATIONS / graph.num_edges * 1e9
-        print(f"{per_edge:.3f} ns per edge and iteration; largest difference {np.abs(ours[0] - answer[0]).max():.2e}")
+        print(
+            f"{per_edge:.3f} ns per edge and iteration; largest difference {np.abs(ours[0] - answer[0]).max():.2e}"
+        )
 
 
 if __name__ == "__main__":

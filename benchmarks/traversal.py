@@ -1,6 +1,6 @@
 """Connected components and shortest paths against scipy.sparse.csgraph, in turn.
 
-    python benchmarks/traversal.py --threads 2
+python benchmarks/traversal.py --threads 2
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def main() -> None:
     timings = in_turn(
         {
             "components": ours("a", "component", lambda: gl.components(graph, **run)),
-            "scipy components": theirs("b", lambda: csgraph.connected_components(matrix, directed=True, connection="weak")[1]),
+            "scipy components": theirs(
+                "b", lambda: csgraph.connected_components(matrix, directed=True, connection="weak")[1]
+            ),
         },
         options.repeats,
     )

@@ -110,7 +110,9 @@ class Exchange:
                 message[ids] = identity
                 code.append(values)
             outgoing[p] = np.concatenate(code)
-        return Collect(self, role, message, self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_COLLECT))
+        return Collect(
+            self, role, message, self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_COLLECT)
+        )
 
     def partials(
         self, role: int, mirrors: np.ndarray, totals: np.ndarray, active: np.ndarray | None

@@ -84,7 +84,9 @@ def _converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:
         if dtype.kind in "iu" and values.size:
             limits = np.iinfo(dtype)
             if values.min() < limits.min or values.max() > limits.max:
-                raise UsageError(f"{what!r} has values outside the range of {variable.name}'s {variable.storage}")
+                raise UsageError(
+                    f"{what!r} has values outside the range of {variable.name}'s {variable.storage}"
+                )
         return values.astype(dtype)
     whole = values.astype(dtype)
     if not np.array_equal(whole.astype(values.dtype), values):
@@ -129,7 +131,9 @@ def _column(variable: Variable, data: Any, masters: np.ndarray, graph: Graph) ->
         data = data.to_dict()
     if isinstance(data, Mapping):
         if variable.required and len(data) < graph.num_vertices:
-            raise UsageError(f"init={{{variable.name!r}: ...}} must name every vertex: the field has no default")
+            raise UsageError(
+                f"init={{{variable.name!r}: ...}} must name every vertex: the field has no default"
+            )
         gids = np.asarray(graph.ids.find(list(data)), np.int64)
         content = list(data.values())
         table = np.asarray(graph.ids.find(content) if variable.storage == "id" else content)

@@ -59,7 +59,9 @@ class Stopping:
         if (self.tree.has_done and history) or self.timeout is not None:
             self._done, late = self.graph.comm.on_root(lambda: self._look(state, bool(history)))
             if late and not self._done:
-                raise TimeoutExpired(f"{self.tree.name} ran out of {self.timeout} s after {state.superstep} supersteps")
+                raise TimeoutExpired(
+                    f"{self.tree.name} ran out of {self.timeout} s after {state.superstep} supersteps"
+                )
         return self._done or (self.limit is not None and state.superstep >= self.limit)
 
     def _look(self, state: RunState, begun: bool) -> tuple[bool, bool]:

@@ -1,7 +1,10 @@
-"""The built-in vertex programs, one page each, written in the public language."""
+"""The built-in vertex programs, one page each, written in the public language.
 
-from gaslab.programs.components import Components, components
-from gaslab.programs.degrees import Degrees, degrees
+The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand beside them.
+"""
+
+from gaslab.programs.components import Components
+from gaslab.programs.degrees import Degrees
 from gaslab.programs.pagerank import (
     OutWeight,
     PageRank,
@@ -9,9 +12,8 @@ from gaslab.programs.pagerank import (
     Scale,
     SignalPageRank,
     UnnormalizedPageRank,
-    pagerank,
 )
-from gaslab.programs.shortest_paths import ShortestPaths, sssp
+from gaslab.programs.sssp import ShortestPaths
 
 __all__ = [
     "Components",
@@ -23,8 +25,4 @@ __all__ = [
     "ShortestPaths",
     "SignalPageRank",
     "UnnormalizedPageRank",
-    "components",
-    "degrees",
-    "pagerank",
-    "sssp",
 ]

@@ -291,7 +291,9 @@ def _personalized(
     options = {**options, "columns": {"weight": weight}}
     out = gl.run(OutWeight(), graph, **{**options, "max_iterations": 1})
     if out.history and out.history[-1]["smallest"] < 0.0:
-        raise gl.UsageError(f"column {weight!r} has negative weights; PageRank follows edges in proportion to them")
+        raise gl.UsageError(
+            f"column {weight!r} has negative weights; PageRank follows edges in proportion to them"
+        )
     if personalization is None:
         restart: Any = 1.0 / max(graph.num_vertices, 1)
     else:

@@ -72,7 +72,9 @@ def sssp(graph: Graph, source: Any, *, weight: str | None = "weight", **options:
     """
     column = weight if weight in graph.edge_columns else None
     if weight not in (None, "weight") and column is None:
-        raise gl.UsageError(f"the graph has no edge column {weight!r}{gl.errors.nearest(weight, graph.edge_columns)}")
+        raise gl.UsageError(
+            f"the graph has no edge column {weight!r}{gl.errors.nearest(weight, graph.edge_columns)}"
+        )
     if column is not None:
         graph.check_column(column, minimum=0.0)
     return gl.run(ShortestPaths(source=source), graph, columns={"weight": column}, **options)
