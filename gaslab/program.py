@@ -7,11 +7,10 @@ no MPI, so that the build can compile the built-in programs before any of them e
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, overload
 
+from gaslab.annotations import annotations_of, is_class_variable
 from gaslab.errors import UsageError, nearest
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class Aggregator(Generic[T]):
     """A method made by `aggregator`; read as ``self.name``, its value over all vertices."""
 
     def __init__(self, function: Callable[[Any, Any], T]) -> None:
-        self.function = function
+        self.function: Any = function
         self.__doc__ = function.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -188,31 +187,10 @@ class VertexProgram:
         return {name: getattr(self, name) for name in parameter_annotations(type(self))}
 
 
-def annotations_of(cls: type, stop: type) -> dict[str, Any]:
-    """Return the annotated attributes of *cls* and its bases below *stop*, evaluated, bases first.
-
-    Strings (``from __future__ import annotations``) are evaluated in the class's module.
-    """
-    merged: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        if base is object or not issubclass(base, stop) or base is stop:
-            continue
-        scope = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
-        for name, annotation in inspect.get_annotations(base).items():
-            value = annotation
-            if isinstance(annotation, str):
-                try:
-                    value = eval(annotation, dict(scope), dict(vars(base)))
-                except NameError:
-                    value = annotation  # the compiler reports it at its line
-            merged[name] = value
-    return merged
-
-
 def parameter_annotations(cls: type) -> dict[str, Any]:
     """Return the annotated parameters of a program class, ClassVars left out."""
     return {
         name: value
         for name, value in annotations_of(cls, VertexProgram).items()
-        if name not in RESERVED_PARAMETERS and not str(value).startswith("typing.ClassVar")
+        if name not in RESERVED_PARAMETERS and not is_class_variable(value)
     }

@@ -9,7 +9,7 @@ checks the range. Conversions are explicit `Cast` nodes, so emit never infers a 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Union
+from enum import Enum
 
 # storage type -> (expression type, C type, bytes)
 STORAGE: dict[str, tuple[str, str, int]] = {
@@ -26,7 +26,15 @@ STORAGE: dict[str, tuple[str, str, int]] = {
     "id": ("id", "int64_t", 8),
 }
 WIDE = {"float": "float64", "int": "int64", "bool": "bool", "id": "id"}  # expression -> storage type
-REQUIRED = object()  # a field or parameter without a default
+
+
+class Required(Enum):
+    """The default of a field or parameter that has none."""
+
+    REQUIRED = "required"
+
+
+REQUIRED = Required.REQUIRED
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,7 @@ class Combiner:
 
 @dataclass(frozen=True)
 class Const:
-    value: Union[float, int, bool]
+    value: float | int | bool
     type: str
 
 
@@ -138,7 +146,7 @@ class Unary:
     """op: ``-`` ``+`` ``~`` ``not``."""
 
     op: str
-    operand: "Expr"
+    operand: Expr
     type: str
 
 
@@ -152,8 +160,8 @@ class Binary:
     """
 
     op: str
-    left: "Expr"
-    right: "Expr"
+    left: Expr
+    right: Expr
     type: str
     site: int = -1
     int_divisor: bool = False
@@ -164,8 +172,8 @@ class Compare:
     """op: ``== != < <= > >=``; a chain is lowered to `Logical` over `Let`-free repeated operands."""
 
     op: str
-    left: "Expr"
-    right: "Expr"
+    left: Expr
+    right: Expr
     type: str = "bool"
 
 
@@ -174,15 +182,15 @@ class Logical:
     """op: ``and`` or ``or``; short-circuit."""
 
     op: str
-    operands: tuple["Expr", ...]
+    operands: tuple[Expr, ...]
     type: str = "bool"
 
 
 @dataclass(frozen=True)
 class Conditional:
-    test: "Expr"
-    then: "Expr"
-    otherwise: "Expr"
+    test: Expr
+    then: Expr
+    otherwise: Expr
     type: str
 
 
@@ -190,7 +198,7 @@ class Conditional:
 class Cast:
     """int/bool -> float, bool -> int, float -> int (truncates; fault when out of range), any -> bool."""
 
-    operand: "Expr"
+    operand: Expr
     type: str
     site: int = -1
 
@@ -204,7 +212,7 @@ class Call:
     """
 
     function: str
-    arguments: tuple["Expr", ...]
+    arguments: tuple[Expr, ...]
     type: str
     site: int = -1
 
@@ -214,14 +222,14 @@ class CallHelper:
     """A helper function of the user's module, already specialised: an index into Tree.helpers."""
 
     index: int
-    arguments: tuple["Expr", ...]
+    arguments: tuple[Expr, ...]
     type: str
 
 
-Expr = Union[
-    Const, Param, Aggregate, Global, VertexField, VertexAttribute, EdgeField, Local, Unary, Binary,
-    Compare, Logical, Conditional, Cast, Call, CallHelper,
-]  # fmt: skip
+Expr = (
+    Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Local | Unary | Binary
+    | Compare | Logical | Conditional | Cast | Call | CallHelper
+)  # fmt: skip
 
 # ---- statements; every one has .site, an index into Tree.sites -------------------------------------
 
@@ -230,7 +238,7 @@ Expr = Union[
 class Assign:
     """target: Local, VertexField (role ``v``) or EdgeField; value has the target's type."""
 
-    target: Union[Local, VertexField, EdgeField]
+    target: Local | VertexField | EdgeField
     value: Expr
     site: int
 
@@ -238,15 +246,15 @@ class Assign:
 @dataclass(frozen=True)
 class If:
     test: Expr
-    body: tuple["Stmt", ...]
-    otherwise: tuple["Stmt", ...]
+    body: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...]
     site: int
 
 
 @dataclass(frozen=True)
 class While:
     test: Expr
-    body: tuple["Stmt", ...]
+    body: tuple[Stmt, ...]
     site: int
 
 
@@ -258,7 +266,7 @@ class ForRange:
     start: Expr
     stop: Expr
     step: Expr
-    body: tuple["Stmt", ...]
+    body: tuple[Stmt, ...]
     site: int
 
 
@@ -274,7 +282,7 @@ class Continue:
 
 @dataclass(frozen=True)
 class Return:
-    value: Union[Expr, None]
+    value: Expr | None
     site: int
 
 
@@ -282,11 +290,11 @@ class Return:
 class Signal:
     """``nbr.signal()`` or ``nbr.signal(message)``, in scatter only."""
 
-    message: Union[Expr, None]
+    message: Expr | None
     site: int
 
 
-Stmt = Union[Assign, If, While, ForRange, Break, Continue, Return, Signal]
+Stmt = Assign | If | While | ForRange | Break | Continue | Return | Signal
 
 
 @dataclass(frozen=True)
@@ -300,7 +308,7 @@ class Function:
 
     name: str
     parameters: tuple[tuple[str, str], ...]
-    returns: Union[str, None]  # expression type, None for procedures
+    returns: str | None  # expression type, None for procedures
     locals: dict[str, str]
     body: tuple[Stmt, ...]
     reads: frozenset[str]
@@ -319,7 +327,7 @@ class Aggregator:
 class Tree:
     """A whole program. `functions` has those of init, start, active, gather, apply, scatter it defines.
 
-    A helper stands after the helpers it calls. `gather_edges` and `scatter_edges` are the class's.
+    A helper stands after the helpers it calls.
     """
 
     name: str
@@ -329,8 +337,8 @@ class Tree:
     aggregators: tuple[Aggregator, ...]
     functions: dict[str, Function]
     helpers: tuple[Function, ...]
-    gather: Union[Combiner, None]
-    message: Union[Combiner, None]
+    gather: Combiner | None
+    message: Combiner | None
     gather_edges: int  # GL_IN | GL_OUT; 0 when there is no gather
     scatter_edges: int
     has_done: bool
@@ -341,14 +349,14 @@ class Tree:
         function = self.functions.get(phase)
         prefix = role + "."
         names = function.reads if function else ()
-        return frozenset(n[len(prefix):] for n in names if n.startswith(prefix))
+        return frozenset(n[len(prefix) :] for n in names if n.startswith(prefix))
 
     def writes(self, phase: str, role: str = "v") -> frozenset[str]:
         """Names that *phase* writes on *role*, without the role."""
         function = self.functions.get(phase)
         prefix = role + "."
         names = function.writes if function else ()
-        return frozenset(n[len(prefix):] for n in names if n.startswith(prefix))
+        return frozenset(n[len(prefix) :] for n in names if n.startswith(prefix))
 
     def double_buffered(self, name: str) -> bool:
         """Whether a gather reads this vertex field across an edge while apply writes it."""
