@@ -259,6 +259,26 @@ def test_a_breakpoint_in_apply_stops_there() -> None:
     assert math.fsum(seen[:4]) == pytest.approx(1)
 
 
+class Methods(Numbers):
+    LIMIT = 8
+
+    def apply(self, v: Any) -> None:
+        v.n = self.wrapped(self.LIMIT) + self.shifted(1)
+        v.x = self.shifted(0.0)
+
+    def wrapped(self, n: int) -> int:
+        return 2**60 * n * n // 3
+
+    @staticmethod
+    def shifted(x: float) -> float:
+        return 1 / x if x == 0.0 else 5
+
+
+def test_methods_and_constants_of_the_program_compute_alike() -> None:
+    result = run_reference(Methods(), [0], [], max_iterations=1)
+    assert (result.vertices["n"], result.vertices["x"]) == ({0: 5}, {0: math.inf})
+
+
 def test_arithmetic_is_closed_and_helpers_are_translated() -> None:
     assert type(Int(2) + 0.5) is Float
     assert type(1 - Int(2)) is Int

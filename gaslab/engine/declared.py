@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gaslab import program as words
-from gaslab.engine.arithmetic import LIMITS, narrow, number
+from gaslab.engine.arithmetic import LIMITS, narrow, number, translate
 from gaslab.errors import ProgramError
 
 _STORAGE = {float: "float64", int: "int64", bool: "bool"}
@@ -119,3 +119,22 @@ def aggregators_of(cls: type) -> dict[str, types.FunctionType]:
         for name, mark in vars(base).items()
         if isinstance(mark, words.Aggregator) and isinstance(mark.function, types.FunctionType)
     }
+
+
+def translated(cls: type) -> type:
+    """Return a subclass of a program with its methods and constants in the language's arithmetic."""
+    known: dict[Any, Any] = {}
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if base in (object, words.VertexProgram):
+            continue
+        for name, value in vars(base).items():
+            if isinstance(value, types.FunctionType):
+                members[name] = translate(value, known)
+            elif isinstance(value, staticmethod) and isinstance(value.__func__, types.FunctionType):
+                members[name] = staticmethod(translate(value.__func__, known))
+            elif isinstance(value, words.Aggregator) and isinstance(value.function, types.FunctionType):
+                members[name] = words.Aggregator(translate(value.function, known))
+            elif isinstance(value, (int, float)):
+                members[name] = number(value)
+    return type(cls.__name__, (cls,), members)

@@ -16,8 +16,8 @@ from typing import Any
 
 from gaslab import program as words
 from gaslab.engine import arithmetic
-from gaslab.engine.arithmetic import Fault, narrow, number, translate
-from gaslab.engine.declared import aggregators_of, combiner_of, fields_of, method_of, storage_of
+from gaslab.engine.arithmetic import Fault, narrow, number
+from gaslab.engine.declared import aggregators_of, combiner_of, fields_of, method_of, storage_of, translated
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound, nearest
 
 _OURS = (__file__, arithmetic.__file__)
@@ -164,14 +164,13 @@ class _Run:
         self.program, self.cls = program, cls
         self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex)
         self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge)
-        known: dict[Any, Any] = {}
-        own = {name: method_of(cls, name) for name in _PHASES}
-        self.methods = {name: translate(method, known) for name, method in own.items() if method}
-        self.combiners, self.aggregators = {}, {}
-        for name, function in aggregators_of(cls).items():
-            self.combiners[name] = combiner_of(function, "return", cls)
-            self.aggregators[name] = translate(function, known)
-        gather, apply = own["gather"], own["apply"]
+        self.computing = translated(cls)
+        self.methods = {name: method_of(self.computing, name) for name in _PHASES if method_of(cls, name)}
+        self.aggregators = aggregators_of(self.computing)
+        self.combiners = {
+            name: combiner_of(function, "return", cls) for name, function in aggregators_of(cls).items()
+        }
+        gather, apply = method_of(cls, "gather"), method_of(cls, "apply")
         self.gather = combiner_of(gather, "return", cls) if gather else None
         self.apply_takes = list(inspect.signature(apply).parameters)[2:] if apply else []
         self.message = combiner_of(apply, "message", cls) if apply and "message" in self.apply_takes else None
@@ -186,7 +185,7 @@ class _Run:
         self.history: list[dict[str, Any]] = []
         self.superstep_number = 0
         self._lay_out(vertices, edges, columns, directed)
-        self.me = self.instance(number)
+        self.me = self.instance(self.computing, number)
 
     def _lay_out(
         self,
@@ -249,7 +248,7 @@ class _Run:
             for v in self.vertices:
                 self.call("init", v)
         self.aggregates = self.aggregated()
-        self.me = self.instance(number)
+        self.me = self.instance(self.computing, number)
 
     def supersteps(self, limit: int | None) -> bool:
         """Run supersteps until the program is done (True) or the limit is reached (False)."""
@@ -279,9 +278,9 @@ class _Run:
         aggregates = {name: _plain(value) for name, value in self.aggregates.items()}
         self.history.append({"superstep": self.superstep_number, "active": len(active), **aggregates})
         done = method_of(self.cls, "done")
-        finished = bool(done and done(self.instance(_plain)))
+        finished = bool(done and done(self.instance(self.cls, _plain)))
         self.superstep_number += 1
-        self.me = self.instance(number)  # from here on `self` has the new aggregates
+        self.me = self.instance(self.computing, number)  # from here on `self` has the new aggregates
         return finished
 
     def gathered(self, v: _Vertex) -> Any:
@@ -315,14 +314,14 @@ class _Run:
 
     # ---- calling the program -----------------------------------------------------------------------
 
-    def instance(self, kind: Callable[[Any], Any]) -> Any:
+    def instance(self, cls: type, kind: Callable[[Any], Any]) -> Any:
         """Return a method's `self`: the program with what only a run knows, numbers made by *kind*."""
         known = {
             "superstep": self.superstep_number,
             "num_vertices": len(self.vertices),
             "num_edges": len(self.edges),
         }
-        made = object.__new__(self.cls)
+        made: Any = object.__new__(cls)
         vars(made).update({k: kind(x) for k, x in (self.parameters | self.aggregates | known).items()})
         return made
 
@@ -330,7 +329,7 @@ class _Run:
         """Call a method on *v*; a fault in it becomes an error at the user's line."""
         self.phase, self.writable = phase, v if phase in ("init", "apply") else None
         try:
-            return (function or self.methods[phase])(self.me, v, *arguments)
+            return (function or self.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
         except (Fault, ZeroDivisionError) as fault:
             frames = traceback.extract_tb(fault.__traceback__)
             user = next(f for f in reversed(frames) if f.filename not in _OURS)
