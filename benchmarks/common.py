@@ -24,7 +24,8 @@ class Timing:
 
     def __str__(self) -> str:
         ordered = sorted(self.seconds)
-        return f"{self.name:<28} min {ordered[0]:8.4f} s   median {ordered[len(ordered) // 2]:8.4f}   max {ordered[-1]:8.4f}"
+        middle = ordered[len(ordered) // 2]
+        return f"{self.name:<28} min {ordered[0]:8.4f} s   median {middle:8.4f}   max {ordered[-1]:8.4f}"
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

@@ -63,10 +63,9 @@ class Phases:
 
     def aggregate_values(self, scalars_: np.ndarray) -> list[Any]:
         """Return eight-byte scalars as Python numbers, by aggregator."""
-        return [
-            bool(x) if a.combiner.type == "bool" else scalars_[k : k + 1].view(_wide(a.combiner.type))[0].item()
-            for k, (a, x) in enumerate(zip(self.tree.aggregators, scalars_, strict=True))
-        ]
+        kinds = [a.combiner.type for a in self.tree.aggregators]
+        values = [scalars_[k : k + 1].view(_wide(kind))[0].item() for k, kind in enumerate(kinds)]
+        return [bool(x) if kind == "bool" else x for x, kind in zip(values, kinds, strict=True)]
 
     # ---- running -----------------------------------------------------------------------------------
 
@@ -84,13 +83,7 @@ class Phases:
         """Run *phase* for the listed local ids (int32), in blocks balanced by the edges of *mask*."""
         if mask:
             begin = self.view.in_begin if mask & 1 else self.view.out_begin
-            blocks = frontier.list_blocks(ids, begin, FAULTS = {
-    1: "integer division or modulo by zero; test the divisor first, or divide floats",
-    2: "a value outside the range of the type it is stored in; widen the field, or clip the value",
-    3: "a shift by less than 0 or more than 63 bits",
-    4: "range() with step 0",
-}
-BLOCK_EDGES, BLOCK_VERTICES)
+            blocks = frontier.list_blocks(ids, begin, BLOCK_EDGES, BLOCK_VERTICES)
         else:
             blocks = np.append(np.arange(0, ids.size, 4 * BLOCK_VERTICES), ids.size).astype(np.int64)
         self._run(phase, blocks, ids, aggregate, threads or self.threads)

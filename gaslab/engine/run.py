@@ -159,12 +159,12 @@ def run(
         "bytes_per_iteration": bytes_sent // max(state.superstep, 1),
         "seconds": {**graph.seconds, "build": built - began, "compute": computed - built},
     }
-    masters = graph.local.num_masters
+    masters, written = graph.local.num_masters, tree.writes("scatter", "e")
     return Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},
         {v.name: state.fields[k][:masters] for k, v in enumerate(tree.vertex_fields)},
-        {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in tree.writes("scatter", "e")},
+        {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in written},
         metrics, history, stopping.converged, state.superstep, on,
     )  # fmt: skip
 
