@@ -79,7 +79,7 @@ class LocalGraph:
 
     def targets(self) -> np.ndarray:
         """Return the target of every slot, as int32 local ids."""
-        return np.repeat(np.arange(self.num_local, dtype=np.int32), np.diff(self.in_begin))
+        return np.arange(self.num_local, dtype=np.int32).repeat(np.diff(self.in_begin))
 
     def blocks(self, mask: int, lo: int = 0, hi: int | None = None) -> np.ndarray:
         """Cut the vertices ``lo:hi`` (all by default) into runs of similar work.

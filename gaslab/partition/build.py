@@ -33,12 +33,14 @@ def build_local(
         check_limit(np.array([n]), "vertices")
         return _alone(share, n, edges.directed, threads)
 
-    part = cut(*share.ends, comm.size, Context(comm, n, edges.directed, threads))
+    context = Context(comm, n, edges.directed, threads)
+    part = cut(share.ends[0], share.ends[1], comm.size, context)
     shuffle(comm, share.ends, share.columns, part, num_vertices=n, threads=threads)
     del part
-    index = Index(*share.ends, n)
-    for end in range(2):
-        share.ends[end] = index.of(share.ends[end], threads)
+    index = Index(share.ends[0], share.ends[1], n)
+    check_limit(np.array(comm.allgather(index.gids.size)), "vertices")
+    for end, ids in enumerate(share.ends):
+        share.ends[end] = index.of(ids, threads)
     out_count, in_count = _count_ends(share, index.gids.size, threads)
     placement = place_masters(comm, index.gids, in_count, out_count, n)
     return _assemble(share, index, in_count, out_count, placement, comm, edges.directed, threads)
@@ -48,8 +50,8 @@ class _Share:
     """The edges of this rank on their way: what a step has used is replaced or dropped, and so freed."""
 
     def __init__(self, edges: EdgeList) -> None:
-        self.ends = [edges.src, edges.dst]
-        self.columns = edges.columns
+        self.ends = [np.ascontiguousarray(edges.src), np.ascontiguousarray(edges.dst)]
+        self.columns = {name: np.ascontiguousarray(edges.columns[name]) for name in edges.columns}
         edges.src = edges.dst = np.empty(0, dtype=np.int64)
         edges.columns = {}
 
@@ -58,11 +60,14 @@ def _alone(share: _Share, n: int, directed: bool, threads: int) -> tuple[LocalGr
     """Build the whole graph on the only rank: every vertex a master, nothing to exchange."""
     out_count, in_count = _count_ends(share, n, threads)
     order = order_by_group(np.zeros(n, dtype=np.int64), in_count, out_count)
+    degree, in_degree, out_degree = _degrees(
+        in_count[order].astype(np.int64), out_count[order].astype(np.int64), directed
+    )
     begin, neighbor, columns = _sort_edges(share, order, in_count, out_count, threads)
     local = LocalGraph(
         num_masters=n, num_local=n, size=1, rank=0,
         gid=order.astype(np.int64),
-        **_degrees(in_count[order].astype(np.int64), out_count[order].astype(np.int64), directed),
+        degree=degree, in_degree=in_degree, out_degree=out_degree,
         in_begin=begin, in_neighbor=neighbor,
         mirror_bounds=np.full((1, 4), n, dtype=np.int64),
         send_list=[np.empty(0, dtype=np.int32)],
@@ -94,13 +99,15 @@ def _assemble(
     gid, local_of = gids[order], inverse(order)
     asked = comm.alltoall([gid[b[0] : b[3]] for b in mirror_bounds])
     bounds = comm.alltoall([b - b[0] for b in mirror_bounds])
-    degrees = [_pad(degree, lonely)[order] for degree in (placement.in_degree, placement.out_degree)]
+    degree, in_degree, out_degree = _degrees(
+        _pad(placement.in_degree, lonely)[order], _pad(placement.out_degree, lonely)[order], directed
+    )
 
     begin, neighbor, columns = _sort_edges(share, order, in_count, out_count, threads)
     local = LocalGraph(
         num_masters=int(ends[0]), num_local=gids.size, size=comm.size, rank=comm.rank,
         gid=gid,
-        **_degrees(*degrees, directed),
+        degree=degree, in_degree=in_degree, out_degree=out_degree,
         in_begin=begin, in_neighbor=neighbor,
         mirror_bounds=mirror_bounds,
         send_list=[local_of[index.of(ids)] for ids in asked],
@@ -112,7 +119,8 @@ def _assemble(
 
 def _count_ends(share: _Share, n: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
     out_count, in_count = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
-    kernels.count_ends(*share.ends, out_count, in_count, threads)
+    src, dst = share.ends
+    kernels.count_ends(src, dst, out_count, in_count, threads)
     return out_count, in_count
 
 
@@ -120,11 +128,12 @@ def _pad(values: np.ndarray, zeros: int) -> np.ndarray:
     return np.concatenate([values, np.zeros(zeros, dtype=values.dtype)])
 
 
-def _degrees(in_degree: np.ndarray, out_degree: np.ndarray, directed: bool) -> dict[str, np.ndarray]:
+def _degrees(
+    in_degree: np.ndarray, out_degree: np.ndarray, directed: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return degree, in- and out-degree: one array for all three where edges have no direction."""
     both = in_degree + out_degree
-    if not directed:
-        return {"degree": both, "in_degree": both, "out_degree": both}
-    return {"degree": both, "in_degree": in_degree, "out_degree": out_degree}
+    return (both, in_degree, out_degree) if directed else (both, both, both)
 
 
 def order_by_group(group: np.ndarray, in_count: np.ndarray, out_count: np.ndarray) -> np.ndarray:

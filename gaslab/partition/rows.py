@@ -32,7 +32,8 @@ class _Buckets:
         counts = np.zeros((chunk.size - 1, self.count), dtype=np.int64)
         if len(counts) > 1:
             kernels.count_buckets(row, local, chunk, self.table, self.shift, counts)
-        return self.begin[:-1] + np.cumsum(counts, axis=0) - counts
+        starts: np.ndarray = self.begin[:-1] + np.cumsum(counts, axis=0) - counts
+        return starts
 
 
 def rows_by_target(
