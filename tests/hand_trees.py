@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gaslab.compiler import tree as t
 
-F, I, B = "float", "int", "bool"
+F, I, B = "float", "int", "bool"  # noqa: E741
 SITES = (t.Site("program.py", 10, "first"), t.Site("program.py", 11, "second"))
 V, NBR = "v", "nbr"
 

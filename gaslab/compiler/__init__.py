@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gaslab.compiler import build
-from gaslab.compiler.emit import emit
+from gaslab.compiler.emit import emit as emit_text
 from gaslab.compiler.tree import Tree
 
 if TYPE_CHECKING:
@@ -32,5 +32,5 @@ def compile_program(cls: type, comm: Comm, mode: str = "auto") -> Compiled:
 
     begin = time.perf_counter()
     tree = parse(cls)
-    library = build.load(emit(tree), comm)
+    library = build.load(emit_text(tree), comm)
     return Compiled(tree, library, time.perf_counter() - begin, library.cached)

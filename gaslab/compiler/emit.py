@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
+from gaslab.compiler import emit_context
 from gaslab.compiler import emit_phases as phases
 from gaslab.compiler.emit_body import Body
 from gaslab.compiler.emit_names import C_TYPE, aggregate_name, combined, helper_name
@@ -28,7 +29,7 @@ def emit(tree: Tree) -> str:
     """Return the C text of *tree*; the same tree gives the same text."""
     methods = "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
-    context = phases.context(tree)
+    context = emit_context.context(tree)
     text = abi() + HEAD + context + FAULTS + helpers_for(context + methods + ranges) + methods + ranges
     return _with_line_numbers(text)
 
@@ -75,18 +76,19 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
     message = tree.message
     push = "gl_signal(w, x);"
     pull = "*heard = 1;"
-    more = ""
+    more = concurrent = ""
     if message is not None:
         c_type = STORAGE[message.storage][1]
         place = f"&(({c_type} *)w->message)[x]"
         push = f"gl_send(c, {place}, {{message}}, concurrent); " + push
         pull = f"*message = {combined(message, '*message', '{message}')}; " + pull
+        concurrent = ", const int concurrent"
         more = f", {C_TYPE[message.type]} *message"
     texts = [
         phases.send(tree),
         _function(
             "GL_INLINE void gl_push(gl_context *c, const gl_view *w, const gl_vertex *n, "
-            "const int64_t x, const int64_t e, const int concurrent)",
+            f"const int64_t x, const int64_t e{concurrent})",
             Body(tree, function, "v", push),
         ),
     ]

@@ -13,11 +13,9 @@ from gaslab.compiler.emit_names import (
     aggregate_name,
     combined,
     constant,
-    edge_name,
     field_name,
     identity,
     narrowed,
-    param_name,
     widened,
 )
 from gaslab.compiler.tree import STORAGE, Combiner, Tree
@@ -34,9 +32,7 @@ VERTEX_LOOP = """\
         const int64_t v = list ? list[i] : i;
 """
 FAULT_CHECK = "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, v);\n"
-ARGUMENTS = (
-    "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_scalar *out, gl_fault *fault"
-)
+ARGUMENTS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_fault *fault"
 
 
 def load(tree: Tree, names: frozenset[str] | set[str], vertex: str = "v") -> str:
@@ -78,30 +74,29 @@ def gather_row(tree: Tree) -> str:
     """
     combiner = tree.gather
     assert combiner is not None
-    kind, first = C_TYPE[combiner.type], constant(identity(combiner), combiner.type)
     ways = 4 if combiner.type == "float" else 1
-    names = [f"a{k}" for k in range(ways)]
+
+    def step(k: int, p: str, neighbor: str, slot: str) -> str:
+        value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)})"
+        return f"a{k} = {combined(combiner, f'a{k}', value)};"
+
     loops = []
     for mask, (begin, neighbor, slot) in (("GL_IN", ROWS["in"]), ("GL_OUT", ROWS["out"])):
-        def step(k: int, p: str) -> str:
-            value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)})"
-            return f"{names[k]} = {combined(combiner, names[k], value)};"
-
-        unrolled = "".join(f"            {step(k, f'(p + {k})')}\n" for k in range(ways))
-        head = f"        for (; p + {ways} <= end; p += {ways}) {{\n{unrolled}        }}\n" if ways > 1 else ""
-        loops.append(
-            f"    if (w->gather_edges & {mask}) {{\n"
-            f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1];\n{head}"
-            f"        for (; p < end; p++) {step(0, 'p')}\n    }}\n"
-        )
+        loops.append(f"    if (w->gather_edges & {mask}) {{\n        int64_t p = {begin}[v];\n")
+        loops.append(f"        const int64_t end = {begin}[v + 1];\n")
+        if ways > 1:
+            steps = [f"            {step(k, f'(p + {k})', neighbor, slot)}\n" for k in range(ways)]
+            loops.append(f"        for (; p + {ways} <= end; p += {ways}) {{\n{''.join(steps)}        }}\n")
+        loops.append(f"        for (; p < end; p++) {step(0, 'p', neighbor, slot)}\n    }}\n")
     result = "a0"
     if ways == 4:
         result = combined(combiner, combined(combiner, "a0", "a1"), combined(combiner, "a2", "a3"))
-    declared = ", ".join(f"{name} = {first}" for name in names)
+    first = constant(identity(combiner), combiner.type)
+    declared = ", ".join(f"a{k} = {first}" for k in range(ways))
     return (
         f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
         "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v) {\n"
-        f"    {kind} {declared};\n{''.join(loops)}"
+        f"    {C_TYPE[combiner.type]} {declared};\n{''.join(loops)}"
         f"    return {narrowed(combiner.storage, result, tree.functions['gather'].site)};\n}}\n"
     )
 
@@ -162,24 +157,26 @@ def aggregated(tree: Tree) -> frozenset[str]:
 
 
 def with_aggregates(name: str, body: str, tree: Tree) -> str:
-    """Return a range function over vertices whose loop is made twice: with aggregates and without."""
+    """Return a range function over vertices that also adds to the aggregates, in registers, unless NULL.
+
+    The test of `out` stays in the loop: it is always predicted, and a second loop would make every
+    cold compile a quarter longer.
+    """
     if not tree.aggregators:
         return f"\nGL_RANGE({name}) {{\n{VERTEX_LOOP}{body}    }}\n    return 0;\n}}\n"
-    loop = VERTEX_LOOP.replace("    for (", "    gl_totals sums, *t = &sums;\n    if (add) gl_begin(t, out);\n    for (", 1)
     return (
-        f"\nGL_INLINE int32_t {name}_range({ARGUMENTS}, const int add) {{\n{loop}{body}"
-        "        if (add) gl_add(t, c, n);\n"
-        f"{FAULT_CHECK}    }}\n    if (add) gl_end(t, out);\n    return 0;\n}}\n"
-        f"GL_RANGE({name}) {{\n    return out ? {name}_range(w, list, lo, hi, out, fault, 1)\n"
-        f"               : {name}_range(w, list, lo, hi, out, fault, 0);\n}}\n"
+        f"\nGL_RANGE({name}) {{\n    gl_totals sums, *t = &sums;\n    if (out) gl_begin(t, out);\n"
+        f"{VERTEX_LOOP}{body}        if (out) gl_add(t, c, n);\n{FAULT_CHECK}    }}\n"
+        "    if (out) gl_end(t, out);\n    return 0;\n}\n"
     )
 
 
 def aggregate(tree: Tree) -> str:
     return (
-        f"\nGL_RANGE(gl_aggregate) {{\n{VERTEX_LOOP}{load(tree, aggregated(tree))}"
-        f"        gl_add(t, c, n);\n{FAULT_CHECK}    }}\n    gl_end(t, out);\n    return 0;\n}}\n"
-    ).replace("    for (", "    gl_totals sums, *t = &sums;\n    gl_begin(t, out);\n    for (", 1)
+        "\nGL_RANGE(gl_aggregate) {\n    gl_totals sums, *t = &sums;\n    gl_begin(t, out);\n"
+        f"{VERTEX_LOOP}{load(tree, aggregated(tree))}        gl_add(t, c, n);\n{FAULT_CHECK}    }}\n"
+        "    gl_end(t, out);\n    return 0;\n}\n"
+    )
 
 
 def apply(tree: Tree) -> str:
@@ -231,31 +228,38 @@ def send(tree: Tree) -> str:
         sign = "<" if combiner.op == "min" else ">"
         no_news = f"    if (!(message {sign} old)) return;\n"
     return (
-        f"\nGL_INLINE void gl_send(gl_context *c, {c_type} *place, {c_type} message, const int concurrent) {{\n"
-        f"    {c_type} old, combined;\n"
+        f"\nGL_INLINE void gl_send(gl_context *c, {c_type} *place, {c_type} message, const int concurrent)\n"
+        f"{{\n    {c_type} old, combined;\n"
         f"    if (!concurrent) {{\n        old = *place;\n    {no_news}"
         f"        *place = {narrowed(combiner.storage, both, site)};\n        return;\n    }}\n"
         "    __atomic_load(place, &old, __ATOMIC_RELAXED);\n    do {\n"
         f"    {no_news}        combined = {narrowed(combiner.storage, both, site)};\n"
-        "    } while (!__atomic_compare_exchange(place, &old, &combined, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));\n"
-        "}\n"
+        "    } while (!__atomic_compare_exchange(place, &old, &combined, 1, __ATOMIC_RELAXED,\n"
+        "                                        __ATOMIC_RELAXED));\n}\n"
     )
 
 
 def scatter_push(tree: Tree) -> str:
+    """The source's side of scatter; with messages in two loops, for other threads may send to the same."""
+    concurrent = ", concurrent" if tree.message else ""
     loops = []
     for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["out"]), ("GL_IN", ROWS["in"])):
         loops.append(
             f"        if (w->scatter_edges & {mask})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
-            f"                gl_push(c, w, n, {neighbor.format(p='p')}, {slot.format(p='p')}, concurrent);\n"
+            f"                gl_push(c, w, n, {neighbor.format(p='p')}, {slot.format(p='p')}{concurrent});\n"
         )
+    body = (
+        f"{VERTEX_LOOP}{load(tree, tree.reads('scatter', 'v'))}{''.join(loops)}{FAULT_CHECK}    }}\n"
+        "    return 0;\n}\n"
+    )
+    if tree.message is None:
+        return f"\nGL_RANGE(gl_scatter_push) {{\n{body}"
     return (
-        f"\nGL_INLINE int32_t gl_scatter_push_range({ARGUMENTS}, const int concurrent) {{\n{VERTEX_LOOP}"
-        f"{load(tree, tree.reads('scatter', 'v'))}{''.join(loops)}{FAULT_CHECK}    }}\n    return 0;\n}}\n"
+        f"\nGL_INLINE int32_t gl_scatter_push_range({ARGUMENTS}, const int concurrent) {{\n{body}"
         "GL_RANGE(gl_scatter_push) {\n"
-        "    return w->concurrent ? gl_scatter_push_range(w, list, lo, hi, out, fault, 1)\n"
-        "                         : gl_scatter_push_range(w, list, lo, hi, out, fault, 0);\n}\n"
+        "    return w->concurrent ? gl_scatter_push_range(w, list, lo, hi, fault, 1)\n"
+        "                         : gl_scatter_push_range(w, list, lo, hi, fault, 0);\n}\n"
     )
 
 
@@ -278,44 +282,16 @@ def scatter_pull(tree: Tree) -> str:
             f"        if (w->scatter_edges & {mask}{stop})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = {neighbor.format(p='p')};\n"
-            "                if (!(all_active || w->active[source])) continue;\n"
+            "                if (!(c->all_active || c->active[source])) continue;\n"
             f"                gl_pull(c, n, source, {slot.format(p='p')}, &heard{message});\n"
             "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
             "            }\n"
         )
     return (
-        f"\nGL_INLINE int32_t gl_scatter_pull_range({ARGUMENTS}, const int all_active) {{\n{VERTEX_LOOP}{enough}"
-        f"        _Bool heard = 0;\n{begin_message}{load(tree, tree.reads('scatter', 'nbr'))}{''.join(loops)}"
+        f"\nGL_RANGE(gl_scatter_pull) {{\n{VERTEX_LOOP}{enough}        _Bool heard = 0;\n{begin_message}"
+        f"{load(tree, tree.reads('scatter', 'nbr'))}{''.join(loops)}"
         f"        if (heard) {{\n{end_message}            gl_signal(w, v);\n        }}\n{FAULT_CHECK}    }}\n"
         "    return 0;\n}\n"
-        "GL_RANGE(gl_scatter_pull) {\n"
-        "    return w->all_active ? gl_scatter_pull_range(w, list, lo, hi, out, fault, 1)\n"
-        "                         : gl_scatter_pull_range(w, list, lo, hi, out, fault, 0);\n}\n"
     )
 
 
-def context(tree: Tree) -> str:
-    """Return the context, the near vertex, and ``gl_bind``, which makes the one of a view."""
-    arrays = [(name, "const int64_t", f"w->{'gid' if name == 'id' else name}") for name in ATTRIBUTES]
-    arrays += [(name, "const int64_t", f"w->{name}") for name in ("in_begin", "out_begin")]
-    arrays += [(name, "const int32_t", f"w->{name}") for name in ("in_neighbor", "out_neighbor", "out_slot")]
-    for k, field in enumerate(tree.vertex_fields):
-        arrays.append((field_name(tree, k), f"const {STORAGE[field.storage][1]}", f"w->vertex[{k}]"))
-    for k, field in enumerate(tree.edge_fields):
-        arrays.append((edge_name(tree, k), STORAGE[field.storage][1], f"w->edge[{k}]"))
-    scalars = [(name, "int64_t", f"w->{name}") for name in ("num_vertices", "num_edges", "superstep")]
-    scalars.append(("given", "uint64_t", "w->given"))
-    for k, p in enumerate(tree.params):
-        scalars.append((param_name(tree, k), C_TYPE[p.type], f"w->param[{k}].{MEMBER[p.type]}"))
-    for k, a in enumerate(tree.aggregators):
-        kind = a.combiner.type
-        scalars.append((aggregate_name(tree, k), C_TYPE[kind], f"w->aggregate[{k}].{MEMBER[kind]}"))
-    members = [f"{kind} *{name};" for name, kind, _ in arrays] + [f"{kind} {name};" for name, kind, _ in scalars]
-    bound = [f".{name} = {source}," for name, _, source in arrays + scalars]
-    values = [f"{STORAGE[f.storage][1]} {field_name(tree, k)};" for k, f in enumerate(tree.vertex_fields)]
-    lines = "\n    ".join
-    return (
-        f"\ntypedef struct {{\n    int64_t code, site;\n    {lines(members)}\n}} gl_context;\n"
-        f"typedef struct {{\n    int64_t id, degree, in_degree, out_degree;\n    {lines(values)}\n}} gl_vertex;\n"
-        f"GL_INLINE gl_context gl_bind(const gl_view *w) {{\n    return (gl_context){{\n    {lines(bound)}\n    }};\n}}\n"
-    )

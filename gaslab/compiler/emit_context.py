@@ -1,0 +1,52 @@
+"""The context of a range function as C text: the view's arrays, typed, and a vertex in registers."""
+
+from __future__ import annotations
+
+from gaslab.compiler.emit_names import (
+    ATTRIBUTES,
+    C_TYPE,
+    MEMBER,
+    aggregate_name,
+    edge_name,
+    field_name,
+    param_name,
+)
+from gaslab.compiler.tree import STORAGE, Tree
+
+POSITIONS = {"in_begin": "int64_t", "out_begin": "int64_t",
+             "in_neighbor": "int32_t", "out_neighbor": "int32_t", "out_slot": "int32_t"}  # fmt: skip
+SCALARS = {"num_vertices": "int64_t", "num_edges": "int64_t", "superstep": "int64_t",
+           "given": "uint64_t", "all_active": "int64_t"}  # fmt: skip
+
+
+def context(tree: Tree) -> str:
+    """Return ``gl_context``, ``gl_vertex`` (the near vertex's values) and ``gl_bind``.
+
+    `gl_bind` copies what is in the view, so that stores through byte pointers (which C lets alias
+    anything) do not make the compiler load it again; what a phase does not use costs nothing.
+    """
+    members: list[tuple[str, str, str]] = []  # C type, name, source
+    for name in ATTRIBUTES:
+        members.append(("const int64_t *", name, f"w->{'gid' if name == 'id' else name}"))
+    members += [(f"const {kind} *", name, f"w->{name}") for name, kind in POSITIONS.items()]
+    members.append(("const uint8_t *", "active", "w->active"))
+    for k, field in enumerate(tree.vertex_fields):
+        members.append((f"const {STORAGE[field.storage][1]} *", field_name(tree, k), f"w->vertex[{k}]"))
+    for k, field in enumerate(tree.edge_fields):
+        members.append((f"{STORAGE[field.storage][1]} *", edge_name(tree, k), f"w->edge[{k}]"))
+    members += [(f"{kind} ", name, f"w->{name}") for name, kind in SCALARS.items()]
+    for k, p in enumerate(tree.params):
+        members.append((f"{C_TYPE[p.type]} ", param_name(tree, k), f"w->param[{k}].{MEMBER[p.type]}"))
+    for k, a in enumerate(tree.aggregators):
+        kind = a.combiner.type
+        members.append((f"{C_TYPE[kind]} ", aggregate_name(tree, k), f"w->aggregate[{k}].{MEMBER[kind]}"))
+    values = [f"{STORAGE[f.storage][1]} {field_name(tree, k)};" for k, f in enumerate(tree.vertex_fields)]
+    lines = "\n    ".join
+    return (
+        f"\ntypedef struct {{\n    int64_t code, site;\n    {lines(f'{k}{n};' for k, n, _ in members)}\n"
+        "} gl_context;\n"
+        f"typedef struct {{\n    int64_t id, degree, in_degree, out_degree;\n    {lines(values)}\n"
+        "} gl_vertex;\n"
+        "GL_INLINE gl_context gl_bind(const gl_view *w) {\n    return (gl_context){\n    "
+        f"{lines(f'.{n} = {source},' for _, n, source in members)}\n    }};\n}}\n"
+    )
