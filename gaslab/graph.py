@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,58 +22,70 @@ if TYPE_CHECKING:
 
 
 class Graph:
-    """A graph spread over the ranks of a communicator.
+    """A graph, cut by vertices over the ranks of a communicator; it never changes.
+
+    Make one with `read_graph`, `from_edges`, `from_networkx`, `from_scipy`, `from_pandas` or
+    `generate`. All of them are collective, as are `partitioned` and, by `ids`, looking up vertices;
+    everything else here is known on every rank.
 
     Attributes
     ----------
-    comm : Comm
-    directed : bool
     num_vertices, num_edges : int
         Of the whole graph; an undirected edge counts once.
+    directed : bool
     strategy : str
-        Name of the vertex-cut strategy; see `gaslab.partition.strategies`.
-    replication_factor, edge_balance, vertex_balance : float
-        Quality of the cut; see `gaslab.partition.metrics.CutMetrics`.
+        Name of the vertex-cut: ``"random"``, ``"1d"``, ``"2d"`` or ``"dbh"``; see
+        `gaslab.partition.strategies`.
+    replication_factor : float
+        Mean number of ranks that hold a vertex, over the vertices with an edge; 1 at best.
+    edge_balance, vertex_balance : float
+        Edges, and replicas of vertices, of the fullest rank over the mean; 1 at best.
     edge_columns : dict of str to array
-        Values of this rank's edges, in the order of ``local``'s slots.
+        Values of this rank's edges, in the order of the slots of `local`.
     ids : VertexIds
-        User ids to global ids and back.
+        The user's ids to global ids and back.
     counts : dict of str to int
         What was read: lines, comments, blanks, lines_rejected, self_loops, duplicates.
     source, fingerprint : str
-        Where the edges came from, and a value that is the same for the same input on any ranks.
+        Where the edges came from; a value that is the same for the same input on any ranks.
     seconds : dict of str to float
-        Time of the slowest rank for ``load`` and ``partition``.
+        ``load`` and ``partition``, of the slowest rank.
+    comm : Comm
+        The ranks.
     local : LocalGraph
         This rank's part.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> graph = gl.Graph.from_edges(["a", "b", "c"], ["b", "c", "a"], columns={"weight": [1.0, 2.0, 3.0]})
+    >>> graph
+    <Graph from arrays: 3 vertices, 3 edges, directed; columns: weight (float64)>
+    >>> graph.num_edges, graph.replication_factor
+    (3, 1.0)
     """
 
     def __init__(
         self,
-        *,
-        comm: Comm,
-        directed: bool,
-        num_vertices: int,
-        strategy: str,
+        edges: EdgeList,
         local: LocalGraph,
         edge_columns: dict[str, np.ndarray],
-        ids: VertexIds,
-        counts: dict[str, int],
-        source: str,
-        fingerprint: str,
-        seconds: dict[str, float],
+        strategy: str,
+        seconds: Mapping[str, float],
+        comm: Comm,
     ) -> None:
+        """Put a graph together from what `from_edge_list` built (collective)."""
         self.comm = comm
-        self.directed = directed
-        self.num_vertices = num_vertices
+        self.directed = edges.directed
+        self.num_vertices = edges.num_vertices
         self.num_edges = int(comm.allreduce(local.num_edges))
         self.strategy = strategy
         self.local = local
         self.edge_columns = edge_columns
-        self.ids = ids
-        self.counts = counts
-        self.source = source
-        self.fingerprint = fingerprint
+        self.ids: VertexIds = edges.ids
+        self.counts = dict(edges.counts)
+        self.source = edges.source
+        self.fingerprint = edges.fingerprint
         self.seconds = {name: float(comm.allreduce(value, "max")) for name, value in seconds.items()}
         cut = measure(comm, local)
         self.replication_factor = cut.replication_factor
@@ -87,24 +101,262 @@ class Graph:
         comm: Comm | None = None,
         load_seconds: float = 0.0,
     ) -> Graph:
-        """Cut *edges*, any split of them over the ranks, and build each rank's part (collective).
+        """Return the graph of *edges*, which may be split over the ranks in any way (collective).
 
         The arrays of *edges* are taken over and freed on the way.
+
+        Raises
+        ------
+        UsageError
+            No such strategy, or more than 2**31 - 1 edges or vertices for one rank.
         """
         name, cut = strategies.find(strategy)
         comm = world() if comm is None else comm
         started = time.perf_counter()
         local, columns = build_local(edges, cut, comm, launch.threads_per_rank(comm.size))
-        return cls(
-            comm=comm,
-            directed=edges.directed,
-            num_vertices=edges.num_vertices,
-            strategy=name,
-            local=local,
-            edge_columns=columns,
-            ids=edges.ids,
-            counts=edges.counts,
-            source=edges.source,
-            fingerprint=edges.fingerprint,
-            seconds={"load": load_seconds, "partition": time.perf_counter() - started},
+        seconds = {"load": load_seconds, "partition": time.perf_counter() - started}
+        return cls(edges, local, columns, name, seconds, comm)
+
+    @classmethod
+    def from_edges(
+        cls,
+        src: Any,
+        dst: Any,
+        *,
+        columns: Mapping[str, Any] | None = None,
+        vertices: Any = None,
+        directed: bool = True,
+        drop_duplicates: bool = False,
+        drop_self_loops: bool = False,
+        strategy: str | None = None,
+        rows: str = "same",
+        comm: Comm | None = None,
+    ) -> Graph:
+        """Return the graph of the edges ``src[i] -> dst[i]`` (collective).
+
+        Parameters
+        ----------
+        src, dst : sequences of one length
+            Vertex ids: integers from 0 to 2**63 - 1, or strings, or other hashable objects.
+        columns : dict of str to numbers or bools, one per edge
+            Values of the edges, for programs with edge fields.
+        vertices : sequence of ids, optional
+            Vertices beyond those in *src* and *dst*: they have no edges.
+        directed : bool
+            False: each row is one edge between its two ends, in both directions.
+        drop_duplicates, drop_self_loops : bool
+            Leave out all but the first of parallel edges; edges from a vertex to itself.
+        strategy : str, optional
+            The vertex-cut; by default the one that suits gathers over in-edges.
+        rows : {"same", "parts", "root"}
+            With several ranks: every rank passes the same rows, each its own part of them, or only
+            rank 0 passes any.
+        comm : Comm, optional
+            The ranks; all of them by default.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> gl.Graph.from_edges([0, 0, 7], [7, 7, 7], vertices=[3], drop_self_loops=True)
+        <Graph from arrays: 3 vertices, 2 edges, directed>
+        """
+        from gaslab.ingest import edges_from_arrays
+
+        return cls._ingest(
+            lambda comm: edges_from_arrays(
+                src, dst, comm, columns=columns, vertices=vertices, directed=directed, rows=rows,
+                drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops,
+            ),
+            strategy, comm,
+        )  # fmt: skip
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, *, strategy: str | None = None, rows: str = "same", comm: Comm | None = None
+    ) -> Graph:
+        """Return the graph of a NetworkX graph, whose nodes are the ids (collective).
+
+        It is directed if *graph* is. Edge attributes that are numbers on every edge become columns.
+
+        Examples
+        --------
+        >>> import gaslab as gl, networkx as nx
+        >>> gl.Graph.from_networkx(nx.path_graph(4))
+        <Graph from networkx: 4 vertices, 3 edges, undirected>
+        """
+        from gaslab.ingest import edges_from_networkx
+
+        return cls._ingest(lambda comm: edges_from_networkx(graph, comm, rows=rows), strategy, comm)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        matrix: Any,
+        *,
+        weight: str = "weight",
+        directed: bool = True,
+        strategy: str | None = None,
+        rows: str = "same",
+        comm: Comm | None = None,
+    ) -> Graph:
+        """Return the graph of a square sparse matrix: entry (i, j) is the edge i -> j (collective).
+
+        Vertices are 0..n-1 whether or not they have entries; the entries become the column *weight*.
+        With ``directed=False`` the matrix must be symmetric, and each pair of entries is one edge.
+
+        Examples
+        --------
+        >>> import gaslab as gl, scipy.sparse as sp
+        >>> gl.Graph.from_scipy(sp.coo_array(([0.5, 2.0], ([0, 1], [1, 2])), shape=(4, 4)))
+        <Graph from scipy: 4 vertices, 2 edges, directed; columns: weight (float64)>
+        """
+        from gaslab.ingest import edges_from_scipy
+
+        return cls._ingest(
+            lambda comm: edges_from_scipy(matrix, comm, weight=weight, directed=directed, rows=rows),
+            strategy, comm,
+        )  # fmt: skip
+
+    @classmethod
+    def from_pandas(
+        cls,
+        frame: Any,
+        source: str = "source",
+        target: str = "target",
+        *,
+        columns: Sequence[str] | None = None,
+        directed: bool = True,
+        strategy: str | None = None,
+        rows: str = "same",
+        comm: Comm | None = None,
+    ) -> Graph:
+        """Return the graph of a data frame with one row per edge (collective).
+
+        *source* and *target* name the columns of the ids, *columns* those to keep as values of the
+        edges (by default all that are numbers).
+
+        Examples
+        --------
+        >>> import gaslab as gl, pandas as pd
+        >>> gl.Graph.from_pandas(pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "km": [3, 4]}))
+        <Graph from pandas: 3 vertices, 2 edges, directed; columns: km (int64)>
+        """
+        from gaslab.ingest import edges_from_pandas
+
+        return cls._ingest(
+            lambda comm: edges_from_pandas(
+                frame, comm, source=source, target=target, columns=columns, directed=directed, rows=rows
+            ),
+            strategy, comm,
+        )  # fmt: skip
+
+    @classmethod
+    def generate(
+        cls, kind: str, *, seed: int = 0, strategy: str | None = None, comm: Comm | None = None, **size: Any
+    ) -> Graph:
+        """Return a random graph: the same for a seed on any number of ranks (collective).
+
+        *kind* is ``"rmat"``, ``"powerlaw"``, ``"grid"`` or ``"erdos-renyi"``; *size* are that
+        generator's own arguments (see `gaslab.ingest.generate`).
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> gl.Graph.generate("rmat", scale=10, edge_factor=16, seed=1).num_edges
+        16384
+        """
+        from gaslab.ingest import generate
+
+        return cls._ingest(lambda comm: generate(kind, comm, seed=seed, **size), strategy, comm)
+
+    @classmethod
+    def _ingest(cls, load: Callable[[Comm], EdgeList], strategy: str | None, comm: Comm | None) -> Graph:
+        strategies.find(strategy)  # an unknown name is told before the input is read
+        comm = world() if comm is None else comm
+        started = time.perf_counter()
+        edges = load(comm)
+        return cls.from_edge_list(
+            edges, strategy=strategy, comm=comm, load_seconds=time.perf_counter() - started
         )
+
+    def partitioned(self, strategy: str) -> Graph:
+        """Return this graph cut by another strategy (collective); itself where it is cut so already.
+
+        Columns go along; parallel edges keep their order.
+        """
+        if strategies.find(strategy)[0] == self.strategy:
+            return self
+        from gaslab.ingest.edges import EdgeList
+
+        src, dst = self.edges()
+        edges = EdgeList(
+            src=src, dst=dst, columns=self.edge_columns, ids=self.ids, num_vertices=self.num_vertices,
+            directed=self.directed, counts=self.counts, source=self.source, fingerprint=self.fingerprint,
+        )  # fmt: skip
+        del src, dst  # the build frees them as soon as it has read them
+        return Graph.from_edge_list(
+            edges, strategy=strategy, comm=self.comm, load_seconds=self.seconds["load"]
+        )
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the int64 global ids of the sources and targets of this rank's edges, in slot order.
+
+        ``edge_columns`` are in the same order. Not collective; ``ids.lookup`` turns global ids into
+        the user's own.
+        """
+        return self.local.gid[self.local.in_neighbor], self.local.gid[self.local.targets()]
+
+    def memory_bytes(self) -> int:
+        """Return the bytes of this rank's part: vertices, edges, their columns and mirror lists.
+
+        Edges by source are included once a program has asked for them. Not collective.
+        """
+        return self.local.memory_bytes() + sum(values.nbytes for values in self.edge_columns.values())
+
+    def __repr__(self) -> str:
+        vertices = "vertex" if self.num_vertices == 1 else "vertices"
+        edges = "edge" if self.num_edges == 1 else "edges"
+        parts = [
+            f"<Graph from {self.source}: {self.num_vertices:,} {vertices}, {self.num_edges:,} {edges}, "
+            f"{'directed' if self.directed else 'undirected'}"
+        ]
+        if self.edge_columns:
+            parts.append("columns: " + ", ".join(f"{n} ({v.dtype})" for n, v in self.edge_columns.items()))
+        if self.comm.size > 1:
+            parts.append(
+                f"{self.comm.size} ranks by {self.strategy}, replication {self.replication_factor:.2f}, "
+                f"edge balance {self.edge_balance:.2f}"
+            )
+        return "; ".join(parts) + ">"
+
+
+def read_graph(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    strategy: str | None = None,
+    comm: Comm | None = None,
+    **options: Any,
+) -> Graph:
+    """Read a graph from text files of one edge per line: SNAP, TSV, CSV, whitespace (collective).
+
+    Each rank parses its own byte range. Plain or gzip; ``#`` and ``%`` start comments.
+
+    Parameters
+    ----------
+    path : path, glob, or sequence of them
+    strategy : str, optional
+        The vertex-cut: ``"random"``, ``"1d"``, ``"2d"`` or ``"dbh"``.
+    comm : Comm, optional
+        The ranks; all of them by default.
+    **options
+        How to read; see `gaslab.ingest.read_edges`: ids, columns, comments, delimiter, directed,
+        on_bad_line, max_bad_lines, drop_duplicates, drop_self_loops.
+
+    Raises
+    ------
+    InputError
+        A file that is missing, empty, cut short or has a bad line, which is named.
+    """
+    from gaslab.ingest import read_edges
+
+    return Graph._ingest(lambda comm: read_edges(path, comm, **options), strategy, comm)

@@ -94,7 +94,8 @@ class LocalGraph:
             self.out()[0] if mask & OUT else None,
             lo, hi, BLOCK_EDGES, BLOCK_VERTICES, bounds,
         )  # fmt: skip
-        return bounds[: runs + 1].copy()
+        used: np.ndarray = bounds[: runs + 1]
+        return used.copy()
 
     def memory_bytes(self) -> int:
         """The bytes of the arrays held here, with the out-edges once they were asked for."""
