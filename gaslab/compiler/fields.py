@@ -99,11 +99,11 @@ class _Group:
         kind = STORAGE[storage][0]
         if kind == "id":
             if not self.is_parameter:
-                raise source.error(at, f"{what} is a vertex id and takes no default; assign it in init")
+                raise source.error(at, f"{what} is a vertex id without a default; assign it in init")
             if isinstance(value, int | str) and not isinstance(value, bool):
                 return value
             raise source.error(
-                at, f"the default of {what} is no vertex id; write an int or a str"
+                at, f"the default of {what} is no vertex id; write an int or str"
             )
         number = constant(value)
         if number is None:
