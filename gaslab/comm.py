@@ -64,7 +64,7 @@ class Comm:
 
     def allgather_array(self, part: np.ndarray) -> list[np.ndarray]:
         """Return every rank's 1-D array (one dtype, any lengths) on every rank, in rank order."""
-        return [np.ascontiguousarray(part)]
+        return self.alltoall([part] * self.size)
 
     def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = 1) -> Pending:
         """Start sending one array of bytes to each peer; one from each of *sources* is due (not collective).
@@ -163,13 +163,6 @@ class MPIComm(Comm):
         came = self.begin({}, [p for p in range(self.size) if p != root], tag=3).end()
         part = np.ascontiguousarray(part)
         return [part if p == root else came[p].view(part.dtype) for p in range(self.size)]
-
-    def allgather_array(self, part: np.ndarray) -> list[np.ndarray]:
-        others = [p for p in range(self.size) if p != self.rank]
-        data = _bytes_of(part)
-        came = self.begin(dict.fromkeys(others, data), others, tag=4).end()
-        part = np.ascontiguousarray(part)
-        return [part if p == self.rank else came[p].view(part.dtype) for p in range(self.size)]
 
     def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = 1) -> Pending:
         requests = []
