@@ -19,7 +19,7 @@ from gaslab import failure, launch
 if TYPE_CHECKING:
     from gaslab import errors as errors
     from gaslab import programs as programs
-    from gaslab.engine import run as run
+    from gaslab.engine.run import run as run
     from gaslab.errors import CompileError as CompileError
     from gaslab.errors import ConvergenceWarning as ConvergenceWarning
     from gaslab.errors import ExecutionError as ExecutionError
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from gaslab.programs.pagerank import pagerank as pagerank
     from gaslab.programs.sssp import sssp as sssp
     from gaslab.result import Result as Result
-    from gaslab.result import Table as Table
+    from gaslab.tables import Table as Table
 
 __version__ = "0.1.0"
 
@@ -67,23 +67,25 @@ __version__ = "0.1.0"
 _HOME = {
     **dict.fromkeys(
         [
-            "CompileError", "ConvergenceWarning", "ExecutionError", "GaslabError", "InputError", "LaunchError",
-            "PerformanceWarning", "ProgramError", "TimeoutExpired", "UsageError", "VertexNotFound",
+            "CompileError", "ConvergenceWarning", "ExecutionError", "GaslabError", "InputError",
+            "LaunchError", "PerformanceWarning", "ProgramError", "TimeoutExpired", "UsageError",
+            "VertexNotFound",
         ],
         "gaslab.errors",
     ),
     **dict.fromkeys(
         [
             "ALL", "IN", "NONE", "OUT", "Edge", "Max", "Min", "Sum", "Vertex", "VertexId", "VertexProgram",
-            "aggregator", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+            "aggregator", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16",
+            "uint32",
         ],
         "gaslab.program",
     ),
     "Graph": "gaslab.graph",
     "read_graph": "gaslab.graph",
     "Result": "gaslab.result",
-    "Table": "gaslab.result",
-    "run": "gaslab.engine",
+    "Table": "gaslab.tables",
+    "run": "gaslab.engine.run",
     "components": "gaslab.programs.components",
     "degrees": "gaslab.programs.degrees",
     "pagerank": "gaslab.programs.pagerank",
@@ -91,7 +93,7 @@ _HOME = {
 }  # fmt: skip
 _MODULES = ("errors", "programs")
 
-__all__ = ["__version__", *_MODULES, *_HOME]  # noqa: PLE0604 (names of _HOME are strings)
+__all__ = ["__version__", *_MODULES, *_HOME]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ All of it comes from environment variables and the kernel, before any MPI librar
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from collections.abc import Mapping
@@ -88,10 +89,8 @@ def usable_cores() -> int:
         return os.cpu_count() or 1
     cores = len(os.sched_getaffinity(0))
     if launcher().parallel:
-        try:
+        with contextlib.suppress(OSError):  # someone else's process: what we know of ourselves stands
             cores = max(cores, len(os.sched_getaffinity(os.getppid())))
-        except OSError:
-            pass  # the parent belongs to someone else; what we know of ourselves stands
     return max(1, min(cores, _quota(cores)))
 
 
@@ -127,9 +126,9 @@ def check_world(size: int) -> None:
     if not job.parallel or size > 1 or job.size == 0 or singleton_allowed():
         return
     raise LaunchError(
-        f"{job.name} started {job.size} processes, but each sees an MPI world of 1: this mpiexec and the MPI that "
-        "mpi4py loads are not the same; start with the mpiexec of that MPI (`gaslab doctor` names it), or say "
-        f"--allow-singleton ({ALLOW_SINGLETON}=1) to run {job.size} separate copies"
+        f"{job.name} started {job.size} processes, but each sees an MPI world of 1: this mpiexec and the MPI "
+        "that mpi4py loads are not the same; start with the mpiexec of that MPI (`gaslab doctor` names it), "
+        f"or say --allow-singleton ({ALLOW_SINGLETON}=1) to run {job.size} separate copies"
     )
 
 

@@ -154,7 +154,8 @@ def _table(graph: Graph, part: _Part, on: str) -> Table:
         return Table(keys, columns, next(iter(part.keys.values())))
     # The ids of all vertices, by global id, translate every key and id column where the answer goes.
     comm = graph.comm
-    whole_ids = _all_ids(graph, on) if comm.allreduce(part.rows) or "id" in part.keys else np.zeros(0, np.int64)
+    needed = "id" in part.keys or comm.allreduce(part.rows)
+    whole_ids = _all_ids(graph, on) if needed else np.zeros(0, np.int64)
     gathered = [_gather(comm, values, on) for values in (*part.keys.values(), *part.columns.values())]
     order = np.lexsort(tuple(reversed(gathered[: len(part.keys)])))
     names = [*part.keys, *part.columns]
@@ -162,7 +163,8 @@ def _table(graph: Graph, part: _Part, on: str) -> Table:
     gids = whole[names[0]]
     for name in (*part.keys, *part.id_columns):
         whole[name] = _translate(whole[name], whole_ids)
-    return Table({name: whole[name] for name in part.keys}, {name: whole[name] for name in part.columns}, gids)
+    keys = {name: whole[name] for name in part.keys}
+    return Table(keys, {name: whole[name] for name in part.columns}, gids)
 
 
 def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:
@@ -171,8 +173,8 @@ def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:
     A value outside 0..num_vertices-1 (the identity of Min or Max) becomes -1, or None.
     """
     inside = (gids >= 0) & (gids < graph.num_vertices)
-    known = graph.ids.lookup(np.ascontiguousarray(gids[inside], np.int64))
-    known = known if isinstance(known, np.ndarray) else objects(known)
+    found = graph.ids.lookup(np.ascontiguousarray(gids[inside], np.int64))
+    known: np.ndarray = found if isinstance(found, np.ndarray) else objects(found)
     if inside.all():
         return known
     ids = np.full(gids.size, OUTSIDE if known.dtype.kind == "i" else None, known.dtype)
@@ -232,9 +234,9 @@ def _check_room(graph: Graph, parts: Sequence[_Part], everywhere: bool) -> None:
     room = comm.allreduce(available_memory(), "min")
     if 2 * whole * copies > room:
         raise UsageError(
-            f"the whole answer takes {human(whole)}, {copies} cop{'ies' if copies > 1 else 'y'} on one machine, "
-            f"of which {human(room)} are free; ask for on='root' (one copy) or on='local' (each rank its own part), "
-            "or write it with --output"
+            f"the whole answer takes {human(whole)}, times {copies} rank{'s' * (copies > 1)} of one machine, "
+            f"twice while it is sorted, and {human(room)} of memory are free; ask for on='root' (one copy), "
+            "for on='local' (each rank its own part), or write it with --output"
         )
 
 

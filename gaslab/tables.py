@@ -43,7 +43,9 @@ class Table:
     (array([2, 1, 1]), {'a': 2, 'b': 1, 'c': 1})
     """
 
-    def __init__(self, keys: Mapping[str, np.ndarray], columns: Mapping[str, np.ndarray], gids: np.ndarray) -> None:
+    def __init__(
+        self, keys: Mapping[str, np.ndarray], columns: Mapping[str, np.ndarray], gids: np.ndarray
+    ) -> None:
         self._keys, self._columns, self.gids = dict(keys), dict(columns), gids
 
     @property
@@ -115,10 +117,11 @@ class Table:
         return pyarrow.table({**self._keys, **self._columns})
 
     def __repr__(self) -> str:
-        head = [f"<Table: {len(self):,} row{'s' * (len(self) != 1)}; columns: {', '.join(self._columns) or 'none'}>"]
-        rows = render(self.take(np.arange(min(len(self), SHOWN))))
+        rows = f"{len(self):,} row{'s' * (len(self) != 1)}"
+        head = [f"<Table: {rows}; columns: {', '.join(self._columns) or 'none'}>"]
+        lines = render(self.take(np.arange(min(len(self), SHOWN))))
         more = [f"… and {len(self) - SHOWN:,} more"] if len(self) > SHOWN else []
-        return "\n".join(head + rows + more)
+        return "\n".join(head + lines + more)
 
 
 def render(table: Table) -> list[str]:
