@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import gaslab._kernels.csr as kernels
 import numpy as np
 
-import gaslab._kernels.csr as kernels
 from gaslab.partition.rows import transpose
 
 IN, OUT, ALL = 1, 2, 3  # masks of edge directions, as in `gaslab.program`
@@ -94,7 +94,8 @@ class LocalGraph:
             self.out()[0] if mask & OUT else None,
             lo, hi, BLOCK_EDGES, BLOCK_VERTICES, bounds,
         )  # fmt: skip
-        return np.array(bounds[: runs + 1])
+        used: np.ndarray = bounds[: runs + 1]
+        return used.copy()
 
     def memory_bytes(self) -> int:
         """The bytes of the arrays held here, with the out-edges once they were asked for."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from gaslab.comm import Comm
+from gaslab.compiler import build
 from gaslab.compiler import tree as t
+from gaslab.compiler.emit import emit
 from gaslab.compiler.emit_names import identity
+from gaslab.compiler.interpret import Interpreter
 
 P, I64 = ctypes.c_void_p, ctypes.c_int64
 
@@ -157,3 +163,55 @@ def call(library: Any, name: str, s: State, lo: int, hi: int, listed: Any = None
     if out is not None:
         out[:] = [slot.f if kind == "float" else slot.i for slot, kind in zip(sums, kinds, strict=False)]
     return (fault.code, fault.vertex, fault.site) if status else None
+
+
+def interpret(
+    interpreter: Any, name: str, s: State, lo: int, hi: int, listed: Any = None, out: Any = None
+) -> Any:
+    """As `call`, by the interpreter."""
+    kinds = [a.combiner.type for a in s.tree.aggregators]
+
+    def eight_bytes(values: Any, kinds: Any) -> np.ndarray:
+        return np.frombuffer(bytearray(scalars(kinds, values)), np.int64)
+
+    view = SimpleNamespace(**vars(s))
+    view.param = eight_bytes(s.param, [p.type for p in s.tree.params])
+    view.aggregate = eight_bytes(s.aggregate, kinds)
+    sums = None if out is None else eight_bytes(out, kinds)[None, :]
+    ids = None if listed is None else np.array(listed, np.int32)
+    fault = interpreter.run(view, name, np.array([lo, hi]), ids, sums)
+    if out is not None:
+        types = [np.float64 if kind == "float" else np.int64 for kind in kinds]
+        out[:] = [sums[0, k : k + 1].view(kind).item() for k, kind in enumerate(types)]
+    return fault
+
+
+_made: dict[int, tuple[t.Tree, Any, Interpreter]] = {}  # by id; the tree itself keeps the id taken
+
+
+def made(tree: t.Tree) -> tuple[Any, Interpreter]:
+    """Return a tree's library and interpreter, made once."""
+    if id(tree) not in _made:
+        _made[id(tree)] = (tree, build.load(emit(tree), Comm()), Interpreter(tree))
+    return _made[id(tree)][1:]
+
+
+def plain(array: np.ndarray) -> bytes:
+    """Return the bits of an array, every nan alike."""
+    return (np.where(np.isnan(array), np.nan, array) if array.dtype.kind == "f" else array).tobytes()
+
+
+def both(name: str, s: State, lo: int = 0, hi: int | None = None, listed: Any = None, out: Any = None) -> Any:
+    """Run a phase compiled on *s* and interpreted on a copy; they must leave the same bits or fault."""
+    hi = (s.num_vertices if listed is None else len(listed)) if hi is None else hi
+    twin, twin_out = copy.deepcopy(s), None if out is None else list(out)
+    library, interpreter = made(s.tree)
+    fault = call(library, name, s, lo, hi, listed, out)
+    assert interpret(interpreter, name, twin, lo, hi, listed, twin_out) == fault
+    if fault is None:
+        for key, mine in vars(s).items():
+            pair = ((x if isinstance(x, list) else [x]) for x in (mine, getattr(twin, key)))
+            for a, b in zip(*pair, strict=True):
+                assert not isinstance(a, np.ndarray) or plain(a) == plain(b), (key, a, b)
+        assert out is None or plain(np.array(out)) == plain(np.array(twin_out))
+    return fault

@@ -1,14 +1,23 @@
-"""The compiler: program class -> typed tree (`parse`) -> C text (`emit`) -> loaded library (`build`)."""
+"""The compiler: program class -> typed tree (`parse`) -> C text (`emit`) -> loaded library (`build`).
+
+`compile_program` is the entry; without a C compiler the tree is run by `interpret` instead. This
+package imports no numpy, no kernel and no MPI, so that setup.py can compile the built-in programs.
+"""
 
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gaslab.compiler import build
 from gaslab.compiler.emit import emit as emit_text
+from gaslab.compiler.interpret import Interpreter
+from gaslab.compiler.parse import parse
 from gaslab.compiler.tree import Tree
+from gaslab.errors import PerformanceWarning, UsageError
 
 if TYPE_CHECKING:
     from gaslab.comm import Comm
@@ -18,19 +27,67 @@ MODES = ("auto", "require", "never")
 
 @dataclass(frozen=True)
 class Compiled:
-    """A program ready to run: its tree, and its library or (without a compiler) its interpreter."""
+    """A program ready to run: its tree, and either its library or its interpreter."""
 
     tree: Tree
     library: build.Library | None
-    seconds: float
-    cached: bool
+    interpreter: Interpreter | None
+    seconds: float  # parse, emit, and find or compile
+    cached: bool  # no C compiler ran
 
 
 def compile_program(cls: type, comm: Comm, mode: str = "auto") -> Compiled:
-    """Compile a program class. Collective."""
-    from gaslab.compiler.parse import parse
+    """Return a program class ready to run. Collective.
 
-    begin = time.perf_counter()
+    Parameters
+    ----------
+    cls : type
+        A `gaslab.VertexProgram`.
+    comm : Comm
+        All its ranks get the same library.
+    mode : {"auto", "require", "never"}
+        ``"auto"`` interprets a program for which there is neither a compiled library nor a compiler,
+        and warns; ``"require"`` raises instead; ``"never"`` interprets every program.
+
+    Raises
+    ------
+    ProgramError
+        The class is outside the language.
+    CompileError
+        The C compiler refused the program, or is missing and *mode* is ``"require"``.
+    """
+    if mode not in MODES:
+        raise UsageError(f"compile={mode!r} is unknown; one of {', '.join(map(repr, MODES))}")
+    began = time.perf_counter()
     tree = parse(cls)
-    library = build.load(emit_text(tree), comm)
-    return Compiled(tree, library, time.perf_counter() - begin, library.cached)
+    library = None
+    if mode != "never":
+        try:
+            library = build.load(emit_text(tree), comm)
+        except build.NoCompiler as error:
+            if mode == "require":
+                raise
+            if comm.rank == 0:
+                warnings.warn(
+                    f"{tree.name} runs interpreted, about a hundred times slower: {error}",
+                    PerformanceWarning,
+                    stacklevel=2,
+                )
+    interpreter = Interpreter(tree) if library is None else None
+    cached = library is None or library.cached
+    return Compiled(tree, library, interpreter, time.perf_counter() - began, cached)
+
+
+def compile_ahead(cls: type, target: Path | None = None) -> list[Path]:
+    """Compile a program for machines without a compiler; return the files made.
+
+    Parameters
+    ----------
+    cls : type
+        A `gaslab.VertexProgram`.
+    target : Path, optional
+        A directory to be ``$GASLAB_CACHE_DIR`` on the other machine; by default the cache of this one.
+        A library is made for every CPU level of this kind of machine, under the name by which
+        `compile_program` looks for it there.
+    """
+    return build.compile_levels(emit_text(parse(cls)), target or build.cache_directory())

@@ -30,6 +30,10 @@ SHIPPED = Path(__file__).resolve().parents[1] / "_builtins"
 _DIGEST = 32  # bytes of sha256 behind the library's own: a file cut short is never loaded
 
 
+class NoCompiler(CompileError):
+    """There is no C compiler, and no library that one made before."""
+
+
 class Library:
     """A compiled program in this process. `cached` says that no compiler ran for it."""
 
@@ -84,8 +88,13 @@ def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
         if content is not None:
             return content, True
     command = toolchain.compiler()
-    stored = cache_directory() / f"{key(text, level, toolchain.version(command) if command else '')}.so"
-    content = read(stored) if command else None
+    if command is None:
+        raise NoCompiler(
+            "there is no C compiler (neither $CC nor cc, gcc or clang can be run) and the program was not "
+            "compiled before; install one, or compile it elsewhere with `gaslab compile`"
+        )
+    stored = cache_directory() / f"{key(text, level, toolchain.version(command))}.so"
+    content = read(stored)
     if content is not None:
         return content, True
     content = compiled(text, level)
@@ -94,6 +103,15 @@ def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
     except OSError as error:
         log.debug("the compiled program is not kept: %s", error)
     return content, False
+
+
+def compile_levels(text: str, directory: Path) -> list[Path]:
+    """Compile *text* for every CPU level into *directory*, under names that need no compiler to be found."""
+    paths = []
+    for level in toolchain.levels():
+        paths.append(directory / f"{key(text, level)}.so")
+        write(paths[-1], compiled(text, level))
+    return paths
 
 
 def compiled(text: str, level: str) -> bytes:

@@ -12,7 +12,7 @@ from pathlib import Path
 from gaslab.compiler import emit_context
 from gaslab.compiler import emit_phases as phases
 from gaslab.compiler.emit_body import Body
-from gaslab.compiler.emit_names import C_TYPE, aggregate_name, combined, helper_name
+from gaslab.compiler.emit_names import C_TYPE, aggregate_name, combined, helper_name, narrowed, widened
 from gaslab.compiler.emit_prelude import FAULTS, HEAD, helpers_for
 from gaslab.compiler.tree import STORAGE, Function, Tree
 
@@ -81,9 +81,10 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
         c_type = STORAGE[message.storage][1]
         place = f"&(({c_type} *)w->message)[x]"
         push = f"gl_send(c, {place}, {{message}}, concurrent); " + push
-        pull = f"*message = {combined(message, '*message', '{message}')}; " + pull
+        both = combined(message, widened(message.storage, "*message"), "{message}")
+        pull = f"*message = {narrowed(message.storage, both, function.site)}; " + pull
         concurrent = ", const int concurrent"
-        more = f", {C_TYPE[message.type]} *message"
+        more = f", {c_type} *message"
     texts = [
         phases.send(tree),
         _function(

@@ -269,11 +269,9 @@ def scatter_pull(tree: Tree) -> str:
     enough = "        if (w->signalled[v]) continue;\n" if combiner is None else ""
     begin_message = end_message = ""
     if combiner is not None:
-        c_type, kind = STORAGE[combiner.storage][1], C_TYPE[combiner.type]
-        place = f"(({c_type} *)w->message)[v]"
-        begin_message = f"        {kind} message = {widened(combiner.storage, place)};\n"
-        site = tree.functions["scatter"].site
-        end_message = f"            {place} = {narrowed(combiner.storage, 'message', site)};\n"
+        c_type = STORAGE[combiner.storage][1]
+        begin_message = f"        {c_type} message = (({c_type} *)w->message)[v];\n"
+        end_message = f"            (({c_type} *)w->message)[v] = message;\n"
     message = ", &message" if combiner is not None else ""
     stop = " && !heard" if combiner is None else ""
     loops = []

@@ -74,19 +74,16 @@ def compiler() -> tuple[str, ...] | None:
 
 @functools.cache
 def version(command: tuple[str, ...]) -> str:
-    """Return what the compiler says it is."""
+    """Return what the compiler says it is, and the flags that stand in ``$CC``."""
     told = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
-    return told.stdout or told.stderr
+    return " ".join([told.stdout or told.stderr, *command[1:]])
 
 
 def compile_text(text: str, level: str, output: Path) -> None:
     """Compile C *text* for a CPU level into the shared library *output*; raise `CompileError`."""
     command = compiler()
     if command is None:
-        raise CompileError(
-            "no C compiler: neither $CC nor cc, gcc or clang can be run; install one, or compile the "
-            'program elsewhere with `gaslab compile`, or run it interpreted with compile="auto"'
-        )
+        raise CompileError("there is no C compiler: neither $CC nor cc, gcc or clang can be run")
     flags = [flag for flag in FLAGS if flag != "-shared" or sys.platform != "darwin"]
     if sys.platform == "darwin":
         flags.append("-dynamiclib")

@@ -1,0 +1,254 @@
+"""Runs a program without a C compiler: the range functions of `abi.h` in plain Python.
+
+The typed tree is written out as Python text (`interpret_body`) with the language's numerics
+(`numerics`), so that a run gives the very bits of a compiled one, some hundred times slower. Only the
+range functions are exchanged: it runs on any number of ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gaslab.compiler import numerics
+from gaslab.compiler.emit_names import identity
+from gaslab.compiler.interpret_body import namespace
+from gaslab.compiler.tree import Tree
+
+IN, OUT = 1, 2
+SIGNAL_BLOCK = 10  # GL_SIGNAL_BLOCK
+_SCALAR = {"float": "float64", "int": "int64", "bool": "int64", "id": "int64"}  # dtypes of gl_scalar
+
+
+class Interpreter:
+    """The phases of one program; `run` is to it what a range function is to a library."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._namespace = namespace(tree)
+        self._phases: dict[str, Callable[..., None]] = {}
+        for name in ("init", "start", "active"):
+            if name in tree.functions:
+                self._phases[f"gl_{name}"] = getattr(self, f"_{name}")
+        if tree.gather is not None:
+            self._phases |= {"gl_gather": self._gather, "gl_combine": self._combine}
+        if "apply" in tree.functions:
+            self._phases["gl_apply"] = self._apply
+            if tree.gather is not None:
+                self._phases["gl_gather_apply"] = self._gather_apply
+        if tree.aggregators:
+            self._phases["gl_aggregate"] = self._aggregate
+        if "scatter" in tree.functions:
+            self._phases["gl_scatter_push"] = self._scatter_push
+            if not tree.writes("scatter", "e"):
+                self._phases["gl_scatter_pull"] = self._scatter_pull
+        if tree.message is not None:
+            self._phases["gl_combine_messages"] = self._combine_messages
+
+    def has(self, phase: str) -> bool:
+        """Return whether the program has a range function of this name."""
+        return phase in self._phases
+
+    def run(self, view: Any, phase: str, blocks: Any, ids: Any, out: Any) -> tuple[int, int, int] | None:
+        """Run *phase* for each block ``[blocks[b], blocks[b + 1])``.
+
+        Parameters
+        ----------
+        view
+            The members of ``gl_view`` as attributes: numpy arrays, lists of arrays for ``vertex``,
+            ``vertex_next`` and ``edge``, arrays of eight-byte scalars for ``param`` and ``aggregate``.
+        phase
+            A name as in abi.h: ``"gl_apply"``.
+        ids
+            int32 array of local ids that the blocks index, or None for the identity.
+        out
+            int64 array [blocks, aggregators] of scalars holding identities, or None.
+
+        Returns
+        -------
+        The first fault as (code, local vertex, site), or None.
+        """
+        block = _Block(self.tree, view, self._namespace["combine_message"])
+        for b in range(len(blocks) - 1):
+            block.out = None if out is None else out[b]
+            lo, hi = int(blocks[b]), int(blocks[b + 1])
+            positions = ((i, i if ids is None else ids.item(i)) for i in range(lo, hi))
+            try:
+                self._phases[phase](block, positions)
+            except numerics.Fault as fault:
+                return fault.code, block.at, fault.site
+        return None
+
+    # ---- vertices by themselves ------------------------------------------------------------------
+
+    def _init(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        for _, v in positions:
+            n = c.load(v)
+            self._namespace["do_init"](c, n, v)
+            c.store(n, v, c.vertex, self._writes("init"))
+
+    def _start(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        for _, v in positions:
+            c.active[v] = self._namespace["do_start"](c, c.load(v), v)
+
+    def _active(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        for _, v in positions:
+            c.active[v] = self._namespace["do_active"](c, c.load(v), v)
+
+    def _writes(self, phase: str) -> list[int]:
+        names = self.tree.writes(phase)
+        return [k for k, field in enumerate(self.tree.vertex_fields) if field.name in names]
+
+    def _apply(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        with c.totals(self._namespace) as add:
+            for i, v in positions:
+                self._apply_one(c, c.load(v), v, self.tree.gather and c.total.item(i), add)
+
+    def _gather_apply(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        with c.totals(self._namespace) as add:
+            for _, v in positions:
+                if c.skip is None or not c.skip[v]:
+                    n = c.load(v)
+                    self._apply_one(c, n, v, self._row(c, n, v), add)
+
+    def _apply_one(self, c: _Block, n: list[Any], v: int, total: Any, add: Callable[..., None]) -> None:
+        scalars = []
+        for name, kind in self.tree.functions["apply"].parameters:
+            value = c.message.item(v) if name == "message" else total
+            scalars.append(bool(value) if kind == "bool" else value)
+        self._namespace["do_apply"](c, n, v, *scalars)
+        c.store(n, v, c.vertex_next, self._writes("apply"))
+        add(n, v)
+
+    def _aggregate(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        with c.totals(self._namespace) as add:
+            for _, v in positions:
+                add(c.load(v), v)
+
+    # ---- gather ----------------------------------------------------------------------------------
+
+    def _gather(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        for i, v in positions:
+            c.total[i] = self._row(c, c.load(v), v)
+
+    def _row(self, c: _Block, n: list[Any], v: int) -> Any:
+        """Return a vertex's accumulator, added up in the order of the compiled one's."""
+        combine, do = self._namespace["combine_total"], self._namespace["do_gather"]
+        combiner = self.tree.gather
+        assert combiner is not None
+        ways = 4 if combiner.type == "float" else 1
+        sums = [identity(combiner)] * ways
+        for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
+            if c.gather_edges & bit:
+                edges = list(row(v))
+                whole = len(edges) - len(edges) % ways
+                for k, (x, e) in enumerate(edges):
+                    way = k % ways if k < whole else 0
+                    sums[way] = combine(sums[way], do(c, n, v, x, e))
+        total = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3])) if ways == 4 else sums[0]
+        return self._namespace["narrow_total"](total)
+
+    def _combine(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        for i, at in positions:
+            c.at = at
+            both = self._namespace["combine_total"](c.total.item(at), c.incoming.item(i))
+            c.total[at] = self._namespace["narrow_total"](both)
+
+    # ---- scatter ---------------------------------------------------------------------------------
+
+    def _scatter_push(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        for _, v in positions:
+            n = c.load(v)
+            for bit, row in ((OUT, c.out_row), (IN, c.in_row)):
+                if c.scatter_edges & bit:
+                    for x, e in row(v):
+                        self._namespace["do_scatter"](c, n, v, x, e)
+
+    def _scatter_pull(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        plain = self.tree.message is None
+        for _, target in positions:
+            for bit, row in ((OUT, c.in_row), (IN, c.out_row)):
+                for source, e in row(target) if c.scatter_edges & bit else ():
+                    if plain and c.signalled[target]:
+                        break
+                    if c.all_active or c.active[source]:
+                        self._namespace["do_scatter"](c, c.load(source), source, target, e)
+
+    def _combine_messages(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        for i, at in positions:
+            c.at = at
+            c.send(at, at, c.incoming.item(i))
+
+
+class _Block:
+    """What a method sees of the view while one call of `Interpreter.run` lasts."""
+
+    def __init__(self, tree: Tree, view: Any, combine_message: Callable[..., Any] | None) -> None:
+        self._view, self._combine_message = view, combine_message
+        self.at = 0  # the vertex that runs, for faults
+        self.out: Any = None
+        self._kinds = [a.combiner.type for a in tree.aggregators]
+        self.params = _scalars(view.param, [p.type for p in tree.params])
+        self.aggregates = _scalars(view.aggregate, self._kinds)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._view, name)
+        setattr(self, name, value)
+        return value
+
+    def load(self, v: int) -> list[Any]:
+        self.at = v
+        return [values.item(v) for values in self.vertex]
+
+    def store(self, n: list[Any], v: int, into: list[Any], fields: list[int]) -> None:
+        for k in fields:
+            into[k][v] = n[k]
+
+    def in_row(self, v: int) -> Iterator[tuple[int, int]]:
+        """Yield (source, slot) of the edges that end at v."""
+        for p in range(self.in_begin.item(v), self.in_begin.item(v + 1)):
+            yield self.in_neighbor.item(p), p
+
+    def out_row(self, v: int) -> Iterator[tuple[int, int]]:
+        """Yield (target, slot) of the edges that begin at v."""
+        for p in range(self.out_begin.item(v), self.out_begin.item(v + 1)):
+            yield self.out_neighbor.item(p), self.out_slot.item(p)
+
+    def signal(self, v: int, x: int) -> None:
+        self.signalled[x] = 1
+        self.signal_blocks[x >> SIGNAL_BLOCK] = 1
+
+    def send(self, v: int, x: int, message: Any) -> None:
+        assert self._combine_message is not None
+        self.message[x] = self._combine_message(self.message.item(x), message)
+        self.signal(v, x)
+
+    def totals(self, namespace: dict[str, Any]) -> _Totals:
+        return _Totals(self, namespace)
+
+
+class _Totals:
+    """The aggregators over one block: as a context, gives the function that adds a vertex."""
+
+    def __init__(self, block: _Block, namespace: dict[str, Any]) -> None:
+        self._block, self._namespace = block, namespace
+
+    def __enter__(self) -> Callable[[list[Any], int], None]:
+        out, kinds = self._block.out, self._block._kinds
+        self._values = [] if out is None else _scalars(out, kinds)
+        return self._add
+
+    def _add(self, n: list[Any], v: int) -> None:
+        for k, value in enumerate(self._values):
+            more = self._namespace[f"aggregator{k}"](self._block, n, v)
+            self._values[k] = self._namespace[f"combine_aggregate{k}"](value, more)
+
+    def __exit__(self, *_: object) -> None:
+        for k, (value, kind) in enumerate(zip(self._values, self._block._kinds, strict=False)):
+            self._block.out[k : k + 1].view(_SCALAR[kind])[0] = value
+
+
+def _scalars(table: Any, kinds: list[str]) -> list[Any]:
+    """Return eight-byte scalars as Python numbers."""
+    values = [table[k : k + 1].view(_SCALAR[kind]).item() for k, kind in enumerate(kinds)]
+    return [bool(value) if kind == "bool" else value for value, kind in zip(values, kinds, strict=True)]

@@ -1,0 +1,216 @@
+"""Expressions and statements of one method as Python text: the twin of `emit_body`.
+
+A method is a function of ``c`` (the view, `interpret.Interpreter`'s), ``n`` (the near vertex's field
+values), ``v`` and ``x`` (the near and the far vertex, local ids), ``e`` (the edge's slot) and, of
+apply and helpers, their scalars.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gaslab.compiler import numerics
+from gaslab.compiler import tree as t
+from gaslab.compiler.emit_body import ARITHMETIC
+from gaslab.compiler.emit_names import INTEGER_RANGE
+
+COMBINE = {"sum": "{0} + {1}", "min": "minimum({0}, {1})", "max": "maximum({0}, {1})"}
+ZERO = {"float": "0.0", "int": "0", "bool": "False", "id": "0"}
+
+
+class PythonBody:
+    """Writes the statements of one function of a tree; *near* is the role whose values are in ``n``."""
+
+    def __init__(self, tree: t.Tree, function: t.Function, near: str = "v") -> None:
+        self.tree, self.function, self.near = tree, function, near
+        self.lines: list[str] = []
+        self.depth = 1
+
+    def text(self, head: str) -> str:
+        """Return the whole function; *head* is its ``def`` line."""
+        given = {name for name, _ in self.function.parameters}
+        for name, kind in self.function.locals.items():
+            if name not in given:
+                self.put(f"l_{name} = {ZERO[kind]}")
+        self.block(self.function.body)
+        if self.function.returns is not None:
+            self.put(f"return {ZERO[self.function.returns]}")
+        return head + "\n" + "".join(self.lines or ["    pass\n"]) + "\n"
+
+    # ---- statements ----------------------------------------------------------------------------
+
+    def put(self, line: str) -> None:
+        self.lines.append("    " * self.depth + line + "\n")
+
+    def block(self, statements: tuple[t.Stmt, ...]) -> None:
+        for statement in statements:
+            self.statement(statement)
+
+    def nested(self, head: str, statements: tuple[t.Stmt, ...]) -> None:
+        self.put(head + ":")
+        self.depth += 1
+        self.block(statements)
+        if not statements:
+            self.put("pass")
+        self.depth -= 1
+
+    def statement(self, s: t.Stmt) -> None:
+        if isinstance(s, t.Assign):
+            self.assign(s)
+        elif isinstance(s, t.If):
+            self.nested(f"if {self.expr(s.test)}", s.body)
+            if s.otherwise:
+                self.nested("else", s.otherwise)
+        elif isinstance(s, t.While):
+            self.nested(f"while {self.expr(s.test)}", s.body)
+        elif isinstance(s, t.ForRange):
+            bounds = ", ".join(map(self.expr, (s.start, s.stop, s.step)))
+            self.nested(f"for l_{s.target.name} in steps({bounds}, {s.site})", s.body)
+        elif isinstance(s, t.Break):
+            self.put("break")
+        elif isinstance(s, t.Continue):
+            self.put("continue")
+        elif isinstance(s, t.Return):
+            self.put("return" if s.value is None else f"return {self.expr(s.value)}")
+        elif s.message is None:
+            self.put("c.signal(v, x)")
+        else:
+            assert self.tree.message is not None
+            message = narrowed(self.tree.message.storage, self.expr(s.message), s.site)
+            self.put(f"c.send(v, x, {message})")
+
+    def assign(self, s: t.Assign) -> None:
+        target, value = s.target, self.expr(s.value)
+        if isinstance(target, t.Local):
+            self.put(f"l_{target.name} = {value}")
+        elif isinstance(target, t.EdgeField):
+            storage = self.tree.edge_fields[target.index].storage
+            self.put(f"c.edge[{target.index}][e] = {narrowed(storage, value, s.site)}")
+        else:
+            storage = self.tree.vertex_fields[target.index].storage
+            store = f"n[{target.index}] = {narrowed(storage, value, s.site)}"
+            if self.function.name == "init":  # a field given by the caller keeps the caller's values
+                store = f"if not c.given >> {target.index} & 1: {store}"
+            self.put(store)
+
+    # ---- expressions ---------------------------------------------------------------------------
+
+    def expr(self, x: t.Expr) -> str:
+        if isinstance(x, t.Const):
+            return f"({x.value!r})" if x.type != "float" else f"({float(x.value)!r})"
+        if isinstance(x, t.Local):
+            return f"l_{x.name}"
+        if isinstance(x, t.Param):
+            return f"c.params[{x.index}]"
+        if isinstance(x, t.Aggregate):
+            return f"c.aggregates[{x.index}]"
+        if isinstance(x, t.Global):
+            return f"c.{x.name}"
+        if isinstance(x, t.VertexField):
+            value = f"n[{x.index}]" if x.role == self.near else f"c.vertex[{x.index}].item(x)"
+            return f"({value} != 0)" if x.type == "bool" else value
+        if isinstance(x, t.VertexAttribute):
+            array = "gid" if x.name == "id" else x.name
+            return f"c.{array}.item({'v' if x.role == self.near else 'x'})"
+        if isinstance(x, t.EdgeField):
+            value = f"c.edge[{x.index}].item(e)"
+            return f"({value} != 0)" if x.type == "bool" else value
+        if isinstance(x, t.Unary):
+            value = f"({x.op} {self.expr(x.operand)})"
+            return f"wrap{value}" if x.type == "int" else value
+        if isinstance(x, t.Binary):
+            return self.binary(x)
+        if isinstance(x, t.Compare):
+            return f"({self.expr(x.left)} {x.op} {self.expr(x.right)})"
+        if isinstance(x, t.Logical):
+            return "(" + f" {x.op} ".join(map(self.expr, x.operands)) + ")"
+        if isinstance(x, t.Conditional):
+            return f"({self.expr(x.then)} if {self.expr(x.test)} else {self.expr(x.otherwise)})"
+        if isinstance(x, t.Cast):
+            if x.type == "int" and x.operand.type == "float":
+                return f"to_int({self.expr(x.operand)}, {x.site})"
+            return f"{x.type}({self.expr(x.operand)})"
+        if isinstance(x, t.CallHelper):
+            arguments = "".join(", " + self.expr(a) for a in x.arguments)
+            return f"helper{x.index}(c{arguments})"
+        return self.call(x)
+
+    def binary(self, x: t.Binary) -> str:
+        left, right = self.expr(x.left), self.expr(x.right)
+        if x.op == "/":
+            return f"true_divide({left}, {right}, {x.site})" if x.int_divisor else f"divide({left}, {right})"
+        if x.op == "**":
+            if x.type == "int":
+                return f"power_i({left}, {right})"
+            if isinstance(x.right, t.Const) and x.right.value == 2:  # a product, as in C
+                return f"square({left})"
+            return f"math_pow({left}, {right})"
+        helper = ARITHMETIC.get((x.op, x.type))
+        if helper is None:
+            value = f"({left} {x.op} {right})"
+            return f"wrap{value}" if x.type == "int" else value
+        site = f", {x.site}" if x.type == "int" else ""
+        return f"{helper.removeprefix('gl_')}({left}, {right}{site})"
+
+    def call(self, x: t.Call) -> str:
+        arguments = ", ".join(map(self.expr, x.arguments))
+        if x.function == "abs":
+            return f"wrap(abs({arguments}))" if x.type == "int" else f"abs({arguments})"
+        if x.function in ("min", "max"):
+            return f"{x.function}imum({arguments})"
+        name = x.function.removeprefix("math.")
+        if name == "log" and len(x.arguments) == 2:
+            return f"log({arguments})"
+        return f"math_{name}({arguments})"
+
+
+def narrowed(storage: str, expression: str, site: int) -> str:
+    """Return the Python expression of *expression* as it comes back from its storage; it may fault."""
+    if storage in INTEGER_RANGE and storage != "int64":
+        lo, hi = INTEGER_RANGE[storage]
+        return f"within({expression}, {lo}, {hi}, {site})"
+    return f"float32({expression})" if storage == "float32" else expression
+
+
+# ---- a whole program -------------------------------------------------------------------------------
+
+
+def python_text(tree: t.Tree) -> str:
+    """Return the program's methods, helpers and combiners as Python text."""
+    texts = [_combiner("total", tree.gather, tree.functions.get("gather"))]
+    texts.append(_combiner("message", tree.message, tree.functions.get("scatter")))
+    for k, helper in enumerate(tree.helpers):
+        scalars = "".join(f", l_{name}" for name, _ in helper.parameters)
+        texts.append(PythonBody(tree, helper).text(f"def helper{k}(c{scalars}):"))
+    for name, function in tree.functions.items():
+        edge = ", x, e" if name in ("gather", "scatter") else ""
+        scalars = "".join(f", l_{p}" for p, _ in function.parameters)
+        texts.append(PythonBody(tree, function).text(f"def do_{name}(c, n, v{edge}{scalars}):"))
+    for k, a in enumerate(tree.aggregators):
+        texts.append(PythonBody(tree, a.function).text(f"def aggregator{k}(c, n, v):"))
+        texts.append(_combiner(f"aggregate{k}", a.combiner, a.function))
+    return "\n".join(texts)
+
+
+def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | None) -> str:
+    if combiner is None:
+        return f"combine_{name} = None\n"
+    both = COMBINE[combiner.op].format("a", "b")
+    if combiner.op == "sum" and combiner.type != "float":
+        both = "bool(a | b)" if combiner.type == "bool" else f"wrap({both})"
+    narrow = narrowed(combiner.storage, both if name == "message" else "x", function.site if function else 0)
+    if name == "message":
+        return f"def combine_message(a, b):\n    return {narrow}\n"
+    return f"def combine_{name}(a, b):\n    return {both}\n\ndef narrow_{name}(x):\n    return {narrow}\n"
+
+
+def namespace(tree: t.Tree) -> dict[str, Any]:
+    """Return the functions of `python_text`, ready to be called, by name."""
+    text = python_text(tree)
+    names = {name: value for name, value in vars(numerics).items() if not name.startswith("_")}
+    for name in set(re.findall(r"\bmath_(\w+)", text)):
+        names[f"math_{name}"] = numerics.math_function(name)
+    names |= {"inf": float("inf"), "nan": float("nan")}
+    exec(compile(text, f"<interpreted {tree.name}>", "exec"), names)
+    return names

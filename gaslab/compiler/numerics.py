@@ -1,0 +1,155 @@
+"""The language's numerics in plain Python, for `interpret`: the twin of `emit_prelude`.
+
+Ints wrap at 64 bits, floats are IEEE and never raise, math functions are the C library's own, so
+that an interpreted program gives the very bits of a compiled one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+DIVISION, RANGE, SHIFT, STEP = 1, 2, 3, 4  # gl_fault.code
+_HALF, _WHOLE = 1 << 63, 1 << 64
+
+
+class Fault(Exception):
+    """What ends a run; `code` as in abi.h, `site` an index of the tree's sites."""
+
+    def __init__(self, code: int, site: int) -> None:
+        super().__init__(code, site)
+        self.code, self.site = code, site
+
+
+def wrap(x: int) -> int:
+    """Return *x* as a 64-bit integer in two's complement."""
+    return (x + _HALF) % _WHOLE - _HALF
+
+
+def within(x: int, lo: int, hi: int, site: int) -> int:
+    if not lo <= x <= hi:
+        raise Fault(RANGE, site)
+    return x
+
+
+def float32(x: float) -> float:
+    """Return *x* rounded to float32; infinite beyond its range."""
+    return ctypes.c_float(x).value
+
+
+def to_int(x: float, site: int) -> int:
+    if not -(2.0**63) <= x < 2.0**63:
+        raise Fault(RANGE, site)
+    return int(x)
+
+
+def divide(x: float, y: float) -> float:
+    if y == 0.0:
+        nan = x == 0.0 or math.isnan(x)
+        return math.nan if nan else math.copysign(math.inf, math.copysign(1.0, x) * math.copysign(1.0, y))
+    return x / y
+
+
+def true_divide(x: float, y: float, site: int) -> float:
+    if y == 0.0:
+        raise Fault(DIVISION, site)
+    return x / y
+
+
+def floor_divide_i(x: int, y: int, site: int) -> int:
+    if y == 0:
+        raise Fault(DIVISION, site)
+    return wrap(x // y)
+
+
+def modulo_i(x: int, y: int, site: int) -> int:
+    if y == 0:
+        raise Fault(DIVISION, site)
+    return x % y
+
+
+def floor_divide_f(x: float, y: float) -> float:
+    if y == 0.0:
+        return divide(x, y)
+    return x // y
+
+
+def modulo_f(x: float, y: float) -> float:
+    if y == 0.0:
+        return math.nan
+    return x % y
+
+
+def shift_left(x: int, n: int, site: int) -> int:
+    if not 0 <= n <= 63:
+        raise Fault(SHIFT, site)
+    return wrap(x << n)
+
+
+def shift_right(x: int, n: int, site: int) -> int:
+    if not 0 <= n <= 63:
+        raise Fault(SHIFT, site)
+    return x >> n
+
+
+def power_i(x: int, n: int) -> int:
+    return wrap(pow(x, n, _WHOLE))
+
+
+def square(x: float) -> float:
+    return x * x
+
+
+def steps(start: int, stop: int, step: int, site: int) -> range:
+    """Return Python's range, or the fault of a step 0."""
+    if step == 0:
+        raise Fault(STEP, site)
+    return range(start, stop, step)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    return b if b < a else a
+
+
+def maximum(a: Any, b: Any) -> Any:
+    return b if b > a else a
+
+
+# ---- math ------------------------------------------------------------------------------------------
+
+_PLAIN: dict[str, Callable[..., Any]] = {
+    "isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite,
+    "degrees": lambda x: x * (180.0 / math.pi), "radians": lambda x: x * (math.pi / 180.0),
+}  # fmt: skip
+_TWO = ("atan2", "copysign", "fmod", "hypot", "nextafter", "pow", "remainder")
+_ARGUMENTS = {**dict.fromkeys(_TWO, 2), "fma": 3}
+
+
+@functools.cache
+def _libm() -> ctypes.CDLL:
+    here = ctypes.CDLL(None)
+    return here if hasattr(here, "lgamma") else ctypes.CDLL(ctypes.util.find_library("m"))
+
+
+@functools.cache
+def math_function(name: str) -> Callable[..., Any]:
+    """Return the C library's function behind ``math.<name>``."""
+    if name in _PLAIN:
+        return _PLAIN[name]
+    function = getattr(_libm(), {"gamma": "tgamma"}.get(name, name))
+    function.restype = ctypes.c_double
+    function.argtypes = [ctypes.c_double] * _ARGUMENTS.get(name, 1)
+    if name == "ldexp":
+        function.argtypes = [ctypes.c_double, ctypes.c_int]
+        return lambda x, n: function(x, max(-5000, min(5000, n)))
+    return function  # type: ignore[no-any-return]
+
+
+def log(x: float, base: float) -> float:
+    """Return ``math.log(x, base)`` as Python computes it."""
+    one = math_function("log")
+    return divide(one(x), one(base))
