@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gaslab.compiler import emit_context
+from gaslab.compiler import emit_context, emit_pull
 from gaslab.compiler import emit_phases as phases
 from gaslab.compiler.emit_body import Body
-from gaslab.compiler.emit_names import C_TYPE, aggregate_name, combined, helper_name, narrowed, widened
+from gaslab.compiler.emit_names import C_TYPE, aggregate_name, helper_name
 from gaslab.compiler.emit_prelude import FAULTS, HEAD, helpers_for
 from gaslab.compiler.tree import STORAGE, Function, Tree
 
@@ -75,16 +75,12 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
     """scatter twice: pushed, with ``v`` near, and (unless it writes edges) pulled, with ``nbr`` near."""
     message = tree.message
     push = "gl_signal(w, x);"
-    pull = "*heard = 1;"
-    more = concurrent = ""
+    concurrent = ""
     if message is not None:
         c_type = STORAGE[message.storage][1]
         place = f"&(({c_type} *)w->message)[x]"
         push = f"gl_send(c, {place}, {{message}}, concurrent); " + push
-        both = combined(message, widened(message.storage, "*message"), "{message}")
-        pull = f"*message = {narrowed(message.storage, both, function.site)}; " + pull
         concurrent = ", const int concurrent"
-        more = f", {c_type} *message"
     texts = [
         phases.send(tree),
         _function(
@@ -94,13 +90,7 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
         ),
     ]
     if not tree.writes("scatter", "e"):
-        texts.append(
-            _function(
-                f"GL_INLINE void gl_pull(gl_context *c, const gl_vertex *n, const int64_t x, "
-                f"const int64_t e, _Bool *heard{more})",
-                Body(tree, function, "nbr", pull),
-            )
-        )
+        texts.append(_function(*emit_pull.method(tree)))
     return texts
 
 
@@ -116,7 +106,7 @@ def _ranges(tree: Tree) -> list[str]:
     if "scatter" in tree.functions:
         texts.append(phases.scatter_push(tree))
         if not tree.writes("scatter", "e"):
-            texts.append(phases.scatter_pull(tree))
+            texts.append(emit_pull.scatter_pull(tree))
     if tree.message is not None:
         texts.append(phases.combine(tree, "gl_combine_messages", tree.message, "message"))
     return texts

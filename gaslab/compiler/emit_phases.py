@@ -261,35 +261,3 @@ def scatter_push(tree: Tree) -> str:
         "    return w->concurrent ? gl_scatter_push_range(w, list, lo, hi, fault, 1)\n"
         "                         : gl_scatter_push_range(w, list, lo, hi, fault, 0);\n}\n"
     )
-
-
-def scatter_pull(tree: Tree) -> str:
-    """The target's side of scatter: ``n`` is the target, ``x`` the source; needs no atomics."""
-    combiner = tree.message
-    enough = "        if (w->signalled[v]) continue;\n" if combiner is None else ""
-    begin_message = end_message = ""
-    if combiner is not None:
-        c_type = STORAGE[combiner.storage][1]
-        begin_message = f"        {c_type} message = (({c_type} *)w->message)[v];\n"
-        end_message = f"            (({c_type} *)w->message)[v] = message;\n"
-    message = ", &message" if combiner is not None else ""
-    stop = " && !heard" if combiner is None else ""
-    loops = []
-    for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["in"]), ("GL_IN", ROWS["out"])):
-        loops.append(
-            f"        if (w->scatter_edges & {mask}{stop})\n"
-            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
-            f"                const int64_t source = {neighbor.format(p='p')};\n"
-            "                if (!(c->all_active || c->active[source])) continue;\n"
-            f"                gl_pull(c, n, source, {slot.format(p='p')}, &heard{message});\n"
-            "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
-            "            }\n"
-        )
-    return (
-        f"\nGL_RANGE(gl_scatter_pull) {{\n{VERTEX_LOOP}{enough}        _Bool heard = 0;\n{begin_message}"
-        f"{load(tree, tree.reads('scatter', 'nbr'))}{''.join(loops)}"
-        f"        if (heard) {{\n{end_message}            gl_signal(w, v);\n        }}\n{FAULT_CHECK}    }}\n"
-        "    return 0;\n}\n"
-    )
-
-

@@ -101,6 +101,17 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
 }
 """,
     "gl_abs_i": "GL_INLINE int64_t gl_abs_i(int64_t x) { return x < 0 ? -x : x; }\n",
+    # Without a branch: compilers turn `?:` on doubles into one.
+    "gl_choose_f": """GL_INLINE double gl_choose_f(_Bool first, double a, double b) {
+    union { double f; uint64_t i; } x = {a}, y = {b};
+    const uint64_t mask = -(uint64_t)first;
+    x.i = (x.i & mask) | (y.i & ~mask);
+    return x.f;
+}
+""",
+    "gl_choose_i": (
+        "GL_INLINE int64_t gl_choose_i(_Bool first, int64_t a, int64_t b) { return first ? a : b; }\n"
+    ),
     "gl_min_f": "GL_INLINE double gl_min_f(double a, double b) { return b < a ? b : a; }\n",
     "gl_max_f": "GL_INLINE double gl_max_f(double a, double b) { return b > a ? b : a; }\n",
     "gl_min_i": "GL_INLINE int64_t gl_min_i(int64_t a, int64_t b) { return b < a ? b : a; }\n",
