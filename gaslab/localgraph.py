@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import gaslab._kernels.csr as kernels
 import numpy as np
 
+import gaslab._kernels.csr as kernels
 from gaslab.partition.rows import transpose
 
 IN, OUT, ALL = 1, 2, 3  # masks of edge directions, as in `gaslab.program`

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import gaslab._kernels.csr as kernels
 import numpy as np
 
+import gaslab._kernels.csr as kernels
 from gaslab.comm import Comm
 from gaslab.localgraph import LocalGraph
 from gaslab.partition.index import Index

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gaslab._kernels.partition as kernels
 import numpy as np
 
+import gaslab._kernels.partition as kernels
 from gaslab.comm import Comm
 
 

@@ -8,8 +8,9 @@ on the number of threads.
 
 from __future__ import annotations
 
-import gaslab._kernels.csr as kernels
 import numpy as np
+
+import gaslab._kernels.csr as kernels
 
 BUCKETS = 256  # about; with more, the streams written side by side no longer fit the first cache
 GRANULES = 1 << 14  # the table that names a row's bucket has at most so many entries

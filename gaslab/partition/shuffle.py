@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import gaslab._kernels.partition as kernels
 import numpy as np
 
+import gaslab._kernels.partition as kernels
 from gaslab.comm import Comm
 from gaslab.errors import UsageError
 

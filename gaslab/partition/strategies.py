@@ -16,9 +16,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import gaslab._kernels.partition as kernels
 import numpy as np
 
+import gaslab._kernels.partition as kernels
 from gaslab.comm import Comm
 from gaslab.errors import UsageError, nearest
 from gaslab.partition.directory import Directory
