@@ -8,17 +8,20 @@ All methods are collective unless they say otherwise.
 
 from __future__ import annotations
 
+import pickle
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gaslab import launch
-from gaslab.errors import LaunchError
+from gaslab.errors import GaslabError, LaunchError, UsageError
 
 T = TypeVar("T")
 CHUNK = 1 << 30  # bytes of one message at most
+SUM_CHUNK = 1 << 16  # floats summed at once, of every rank
 
 
 class Comm:
@@ -26,6 +29,7 @@ class Comm:
 
     rank = 0
     size = 1
+    local_ranks = 1  # ranks on this machine
 
     def __init__(self) -> None:
         self.bytes_sent = 0
@@ -43,7 +47,10 @@ class Comm:
         return [value]
 
     def allreduce(self, values: Any, op: str = "sum") -> Any:
-        """Return the elementwise ``sum``, ``min``, ``max`` or ``or`` of a number or array over ranks."""
+        """Return the elementwise ``sum``, ``min``, ``max`` or ``or`` of a number or array over ranks.
+
+        Floats are added in rank order, so that the same job gives the same bits.
+        """
         array = np.array(values)
         return array if array.ndim else array[()]
 
@@ -52,11 +59,18 @@ class Comm:
         return [np.ascontiguousarray(parts[0])]
 
     def gather_array(self, part: np.ndarray, root: int = 0) -> list[np.ndarray] | None:
-        """Return every rank's array on *root* (in rank order), None elsewhere."""
+        """Return every rank's 1-D array on *root* (in rank order), None elsewhere."""
         return [np.ascontiguousarray(part)]
 
+    def allgather_array(self, part: np.ndarray) -> list[np.ndarray]:
+        """Return every rank's 1-D array (one dtype, any lengths) on every rank, in rank order."""
+        return self.alltoall([part] * self.size)
+
     def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = 1) -> Pending:
-        """Start sending one array of bytes to each peer; one from each of *sources* is due (not collective)."""
+        """Start sending one array of bytes to each peer; one from each of *sources* is due (not collective).
+
+        Of several begun with one tag, the first begun must be the first ended.
+        """
         return Pending()
 
     def abort(self, code: int = 1) -> None:
@@ -66,12 +80,19 @@ class Comm:
         raise SystemExit(code)
 
     def attempt(self, action: Callable[[], T]) -> T:
-        """Run *action* on every rank; if it raises on some, raise the lowest such rank's error on all."""
+        """Run *action* on every rank; if it raises on some, raise the lowest such rank's error on all.
+
+        *action* itself must not be collective: the others would wait for the one that raised.
+        """
         return action()
 
     def on_root(self, action: Callable[[], T]) -> T:
         """Run *action* on rank 0 and return its small result, or raise its error, on every rank."""
         return action()
+
+    def all_here(self, seconds: float) -> bool:
+        """Return whether every rank calls this within *seconds* (so not a collective if one is lost)."""
+        return True
 
 
 class Pending:
@@ -82,14 +103,18 @@ class Pending:
 
 
 class MPIComm(Comm):
-    """The world of an MPI launcher."""
+    """The ranks of an MPI communicator (of which a duplicate is used, apart from all other talk)."""
 
-    def __init__(self, mpi: Any) -> None:
+    def __init__(self, mpi: Any, communicator: Any) -> None:
         super().__init__()
         self._mpi = mpi
-        self._world = mpi.COMM_WORLD.Dup()
+        self._world = communicator.Dup()
+        self._apart = communicator.Dup()  # for all_here, where some may still be talking
         self.rank = self._world.Get_rank()
         self.size = self._world.Get_size()
+        machine = self._world.Split_type(mpi.COMM_TYPE_SHARED)
+        self.local_ranks = machine.Get_size()
+        machine.Free()
         self._ops = {"sum": mpi.SUM, "min": mpi.MIN, "max": mpi.MAX, "or": mpi.BOR}
 
     def barrier(self) -> None:
@@ -104,31 +129,44 @@ class MPIComm(Comm):
     def allreduce(self, values: Any, op: str = "sum") -> Any:
         send = np.asarray(values, order="C")  # ascontiguousarray would make a number 1-D
         flat = send.reshape(-1)
+        if flat.dtype == np.bool_:
+            if op == "sum":
+                raise UsageError("a sum of bools over ranks: make them integers first")
+            flat = flat.view(np.uint8)  # MPI's own bool knows no BOR
         total = np.empty_like(flat)
-        step = CHUNK // max(flat.itemsize, 1)
+        ordered = op == "sum" and flat.dtype.kind in "fc"
+        step = SUM_CHUNK if ordered else CHUNK // max(flat.itemsize, 1)
         for lo in range(0, flat.size, step):
-            self._world.Allreduce(flat[lo : lo + step], total[lo : lo + step], op=self._ops[op])
-        total = total.reshape(send.shape)
-        return total if send.ndim else total[()]
+            part = flat[lo : lo + step]
+            if ordered:
+                every = np.empty((self.size, part.size), part.dtype)
+                self._world.Allgather(part, every)
+                total[lo : lo + step] = every[0]
+                for one in every[1:]:
+                    total[lo : lo + step] += one
+            else:
+                self._world.Allreduce(part, total[lo : lo + step], op=self._ops[op])
+        result = total.view(send.dtype).reshape(send.shape)
+        return result if send.ndim else result[()]
 
     def alltoall(self, parts: Sequence[np.ndarray]) -> list[np.ndarray]:
         dtype = parts[0].dtype
-        bytes_out = {p: np.ascontiguousarray(parts[p]).view(np.uint8) for p in range(self.size) if p != self.rank}
-        pending = self.begin(bytes_out, [p for p in range(self.size) if p != self.rank], tag=2)
-        came = pending.end()
+        others = [p for p in range(self.size) if p != self.rank]
+        came = self.begin({p: _bytes_of(parts[p]) for p in others}, others, tag=2).end()
         mine = np.ascontiguousarray(parts[self.rank])
         return [mine if p == self.rank else came[p].view(dtype) for p in range(self.size)]
 
     def gather_array(self, part: np.ndarray, root: int = 0) -> list[np.ndarray] | None:
-        part = np.ascontiguousarray(part)
         if self.rank != root:
-            self.begin({root: part.view(np.uint8)}, [], tag=3).end()
+            self.begin({root: _bytes_of(part)}, [], tag=3).end()
             return None
         came = self.begin({}, [p for p in range(self.size) if p != root], tag=3).end()
+        part = np.ascontiguousarray(part)
         return [part if p == root else came[p].view(part.dtype) for p in range(self.size)]
 
     def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = 1) -> Pending:
         requests = []
+        # Each rank starts with its successor, so that they do not all knock at one door.
         for peer in sorted(outgoing, key=lambda p: (p - self.rank) % self.size):
             data = outgoing[peer]
             # Whole chunks, then one that is shorter (maybe empty): its length ends the message.
@@ -150,10 +188,10 @@ class MPIComm(Comm):
             value = action()
         except Exception as caught:  # re-raised below, on every rank
             error = caught
-        first = self.allreduce(self.rank if error is not None else self.size, "min")
+        first = int(self.allreduce(self.rank if error is not None else self.size, "min"))
         if first == self.size:
             return value  # type: ignore[no-any-return]
-        told = self.bcast(error if self.rank == first else None, root=int(first))
+        told = self.bcast(_portable(error) if self.rank == first else None, root=first)
         if error is not None and self.rank == first:
             raise error
         assert told is not None
@@ -167,12 +205,21 @@ class MPIComm(Comm):
                 value = action()
             except Exception as caught:  # re-raised below, on every rank
                 error = caught
-        value, told = self.bcast((value, error))
+        value, told = self.bcast((value, _portable(error)))
         if error is not None:
             raise error
         if told is not None:
             raise told
         return value  # type: ignore[no-any-return]
+
+    def all_here(self, seconds: float) -> bool:
+        request = self._apart.Ibarrier()
+        deadline = time.monotonic() + seconds
+        while not request.Test():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.001)
+        return True
 
 
 class _MPIPending(Pending):
@@ -197,6 +244,21 @@ class _MPIPending(Pending):
                 return part if len(parts) == 1 else np.concatenate(parts)
 
 
+def _bytes_of(part: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(part).view(np.uint8)
+
+
+def _portable(error: Exception | None) -> Exception | None:
+    """Return *error*, or what can be told of it if it cannot be sent to another rank."""
+    if error is None:
+        return None
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return GaslabError(f"{type(error).__name__}: {error}")
+    return error
+
+
 _world: Comm | None = None
 
 
@@ -208,19 +270,44 @@ def world() -> Comm:
     return _world
 
 
-def _start() -> Comm:
-    loaded = sys.modules.get("mpi4py.MPI")
-    expected = launch.launched_size()
-    if loaded is None and expected <= 1:
-        return Comm()
+def current() -> Comm | None:
+    """Return what `world` returned, None if nobody has asked yet (not collective)."""
+    return _world
+
+
+def as_comm(given: Any) -> Comm:
+    """Return *given* as a `Comm`: None is the world, an mpi4py communicator is wrapped."""
+    if given is None:
+        return world()
+    if isinstance(given, Comm):
+        return given
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and isinstance(given, mpi.Comm):
+        return MPIComm(mpi, given) if given.Get_size() > 1 else Comm()
+    raise UsageError(f"comm={given!r} is neither None, a gaslab.comm.Comm nor an mpi4py communicator")
+
+
+def load_mpi() -> Any:
+    """Return mpi4py.MPI, which starts MPI if nobody has; raises LaunchError without a library."""
     launch.tune_environment()
     try:
+        import mpi4py
+
+        if "mpi4py.MPI" not in sys.modules:
+            mpi4py.rc.thread_level = "funneled"  # our threads never talk, so MPI needs no locks
         from mpi4py import MPI
-    except ImportError as error:
+    except (ImportError, RuntimeError) as error:
         raise LaunchError(
-            f"the launcher started {expected} processes but MPI cannot be loaded: {error}; "
-            "install one with `pip install gaslab[mpich]`, or load your cluster's MPI module"
+            f"MPI cannot be loaded: {error}; install one with `pip install gaslab[mpich]`, "
+            "or load your cluster's MPI module"
         ) from error
-    size = MPI.COMM_WORLD.Get_size()
+    return MPI
+
+
+def _start() -> Comm:
+    if "mpi4py.MPI" not in sys.modules and not launch.launcher().parallel:
+        return Comm()
+    mpi = load_mpi()
+    size = mpi.COMM_WORLD.Get_size()
     launch.check_world(size)
-    return MPIComm(MPI) if size > 1 else Comm()
+    return MPIComm(mpi, mpi.COMM_WORLD) if size > 1 else Comm()

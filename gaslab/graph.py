@@ -140,8 +140,8 @@ class Graph:
             Vertex ids: integers from 0 to 2**63 - 1, or strings, or other hashable objects.
         columns : dict of str to numbers or bools, one per edge
             Values of the edges, for programs with edge fields.
-        vertices : sequence of ids, optional
-            Vertices beyond those in *src* and *dst*: they have no edges.
+        vertices : sequence of ids, or int, optional
+            Vertices beyond those in *src* and *dst*: they have no edges. A number n means 0..n-1.
         directed : bool
             False: each row is one edge between its two ends, in both directions.
         drop_duplicates, drop_self_loops : bool
@@ -164,7 +164,7 @@ class Graph:
 
         return cls._ingest(
             lambda comm: edges_from_arrays(
-                src, dst, comm, columns=columns, vertices=vertices, directed=directed, rows=rows,
+                src, dst, columns, vertices, rows=rows, comm=comm, directed=directed,
                 drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops,
             ),
             strategy, comm,
@@ -186,7 +186,7 @@ class Graph:
         """
         from gaslab.ingest import edges_from_networkx
 
-        return cls._ingest(lambda comm: edges_from_networkx(graph, comm, rows=rows), strategy, comm)
+        return cls._ingest(lambda comm: edges_from_networkx(graph, rows=rows, comm=comm), strategy, comm)
 
     @classmethod
     def from_scipy(
@@ -213,7 +213,7 @@ class Graph:
         from gaslab.ingest import edges_from_scipy
 
         return cls._ingest(
-            lambda comm: edges_from_scipy(matrix, comm, weight=weight, directed=directed, rows=rows),
+            lambda comm: edges_from_scipy(matrix, weight=weight, directed=directed, rows=rows, comm=comm),
             strategy, comm,
         )  # fmt: skip
 
@@ -245,7 +245,7 @@ class Graph:
 
         return cls._ingest(
             lambda comm: edges_from_pandas(
-                frame, comm, source=source, target=target, columns=columns, directed=directed, rows=rows
+                frame, source, target, columns=columns, directed=directed, rows=rows, comm=comm
             ),
             strategy, comm,
         )  # fmt: skip
@@ -267,7 +267,7 @@ class Graph:
         """
         from gaslab.ingest import generate
 
-        return cls._ingest(lambda comm: generate(kind, comm, seed=seed, **size), strategy, comm)
+        return cls._ingest(lambda comm: generate(kind, comm=comm, seed=seed, **size), strategy, comm)
 
     @classmethod
     def _ingest(cls, load: Callable[[Comm], EdgeList], strategy: str | None, comm: Comm | None) -> Graph:
@@ -359,4 +359,4 @@ def read_graph(
     """
     from gaslab.ingest import read_edges
 
-    return Graph._ingest(lambda comm: read_edges(path, comm, **options), strategy, comm)
+    return Graph._ingest(lambda comm: read_edges(path, comm=comm, **options), strategy, comm)

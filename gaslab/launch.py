@@ -1,41 +1,167 @@
-"""What the launcher and the machine say: size of the job, cores, MPI's settings, failure hooks."""
+"""What the launcher and the machine say: the size of the job, cores, threads, MPI's polling.
+
+All of it comes from environment variables and the kernel, before any MPI library is loaded.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gaslab.errors import LaunchError
 
-_SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMIX_SIZE")
+log = logging.getLogger("gaslab")
+
+ALLOW_SINGLETON = "GASLAB_ALLOW_SINGLETON"
+
+# name: variables that hold the size, rank, ranks on this machine and rank among those. First match wins.
+_LAUNCHERS: tuple[tuple[str, str, str, str, str], ...] = (
+    ("Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("MVAPICH", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK",
+     "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"),
+    ("Hydra (MPICH)", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"),
+    ("Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_LOCALID"),
+    ("PMIx", "PMIX_SIZE", "PMIX_RANK", "PMIX_LOCAL_SIZE", "PMIX_LOCAL_RANK"),
+)  # fmt: skip
+
+# MPICH polls 8 ms before it lets another rank have the core; so it sleeps 1 µs after 16 idle polls.
+_MORE_RANKS_THAN_CORES = {
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
+    "MPIR_CVAR_POSIX_POLL_FREQUENCY": "16",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
 
 
-def launched_size() -> int:
-    """Return how many processes the MPI launcher says it started; 1 without a launcher."""
-    for name in _SIZE_VARIABLES:
-        value = os.environ.get(name, "")
-        if value.isdigit():
-            return int(value)
-    return 1
+@dataclass(frozen=True)
+class Launcher:
+    """What started this process; `name` is ``"none"`` and `size` 1 for a plain ``python``.
+
+    `size` is 0 where a launcher is there but does not say how many it started.
+    """
+
+    name: str = "none"
+    size: int = 1
+    rank: int = 0
+    local_size: int = 1
+    local_rank: int = 0
+
+    @property
+    def parallel(self) -> bool:
+        """Whether other processes were, or may have been, started with this one."""
+        return self.size != 1
+
+
+def launcher(environment: Mapping[str, str] = os.environ) -> Launcher:
+    """Return what *environment* says of the MPI launcher that started this process."""
+    for name, *variables in _LAUNCHERS:
+        size, rank, local_size, local_rank = (_number(environment.get(v, "")) for v in variables)
+        if size is None and not (name == "PMIx" and rank is not None):
+            continue
+        if name == "Hydra (MPICH)":
+            if "SLURM_STEP_ID" in environment:
+                name = "Slurm (PMI)"
+            elif any(v.startswith("I_MPI_HYDRA") for v in environment):
+                name = "Hydra (Intel MPI)"
+        if name == "Slurm" and "PMIX_RANK" in environment:
+            name = "Slurm (PMIx)"
+        size = size or 0
+        return Launcher(name, size, rank or 0, local_size or size or 1, local_rank or 0)
+    return Launcher()
+
+
+def _number(text: str) -> int | None:
+    """Return the leading number of *text* (Slurm writes ``4(x2)``), None without one."""
+    digits = text[: len(text) - len(text.lstrip("0123456789"))]
+    return int(digits) if digits else None
+
+
+def usable_cores() -> int:
+    """Return the cores this machine lets the whole job use: affinity of us and of our launcher, quota.
+
+    A launcher that binds each rank to a core keeps the machine for itself, hence the look at our parent.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0))
+    if launcher().parallel:
+        with contextlib.suppress(OSError):  # someone else's process: what we know of ourselves stands
+            cores = max(cores, len(os.sched_getaffinity(os.getppid())))
+    return max(1, min(cores, _quota(cores)))
+
+
+def _quota(default: int) -> int:
+    """Return the cores a container's CPU quota leaves, *default* without one."""
+    try:
+        with open("/sys/fs/cgroup/cpu.max") as file:
+            limit, period = file.read().split()[:2]
+        return default if limit == "max" else -(-int(limit) // int(period))
+    except (OSError, ValueError):
+        return default
 
 
 def tune_environment() -> None:
-    """Set MPI's polling, before MPI starts, for more ranks than cores (only what is unset)."""
+    """Make MPI and OpenMP wait politely where ranks or threads outnumber cores (only what is unset).
+
+    Must run before MPI and OpenMP are loaded; ``import gaslab`` does it.
+    """
+    job = launcher()
+    if not job.parallel:
+        return
+    cores = usable_cores()
+    if job.local_size > cores:
+        for name, value in _MORE_RANKS_THAN_CORES.items():
+            os.environ.setdefault(name, value)
+    if job.local_size * threads_per_rank(job.local_size) > cores:
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def check_world(size: int) -> None:
-    """Raise if the launcher started several processes but MPI's world is one."""
-    expected = launched_size()
-    if expected > 1 and size == 1:
-        raise LaunchError(
-            f"the launcher started {expected} processes but each sees an MPI world of 1: mpiexec and "
-            "mpi4py belong to different MPIs; use the mpiexec of the MPI that mpi4py loads (`gaslab doctor`)"
-        )
+    """Raise LaunchError if the launcher started several processes but MPI's world is one."""
+    job = launcher()
+    if not job.parallel or size > 1 or job.size == 0 or singleton_allowed():
+        return
+    raise LaunchError(
+        f"{job.name} started {job.size} processes, but each sees an MPI world of 1: this mpiexec and the MPI "
+        "that mpi4py loads are not the same; start with the mpiexec of that MPI (`gaslab doctor` names it), "
+        f"or say --allow-singleton ({ALLOW_SINGLETON}=1) to run {job.size} separate copies"
+    )
+
+
+def singleton_allowed() -> bool:
+    """Return whether several processes may each be a world of one (``--allow-singleton``)."""
+    return os.environ.get(ALLOW_SINGLETON, "") not in ("", "0")
 
 
 def threads_per_rank(local_ranks: int = 1) -> int:
-    """Return OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else usable cores ÷ local ranks."""
+    """Return OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else usable cores ÷ ranks on this machine."""
+    return _threads(local_ranks)[0]
+
+
+def _threads(local_ranks: int) -> tuple[int, str]:
+    """Return the threads of each rank and the rule that gave them."""
     for name in ("OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"):
-        value = os.environ.get(name, "").split(",")[0]
+        value = os.environ.get(name, "").split(",")[0].strip()
         if value.isdigit() and int(value) > 0:
-            return int(value)
-    return max(1, len(os.sched_getaffinity(0)) // max(local_ranks, 1))
+            return int(value), name
+    cores, ranks = usable_cores(), max(local_ranks, 1)
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
+    rule = f"{cores} core{'s' * (cores > 1)} ÷ {ranks} rank{'s' * (ranks > 1)} on this machine"
+    return max(1, min(own, cores // ranks)), rule
+
+
+_told = False
+
+
+def choose_threads(threads: int | None, local_ranks: int = 1, rank: int = 0) -> int:
+    """Return *threads*, or for None those of `threads_per_rank`; rank 0 logs the choice once."""
+    global _told
+    count, rule = (threads, "as asked") if threads else _threads(local_ranks)
+    if rank == 0 and not _told:
+        log.info("%d thread%s a rank (%s)", count, "s" * (count > 1), rule)
+        _told = True
+    return count

@@ -94,8 +94,7 @@ class LocalGraph:
             self.out()[0] if mask & OUT else None,
             lo, hi, BLOCK_EDGES, BLOCK_VERTICES, bounds,
         )  # fmt: skip
-        used: np.ndarray = bounds[: runs + 1]
-        return used.copy()
+        return np.array(bounds[: runs + 1])
 
     def memory_bytes(self) -> int:
         """The bytes of the arrays held here, with the out-edges once they were asked for."""

@@ -16,6 +16,7 @@ from gaslab.comm import Comm
 from gaslab.errors import UsageError
 from gaslab.graph import Graph
 from gaslab.partition import shuffle, strategies
+from gaslab.partition.cut import cut
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
 
@@ -240,10 +241,42 @@ def test_metrics() -> None:
     holders = [set(g["graph"].local.gid[g["graph"].local.degree > 0].tolist()) for g in got]
     assert graph.replication_factor == pytest.approx(sum(map(len, holders)) / 4)
     assert graph.edge_balance == pytest.approx(max(len(g["part"]) for g in got) / 2)
-    stored = [g["graph"].local.num_local for g in got]
-    assert graph.vertex_balance == pytest.approx(max(stored) / (sum(stored) / 2))
+    replicas = [len(h) for h in holders]
+    assert graph.vertex_balance == pytest.approx(max(replicas) / (sum(replicas) / 2))
     empty = build_and_check(3, [], [], 0)[2]["graph"]
     assert (empty.replication_factor, empty.edge_balance, empty.vertex_balance) == (1.0, 1.0, 1.0)
+
+
+def metrics_of_a_cut(comm: Comm, src: Any, dst: Any, n: int, k: int, strategy: str) -> Any:
+    edges = edge_list(comm, src, dst, n)
+    made = cut(edges, k, strategy, comm)
+    assert (made.strategy, made.k, made.part.dtype) == (strategy, k, np.int32)
+    assert edges.src.size == made.part.size
+    return np.concatenate(comm.allgather(made.part)).tolist(), made.metrics
+
+
+@given(multigraphs(), st.integers(1, 3), st.integers(1, 200), st.sampled_from(STRATEGIES))
+def test_a_cut_looked_at_without_building_it(graph: Any, size: int, k: int, strategy: str) -> None:
+    src, dst, n = graph
+    (part, metrics), *others = run_ranks(size, lambda comm: metrics_of_a_cut(comm, src, dst, n, k, strategy))
+    assert all(other == (part, metrics) for other in others)
+    pairs = {*zip(src, part, strict=True), *zip(dst, part, strict=True)}
+    edges, replicas = Counter(part), Counter(p for _, p in pairs)
+    assert set(part) <= set(range(k))
+    if src:
+        assert metrics.replication_factor == pytest.approx(len(pairs) / len({*src, *dst}))
+        assert metrics.edge_balance == pytest.approx(max(edges.values()) / (len(src) / k))
+        assert metrics.vertex_balance == pytest.approx(max(replicas.values()) / (len(pairs) / k))
+    if k == size:
+        built = build_and_check(size, src, dst, n, strategy=strategy)[0]["graph"]
+        assert metrics.replication_factor == pytest.approx(built.replication_factor)
+        assert metrics.vertex_balance == pytest.approx(built.vertex_balance)
+        assert metrics.edge_balance == pytest.approx(built.edge_balance)
+
+
+def test_a_cut_needs_a_part() -> None:
+    with pytest.raises(UsageError, match="cannot be cut into 0 parts"):
+        cut(edge_list(Comm(), [0], [1], 2), 0)
 
 
 def test_unknown_strategy_names_the_nearest() -> None:

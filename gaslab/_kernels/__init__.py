@@ -1,1 +1,8 @@
-"""Compiled loops, one module per file of ``cython_kernels/``."""
+"""The compiled loops, built from ``cython_kernels/``."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Tell type checkers that kernels carry no types."""

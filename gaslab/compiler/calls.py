@@ -1,160 +1,156 @@
-"""Calls in expressions: Python's built-ins, the math module, helpers and methods."""
+"""Values made by calls: Python's built-ins, the math module, the user's functions and methods."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import math
 from types import FunctionType
 from typing import Any
 
-from gaslab.compiler.declare import PHASES, constant
+from gaslab.compiler.convert import INT_MAX, INT_MIN, constant
+from gaslab.compiler.declare import PHASES
 from gaslab.compiler.frame import MISSING
+from gaslab.compiler.names import nearest_only
+from gaslab.compiler.operators import Operators
 from gaslab.compiler.tree import Binary, Call, CallHelper, Cast, Const, Expr
-from gaslab.compiler.values import Values, near
-from gaslab.errors import nearest
+from gaslab.errors import ProgramError, nearest
 
 _ONE = (
-    "acos acosh asin asinh atan atanh cbrt cos cosh erf erfc exp exp2 expm1 fabs gamma lgamma log10 log1p "
-    "log2 sin sinh sqrt tan tanh"
+    "acos acosh asin asinh atan atanh cbrt ceil cos cosh degrees erf erfc exp exp2 expm1 fabs floor gamma "
+    "isfinite isinf isnan lgamma log10 log1p log2 radians sin sinh sqrt tan tanh trunc"
 )
 ARITY = {
     **dict.fromkeys(_ONE.split(), (1, 1)),
     **dict.fromkeys(["atan2", "copysign", "fmod", "hypot", "ldexp", "nextafter", "pow", "remainder"], (2, 2)),
-    **dict.fromkeys(["degrees", "radians", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite"], (1, 1)),
     "fma": (3, 3),
     "log": (1, 2),
-}
-MATH = {getattr(math, name): name for name in ARITY if hasattr(math, name)}
+}  # of the math functions that C has too: fewest and most arguments
 BUILTINS = ("abs", "min", "max", "int", "float", "bool")
-INSTEAD: dict[Any, str] = {
-    print: "print is not in the language; write to a field, read it from the result",
-    sum: "sum is not in the language; add the values up with +",
-    len: "len is not in the language; v.degree counts edges, self.num_vertices vertices",
-    round: "round is not in the language; write math.floor(x + 0.5)",
-    pow: "pow is not in the language; write x ** y",
-    range: "range stands only in `for i in range(...):`",
-    divmod: "divmod is not in the language; write a // b and a % b",
-    any: "any is not in the language; write a or b",
-    all: "all is not in the language; write a and b",
-    isinstance: "isinstance is not in the language; every value's type is known beforehand",
-    str: "text is not in the language; use numbers",
-    math.isclose: "math.isclose is not in the language; write abs(a - b) <= tolerance",
+_KNOWN = {getattr(builtins, name): name for name in BUILTINS}
+_MATH = {getattr(math, name): name for name in ARITY if hasattr(math, name)}
+_INSTEAD: dict[Any, str] = {
+    print: "write what is to be seen to a field, and read it from the result",
+    sum: "add the values with +",
+    len: "v.degree counts edges, self.num_vertices vertices",
+    round: "write math.floor(x + 0.5)",
+    pow: "write x ** y",
+    range: "it stands in `for i in range(...):` alone",
+    divmod: "write a // b and a % b",
+    any: "write a or b",
+    all: "write a and b",
+    isinstance: "the type of every value is known beforehand",
+    str: "values are numbers",
+    math.isclose: "write abs(a - b) <= tolerance",
 }
 
 
-class Calls(Values):
+class Calls(Operators):
     """Adds calls to the values of one function."""
 
     def value_Call(self, node: ast.Call) -> Expr:
         callee = node.func
-        if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name):
-            role = self.entities.get(callee.value.id)
+        if isinstance(callee, ast.Attribute):
+            role = self.role(callee.value)
             if role == "self":
                 return self.call_method(node, callee)
             if role is not None:
-                raise self.refused_signal(callee, role)
+                raise self.not_a_method(callee)
+        if not isinstance(callee, ast.Name | ast.Attribute):
+            raise self.error(callee, "only functions by name can be called")
         function = self.lookup(callee)
-        text = ast.unparse(callee)
         if function is MISSING:
-            if isinstance(callee, ast.Name) and callee.id in self.names | set(self.entities):
-                raise self.error(
+            raise self.unknown_function(callee)
+        if isinstance(function, FunctionType):
+            return self.call_helper(node, function, None)
+        if _found(function, _MATH):
+            return self.call_math(node, _MATH[function])
+        if not _found(function, _KNOWN):
+            raise self.error(callee, _why_not(function, ast.unparse(callee)))
+        name = _KNOWN[function]
+        self.no_keywords(node, name)
+        if name in ("min", "max"):
+            return self.extreme(node, name)
+        self.count(node, name, 1, 1)
+        result: Expr = getattr(self, f"call_{name}")(node)
+        return result
+
+    def unknown_function(self, callee: ast.Name | ast.Attribute) -> ProgramError:
+        text = ast.unparse(callee)
+        if isinstance(callee, ast.Name):
+            if callee.id in self.names:
+                return self.error(
                     callee, f"{text!r} is a local, not a function; call a function of the module"
                 )
-            known = [*self.known_names(), *BUILTINS]
-            if isinstance(callee, ast.Attribute) and inspect.ismodule(self.lookup(callee.value)):
-                known = [f"{ast.unparse(callee.value)}.{n}" for n in ARITY]
-            raise self.error(callee, f"unknown function {text!r}" + near(text, known))
-        if isinstance(function, FunctionType):
-            return self.call_helper(node, function, {})
-        if not isinstance(function, type | FunctionType) and getattr(function, "__hash__", None) is None:
-            raise self.error(callee, f"{text!r} is no function")
-        if function in MATH:
-            return self.call_math(node, MATH[function])
-        for name in BUILTINS:
-            if function is getattr(__builtins__, name, None) or function is _BUILTIN[name]:
-                method = getattr(self, f"call_{name}")
-                self.no_keywords(node, name)
-                result: Expr = method(node)
-                return result
-        raise self.error(callee, self.why_not(function, text))
-
-    def why_not(self, function: Any, text: str) -> str:
-        """Return why an object that is known cannot be called, and what to write."""
-        if function in INSTEAD:
-            return INSTEAD[function]
-        name = getattr(function, "__name__", "")
-        if name in ARITY and hasattr(math, name):
-            return f"{text} is not in the language; write math.{name}"
-        if getattr(function, "__module__", "") == "math":
-            return f"{text} is not in the language; the math functions in it are those C has"
-        if hasattr(function, "__wrapped__"):
-            return f"{text} is wrapped by a decorator; call a plain def"
-        if not callable(function):
-            return f"{text!r} is of type {type(function).__name__} and cannot be called"
-        return (
-            f"{text} is not in the language; call math functions, {', '.join(BUILTINS)} or a def of your own"
+            return self.error(callee, f"unknown function {text!r}{self.did_you_mean(text, BUILTINS, ARITY)}")
+        owner = self.lookup(callee.value)
+        if owner is MISSING:
+            return self.unknown(callee, text)
+        known = list(ARITY) if owner is math else dir(owner)
+        owner_text = ast.unparse(callee.value)
+        return self.error(
+            callee, f"{owner_text} has no function {callee.attr!r}{nearest_only(callee.attr, known)}"
         )
 
+    def not_a_method(self, callee: ast.Attribute) -> ProgramError:
+        if callee.attr == "signal":
+            return self.error(callee, "signal() gives no value; write it on a line of its own")
+        return self.error(callee, f"{ast.unparse(callee)} cannot be called; nbr.signal() in scatter can")
+
     def no_keywords(self, node: ast.Call, name: str) -> None:
+        """Raise if the call has keywords or a ``*``."""
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                raise self.error(argument, "`*` cannot stand here; write the values one by one")
         for keyword in node.keywords:
-            raise self.error(keyword.value, f"{name} takes no keywords here; write the arguments in order")
+            raise self.error(keyword.value, f"{name} takes no keywords here; write the values in order")
 
     def count(self, node: ast.Call, name: str, low: int, high: int) -> None:
         """Raise unless the call has *low* to *high* arguments."""
-        if not low <= len(node.args) <= high:
-            wanted = str(low) if low == high else f"{low} or {high}"
-            plural = "s" if wanted != "1" else ""
-            raise self.error(node, f"{name} takes {wanted} argument{plural} but gets {len(node.args)}")
+        given = len(node.args)
+        if not low <= given <= high:
+            wanted = f"{low} argument{'s' * (low > 1)}" if low == high else f"{low} or {high} arguments"
+            raise self.error(node, f"{name} takes {wanted} but is given {given}")
 
     # ---- Python's built-ins
-
-    def call_abs(self, node: ast.Call) -> Expr:
-        self.count(node, "abs", 1, 1)
-        value = self.number(node.args[0], "abs of")
-        value = self.widened(value, "int") if value.type == "bool" else value
-        return Call("abs", (value,), value.type)
-
-    def call_min(self, node: ast.Call) -> Expr:
-        return self.extreme(node, "min")
-
-    def call_max(self, node: ast.Call) -> Expr:
-        return self.extreme(node, "max")
 
     def extreme(self, node: ast.Call, name: str) -> Expr:
         """``min(a, b, c)`` is ``min(min(a, b), c)``, in Python's order of comparisons."""
         if len(node.args) < 2:
             raise self.error(node, f"{name} needs two values or more; write {name}(a, b)")
-        values = [self.value(argument) for argument in node.args]
-        result = values[0]
-        for value, argument in zip(values[1:], node.args[1:], strict=True):
-            result, value, type = self.join(result, value, argument)
-            result = Call(name, (result, value), type)
+        result = self.value(node.args[0])
+        for argument in node.args[1:]:
+            result, value, kind = self.join(result, self.value(argument), argument)
+            result = Call(name, (result, value), kind)
         return result
 
+    def call_abs(self, node: ast.Call) -> Expr:
+        value = self.number(node.args[0], "abs of")
+        value = self.widened(value, "int") if value.type == "bool" else value
+        return Call("abs", (value,), value.type)
+
     def call_int(self, node: ast.Call) -> Expr:
-        self.count(node, "int", 1, 1)
-        value = self.number(node.args[0], "int of")
-        return self.whole(value, node)
+        return self.whole(self.number(node.args[0], "int of"), node)
 
     def whole(self, value: Expr, node: ast.AST) -> Expr:
         """Return *value* cut off to an int; out of int64's range is a fault of this line."""
-        if value.type == "float":
-            return Cast(value, "int", self.site(node))
-        return self.widened(value, "int")
+        if value.type != "float":
+            return self.widened(value, "int")
+        if isinstance(value, Const) and math.isfinite(value.value) and INT_MIN <= value.value <= INT_MAX:
+            return self.const(int(value.value), node)
+        return Cast(value, "int", self.site(node))
 
     def call_float(self, node: ast.Call) -> Expr:
-        self.count(node, "float", 1, 1)
         argument = node.args[0]
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
             try:
                 return Const(float(argument.value), "float")  # float("inf") is a common way to write it
             except ValueError:
-                raise self.error(argument, f"{argument.value!r} is no number") from None
+                raise self.error(argument, f"{argument.value!r} is no number; write one") from None
         return self.widened(self.number(argument, "float of"), "float")
 
     def call_bool(self, node: ast.Call) -> Expr:
-        self.count(node, "bool", 1, 1)
         return self.truth(node.args[0])
 
     # ---- math
@@ -162,98 +158,110 @@ class Calls(Values):
     def call_math(self, node: ast.Call, name: str) -> Expr:
         self.no_keywords(node, f"math.{name}")
         self.count(node, f"math.{name}", *ARITY[name])
-        values = [self.number(a, f"math.{name} of") for a in node.args]
+        values = [self.number(argument, f"math.{name} of") for argument in node.args]
         if name in ("floor", "ceil", "trunc"):
-            if values[0].type != "float":
-                return self.widened(values[0], "int")
-            return self.whole(
-                values[0] if name == "trunc" else Call(f"math.{name}", (values[0],), "float"), node
-            )
+            if values[0].type != "float" or name == "trunc":
+                return self.whole(values[0], node)
+            return self.whole(Call(f"math.{name}", (values[0],), "float"), node)
         if name == "ldexp":
-            exponent = self.fit(values[1], "int", node.args[1], "ldexp's exponent")
+            exponent = self.fit(values[1], "int", node.args[1], "the exponent of ldexp")
             return Call("math.ldexp", (self.widened(values[0], "float"), exponent), "float")
-        arguments = tuple(self.widened(v, "float") for v in values)
+        arguments = tuple(self.widened(value, "float") for value in values)
         if name in ("degrees", "radians"):
             factor = 180.0 / math.pi if name == "degrees" else math.pi / 180.0
             return Binary("*", arguments[0], Const(factor, "float"), "float")
         if name == "log" and len(arguments) == 2:
-            logs = [Call("math.log", (a,), "float") for a in arguments]
+            logs = [Call("math.log", (argument,), "float") for argument in arguments]
             return Binary("/", logs[0], logs[1], "float")
         return Call(f"math.{name}", arguments, "bool" if name.startswith("is") else "float")
 
-    # ---- helpers and methods
+    # ---- the user's functions and methods
 
     def call_method(self, node: ast.Call, callee: ast.Attribute) -> Expr:
         declared, name = self.unit.declared, callee.attr
-        if name in declared.aggregators:
-            raise self.error(callee, f"self.{name} is a value, not a method; write self.{name}")
-        if name not in declared.functions:
-            known = [n for n in declared.functions if n not in PHASES and n not in declared.aggregators]
-            if constant(getattr(declared.cls, name, None)) is not None or name in {
-                p.name for p in declared.params
-            }:
-                raise self.error(callee, f"self.{name} is a value, not a method; write self.{name}")
-            raise self.error(callee, f"{declared.cls.__name__} has no method {name!r}" + nearest(name, known))
         if name in PHASES:
             raise self.error(
                 callee, f"self.{name} is called by the engine; move what both need into a method"
             )
-        function = declared.functions[name]
+        if name in declared.aggregators or name in self.parameter_names():
+            raise self.error(callee, f"self.{name} is a value, not a method; write self.{name}")
+        function = declared.functions.get(name)
+        if function is None:
+            known = [n for n in declared.functions if n not in PHASES and n not in declared.aggregators]
+            raise self.error(callee, f"{declared.cls.__name__} has no method {name!r}{nearest(name, known)}")
         if name in declared.static:
-            return self.call_helper(node, function, {})
-        first = function.__code__.co_varnames[:1]
-        return self.call_helper(node, function, {first[0]: "self"} if first else {})
+            return self.call_helper(node, function, None)
+        first = function.__code__.co_varnames[: function.__code__.co_argcount][:1]
+        if not first:
+            raise self.error(callee, f"{name} takes no parameters; write def {name}(self)")
+        return self.call_helper(node, function, first[0])
 
-    def call_helper(self, node: ast.Call, function: FunctionType, bound: dict[str, str]) -> Expr:
-        """Call a function of the user's, made for these types of arguments; *bound* is a method's self."""
-        given: dict[str, Expr | str] = dict(bound)
-        for name, argument in self.bind(node, function, bool(bound)).items():
-            if isinstance(argument, ast.Name) and argument.id in self.entities:
-                given[name] = self.entities[argument.id]
+    def call_helper(self, node: ast.Call, function: FunctionType, me: str | None) -> Expr:
+        """Call a function of the user's, made for these types; *me* is a method's first parameter.
+
+        What the helper reads of the vertex, the edge or the program stands behind its arguments.
+        """
+        given: dict[str, Expr | str] = {me: "self"} if me else {}
+        for name, argument in self.bind(node, function, me is not None).items():
+            role = self.role(argument) if isinstance(argument, ast.expr) else None
+            if role is not None:
+                given[name] = role
             elif isinstance(argument, ast.expr):
                 given[name] = self.value(argument)
             else:
                 number = constant(argument)
                 if number is None:
                     raise self.error(
-                        node, f"the default of {name!r} in {function.__name__} is no number; pass it"
+                        node, f"the default of {name!r} in {function.__name__} is no number; give it"
                     )
                 given[name] = self.const(number, node)
         helper = self.unit.helpers.special(function, given, self, node)
-        values = [v for v in given.values() if not isinstance(v, str)]
-        arguments = [self.widened(v, t) for v, t in zip(values, helper.parameters.values(), strict=True)]
-        hidden = [self.access(value) for value in helper.hidden]
-        assert helper.result is not None  # every path of a helper returns
+        values = [value for value in given.values() if not isinstance(value, str)]
+        hidden = [self.access(value, node) for value in helper.hidden]
         index = self.unit.helpers.place(helper) if self.final else -1
-        return CallHelper(index, (*arguments, *hidden), helper.result)
+        assert helper.result is not None  # every path of a helper returns
+        return CallHelper(index, (*values, *hidden), helper.result)
 
-    def bind(self, node: ast.Call, function: FunctionType, method: bool) -> dict[str, Any]:
+    def bind(self, node: ast.Call, function: FunctionType, is_method: bool) -> dict[str, Any]:
         """Return the argument (a syntax node, or a default's value) of each parameter, in order."""
         name = function.__name__
-        for argument in node.args:
-            if isinstance(argument, ast.Starred):
-                raise self.error(argument, "`*` cannot stand here; write the values one by one")
-        signature = inspect.signature(function)
+        signature = inspect.signature(function, follow_wrapped=False)
         for parameter in signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise self.error(node, f"{name} takes any number of arguments; give it a fixed number")
-        if any(k.arg is None for k in node.keywords):
-            raise self.error(node, "`**` cannot stand here; write the arguments one by one")
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                raise self.error(argument, "`*` cannot stand here; write the values one by one")
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.error(keyword.value, "`**` cannot stand here; write the values one by one")
+        keywords = {str(keyword.arg): keyword.value for keyword in node.keywords}
         try:
-            head = (None,) if method else ()
-            bound = signature.bind(*head, *node.args, **{str(k.arg): k.value for k in node.keywords})
+            bound = signature.bind(*[None] * is_method, *node.args, **keywords)
         except TypeError as error:
             raise self.error(node, f"{name} cannot be called like this: {error}") from None
         bound.apply_defaults()
-        return {n: a for k, (n, a) in enumerate(bound.arguments.items()) if k or not method}
-
-    def refused_signal(self, callee: ast.Attribute, role: str) -> Exception:
-        """Return the error for a call on v, nbr or e where a value is wanted."""
-        if callee.attr != "signal":
-            return self.error(
-                callee, f"{ast.unparse(callee)} is not a method; only nbr.signal() is called in scatter"
-            )
-        return self.error(callee, "signal() gives no value; write it on a line of its own")
+        return {n: a for k, (n, a) in enumerate(bound.arguments.items()) if k or not is_method}
 
 
-_BUILTIN = {"abs": abs, "min": min, "max": max, "int": int, "float": float, "bool": bool}
+def _found(function: Any, table: dict[Any, str]) -> bool:
+    try:
+        return function in table
+    except TypeError:  # not hashable
+        return False
+
+
+def _why_not(function: Any, text: str) -> str:
+    """Return why an object that is known cannot be called, and what to write."""
+    name = getattr(function, "__name__", "")
+    if _found(function, _INSTEAD):
+        return f"{text} is not in the language; {_INSTEAD[function]}"
+    if not callable(function):
+        return f"{text!r} is of type {type(function).__name__} and cannot be called"
+    if hasattr(function, "__wrapped__"):
+        return f"{text} is wrapped by a decorator, which is not in the language; call a plain def"
+    if name in ARITY and hasattr(math, name):
+        return f"{text} is not in the language; write math.{name}"
+    if getattr(function, "__module__", "") == "math":
+        return f"{text} is not in the language, which has the math functions of C"
+    return f"{text} is not in the language; call math functions, {', '.join(BUILTINS)} or a def of your own"

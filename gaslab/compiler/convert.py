@@ -6,15 +6,19 @@ user (``int(x)``, ``x != 0``). A vertex id meets only other ids.
 
 from __future__ import annotations
 
+from typing import Any
+
 from gaslab.compiler.tree import Cast, Const, Expr
 
 _RANK = {"bool": 0, "int": 1, "float": 2}
 NUMBERS = frozenset(_RANK)
+INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
+IDS = "ids are only compared, copied and combined"
 
 
-def named(type: str) -> str:
+def named(kind: str | None) -> str:
     """Return a type as errors call it."""
-    return "a vertex id" if type == "id" else type
+    return "a vertex id" if kind == "id" else str(kind)
 
 
 def join(a: str, b: str) -> str | None:
@@ -22,27 +26,39 @@ def join(a: str, b: str) -> str | None:
     if a == b:
         return a
     if a in NUMBERS and b in NUMBERS:
-        return max(a, b, key=lambda type: _RANK[type])
+        return max(a, b, key=lambda kind: _RANK[kind])
     return None
 
 
-def widen(value: Expr, type: str) -> Expr | None:
-    """Return *value* as *type* if that loses nothing but int's last bits in float; else None."""
-    if value.type == type:
+def widen(value: Expr, kind: str) -> Expr | None:
+    """Return *value* as *kind* if that loses nothing but an int's last bits in a float; else None."""
+    if value.type == kind:
         return value
-    if join(value.type, type) != type:
+    if join(value.type, kind) != kind:
         return None
     if isinstance(value, Const):
-        return Const(float(value.value) if type == "float" else int(value.value), type)
-    return Cast(value, type)
+        return Const(float(value.value) if kind == "float" else int(value.value), kind)
+    return Cast(value, kind)
 
 
 def remedy(given: str, wanted: str) -> str:
     """Return what to write where a *given* type stands and *wanted* is needed."""
     if "id" in (given, wanted):
-        return "vertex ids are only compared, copied and combined"
-    return (
-        "write ... != 0"
-        if wanted == "bool"
-        else "write int(...) to cut it off, math.floor(...) to round down"
-    )
+        return IDS
+    return "write ... != 0" if wanted == "bool" else "write int(...) or math.floor(...)"
+
+
+def constant(value: Any) -> float | int | bool | None:
+    """Return a Python or numpy number as a plain one; None for anything else."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):  # an IntEnum's member too
+        return int(value)
+    return float(value) if isinstance(value, float) else None
+
+
+def type_of(number: float | int | bool) -> str:
+    """Return the expression type of a plain number."""
+    return "bool" if isinstance(number, bool) else "int" if isinstance(number, int) else "float"

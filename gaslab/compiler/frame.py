@@ -1,28 +1,20 @@
-"""One function on its way into the tree: its names, types and what it touches."""
+"""One function on its way into the tree: its names, the types of its locals, what it touches."""
 
 from __future__ import annotations
 
 import ast
 import builtins
+import enum
 import inspect
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gaslab.annotations import closure_of
 from gaslab.compiler.convert import join, named, remedy, widen
 from gaslab.compiler.declare import Declared
 from gaslab.compiler.source import FunctionSource
-from gaslab.compiler.tree import (
-    Aggregate,
-    EdgeField,
-    Expr,
-    Global,
-    Local,
-    Param,
-    Site,
-    VertexAttribute,
-    VertexField,
-)
-from gaslab.errors import ProgramError
+from gaslab.compiler.tree import EdgeField, Expr, Local, Site, VertexAttribute, VertexField
+from gaslab.errors import ProgramError, nearest
 
 if TYPE_CHECKING:
     from gaslab.compiler.helpers import Helpers
@@ -37,9 +29,11 @@ class Sites:
         self._index: dict[Site, int] = {}
 
     def index(self, site: Site) -> int:
+        """Return the index of *site*, a new one for a new place."""
         return self._index.setdefault(site, len(self._index))
 
     def all(self) -> tuple[Site, ...]:
+        """Return all places in the order of their indices."""
         return tuple(self._index)
 
 
@@ -54,34 +48,45 @@ class Unit(NamedTuple):
 class Frame:
     """The state behind one function; `Body` walks it until the types of its locals are settled.
 
-    `entities` says which parameters stand for ``self``, ``v``, ``nbr`` or ``e``. A helper is emitted
-    with scalars alone: what it reads of its entities becomes parameters at its end, kept in `hidden`.
+    `entities` says which parameters stand for ``self``, ``v``, ``nbr`` or ``e``; `parameters` are the
+    scalar ones with their types.
     """
 
     is_helper = False
 
-    def __init__(self, unit: Unit, source: FunctionSource, name: str, entities: dict[str, str]) -> None:
+    def __init__(
+        self,
+        unit: Unit,
+        source: FunctionSource,
+        name: str,
+        entities: dict[str, str],
+        parameters: dict[str, str],
+        returns: str | None,
+    ) -> None:
         self.unit = unit
         self.source = source
         self.name = name
         self.entities = entities
+        self.parameters = parameters
+        self.returns = returns
         self.closure = closure_of(source.function)
+        code = source.function.__code__
+        self.names = frozenset((*code.co_varnames, *code.co_cellvars))  # what Python takes for local
         self.types: dict[str, str] = {}  # of locals, by the user's name; only ever widened
-        self.declared: dict[str, str] = {}  # of annotated locals
-        self.parameters: dict[str, str] = {}  # of scalar parameters, as called
-        self.written: dict[str, str] = {}  # names in the tree that differ from the user's
-        self.assigned: set[str] | None = set()  # locals sure to have a value here; None: not reachable
-        self.hidden: dict[Expr, Local] = {}
+        self.annotated: dict[str, str] = {}  # types of locals that the user declared
+        self.written: dict[str, str] = {}  # names of locals in the tree, where they differ
+        self.made: set[str] = set()  # locals that are the parser's own
+        self.hidden: dict[Expr, Local] = {}  # a helper's parameters for what it reads of its entities
+        self.assigned: set[str] | None = set()  # locals sure to have a value here; None: never reached
         self.reads: set[str] = set()
         self.writes: set[str] = set()
         self.unsettled = False
         self.final = False
-        code = source.function.__code__
-        self.names = frozenset((*code.co_varnames, *code.co_cellvars))
 
     # ---- errors and places
 
     def error(self, node: ast.AST, message: str) -> ProgramError:
+        """Return the error *message* at *node*."""
         return self.source.error(node, message)
 
     def site(self, node: ast.AST) -> int:
@@ -91,24 +96,24 @@ class Frame:
     # ---- types
 
     def join(self, a: Expr, b: Expr, node: ast.AST) -> tuple[Expr, Expr, str]:
-        """Return both values in the type that holds either."""
-        type = join(a.type, b.type)
-        if type is None:
+        """Return both values in the type that holds either, and that type."""
+        kind = join(a.type, b.type)
+        if kind is None:
             raise self.error(node, f"{named(a.type)} meets {named(b.type)}; {remedy(a.type, b.type)}")
-        return self.widened(a, type), self.widened(b, type), type
+        return self.widened(a, kind), self.widened(b, kind), kind
 
-    def widened(self, value: Expr, type: str) -> Expr:
-        """Return *value* as *type*, known to hold it."""
-        wide = widen(value, type)
-        assert wide is not None, (value, type)
+    def widened(self, value: Expr, kind: str) -> Expr:
+        """Return *value* as *kind*, which is known to hold it."""
+        wide = widen(value, kind)
+        assert wide is not None, (value, kind)
         return wide
 
-    def fit(self, value: Expr, type: str, node: ast.AST, what: str) -> Expr:
-        """Return *value* as *type*; raises where it would have to be narrowed."""
-        wide = widen(value, type)
+    def fit(self, value: Expr, kind: str, node: ast.AST, what: str) -> Expr:
+        """Return *value* as *kind*; raises where it would have to be narrowed."""
+        wide = widen(value, kind)
         if wide is None:
             raise self.error(
-                node, f"{what} is {named(type)} but this is {named(value.type)}; {remedy(value.type, type)}"
+                node, f"{what} is {named(kind)} but this is {named(value.type)}; {remedy(value.type, kind)}"
             )
         return wide
 
@@ -118,64 +123,69 @@ class Frame:
         """Return local *name* of the user as the tree has it."""
         return Local(self.written.get(name, name), self.types[name])
 
-    def settle(self, name: str, type: str, node: ast.AST) -> str:
-        """Note that local *name* is given a value of *type*; return the type that holds all its values."""
-        known = self.types.get(name, type)
-        wide = join(known, type)
+    def settle(self, name: str, kind: str, node: ast.AST) -> str:
+        """Note that local *name* is given a value of *kind*; return the type that holds all its values."""
+        known = self.types.get(name, kind)
+        wide = join(known, kind)
         if wide is None:
             raise self.error(
-                node, f"{name!r} is {named(known)} elsewhere and {named(type)} here; use two names"
+                node, f"{name!r} is {named(known)} elsewhere but {named(kind)} here; use two names"
             )
         if self.types.get(name) != wide:
             self.types[name] = wide
             self.unsettled = True
         return wide
 
-    def fresh(self, stem: str, taken: set[str]) -> str:
-        """Return a name for the tree that no local of the user has."""
+    def new_local(self, stem: str, kind: str, node: ast.AST) -> Local:
+        """Return a local of the parser's own; a walk over the same body makes the same ones again."""
         name, k = stem, 0
-        while name in taken or name in self.names:
+        while name in self.made or name in self.names:
             k += 1
             name = f"{stem}_{k}"
-        return name
+        self.made.add(name)
+        self.settle(name, kind, node)
+        return self.local(name)
 
     # ---- what is read
 
-    def access(self, value: Expr) -> Expr:
+    def access(self, value: Expr, node: ast.AST) -> Expr:
         """Return *value*, which reads the vertex, the edge or the program, as this function sees it."""
-        label = label_of(value, self.unit.declared)
+        label = self.label(value)
         if label:
             self.reads.add(label)
         return value
 
+    def label(self, value: Expr) -> str | None:
+        """Return what *value* reads as ``role.name``; None for what is no part of a vertex or edge."""
+        declared = self.unit.declared
+        if isinstance(value, VertexField):
+            return f"{value.role}.{declared.vertex_fields[value.index].name}"
+        if isinstance(value, VertexAttribute):
+            return f"{value.role}.{value.name}"
+        return f"e.{declared.edge_fields[value.index].name}" if isinstance(value, EdgeField) else None
+
     # ---- names
+
+    def role(self, node: ast.expr) -> str | None:
+        """Return ``self``, ``v``, ``nbr`` or ``e`` if *node* is the name of that parameter."""
+        return self.entities.get(node.id) if isinstance(node, ast.Name) else None
 
     def lookup(self, node: ast.expr) -> Any:
         """Return the object that a name, or a dotted name through modules and classes, stands for."""
         if isinstance(node, ast.Attribute):
             owner = self.lookup(node.value)
-            if inspect.ismodule(owner) or inspect.isclass(owner):
+            if inspect.ismodule(owner) or inspect.isclass(owner) or isinstance(owner, enum.Enum):
                 return getattr(owner, node.attr, MISSING)
             return MISSING
-        if not isinstance(node, ast.Name) or node.id in self.names or node.id in self.entities:
+        if not isinstance(node, ast.Name) or node.id in self.names:
             return MISSING
         for scope in (self.closure, self.source.function.__globals__, vars(builtins)):
             if node.id in scope:
                 return scope[node.id]
         return MISSING
 
-    def known_names(self) -> list[str]:
-        """Return the names that could be meant where an unknown one stands."""
-        return [*self.names, *self.closure, *self.source.function.__globals__]
-
-
-def label_of(value: Expr, declared: Declared) -> str | None:
-    """Return what *value* reads as ``role.name``; None for what is no part of a vertex or edge."""
-    if isinstance(value, VertexField):
-        return f"{value.role}.{declared.vertex_fields[value.index].name}"
-    if isinstance(value, VertexAttribute):
-        return f"{value.role}.{value.name}"
-    if isinstance(value, EdgeField):
-        return f"e.{declared.edge_fields[value.index].name}"
-    assert isinstance(value, Param | Aggregate | Global)
-    return None
+    def did_you_mean(self, name: str, *more: Iterable[str]) -> str:
+        """Return ``"; did you mean ...?"`` for a name that is not known here, or nothing."""
+        known = {*self.names, *self.closure, *self.source.function.__globals__}.union(*more) - {name}
+        hint = nearest(name, known)
+        return hint if hint.startswith("; did you mean") else ""

@@ -1,78 +1,84 @@
-"""Helper functions: one copy for each combination of argument types they are called with."""
+"""Helpers: functions and methods the program calls, one copy per combination of argument types."""
 
 from __future__ import annotations
 
 import ast
 from types import FunctionType
 
-from gaslab.annotations import Namespace, evaluate
-from gaslab.compiler.body import Body
+from gaslab.compiler.body import Body, ascii_name
 from gaslab.compiler.convert import join, named
-from gaslab.compiler.declare import storage_of
-from gaslab.compiler.frame import Frame, Unit, label_of
+from gaslab.compiler.frame import Frame, Unit
 from gaslab.compiler.source import function_source
-from gaslab.compiler.tree import Expr, Function, Local
+from gaslab.compiler.tree import Aggregate, Expr, Function, Global, Local, Param
 
 
 class Helper(Body):
-    """A helper for one combination of argument types."""
+    """A helper for one combination of argument types.
+
+    It is emitted with scalars alone: what it reads of a vertex, an edge or the program becomes a
+    parameter at its end, kept in `hidden`, and the caller reads it instead.
+    """
 
     is_helper = True
-    index = -1  # in Tree.helpers; -1 until the first call that stays
+    index = -1  # in Tree.helpers; -1 until a call that stays asks for it
+    _result: str | None = None
 
-    def access(self, value: Expr) -> Expr:
-        """Return a parameter at the end: the caller reads the vertex, the edge or the program."""
-        label = label_of(value, self.unit.declared)
-        if label:
-            self.reads.add(label)
+    @property
+    def result(self) -> str | None:
+        """The type that holds all values returned so far."""
+        return self._result
+
+    def access(self, value: Expr, node: ast.AST) -> Expr:
+        """Return the hidden parameter for *value*."""
+        super().access(value, node)
         if value not in self.hidden:
-            stem = (label or "self." + value.name).replace(".", "_")  # type: ignore[union-attr]
-            if not stem.isascii():
-                stem = "read"
-            self.hidden[value] = Local(self.fresh(stem, {h.name for h in self.hidden.values()}), value.type)
+            assert self.label(value) or isinstance(value, Param | Aggregate | Global)
+            stem = self.label(value) or f"self.{getattr(value, 'name', '')}"
+            used = {*self.names, *(local.name for local in self.hidden.values())}
+            name, k = ascii_name(stem.replace(".", "_")), 0
+            while name in used:
+                k += 1
+                name = f"{stem.replace('.', '_')}_{k}"
+            self.hidden[value] = Local(name, value.type)
         return self.hidden[value]
 
     def returned(self, value: Expr, node: ast.AST) -> Expr:
         """Return *value* in the type that holds all values this helper returns."""
-        wide = join(self.result or value.type, value.type)
+        wide = join(self._result or value.type, value.type)
         if wide is None:
             raise self.error(
-                node, f"{self.name} returns {named(str(self.result))} elsewhere and {named(value.type)} here"
+                node, f"{self.name} returns {named(self._result)} elsewhere but {named(value.type)} here"
             )
-        if wide != self.result:
-            self.result = wide
+        if wide != self._result:
+            self._result = wide
             self.unsettled = True
         return self.widened(value, wide)
-
-    def must_return(self) -> bool:
-        return True
 
 
 class Helpers:
     """The helpers of a program, made as calls to them are met."""
 
+    unit: Unit
+
     def __init__(self) -> None:
-        self.unit: Unit
         self._special: dict[object, Helper] = {}
         self._under_way: list[FunctionType] = []
-        self._placed: list[Function | None] = []
+        self._placed: list[Function] = []
 
     def special(
         self, function: FunctionType, given: dict[str, Expr | str], caller: Frame, node: ast.AST
     ) -> Helper:
-        """Return *function* for the types (or entities) *given*, called at *node* of *caller*."""
-        types = {n: v if isinstance(v, str) else "=" + v.type for n, v in given.items()}
-        key = (function, tuple(types.items()))
+        """Return *function* for the types of values, and the roles, that *given* has by parameter."""
+        entities = {name: value for name, value in given.items() if isinstance(value, str)}
+        parameters = {name: value.type for name, value in given.items() if not isinstance(value, str)}
+        key = (function, tuple(entities.items()), tuple(parameters.items()))
         if key not in self._special:
+            name = function.__name__
             if function in self._under_way:
                 raise caller.error(
-                    node, f"{function.__name__} calls itself; write a loop, recursion is not in the language"
+                    node, f"{name} calls itself, and recursion is not in the language; write a loop"
                 )
-            entities = {n: v for n, v in given.items() if isinstance(v, str)}
-            parameters = {n: v.type for n, v in given.items() if not isinstance(v, str)}
-            helper = Helper(
-                self.unit, function_source(function), function.__name__, entities, parameters, None
-            )
+            helper = Helper(self.unit, function_source(function), name, entities, parameters, None)
             self._under_way.append(function)
             helper.settle_types()
             self._under_way.pop()
@@ -88,9 +94,5 @@ class Helpers:
         return helper.index
 
     def all(self) -> tuple[Function, ...]:
-        return tuple(f for f in self._placed if f is not None)
-
-    def local_storage(self, frame: Frame, annotation: ast.expr) -> str | None:
-        """Return the storage type that annotates a local."""
-        scope = Namespace(frame.closure, frame.source.function.__globals__)
-        return storage_of(evaluate(ast.unparse(annotation), scope))
+        """Return the helpers of the tree."""
+        return tuple(self._placed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import sys
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -19,6 +20,11 @@ from gaslab.compiler.tree import Site
 from gaslab.errors import ProgramError
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
+_BEFORE_NAME = {
+    ast.FunctionDef: len("def "),
+    ast.AsyncFunctionDef: len("async def "),
+    ast.ClassDef: len("class "),
+}
 
 
 class SourceFile:
@@ -29,15 +35,20 @@ class SourceFile:
     def __init__(self, name: str, lines: list[str]) -> None:
         self.name = name
         self.lines = lines
-        self.tree = ast.parse("".join(lines))
-        self.functions: dict[tuple[str, int], Def] = {}
-        self.classes: list[ast.ClassDef] = []
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-                self.functions[node.name, first] = node
+        self.functions: dict[tuple[str, int], Def] = {}  # by name and the line Python counts as first
+        self.classes: dict[str, list[ast.ClassDef]] = {}  # by qualified name, in the order of the file
+        self._index(ast.parse("".join(lines)), "")
+
+    def _index(self, parent: ast.AST, prefix: str) -> None:
+        for node in ast.iter_child_nodes(parent):
+            if isinstance(node, Def):
+                self.functions[node.name, first_line(node)] = node
+                self._index(node, f"{prefix}{node.name}.<locals>.")
             elif isinstance(node, ast.ClassDef):
-                self.classes.append(node)
+                self.classes.setdefault(prefix + node.name, []).append(node)
+                self._index(node, f"{prefix}{node.name}.")
+            else:
+                self._index(node, prefix)
 
     @classmethod
     def of(cls, name: str, module: dict[str, Any] | None = None) -> SourceFile | None:
@@ -67,28 +78,30 @@ class SourceFile:
     def error(self, node: ast.AST, message: str) -> ProgramError:
         """Return the error *message* at *node*: file, line, column, the line itself and a caret.
 
-        An attribute is pointed at by its name, not by the start of what stands before the dot.
+        An attribute is pointed at by its name, a function or class by its own.
         """
         line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-        if (
-            isinstance(node, ast.Attribute)
-            and node.end_lineno is not None
-            and node.end_col_offset is not None
-        ):
-            line, offset = node.end_lineno, node.end_col_offset - len(node.attr.encode())
-        elif isinstance(node, Def | ast.ClassDef):  # at the name, behind "def " or "class "
-            offset += {ast.FunctionDef: 4, ast.AsyncFunctionDef: 10, ast.ClassDef: 6}[type(node)]
+        if isinstance(node, ast.Attribute):
+            line = node.end_lineno or line
+            offset = (node.end_col_offset or offset) - len(node.attr.encode())
+        else:
+            offset += _BEFORE_NAME.get(type(node), 0)  # type: ignore[call-overload]
         text = self.text(line)
         before = text.encode()[:offset].decode(errors="ignore")  # ast counts bytes, people characters
         indent = "".join("\t" if character == "\t" else " " for character in before)
         return ProgramError(f"{shown(self.name)}:{line}:{len(before) + 1}: {message}\n{text}\n{indent}^")
 
 
+def first_line(node: Def | ast.ClassDef) -> int:
+    """Return the line that Python counts as the first: that of the first decorator."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
 def shown(name: str) -> str:
     """Return a file's name as errors show it: relative if it lies below the working directory."""
     try:
         relative = os.path.relpath(name)
-    except (ValueError, OSError):
+    except (ValueError, OSError):  # another drive, or no working directory any more
         return name
     return name if relative.startswith(os.pardir) or not os.path.exists(name) else relative
 
@@ -102,37 +115,33 @@ class FunctionSource:
     file: SourceFile
 
     def error(self, node: ast.AST, message: str) -> ProgramError:
+        """Return the error *message* at *node*."""
         return self.file.error(node, message)
 
 
 def function_source(function: FunctionType) -> FunctionSource:
     """Return where *function* was written; raises ProgramError if that cannot be read."""
     code = function.__code__
+    where = f"{shown(code.co_filename)}:{code.co_firstlineno}"
+    name = function.__qualname__.rpartition("<locals>.")[2]
+    if code.co_name == "<lambda>":
+        raise ProgramError(f"{where}: a lambda is not in the language; write a def")
     file = SourceFile.of(code.co_filename, function.__globals__)
-    name = function.__qualname__.replace("<locals>.", "")
     if file is None:
         raise ProgramError(
-            f"{shown(code.co_filename)}: the source of {name} cannot be read; "
-            "define the program in a file or a notebook cell"
+            f"{where}: the source of {name} cannot be read; define the program in a file or a notebook cell"
         )
     node = file.functions.get((code.co_name, code.co_firstlineno))
-    if code.co_name == "<lambda>":
-        raise ProgramError(
-            f"{shown(code.co_filename)}:{code.co_firstlineno}: a lambda is not in the language; write a def"
-        )
     if node is None or _parameters(node) != code.co_varnames[: len(_parameters(node))]:
-        raise ProgramError(
-            f"{shown(code.co_filename)}:{code.co_firstlineno}: {name} is not at this line any more; "
-            "the file changed after it was loaded, load it again"
-        )
+        raise ProgramError(f"{where}: {name} is not at this line any more; load the changed file again")
     if isinstance(node, ast.AsyncFunctionDef):
-        raise file.error(node, f"{name} is async; write a plain def")
+        raise file.error(node, f"{name} is async, which is not in the language; write a plain def")
     return FunctionSource(function, node, file)
 
 
 def _parameters(node: Def) -> tuple[str, ...]:
     a = node.args
-    return tuple(arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs))
+    return tuple(argument.arg for argument in (*a.posonlyargs, *a.args, *a.kwonlyargs))
 
 
 @dataclass(frozen=True)
@@ -153,18 +162,15 @@ class ClassSource:
                 targets = statement.targets
             elif isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name:
                 return statement
-            if any(isinstance(t, ast.Name) and t.id == name for t in targets):
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
                 return statement
         return None
 
-    def nested(self, cls: type) -> ClassSource:
-        """Return the source of *cls*, an attribute of this class (or of what it inherits from)."""
-        for statement in self.node.body if self.node else ():
-            if (
-                isinstance(statement, ast.ClassDef)
-                and cls.__qualname__ == f"{self.cls.__qualname__}.{statement.name}"
-            ):
-                return ClassSource(cls, statement, self.file)
+    def nested(self, cls: type, name: str) -> ClassSource:
+        """Return the source of *cls*, which this class has as its attribute *name*."""
+        statement = self.declaration(name)
+        if isinstance(statement, ast.ClassDef):
+            return ClassSource(cls, statement, self.file)
         return class_source(cls)
 
     def error(self, node: ast.AST | None, message: str) -> ProgramError:
@@ -177,11 +183,9 @@ class ClassSource:
     def site(self, node: ast.AST | None) -> Site:
         """Return the place of *node*, else of the class."""
         at = node or self.node
-        return (
-            self.file.site(at)
-            if at is not None and self.file is not None
-            else Site(self.cls.__module__, 1, "")
-        )
+        if at is None or self.file is None:
+            return Site(self.cls.__module__, 1, "")
+        return self.file.site(at)
 
 
 def class_source(cls: type) -> ClassSource:
@@ -189,20 +193,15 @@ def class_source(cls: type) -> ClassSource:
     for function in functions_of(cls).values():
         code = function.__code__
         file = SourceFile.of(code.co_filename, function.__globals__)
-        for node in file.classes if file else ():
-            if (
-                node.name == cls.__name__
-                and file
-                and file.functions.get((code.co_name, code.co_firstlineno)) in node.body
-            ):
+        if file is None:
+            continue
+        method = file.functions.get((code.co_name, code.co_firstlineno))
+        for node in file.classes.get(cls.__qualname__, ()):
+            if method in node.body:
                 return ClassSource(cls, node, file)
-    import sys
-
     name = getattr(sys.modules.get(cls.__module__), "__file__", None)
     file = SourceFile.of(name) if name else None
+    found = file.classes.get(cls.__qualname__, []) if file else []
     line = getattr(cls, "__firstlineno__", None)  # from Python 3.13 on
-    found = [n for n in (file.classes if file else ()) if n.name == cls.__name__]
-    found = [
-        n for n in found if line is None or min([n.lineno, *(d.lineno for d in n.decorator_list)]) == line
-    ]
+    found = [node for node in found if line is None or first_line(node) == line]
     return ClassSource(cls, found[-1], file) if found else ClassSource(cls, None, None)

@@ -12,34 +12,38 @@ from gaslab.localgraph import LocalGraph
 
 @dataclass(frozen=True)
 class CutMetrics:
-    """The quality of a vertex-cut; every number is 1 at best.
+    """The quality of a vertex-cut; every number is 1 at best. Vertices without edges do not count.
 
     Attributes
     ----------
     replication_factor : float
-        Mean number of replicas (master and mirrors) over the vertices that have an edge.
+        Mean number of replicas (master and mirrors) of a vertex.
     edge_balance : float
-        Edges of the fullest rank over the mean of all ranks.
+        Edges of the fullest part over the mean of all parts.
     vertex_balance : float
-        Replicas on the fullest rank over the mean of all ranks.
+        Replicas in the fullest part over the mean of all parts.
     """
 
     replication_factor: float
     edge_balance: float
     vertex_balance: float
 
+    @classmethod
+    def of(cls, vertices: int, edges: np.ndarray, replicas: np.ndarray) -> CutMetrics:
+        """Return the metrics of so many vertices, and of the edges and replicas of each part."""
+        return cls(
+            replication_factor=float(replicas.sum() / vertices) if vertices else 1.0,
+            edge_balance=_balance(edges),
+            vertex_balance=_balance(replicas),
+        )
+
 
 def measure(comm: Comm, local: LocalGraph) -> CutMetrics:
     """Measure the cut that *local* is one part of (collective)."""
     with_edge = local.degree > 0
     replicas, masters = int(with_edge.sum()), int(with_edge[: local.num_masters].sum())
-    table = np.array(comm.allgather((replicas, masters, local.num_edges, local.num_local)), dtype=float)
-    replicas_all, masters_all = table[:, 0].sum(), table[:, 1].sum()
-    return CutMetrics(
-        replication_factor=float(replicas_all / masters_all) if masters_all else 1.0,
-        edge_balance=_balance(table[:, 2]),
-        vertex_balance=_balance(table[:, 3]),
-    )
+    table = np.array(comm.allgather((masters, local.num_edges, replicas)))
+    return CutMetrics.of(int(table[:, 0].sum()), table[:, 1], table[:, 2])
 
 
 def _balance(loads: np.ndarray) -> float:

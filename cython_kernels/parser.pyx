@@ -1,0 +1,574 @@
+"""Edge lists from text: counts and parses the lines of one block of bytes, several threads at once.
+
+A block holds whole lines, the last one ended by a newline too, and PADDING bytes more that may be
+read but mean nothing. `split` cuts it at line starts into one run per thread and counts each run's
+lines, so that every run knows where its edges go; `parse` then fills them in. A line that is plainly
+``digits sep digits [sep number]*`` takes the short road (`_quick`); every other line takes the
+long one (`_careful`), which alone decides what a line means. Tests hold the two together.
+"""
+
+from cython.parallel cimport prange
+from libc.math cimport isinf, isnan
+from libc.stdint cimport INT64_MAX, int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memchr, memcpy
+
+import numpy as np
+
+cdef extern from "text.h" nogil:
+    ctypedef struct gl_number:
+        int64_t length
+        int64_t integer
+        double real
+    int64_t gl_count_lines(const uint8_t *p, int64_t length)
+    int64_t gl_read_digits(const uint8_t *p, uint64_t *value)
+    int gl_read_number(const uint8_t *p, gl_number *out)
+    enum:
+        GL_NOT_NUMBER, GL_INTEGER, GL_DOUBLE, GL_HARD_DOUBLE
+
+cdef extern from "names.h" nogil:
+    ctypedef struct gl_names:
+        uint8_t *arena
+        int64_t *start
+        uint64_t *slot
+        int64_t mask
+        int64_t count
+    int64_t gl_intern(gl_names *names, const uint8_t *text, int64_t length)
+
+PADDING = 64
+MAX_FIELDS = FIELDS
+KEPT_BAD = KEPT               # bad lines remembered per run: enough to show the first and a few more
+
+# What a run reports, by index; the names are the contract with gaslab.ingest.text.
+COUNTERS = ("lines", "edges", "comments", "blanks", "headers", "rejected", "self_loops", "largest", "leading_zero")
+cdef enum:
+    LINES, EDGES, COMMENTS, BLANKS, HEADERS, REJECTED, SELF_LOOPS, LARGEST, LEADING_ZERO, NUM_COUNTERS
+
+# Why a line is bad; the texts are in gaslab.ingest.problems.
+PROBLEMS = (
+    "fine", "too_few", "too_many", "not_integer", "negative", "too_large", "empty_id", "not_number", "nan",
+    "out_of_range", "nul", "carriage_return", "quote", "not_utf8",
+)
+cdef enum:
+    FINE, TOO_FEW, TOO_MANY, NOT_INTEGER, NEGATIVE, TOO_LARGE, EMPTY_ID, NOT_NUMBER, IS_NAN
+    OUT_OF_RANGE, NUL, CARRIAGE_RETURN, QUOTE, NOT_UTF8
+
+cdef enum:                    # roles of a field; a column k has role k
+    SOURCE = -1
+    TARGET = -2
+    IGNORED = -3
+
+cdef enum:
+    FIELDS = 256
+    KEPT = 4
+
+cdef struct Dialect:
+    int delimiter             # 0: runs of blanks
+    const uint8_t *comment    # [256], 1 where the byte starts a comment line
+    int strings               # 1: ids are names, interned; 0: integers
+    int num_fields
+    const int8_t *role        # [num_fields]
+    int plain                 # 1: source, target, then columns: the short road may be taken
+
+cdef struct Run:
+    int64_t *source
+    int64_t *target
+    int64_t **column          # bits of int64 or, from `real_from` on, of float64
+    uint8_t *real             # [columns], 1 once a value was not an int64
+    int64_t *counter
+    int64_t *bad              # [KEPT_BAD, 5]: line, offset, length, problem, field
+    gl_names *names
+
+cdef struct Token:
+    const uint8_t *at
+    int64_t length
+    int quoted                # 1: in quotes, 2: with doubled quotes inside
+
+
+cdef inline bint _blank(uint8_t c) noexcept nogil:
+    return c == 32 or c == 9
+
+
+cdef inline void _as_reals(Run *run, int k) noexcept nogil:
+    """Turn column *k*'s integers so far into doubles: its type is decided by all of its values."""
+    cdef int64_t i
+    cdef double value
+    for i in range(run.counter[EDGES]):
+        value = <double> run.column[k][i]
+        memcpy(&run.column[k][i], &value, 8)
+    run.real[k] = 1
+
+
+cdef inline void _store(Run *run, int k, int kind, gl_number *number) noexcept nogil:
+    cdef double value
+    if kind == GL_INTEGER and not run.real[k]:
+        run.column[k][run.counter[EDGES]] = number.integer
+        return
+    if not run.real[k]:
+        _as_reals(run, k)
+    value = <double> number.integer if kind == GL_INTEGER else number.real
+    memcpy(&run.column[k][run.counter[EDGES]], &value, 8)
+
+
+cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcept nogil:
+    """Parse a plain line at *p*: return the next line, or NULL for the long road (nothing is stored)."""
+    cdef uint64_t source, target = 0
+    cdef int64_t count
+    cdef int k
+    cdef int kind[FIELDS]
+    cdef gl_number number[FIELDS]
+    count = gl_read_digits(p, &source)
+    if count == 0 or count > 18 or (p[0] == 48 and count > 1):
+        return NULL
+    p += count
+    for k in range(1, dialect.num_fields):
+        if dialect.delimiter == 0:
+            if not _blank(p[0]):
+                return NULL
+            while _blank(p[0]):
+                p += 1
+        else:
+            if p[0] != dialect.delimiter:
+                return NULL
+            p += 1
+        if k == 1:
+            count = gl_read_digits(p, &target)
+            if count == 0 or count > 18 or (p[0] == 48 and count > 1):
+                return NULL
+            p += count
+        elif dialect.role[k] == IGNORED:
+            while p[0] > 34 or p[0] == 33:             # up to a blank, a quote or anything unusual
+                if p[0] == dialect.delimiter:
+                    break
+                p += 1
+        else:
+            kind[k] = gl_read_number(p, &number[k])
+            if kind[k] != GL_INTEGER and kind[k] != GL_DOUBLE:
+                return NULL
+            p += number[k].length
+    if p[0] == 13:
+        p += 1
+    if p[0] != 10:
+        return NULL
+    for k in range(2, dialect.num_fields):
+        if dialect.role[k] >= 0:
+            _store(run, dialect.role[k], kind[k], &number[k])
+    count = run.counter[EDGES]
+    run.source[count] = <int64_t> source
+    run.target[count] = <int64_t> target
+    run.counter[EDGES] = count + 1
+    run.counter[SELF_LOOPS] += source == target
+    if <int64_t> source > run.counter[LARGEST]:
+        run.counter[LARGEST] = <int64_t> source
+    if <int64_t> target > run.counter[LARGEST]:
+        run.counter[LARGEST] = <int64_t> target
+    return p + 1
+
+
+cdef int _split_blanks(const uint8_t *p, const uint8_t *end, Token *token, int most) noexcept nogil:
+    """Cut a line at runs of blanks; return the number of fields, at most *most* + 1."""
+    cdef int n = 0
+    while True:
+        while p < end and _blank(p[0]):
+            p += 1
+        if p == end or n > most:
+            return n
+        if n < most:
+            token[n].at = p
+            token[n].quoted = 0
+        while p < end and not _blank(p[0]):
+            p += 1
+        if n < most:
+            token[n].length = p - token[n].at
+        n += 1
+
+
+cdef int _split_delimiter(const uint8_t *p, const uint8_t *end, uint8_t delimiter, Token *token, int most) noexcept nogil:
+    """Cut a line at every *delimiter* outside double quotes; return the number of fields, -1 for bad quotes."""
+    cdef int n = 0
+    cdef const uint8_t *stop
+    while True:
+        while p < end and p[0] != delimiter and _blank(p[0]):
+            p += 1
+        if n > most:
+            return n
+        if p < end and p[0] == 34:
+            p += 1
+            stop = p
+            if n < most:
+                token[n].at = p
+                token[n].quoted = 1
+            while True:
+                stop = <const uint8_t *> memchr(stop, 34, end - stop)
+                if stop == NULL:
+                    return -1
+                if stop + 1 < end and stop[1] == 34:
+                    if n < most:
+                        token[n].quoted = 2
+                    stop += 2
+                    continue
+                break
+            if n < most:
+                token[n].length = stop - p
+            p = stop + 1
+            while p < end and p[0] != delimiter and _blank(p[0]):
+                p += 1
+            if p < end and p[0] != delimiter:
+                return -1
+        else:
+            stop = <const uint8_t *> memchr(p, delimiter, end - p)
+            if stop == NULL:
+                stop = end
+            if n < most:
+                token[n].at = p
+                token[n].quoted = 0
+                token[n].length = stop - p
+                while token[n].length > 0 and _blank(p[token[n].length - 1]):
+                    token[n].length -= 1
+            p = stop
+        n += 1
+        if p == end:
+            return n
+        p += 1
+
+
+cdef int _integer_id(Token *token, int64_t *value, int64_t *counter) noexcept nogil:
+    cdef uint64_t digits
+    cdef int64_t count, zeros = 0
+    cdef const uint8_t *p = token.at
+    if token.length == 0:
+        return EMPTY_ID
+    if p[0] == 45 and token.length > 1:
+        return NEGATIVE if gl_read_digits(p + 1, &digits) == token.length - 1 else NOT_INTEGER
+    while zeros < token.length - 1 and p[zeros] == 48:
+        zeros += 1
+    count = gl_read_digits(p + zeros, &digits)
+    if count < token.length - zeros:
+        return NOT_INTEGER
+    if zeros:
+        counter[LEADING_ZERO] = 1
+    if count > 19 or digits > <uint64_t> INT64_MAX:
+        return TOO_LARGE
+    value[0] = <int64_t> digits
+    return FINE
+
+
+cdef inline bint _follows(uint8_t c) noexcept nogil:
+    return (c & 0xC0) == 0x80
+
+
+cdef bint _utf8(const uint8_t *p, int64_t length) noexcept nogil:
+    """Whether the bytes are UTF-8 (RFC 3629: no surrogates, no overlong forms)."""
+    cdef const uint8_t *end = p + length
+    cdef uint8_t c
+    while p < end:
+        c = p[0]
+        if c < 0x80:
+            p += 1
+        elif 0xC2 <= c <= 0xDF:
+            if end - p < 2 or not _follows(p[1]):
+                return False
+            p += 2
+        elif 0xE0 <= c <= 0xEF:
+            if end - p < 3 or not _follows(p[1]) or not _follows(p[2]):
+                return False
+            if (c == 0xE0 and p[1] < 0xA0) or (c == 0xED and p[1] > 0x9F):
+                return False
+            p += 3
+        elif 0xF0 <= c <= 0xF4:
+            if end - p < 4 or not _follows(p[1]) or not _follows(p[2]) or not _follows(p[3]):
+                return False
+            if (c == 0xF0 and p[1] < 0x90) or (c == 0xF4 and p[1] > 0x8F):
+                return False
+            p += 4
+        else:
+            return False
+    return True
+
+
+cdef double _hard_double(const uint8_t *p, int64_t length, int *ok) noexcept with gil:
+    """Python's own float() for what the short road leaves: many digits or far powers of ten."""
+    try:
+        value = float((<const char *> p)[:length])
+    except ValueError:
+        ok[0] = 0
+        return 0.0
+    ok[0] = 1
+    return value
+
+
+cdef inline uint8_t _lower(uint8_t c) noexcept nogil:
+    return c | 32 if 65 <= c <= 90 else c
+
+
+cdef bint _is_word(const uint8_t *p, int64_t length, const char *word) noexcept nogil:
+    cdef int64_t i
+    for i in range(length):
+        if word[i] == 0 or _lower(p[i]) != <uint8_t> word[i]:
+            return False
+    return word[length] == 0
+
+
+cdef int _number(Token *token, int *kind, gl_number *number) noexcept nogil:
+    cdef const uint8_t *p = token.at
+    cdef int64_t length = token.length, sign
+    cdef int ok
+    if length == 0:
+        return NOT_NUMBER
+    kind[0] = gl_read_number(p, number)
+    if kind[0] != GL_NOT_NUMBER and number.length == length:
+        if kind[0] == GL_HARD_DOUBLE:
+            number.real = _hard_double(p, length, &ok)
+            kind[0] = GL_DOUBLE
+            if not ok:
+                return NOT_NUMBER
+            if isinf(number.real):
+                return OUT_OF_RANGE
+        return FINE
+    sign = 1 if p[0] == 45 or p[0] == 43 else 0
+    if _is_word(p + sign, length - sign, b"nan"):
+        return IS_NAN
+    if _is_word(p + sign, length - sign, b"inf") or _is_word(p + sign, length - sign, b"infinity"):
+        number.real = 1.0 / 0.0 * (-1.0 if p[0] == 45 else 1.0)
+        kind[0] = GL_DOUBLE
+        return FINE
+    return NOT_NUMBER
+
+
+cdef int64_t _name(gl_names *names, Token *token) noexcept nogil:
+    """Intern a token; doubled quotes are made single in the free part of the arena first."""
+    cdef uint8_t *free_part
+    cdef int64_t i = 0, n = 0
+    if token.quoted != 2:
+        return gl_intern(names, token.at, token.length)
+    free_part = names.arena + names.start[names.count]
+    while i < token.length:
+        free_part[n] = token.at[i]
+        n += 1
+        i += 2 if token.at[i] == 34 else 1
+    return gl_intern(names, free_part, n)
+
+
+cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *run, int *field) noexcept nogil:
+    """Parse the line [p, end) without its line end: store an edge and return FINE, or what is wrong."""
+    cdef Token token[FIELDS]
+    cdef gl_number number[FIELDS]
+    cdef int kind[FIELDS]
+    cdef int64_t ends[2]
+    cdef int k, n, problem, role, most = dialect.num_fields
+    cdef int64_t edge = run.counter[EDGES]
+    field[0] = 0
+    if memchr(p, 0, end - p) != NULL:
+        return NUL
+    if memchr(p, 13, end - p) != NULL:
+        return CARRIAGE_RETURN
+    if dialect.delimiter == 0:
+        n = _split_blanks(p, end, token, most)
+    else:
+        n = _split_delimiter(p, end, <uint8_t> dialect.delimiter, token, most)
+    if n < 0:
+        return QUOTE
+    field[0] = n
+    if n < most:
+        return TOO_FEW
+    if n > most:
+        return TOO_MANY
+    for k in range(n):
+        role = dialect.role[k]
+        field[0] = k
+        if role == SOURCE or role == TARGET:
+            if dialect.strings:
+                if token[k].length == 0:
+                    return EMPTY_ID
+                if not _utf8(token[k].at, token[k].length):
+                    return NOT_UTF8
+            else:
+                problem = _integer_id(&token[k], &ends[-1 - role], run.counter)
+                if problem != FINE:
+                    return problem
+        elif role != IGNORED:
+            problem = _number(&token[k], &kind[role], &number[role])
+            if problem != FINE:
+                return problem
+    for k in range(n):
+        role = dialect.role[k]
+        if role >= 0:
+            _store(run, role, kind[role], &number[role])
+        elif role != IGNORED and dialect.strings:
+            # Names are interned last: a rejected line must not leave a vertex behind.
+            ends[-1 - role] = _name(run.names, &token[k])
+    run.source[edge] = ends[0]
+    run.target[edge] = ends[1]
+    run.counter[EDGES] = edge + 1
+    run.counter[SELF_LOOPS] += ends[0] == ends[1]
+    if ends[0] > run.counter[LARGEST]:
+        run.counter[LARGEST] = ends[0]
+    if ends[1] > run.counter[LARGEST]:
+        run.counter[LARGEST] = ends[1]
+    return FINE
+
+
+cdef void _parse_run(
+    const uint8_t *text, int64_t lo, int64_t hi, int64_t header, Dialect *dialect, Run *run, int64_t *report
+) noexcept nogil:
+    cdef int64_t counter[NUM_COUNTERS]           # on the stack: neighbours' counters share cache lines
+    cdef const uint8_t *p = text + lo
+    cdef const uint8_t *stop = text + hi
+    cdef const uint8_t *end
+    cdef const uint8_t *first
+    cdef int64_t *bad
+    cdef int problem, field = 0, i
+    for i in range(NUM_COUNTERS):
+        counter[i] = 0
+    counter[LARGEST] = -1
+    run.counter = counter
+    while p < stop:
+        counter[LINES] += 1
+        if dialect.plain and p - text != header:
+            end = _quick(p, dialect, run)
+            if end != NULL:
+                p = end
+                continue
+        end = <const uint8_t *> memchr(p, 10, stop - p)
+        first = p
+        while _blank(first[0]):
+            first += 1
+        if p - text == header:
+            counter[HEADERS] += 1
+        elif first == end or (first[0] == 13 and first + 1 == end):
+            counter[BLANKS] += 1
+        elif dialect.comment[first[0]]:
+            counter[COMMENTS] += 1
+        else:
+            problem = _careful(p, end - 1 if (end - 1)[0] == 13 else end, dialect, run, &field)
+            if problem != FINE:
+                if counter[REJECTED] < KEPT:
+                    bad = run.bad + 5 * counter[REJECTED]
+                    bad[0] = counter[LINES] - 1
+                    bad[1] = p - text
+                    bad[2] = end - p
+                    bad[3] = problem
+                    bad[4] = field
+                counter[REJECTED] += 1
+        p = end + 1
+    for i in range(NUM_COUNTERS):
+        report[i] = counter[i]
+
+
+def split(const uint8_t[::1] text, int64_t begin, int64_t end, int runs):
+    """Cut ``text[begin:end]`` (whole lines) at line starts into *runs* runs.
+
+    Returns (bounds, int64[runs + 1]; lines in each run, int64[runs]).
+    """
+    _check_block(text, begin, end)
+    bounds_array = np.empty(runs + 1, dtype=np.int64)
+    lines_array = np.zeros(runs, dtype=np.int64)
+    cdef int64_t[::1] bounds = bounds_array, lines = lines_array
+    cdef const uint8_t *p = &text[0]
+    cdef int64_t at
+    cdef int t
+    bounds[0] = begin
+    bounds[runs] = end
+    for t in range(1, runs):
+        at = max(bounds[t - 1], begin + (end - begin) * t // runs)
+        if at > begin and at < end:
+            at = <const uint8_t *> memchr(p + at - 1, 10, end - at + 1) - p + 1
+        bounds[t] = at
+    for t in prange(runs, nogil=True, schedule="static", num_threads=runs):
+        lines[t] = gl_count_lines(p + bounds[t], bounds[t + 1] - bounds[t])
+    return bounds_array, lines_array
+
+
+def parse(
+    const uint8_t[::1] text, const int64_t[::1] bounds, const int64_t[::1] first, int64_t header,
+    int delimiter, const uint8_t[::1] comment, bint strings, const int8_t[::1] role,
+    int64_t[::1] source, int64_t[::1] target, tuple columns, const int64_t[:, ::1] names,
+):
+    """Parse the runs of a block; run t's edges go to positions ``first[t]`` onwards.
+
+    *header* is the offset of a line to leave out, or -1. *role* gives each field's use: -1 source,
+    -2 target, -3 ignored, k >= 0 ``columns[k]`` (int64 arrays; their values are the bits of int64,
+    or of float64 in the runs marked in *real*). With *strings*, ``names[t]`` describes run t's
+    name table (`gaslab.ingest.names.NameTable.describe`) and ends are indices into it.
+
+    Returns (counters int64[runs, len(COUNTERS)], bad int64[runs, KEPT_BAD, 5] as (line, offset,
+    length, problem, field), real uint8[runs, columns]).
+    """
+    cdef int runs = bounds.shape[0] - 1, num_columns = len(columns), t, k
+    _check_block(text, bounds[0], bounds[runs])
+    if role.shape[0] > FIELDS:
+        raise ValueError(f"at most {FIELDS} fields, not {role.shape[0]}")
+    counters_array = np.zeros((runs, NUM_COUNTERS), dtype=np.int64)
+    bad_array = np.zeros((runs, KEPT, 5), dtype=np.int64)
+    real_array = np.zeros((runs, max(num_columns, 1)), dtype=np.uint8)
+    pointer_array = np.zeros((runs, max(num_columns, 1)), dtype=np.int64)
+    cdef int64_t[:, ::1] counters = counters_array, pointers = pointer_array
+    cdef int64_t[:, :, ::1] bad = bad_array
+    cdef uint8_t[:, ::1] real = real_array
+    cdef int64_t[::1] column
+    for k in range(num_columns):
+        column = columns[k]
+        for t in range(runs):
+            pointers[t, k] = <int64_t> &column[0] + 8 * first[t] if column.shape[0] else 0
+    cdef Dialect dialect
+    dialect.delimiter = delimiter
+    dialect.comment = &comment[0]
+    dialect.strings = strings
+    dialect.num_fields = role.shape[0]
+    dialect.role = &role[0]
+    dialect.plain = not strings and role[0] == SOURCE and role[1] == TARGET
+    for t in prange(runs, nogil=True, schedule="static", num_threads=runs):
+        _one_run(text, bounds, first, header, &dialect, source, target, pointers, names, counters, bad, real, t)
+    return counters_array, bad_array, real_array[:, :num_columns]
+
+
+cdef void _one_run(
+    const uint8_t[::1] text, const int64_t[::1] bounds, const int64_t[::1] first, int64_t header, Dialect *dialect,
+    int64_t[::1] source, int64_t[::1] target, int64_t[:, ::1] pointers, const int64_t[:, ::1] names,
+    int64_t[:, ::1] counters, int64_t[:, :, ::1] bad, uint8_t[:, ::1] real, int t,
+) noexcept nogil:
+    cdef Run run
+    cdef gl_names table
+    if bounds[t] == bounds[t + 1]:
+        counters[t, LARGEST] = -1
+        return
+    run.source = &source[0] + first[t]
+    run.target = &target[0] + first[t]
+    run.column = <int64_t **> &pointers[t, 0]
+    run.real = &real[t, 0]
+    run.bad = &bad[t, 0, 0]
+    run.names = &table
+    if dialect.strings:
+        table.arena = <uint8_t *> names[t, 0]
+        table.start = <int64_t *> names[t, 1]
+        table.slot = <uint64_t *> names[t, 2]
+        table.mask = names[t, 3]
+        table.count = names[t, 4]
+    _parse_run(&text[0], bounds[t], bounds[t + 1], header, dialect, &run, &counters[t, 0])
+    if dialect.strings:
+        counters[t, LARGEST] = table.count
+
+
+def _check_block(const uint8_t[::1] text, int64_t begin, int64_t end):
+    if begin < 0 or end < begin or end + PADDING > text.shape[0]:
+        raise ValueError(f"[{begin}, {end}) with {PADDING} bytes of padding is not inside {text.shape[0]} bytes")
+    if end > begin and text[end - 1] != 10:
+        raise ValueError("the block does not end with a newline")
+
+
+def fields(bytes line, int delimiter):
+    """Return the fields of one line (without its line end) as bytes, or None for bad quotes."""
+    cdef Token token[FIELDS]
+    cdef bytes padded = line + b"\n" + bytes(PADDING)
+    cdef const uint8_t *p = padded
+    cdef int n, k
+    if delimiter == 0:
+        n = _split_blanks(p, p + len(line), token, FIELDS)
+    else:
+        n = _split_delimiter(p, p + len(line), <uint8_t> delimiter, token, FIELDS)
+    if n < 0:
+        return None
+    found = []
+    for k in range(min(n, FIELDS)):
+        field = (<const char *> token[k].at)[:token[k].length]
+        found.append(field.replace(b'""', b'"') if token[k].quoted == 2 else field)
+    return found

@@ -1,0 +1,120 @@
+"""gaslab: graph-parallel vertex programs at C speed, on a laptop or across MPI ranks.
+
+>>> import gaslab as gl
+>>> graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0])
+>>> gl.pagerank(graph).vertices.to_dict()["score"]
+[0.3333333333333333, 0.3333333333333333, 0.3333333333333333]
+
+Names are loaded when first used, so that ``import gaslab`` costs little and loads no numpy, kernel
+or MPI. Under an MPI launcher it also makes a rank that fails end the others (`gaslab.failure`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from gaslab import failure, launch
+
+if TYPE_CHECKING:
+    from gaslab import errors as errors
+    from gaslab import programs as programs
+    from gaslab.engine.run import run as run
+    from gaslab.errors import CompileError as CompileError
+    from gaslab.errors import ConvergenceWarning as ConvergenceWarning
+    from gaslab.errors import ExecutionError as ExecutionError
+    from gaslab.errors import GaslabError as GaslabError
+    from gaslab.errors import InputError as InputError
+    from gaslab.errors import LaunchError as LaunchError
+    from gaslab.errors import PerformanceWarning as PerformanceWarning
+    from gaslab.errors import ProgramError as ProgramError
+    from gaslab.errors import TimeoutExpired as TimeoutExpired
+    from gaslab.errors import UsageError as UsageError
+    from gaslab.errors import VertexNotFound as VertexNotFound
+    from gaslab.graph import Graph as Graph
+    from gaslab.graph import read_graph as read_graph
+    from gaslab.program import ALL as ALL
+    from gaslab.program import IN as IN
+    from gaslab.program import NONE as NONE
+    from gaslab.program import OUT as OUT
+    from gaslab.program import Edge as Edge
+    from gaslab.program import Max as Max
+    from gaslab.program import Min as Min
+    from gaslab.program import Sum as Sum
+    from gaslab.program import Vertex as Vertex
+    from gaslab.program import VertexId as VertexId
+    from gaslab.program import VertexProgram as VertexProgram
+    from gaslab.program import aggregator as aggregator
+    from gaslab.program import float32 as float32
+    from gaslab.program import float64 as float64
+    from gaslab.program import int8 as int8
+    from gaslab.program import int16 as int16
+    from gaslab.program import int32 as int32
+    from gaslab.program import int64 as int64
+    from gaslab.program import uint8 as uint8
+    from gaslab.program import uint16 as uint16
+    from gaslab.program import uint32 as uint32
+    from gaslab.programs.components import components as components
+    from gaslab.programs.degrees import degrees as degrees
+    from gaslab.programs.pagerank import pagerank as pagerank
+    from gaslab.programs.sssp import sssp as sssp
+    from gaslab.result import Result as Result
+    from gaslab.tables import Table as Table
+
+__version__ = "0.1.0"
+
+# Where each name lives. A type checker reads the imports above; a test keeps the two the same.
+_HOME = {
+    **dict.fromkeys(
+        [
+            "CompileError", "ConvergenceWarning", "ExecutionError", "GaslabError", "InputError",
+            "LaunchError", "PerformanceWarning", "ProgramError", "TimeoutExpired", "UsageError",
+            "VertexNotFound",
+        ],
+        "gaslab.errors",
+    ),
+    **dict.fromkeys(
+        [
+            "ALL", "IN", "NONE", "OUT", "Edge", "Max", "Min", "Sum", "Vertex", "VertexId", "VertexProgram",
+            "aggregator", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16",
+            "uint32",
+        ],
+        "gaslab.program",
+    ),
+    "Graph": "gaslab.graph",
+    "read_graph": "gaslab.graph",
+    "Result": "gaslab.result",
+    "Table": "gaslab.tables",
+    "run": "gaslab.engine.run",
+    "components": "gaslab.programs.components",
+    "degrees": "gaslab.programs.degrees",
+    "pagerank": "gaslab.programs.pagerank",
+    "sssp": "gaslab.programs.sssp",
+}  # fmt: skip
+_MODULES = ("errors", "programs")
+
+__all__ = ["__version__", *_MODULES, *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"gaslab.{name}")
+    else:
+        hint = ""
+        if not name.startswith("_"):
+            from gaslab.errors import nearest
+
+            hint = nearest(name, __all__)
+        raise AttributeError(f"module 'gaslab' has no attribute {name!r}{hint}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+launch.tune_environment()
+failure.install()

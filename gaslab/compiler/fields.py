@@ -1,0 +1,155 @@
+"""Parameters and fields: annotated attributes of a program class, its Vertex and its Edge."""
+
+from __future__ import annotations
+
+import ast
+from typing import Annotated, Any, get_origin
+
+from gaslab import program
+from gaslab.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
+from gaslab.compiler.convert import constant, join, type_of
+from gaslab.compiler.source import ClassSource, class_source
+from gaslab.compiler.tree import REQUIRED, STORAGE, Variable
+from gaslab.errors import nearest
+
+TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
+_PLAIN = {float: "float64", int: "int64", bool: "bool"}
+_DIRECTIONS = ("gather_edges", "scatter_edges")  # may be annotated, and are no parameters
+_EXAMPLE = {"float": "a float such as 1.0", "int": "an int such as 1", "bool": "True or False"}
+_RANGES = {
+    f"{sign}int{bits}": (0, (1 << bits) - 1) if sign else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+
+
+def parameters(cls: type) -> tuple[Variable, ...]:
+    """Return the parameters of program class *cls*."""
+    return _Group(cls, program.VertexProgram, "parameter", cls).variables()
+
+
+def fields(cls: type, name: str) -> tuple[Variable, ...]:
+    """Return the fields of the nested class *name* (``Vertex`` or ``Edge``) of program class *cls*."""
+    base = getattr(program, name)
+    nested = getattr(cls, name, base)
+    if not isinstance(nested, type) or not issubclass(nested, base):
+        source = class_source(next(c for c in cls.__mro__ if name in vars(c)))
+        raise source.error(
+            source.declaration(name), f"{name} is not based on gl.{name}; write class {name}(gl.{name}):"
+        )
+    group = _Group(nested, base, name, cls)
+    found = group.variables()
+    group.refuse_untyped({variable.name for variable in found})
+    return found
+
+
+def storage_of(annotation: Any) -> str | None:
+    """Return the storage type that *annotation* stands for, None if it is no scalar of the language."""
+    if isinstance(annotation, type):
+        return _PLAIN.get(annotation)
+    if get_origin(annotation) is Annotated:
+        marks = [mark for mark in annotation.__metadata__ if isinstance(mark, program.Storage)]
+        return marks[0].name if marks else storage_of(annotation.__origin__)
+    return None
+
+
+class _Group:
+    """The annotated attributes of one class; `kind` is ``"parameter"``, ``"Vertex"`` or ``"Edge"``."""
+
+    def __init__(self, cls: type, stop: type, kind: str, owner: type) -> None:
+        self.cls, self.stop, self.kind, self.owner = cls, stop, kind, owner
+        self.is_parameter = kind == "parameter"
+
+    def variables(self) -> tuple[Variable, ...]:
+        """Return what is declared; raises where a name, a type or a default is outside the language."""
+        annotations = annotations_of(self.cls, self.stop, None if self.is_parameter else self.owner)
+        return tuple(
+            self.variable(name, annotation)
+            for name, annotation in annotations.items()
+            if not is_class_variable(annotation) and not (self.is_parameter and name in _DIRECTIONS)
+        )
+
+    def variable(self, name: str, annotation: Any) -> Variable:
+        source = self.source(next(c for c in self.cls.__mro__ if name in own_annotations(c)))
+        at = source.declaration(name)
+        what = f"parameter {name!r}" if self.is_parameter else f"{self.kind} field {name!r}"
+        reserved = program.RESERVED_PARAMETERS if self.is_parameter else program.RESERVED_FIELDS
+        if name in reserved:
+            raise source.error(at, f"{what} has a reserved name; choose another")
+        storage = storage_of(annotation)
+        if storage is None:
+            where = at.annotation if isinstance(at, ast.AnnAssign) else at
+            raise source.error(where, f"{what} is {_text(annotation)}; write {_advice(annotation)}")
+        default = getattr(self.cls, name, REQUIRED)
+        if default is not REQUIRED:
+            where = at.value if isinstance(at, ast.AnnAssign) and at.value else at
+            default = self.default(default, storage, what, source, where)
+        return Variable(name, storage, default, source.site(at))
+
+    def source(self, home: type) -> ClassSource:
+        """Return the source of *home*, the class or the base that an attribute is written in."""
+        if not self.is_parameter:
+            for program_class in self.owner.__mro__:
+                if vars(program_class).get(self.kind) is home:
+                    return class_source(program_class).nested(home, self.kind)
+        return class_source(home)
+
+    def default(self, value: Any, storage: str, what: str, source: ClassSource, at: ast.AST | None) -> Any:
+        """Return a default as the plain number of its type; raises where it does not fit."""
+        kind = STORAGE[storage][0]
+        if kind == "id":
+            if not self.is_parameter:
+                raise source.error(at, f"{what} is a vertex id without a default; assign it in init")
+            if isinstance(value, int | str) and not isinstance(value, bool):
+                return value
+            raise source.error(
+                at, f"the default of {what} is no vertex id; write an int or str"
+            )
+        number = constant(value)
+        if number is None:
+            raise source.error(at, f"the default of {what} is no number; write {_EXAMPLE[kind]}")
+        given = type_of(number)
+        if join(given, kind) != kind:
+            raise source.error(
+                at, f"{what} is {kind} but its default {number!r} is {given}; write {_EXAMPLE[kind]}"
+            )
+        if kind == "int":
+            low, high = _RANGES[storage]
+            if not low <= number <= high:
+                raise source.error(at, f"{what} holds {low} to {high}, not {number}; choose a wider type")
+            return int(number)
+        return float(number) if kind == "float" else number
+
+    def refuse_untyped(self, known: set[str]) -> None:
+        """Raise for ``score = 0.0`` in a Vertex or Edge: a field whose type was forgotten."""
+        for base in self.cls.__mro__:
+            if base is object or base is self.stop or not issubclass(base, self.stop):
+                continue
+            for name, value in vars(base).items():
+                number = constant(value)
+                if not name.startswith("__") and name not in known and number is not None:
+                    source = self.source(base)
+                    raise source.error(
+                        source.declaration(name),
+                        f"{self.kind} field {name!r} has no type; write {name}: {type_of(number)} = {number!r}",
+                    )
+
+
+def _text(annotation: Any) -> str:
+    if isinstance(annotation, Unresolved):
+        return f"of the unknown type {annotation.text}"
+    name = annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+    return f"of type {name}, which is not in the language"
+
+
+def _advice(annotation: Any) -> str:
+    name = getattr(annotation, "__name__", "")
+    if getattr(annotation, "__module__", "") == "numpy" and name in STORAGE:
+        return f"gl.{name}"
+    if annotation is str:
+        return "gl.VertexId for the id of a vertex"
+    if isinstance(annotation, Unresolved):
+        word = annotation.text.rpartition(".")[2]
+        close = nearest(word, ["VertexId", *STORAGE]).partition("did you mean ")[2]
+        return f"{TYPES}; did you mean {close}" if close else TYPES
+    return TYPES

@@ -1,0 +1,121 @@
+"""The methods of a program: phases and aggregators, their parameters and what each may do."""
+
+from __future__ import annotations
+
+import ast
+
+from gaslab.compiler.body import Body
+from gaslab.compiler.combiner import annotation_value
+from gaslab.compiler.convert import named
+from gaslab.compiler.declare import Declared, parameters_of
+from gaslab.compiler.fields import storage_of
+from gaslab.compiler.frame import Unit
+from gaslab.compiler.source import FunctionSource
+from gaslab.compiler.tree import STORAGE, Aggregate, Combiner, Expr, Function
+from gaslab.errors import ProgramError
+
+_ROLES = {
+    "init": ("self", "v"),
+    "start": ("self", "v"),
+    "active": ("self", "v"),
+    "gather": ("self", "v", "e", "nbr"),
+    "scatter": ("self", "v", "e", "nbr"),
+    "done": ("self",),
+}
+
+
+class Method(Body):
+    """A phase or an aggregator."""
+
+    def canonical(self, name: str) -> str:
+        """apply's two scalars have the same names in every tree."""
+        return "message" if name == "message" else "total"
+
+    def access(self, value: Expr, node: ast.AST) -> Expr:
+        """Return *value*; raises where an aggregate has no value yet."""
+        if isinstance(value, Aggregate):
+            if self.name == "init":
+                raise self.error(
+                    node, f"self.{value.name} has no value yet; aggregators are computed after init"
+                )
+            if self.name in self.unit.declared.aggregators:
+                raise self.error(
+                    node, f"an aggregator cannot read aggregator {value.name!r}; compute it from v's fields"
+                )
+        return super().access(value, node)
+
+
+def method(unit: Unit, name: str) -> Function:
+    """Return phase or aggregator *name* as a tree."""
+    declared = unit.declared
+    source = declared.source(name)
+    entities, parameters = entities_of(source, name, declared)
+    combiner = declared.gather if name == "gather" else declared.aggregators.get(name)
+    returns = combiner.type if combiner else "bool" if name in ("start", "active") else None
+    body = Method(unit, source, name, entities, parameters, returns)
+    body.settle_types()
+    return body.build()
+
+
+def entities_of(
+    source: FunctionSource, name: str, declared: Declared
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what the parameters of a method stand for, and the types of apply's scalars."""
+    if name in declared.static:
+        raise source.error(source.node, f"{name} is a static method; write def {_signature(name, declared)}")
+    node, given = source.node, parameters_of(source.function)
+    if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.args.defaults:
+        raise source.error(node, f"{name} takes plain parameters; write def {_signature(name, declared)}")
+    if name == "apply":
+        return _of_apply(source, given, declared)
+    roles = _ROLES.get(name, ("self", "v"))
+    if len(given) != len(roles):
+        raise source.error(node, f"{name} has {_count(given)}; write def {_signature(name, declared)}")
+    return dict(zip(given, roles, strict=True)), {}
+
+
+def _of_apply(
+    source: FunctionSource, given: tuple[str, ...], declared: Declared
+) -> tuple[dict[str, str], dict[str, str]]:
+    scalars: dict[str, Combiner] = {}
+    wanted = 2 + (declared.gather is not None) + (declared.message is not None)
+    if len(given) != wanted or "message" in given[:2] or "message" in given[2:-1]:
+        raise _wrong_apply(source, given, declared)
+    for parameter in given[2:]:
+        combiner = declared.message if parameter == "message" else declared.gather
+        assert combiner is not None
+        scalars[parameter] = combiner
+        annotation = next(a.annotation for a in source.node.args.args if a.arg == parameter)
+        if annotation is not None and parameter != "message":
+            storage = storage_of(annotation_value(declared.cls, source, parameter, annotation))
+            if storage is None or STORAGE[storage][0] != combiner.type:
+                text = ast.unparse(annotation)
+                raise source.error(
+                    annotation,
+                    f"{parameter!r} is {text} but gather gives {named(combiner.type)}; make them agree",
+                )
+    return {given[0]: "self", given[1]: "v"}, {name: combiner.type for name, combiner in scalars.items()}
+
+
+def _wrong_apply(source: FunctionSource, given: tuple[str, ...], declared: Declared) -> ProgramError:
+    write = f"write def {_signature('apply', declared)}"
+    if declared.gather is not None and given[2:] in ((), ("message",)):
+        return source.error(source.node, f"apply does not take what gather gives; {write}")
+    if declared.gather is None and len(given) > 2 and given[2] != "message":
+        argument = source.node.args.args[2]
+        return source.error(argument, f"apply takes {given[2]!r} but there is no gather to give it; {write}")
+    return source.error(source.node, f"apply has {_count(given)}; {write}")
+
+
+def _signature(name: str, declared: Declared) -> str:
+    """Return how a method is to be written."""
+    parameters = _ROLES.get(name, ("self", "v"))
+    if name == "apply" and declared.gather is not None:
+        parameters = (*parameters, "total")
+    if name == "apply" and declared.message is not None:
+        parameters = (*parameters, "message: ...")
+    return f"{name}({', '.join(parameters)})"
+
+
+def _count(given: tuple[str, ...]) -> str:
+    return f"{len(given)} parameter{'s' * (len(given) != 1)}"

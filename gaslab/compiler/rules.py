@@ -1,0 +1,110 @@
+"""Rules about a program as a whole: what must go together, and names that are likely slips."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+
+from gaslab import program
+from gaslab.compiler.declare import PHASES, Declared
+from gaslab.compiler.method import entities_of
+from gaslab.compiler.names import GLOBALS
+from gaslab.compiler.source import class_source
+from gaslab.compiler.tree import ForRange, If, Signal, Stmt, Tree, While
+from gaslab.errors import nearest
+
+
+def check_declared(declared: Declared) -> None:
+    """Raise for methods that are missing, useless or misspelt, before their bodies are read."""
+    _check_nested(declared)
+    _check_spelling(declared)
+    functions = declared.functions
+    if not declared.aggregators and not any(phase in functions for phase in PHASES):
+        raise class_source(declared.cls).error(
+            None, f"{declared.cls.__name__} has no methods; write gather and apply"
+        )
+    if "gather" in functions and "apply" not in functions:
+        source = declared.source("gather")
+        raise source.error(
+            source.node, "there is no apply to take what gather gives; write def apply(self, v, total)"
+        )
+    if "start" in functions and "active" in functions:
+        source = declared.source("start")
+        raise source.error(source.node, "start has no say beside active; keep one of them")
+    if declared.message is not None and "scatter" not in functions:
+        source = declared.source("apply")
+        raise source.error(
+            source.node.args.args[-1], "nothing sends messages; write nbr.signal(...) in scatter"
+        )
+    if "done" in functions:
+        _check_done(declared)
+
+
+def check_tree(declared: Declared, tree: Tree) -> None:
+    """Raise for a message that apply takes and scatter never sends."""
+    scatter = tree.functions.get("scatter")
+    if declared.message is not None and scatter is not None and not _sends(scatter.body):
+        source = declared.source("apply")
+        raise source.error(
+            source.node.args.args[-1], "scatter sends no message; write nbr.signal(...) with a value"
+        )
+
+
+def _sends(body: tuple[Stmt, ...]) -> bool:
+    for statement in body:
+        if isinstance(statement, Signal) and statement.message is not None:
+            return True
+        if isinstance(statement, If) and (_sends(statement.body) or _sends(statement.otherwise)):
+            return True
+        if isinstance(statement, While | ForRange) and _sends(statement.body):
+            return True
+    return False
+
+
+def _check_nested(declared: Declared) -> None:
+    """Raise for a class based on gl.Vertex that is not called Vertex; likewise Edge."""
+    for base in declared.cls.__mro__:
+        for name, value in vars(base).items():
+            for kind in (program.Vertex, program.Edge):
+                if isinstance(value, type) and issubclass(value, kind) and name != kind.__name__:
+                    source = class_source(base)
+                    word = kind.__name__
+                    raise source.error(
+                        source.declaration(name),
+                        f"{name} is based on gl.{word} but not called {word}; write class {word}(gl.{word}):",
+                    )
+
+
+def _check_spelling(declared: Declared) -> None:
+    """Raise for a method that no one calls and whose name is almost that of a phase."""
+    called = set()
+    for name in declared.functions:
+        node = declared.source(name).node
+        called |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    for name in declared.functions:
+        if name in PHASES or name in declared.aggregators or name in called:
+            continue
+        close = difflib.get_close_matches(name, PHASES, n=1, cutoff=0.75)
+        if close and close[0] not in declared.functions:
+            source = declared.source(name)
+            raise source.error(source.node, f"nothing calls method {name!r}; did you mean {close[0]!r}?")
+
+
+def _check_done(declared: Declared) -> None:
+    """Raise for parameters that done does not have and names of self it cannot know.
+
+    done is plain Python that runs on one rank, so its body is not read any further.
+    """
+    source = declared.source("done")
+    entities_of(source, "done", declared)
+    me = source.node.args.args[0].arg
+    known = [*(p.name for p in declared.params), *declared.aggregators, *GLOBALS]
+    for node in ast.walk(source.node):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or node.value.id != me:
+            continue
+        if node.attr not in known and not hasattr(declared.cls, node.attr):
+            raise source.error(
+                node,
+                f"{declared.cls.__name__} has no parameter or aggregator {node.attr!r}"
+                + nearest(node.attr, known),
+            )

@@ -1,0 +1,145 @@
+"""A rank that fails ends them all.
+
+Under every MPI a rank that raises while the others wait for it leaves them waiting for ever. Here
+``sys.excepthook``, ``threading.excepthook`` and ``sys.exit`` are chained so that the traceback is
+printed with its rank and the job aborted. MPI is never imported here: if nobody has started it, or
+its world is one, all behave as they did before.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Any, NoReturn
+
+from gaslab import launch
+from gaslab.errors import GaslabError
+
+_installed = False
+_armed = True
+_exit_code = 0
+
+
+def install() -> None:
+    """Chain the hooks, once."""
+    global _installed
+    if _installed:
+        return
+    _installed = True
+    _chain_main()
+    _chain_threads()
+    if launch.launcher().parallel:
+        _chain_exit()
+
+
+def disarm() -> None:
+    """Let this process end by itself: every rank is known to end in the same way."""
+    global _armed
+    _armed = False
+
+
+def _chain_main() -> None:
+    previous = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        where = _place()
+        if where is not None and where[0] > 0 and isinstance(error, GaslabError):
+            time.sleep(0.25)  # most likely raised on every rank: rank 0 tells it for all and ends us
+        _announce(where)
+        previous(kind, error, trace)
+        _end_all(130 if issubclass(kind, KeyboardInterrupt) else 1)
+
+    sys.excepthook = hook
+
+
+def _chain_threads() -> None:
+    previous = threading.excepthook
+
+    def hook(arguments: Any) -> None:
+        fatal = arguments.exc_type is not SystemExit  # which ends its thread alone
+        if fatal:
+            _announce(_place())
+        previous(arguments)
+        if fatal:
+            _end_all(1)
+
+    threading.excepthook = hook
+
+
+class _Exit(SystemExit):
+    """What ``sys.exit`` raises. Dying with no Python code below it, it has ended the interpreter.
+
+    Python shows a SystemExit to no hook; but it lets go of it before it runs ``atexit`` functions,
+    and those come before MPI_Finalize would wait for the other ranks.
+    """
+
+    def __del__(self) -> None:
+        global _exit_code
+        try:
+            sys._getframe(1)
+        except ValueError:
+            if self.code not in (None, 0):
+                _exit_code = self.code if isinstance(self.code, int) else 1
+
+
+def _chain_exit() -> None:
+    def leave(status: Any = None, /) -> NoReturn:
+        """Exit the interpreter by raising SystemExit(status)."""
+        raise _Exit(status)
+
+    sys.exit = leave
+    atexit.register(lambda: _end_all(_exit_code) if _exit_code else None)
+
+
+def _mpi() -> Any:
+    """Return mpi4py.MPI if it is running, else None."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is None or not hasattr(mpi, "COMM_WORLD") or not mpi.Is_initialized() or mpi.Is_finalized():
+        return None
+    return mpi
+
+
+def _place() -> tuple[int, int] | None:
+    """Return this process's rank and the size of the world, None when alone."""
+    mpi = _mpi()
+    if mpi is not None:
+        size = mpi.COMM_WORLD.Get_size()
+        return (mpi.COMM_WORLD.Get_rank(), size) if size > 1 else None
+    job = launch.launcher()
+    return (job.rank, job.size) if job.size > 1 and not launch.singleton_allowed() else None
+
+
+def _announce(where: tuple[int, int] | None) -> None:
+    if where is not None and _armed:
+        print(f"gaslab: rank {where[0]} of {where[1]} failed; ending all ranks", file=sys.stderr, flush=True)
+
+
+def _end_all(code: int) -> None:
+    if not _armed or _place() is None:
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    mpi = _mpi()
+    if mpi is None:
+        mpi = _join_to_leave()
+    mpi.COMM_WORLD.Abort(code)
+
+
+def _join_to_leave() -> Any:
+    """Start MPI, which the others may be waiting in for us, or die of a signal that the launcher sees.
+
+    A process that leaves before MPI_Init, whatever its exit code, is no failure to most launchers.
+    """
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, 0.8)
+    try:
+        from gaslab.comm import load_mpi
+
+        return load_mpi()
+    except Exception:  # no MPI here: the signal is all that is left
+        os.kill(os.getpid(), signal.SIGALRM)

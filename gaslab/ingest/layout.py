@@ -1,0 +1,247 @@
+"""What the lines of an edge list mean, decided from its first lines: delimiter, header, columns, kind of ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gaslab._kernels import parser
+from gaslab.errors import InputError, UsageError, nearest
+from gaslab.ingest.files import InputFile, Piece, blocks
+from gaslab.ingest.problems import shown
+
+SOURCE, TARGET, IGNORED = -1, -2, -3  # roles; a column's role is its index
+HEADERS = (("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid"))
+DELIMITERS = {
+    "whitespace": 0, "space": 0, " ": 0, "tab": 9, "\t": 9, "\\t": 9,
+    "comma": 44, ",": 44, "semicolon": 59, ";": 59, "pipe": 124, "|": 124, "colon": 58, ":": 58,
+}  # fmt: skip
+
+_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
+_INTEGER = re.compile(rb"-?(?:0|[1-9]\d*)")
+
+Columns = Mapping[str, "int | str | None"] | Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller said about the text; see `gaslab.ingest.read_edges`."""
+
+    ids: str = "auto"
+    columns: Columns = None
+    comments: str = "#%"
+    delimiter: str | None = None
+    header: bool | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How to read every line."""
+
+    delimiter: int  # a byte, or 0: runs of blanks
+    comment: np.ndarray  # uint8[256], 1 where a byte starts a comment line
+    role: np.ndarray  # int8, one per field
+    fields: list[str]  # what messages call each field
+    columns: list[str]  # names of the columns kept, by role
+    strings: bool
+    header: bytes | None = None  # the header line, without its line end
+    said: list[str] = field(default_factory=list)  # what the user should hear of the decisions
+
+    def with_strings(self) -> Layout:
+        """Return the same layout with ids that are text."""
+        return replace(self, strings=True)
+
+
+def delimiter_byte(delimiter: str) -> int:
+    """Return the delimiter of that name or character as a byte, 0 for runs of blanks."""
+    if delimiter in DELIMITERS:
+        return DELIMITERS[delimiter]
+    if (
+        len(delimiter) == 1
+        and 32 < ord(delimiter) < 127
+        and not delimiter.isalnum()
+        and delimiter not in "+-._\"'"
+    ):
+        return ord(delimiter)
+    raise UsageError(
+        f"delimiter={delimiter!r} cannot be used; give one punctuation character, or one of whitespace, tab, comma, "
+        "semicolon, pipe, colon"
+    )
+
+
+def comment_table(comments: str) -> np.ndarray:
+    """Return uint8[256] with 1 at each character of *comments*."""
+    table = np.zeros(256, dtype=np.uint8)
+    for character in comments:
+        if not 32 < ord(character) < 127:
+            raise UsageError(f"comments={comments!r}: {character!r} is not a visible ASCII character")
+        table[ord(character)] = 1
+    return table
+
+
+def data_lines(file: InputFile, comment: np.ndarray) -> Iterator[tuple[int, bytes]]:
+    """Yield (offset, line without its end) of the lines that are neither blank nor comments."""
+    piece = Piece(0, 0, -1 if file.gzipped else file.size)
+    for block in blocks(file, piece, block_bytes=1 << 16):
+        at = block.offset + block.begin
+        for line in bytes(block.text[block.begin : block.end]).split(b"\n")[:-1]:
+            bare = line.strip(b" \t\r")
+            if bare and not comment[bare[0]]:
+                yield at, line[:-1] if line.endswith(b"\r") else line
+            at += len(line) + 1
+
+
+def first_lines(files: Sequence[InputFile], comment: np.ndarray, count: int) -> list[tuple[int, bytes]]:
+    """Return (file, line) of the first *count* data lines of the input."""
+    found: list[tuple[int, bytes]] = []
+    for index, file in enumerate(files):
+        for _, line in data_lines(file, comment):
+            found.append((index, line))
+            if len(found) == count:
+                return found
+    return found
+
+
+def find_layout(files: Sequence[InputFile], options: Options) -> Layout:
+    """Decide the layout from the first data lines; without any, one in which the rest can be counted."""
+    if options.ids not in ("auto", "int", "str"):
+        raise UsageError(f"ids={options.ids!r}; use 'auto', 'int' or 'str'")
+    comment = comment_table(options.comments)
+    named = None if options.delimiter is None else delimiter_byte(options.delimiter)
+    lines = first_lines(files, comment, 2)
+    ends_only = np.array([SOURCE, TARGET], dtype=np.int8)
+    if not lines:
+        return Layout(named or 0, comment, ends_only, ["source", "target"], [], False)
+    first = lines[0][1]
+    delimiter = named if named is not None else (44 if b"," in first else 0)
+    rows = [_fields(files[index], line, delimiter) for index, line in lines]
+    header = options.header
+    if header is None:
+        header = _looks_like_header(rows, delimiter)
+    names = [name.decode("utf-8", "replace") for name in rows[0]] if header else None
+    if header and len(rows) == 1:
+        return Layout(delimiter, comment, ends_only, ["source", "target"], [], False, first)
+    sample = rows[1] if header else rows[0]
+    where = f"{files[lines[1 if header else 0][0]].name}: {shown(lines[1 if header else 0][1])}"
+    if names is not None and len(names) != len(sample):
+        raise InputError(f"{where}: {len(sample)} fields, but the header {shown(first)} names {len(names)}")
+    if len(sample) < 2:
+        raise InputError(
+            f"{where}: the first data line has 1 field; an edge needs two. Name the delimiter with --delimiter"
+        )
+    if len(sample) > parser.MAX_FIELDS - 1:
+        raise InputError(
+            f"{where}: the first data line has {len(sample)} fields; at most {parser.MAX_FIELDS - 1}"
+        )
+    role, fields, columns, said = _roles(sample, names, delimiter, options.columns, where)
+    ends = [sample[int(np.flatnonzero(role == end)[0])] for end in (SOURCE, TARGET)]
+    strings = options.ids == "str" or (options.ids == "auto" and not all(map(_INTEGER.fullmatch, ends)))
+    if header:
+        said.append(f"{files[0].name}: the first line is a header: {', '.join(names or [])}")
+    return Layout(delimiter, comment, role, fields, columns, strings, first if header else None, said)
+
+
+def _fields(file: InputFile, line: bytes, delimiter: int) -> list[bytes]:
+    found = parser.fields(line, delimiter)
+    if found is None:
+        raise InputError(f"{file.name}: a double quote that does not close its field: {shown(line)}")
+    return found  # type: ignore[no-any-return]
+
+
+def _looks_like_header(rows: list[list[bytes]], delimiter: int) -> bool:
+    """Whether the first of two rows names columns.
+
+    It does if it has the names of a known pair. With a delimiter it also does if both its ids are
+    text above two integers, or a further field is text above a number. Blanks alone are no such
+    sign: a first id that is no integer means names.
+    """
+    lower = [name.decode("utf-8", "replace").lower() for name in rows[0]]
+    if any(source in lower and target in lower for source, target in HEADERS):
+        return True
+    if delimiter == 0 or len(rows) < 2:
+        return False
+    top, below = rows
+    if (
+        not any(map(_INTEGER.fullmatch, top[:2]))
+        and len(below) > 1
+        and all(map(_INTEGER.fullmatch, below[:2]))
+    ):
+        return True
+    return any(
+        a and not _NUMBER.fullmatch(a) and _NUMBER.fullmatch(b)
+        for a, b in zip(top[2:], below[2:], strict=False)
+    )
+
+
+def _roles(
+    sample: list[bytes], names: list[str] | None, delimiter: int, wanted: Columns, where: str
+) -> tuple[np.ndarray, list[str], list[str], list[str]]:
+    """Return (role of each field, names for messages, names of the columns kept, what to say)."""
+    own = (
+        names
+        if names is not None
+        else ["source", "target", "weight", *(f"column{k}" for k in range(3, len(sample)))]
+    )
+    own = own[: len(sample)]
+    given = dict(wanted) if isinstance(wanted, Mapping) else {}
+    at = {name: _position(name, value, own) for name, value in given.items() if value is not None}
+    lower = [name.lower() for name in own]
+    pair = next(((s, t) for s, t in HEADERS if names is not None and s in lower and t in lower), None)
+    source = at.pop("source", lower.index(pair[0]) if pair else 0)
+    target = at.pop("target", lower.index(pair[1]) if pair else 1)
+    if source == target:
+        raise UsageError(
+            f"source and target are both column {source}; name two with columns={{'source': .., 'target': ..}}"
+        )
+    role = np.full(len(sample), IGNORED, dtype=np.int8)
+    role[source], role[target] = SOURCE, TARGET
+    called = {k: name for name, k in at.items()}
+    for name, k in at.items():
+        if k in (source, target):
+            raise UsageError(
+                f"columns={{{name!r}: ...}} names the column of the {'source' if k == source else 'target'}"
+            )
+    columns: list[str] = []
+    fields: list[str] = []
+    said: list[str] = []
+    for k, value in enumerate(sample):
+        name = called.get(k, own[k])
+        fields.append("source" if k == source else "target" if k == target else name)
+        if k in (source, target):
+            continue
+        if k not in called and (
+            name in given or not (wanted is None or isinstance(wanted, Mapping) or name in wanted)
+        ):
+            continue
+        if value and not _NUMBER.fullmatch(value):
+            if delimiter == 0 or k in called:
+                raise InputError(
+                    f"{where}: {name} (column {k + 1}) is not a number; leave it out with --column {name}=none, "
+                    "or name the delimiter, for instance --delimiter tab"
+                )
+            said.append(f"column {name!r} is text and left out")
+            continue
+        role[k] = len(columns)
+        columns.append(name)
+    if wanted is not None and not isinstance(wanted, Mapping):
+        for name in wanted:
+            if name not in columns:
+                raise UsageError(f"there is no column {name!r}{nearest(name, columns or own[2:])}")
+    return role, fields, columns, said
+
+
+def _position(name: str, value: int | str | None, own: list[str]) -> int:
+    """Return the position that ``columns={name: value}`` means."""
+    if isinstance(value, str) and value in own:
+        return own.index(value)
+    if isinstance(value, str) and not value.isdigit():
+        raise UsageError(
+            f"columns={{{name!r}: {value!r}}}: there is no column {value!r}{nearest(value, own)}"
+        )
+    position = int(value)  # type: ignore[arg-type]
+    if not 0 <= position < len(own):
+        raise UsageError(f"columns={{{name!r}: {value!r}}}: columns are 0 to {len(own) - 1}")
+    return position

@@ -1,0 +1,224 @@
+"""Text to edges: this rank's lines, parsed block by block by several threads."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gaslab._kernels import parser
+from gaslab.comm import Comm
+from gaslab.errors import InputError, UsageError
+from gaslab.ingest import files as source
+from gaslab.ingest.files import Block, InputFile, Piece
+from gaslab.ingest.layout import Layout, Options, data_lines, find_layout
+from gaslab.ingest.names import NameTable
+from gaslab.ingest.problems import PROBLEMS, BadLine, message
+
+log = logging.getLogger("gaslab")
+
+RUN_BYTES = 1 << 17  # a thread is not worth less text
+NAME_BLOCK_BYTES = 1 << 20  # a block's every id may be a new name, for which tables keep room
+COUNTED = ("lines", "headers", "comments", "blanks", "rejected", "edges", "self_loops")
+
+
+@dataclass
+class Run:
+    """Rows [lo, hi) come from one run of one block; with string ids they index ``tables[table]``."""
+
+    lo: int
+    hi: int
+    table: int
+    real: np.ndarray  # bool per column: its bits are a float64's, else an int64's
+
+
+@dataclass
+class Parsed:
+    """What this rank read: ends as integer ids, or as indices into the name table of their run."""
+
+    src: np.ndarray
+    dst: np.ndarray
+    columns: list[np.ndarray]  # int64: the bits of the values
+    runs: list[Run] = field(default_factory=list)
+    tables: list[NameTable] = field(default_factory=list)
+    pieces: list[tuple[int, int, int, int]] = field(default_factory=list)  # file, begin, lines, first row
+    bad: list[BadLine] = field(default_factory=list)  # the first of them, lines counted within the piece
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
+    largest: int = -1
+    leading_zero: bool = False
+    rows: int = 0
+
+    def reserve(self, rows: int) -> None:
+        """Make room for *rows* more; memory that is never written is never touched."""
+        need = self.rows + rows
+        if need <= self.src.size:
+            return
+        room = max(need, self.src.size * 3 // 2)
+        self.src, self.dst, *self.columns = (
+            _moved(array, self.rows, room) for array in (self.src, self.dst, *self.columns)
+        )
+
+    def trim(self) -> None:
+        """Give back the room beyond the rows."""
+        for array in (self.src, self.dst, *self.columns):
+            array.resize(self.rows, refcheck=False)
+
+
+def read_text(
+    files: Sequence[InputFile],
+    options: Options,
+    comm: Comm,
+    threads: int,
+    on_bad_line: str,
+    max_bad_lines: int | None,
+) -> tuple[Parsed, Layout, dict[str, int]]:
+    """Read this rank's share of *files* (collective).
+
+    Returns (edges, layout, counts of the whole input). Raises the same InputError on every rank:
+    for the first bad line of the input, when it holds no edge, or when a file cannot be read.
+    """
+    if on_bad_line not in ("error", "skip"):
+        raise UsageError(f"on_bad_line={on_bad_line!r}; use 'error' or 'skip'")
+    if max_bad_lines is not None and on_bad_line != "skip":
+        raise UsageError("max_bad_lines needs on_bad_line='skip'")
+    layout = comm.on_root(lambda: find_layout(files, options))
+    pieces = source.share(files, comm.rank, comm.size)
+    parsed = comm.attempt(lambda: parse_pieces(files, pieces, layout, threads))
+    if options.ids == "auto" and not layout.strings and comm.allreduce(int(parsed.leading_zero), "max"):
+        layout = layout.with_strings()
+        parsed = comm.attempt(lambda: parse_pieces(files, pieces, layout, threads))
+    counts = dict(
+        zip(
+            COUNTED, comm.allreduce(np.array([parsed.counts[name] for name in COUNTED])).tolist(), strict=True
+        )
+    )
+    _settle_bad_lines(parsed, files, layout, comm, counts, on_bad_line, max_bad_lines)
+    if counts["edges"] == 0:
+        named = ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
+        what = [
+            f"{counts[name]} {name}" for name in ("headers", "comments", "blanks", "rejected") if counts[name]
+        ]
+        raise InputError(
+            f"{named}: holds no edges ({counts['lines']} lines{': ' if what else ''}{', '.join(what)})"
+        )
+    return parsed, layout, counts
+
+
+def _moved(array: np.ndarray, rows: int, room: int) -> np.ndarray:
+    larger = np.empty(room, dtype=array.dtype)
+    larger[:rows] = array[:rows]
+    return larger
+
+
+def parse_pieces(
+    files: Sequence[InputFile],
+    pieces: Sequence[Piece],
+    layout: Layout,
+    threads: int,
+    block_bytes: int | None = None,
+) -> Parsed:
+    """Parse the lines of *pieces*, in order (not collective)."""
+    if block_bytes is None:
+        block_bytes = NAME_BLOCK_BYTES if layout.strings else source.BLOCK_BYTES
+    empty = np.empty(0, dtype=np.int64)
+    parsed = Parsed(empty, empty, [empty for _ in layout.columns])
+    parsed.tables = [NameTable() for _ in range(threads if layout.strings else 0)]
+    left = sum(piece.end - piece.begin for piece in pieces if piece.end >= 0)
+    for piece in pieces:
+        first_row, lines = parsed.rows, parsed.counts["lines"]
+        header = _header_offset(files[piece.file], piece, layout)
+        for block in source.blocks(files[piece.file], piece, block_bytes):
+            at = header - block.offset if header >= 0 else -1
+            _parse_block(parsed, block, at, piece.file, lines, layout, threads, left)
+            if piece.end >= 0:
+                left -= block.end - block.begin
+        parsed.pieces.append((piece.file, piece.begin, parsed.counts["lines"] - lines, first_row))
+    parsed.trim()
+    return parsed
+
+
+def _header_offset(file: InputFile, piece: Piece, layout: Layout) -> int:
+    """Return where the header of a file starts, -1 if it has none; every file may repeat it."""
+    if layout.header is not None and piece.begin == 0:
+        for offset, line in data_lines(file, layout.comment):
+            return offset if line == layout.header else -1
+    return -1
+
+
+def _parse_block(
+    parsed: Parsed,
+    block: Block,
+    header: int,
+    file: int,
+    lines_before: int,
+    layout: Layout,
+    threads: int,
+    left: int,
+) -> None:
+    """Parse one block onto the end of *parsed*; *left* is the text still to come, this block included."""
+    size = block.end - block.begin
+    bounds, lines = parser.split(block.text, block.begin, block.end, max(1, min(threads, size // RUN_BYTES)))
+    most = int(lines.sum())
+    parsed.reserve(max(most, int(most / size * left * 1.02) if parsed.src.size == 0 else 0))
+    first = parsed.rows + np.cumsum(lines) - lines
+    for table, count, width in zip(parsed.tables, lines, np.diff(bounds), strict=False):
+        table.reserve(2 * int(count), int(width))
+    names = np.array([table.describe() for table in parsed.tables] or [[0] * 5], dtype=np.int64)
+    counters, bad, real = parser.parse(
+        block.text, bounds, first, header, layout.delimiter, layout.comment, layout.strings, layout.role,
+        parsed.src, parsed.dst, tuple(parsed.columns), names,
+    )  # fmt: skip
+    counted = dict(zip(parser.COUNTERS, counters.T, strict=True))
+    start = parsed.counts["lines"] - lines_before + np.cumsum(lines) - lines
+    for run in range(len(lines)):
+        lo, count = int(first[run]), int(counted["edges"][run])
+        if lo != parsed.rows and count:  # an earlier run had lines that are no edges
+            for array in (parsed.src, parsed.dst, *parsed.columns):
+                array[parsed.rows : parsed.rows + count] = array[lo : lo + count]
+        parsed.runs.append(Run(parsed.rows, parsed.rows + count, run, real[run].astype(bool)))
+        parsed.rows += count
+        if layout.strings:
+            parsed.tables[run].count = int(counted["largest"][run])
+        for line, offset, length, problem, column in bad[run, : counted["rejected"][run]]:
+            if len(parsed.bad) < parser.KEPT_BAD:
+                text = bytes(block.text[offset : offset + length])
+                parsed.bad.append(
+                    BadLine(file, int(start[run] + line) + 1, PROBLEMS[problem], int(column), text)
+                )
+    for name in COUNTED:
+        parsed.counts[name] += int(counted[name].sum())
+    parsed.largest = max(parsed.largest, int(counted["largest"].max()))
+    parsed.leading_zero |= bool(counted["leading_zero"].any())
+
+
+def _settle_bad_lines(
+    parsed: Parsed, files: Sequence[InputFile], layout: Layout, comm: Comm, counts: dict[str, int],
+    on_bad_line: str, max_bad_lines: int | None,
+) -> None:  # fmt: skip
+    """Raise for the first bad line, or warn of those left out (collective)."""
+    if counts["rejected"] == 0:
+        return
+    told = comm.allgather((parsed.pieces, parsed.bad))
+    lengths = {(file, begin): lines for pieces, _ in told for file, begin, lines, _ in pieces}
+    found = []
+    for pieces, bads in told:
+        begins = {file: begin for file, begin, _, _ in pieces}
+        for bad in bads:
+            above = sum(
+                n for (file, begin), n in lengths.items() if file == bad.file and begin < begins[bad.file]
+            )
+            found.append(replace(bad, line=bad.line + above))
+    first = min(found, key=lambda bad: (bad.file, bad.line))
+    text = message(first, files[first.file].name, layout.fields, counts["rejected"])
+    if on_bad_line == "error":
+        raise InputError(text)
+    if max_bad_lines is not None and counts["rejected"] > max_bad_lines:
+        raise InputError(
+            f"{counts['rejected']} bad lines are more than the {max_bad_lines} allowed; the first: {text}"
+        )
+    if comm.rank == 0:
+        log.warning(
+            "%d of %d lines left out as bad; the first: %s", counts["rejected"], counts["lines"], text
+        )

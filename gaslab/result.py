@@ -1,0 +1,261 @@
+"""`Result`: what a run answers, on every rank, in the user's own ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.errors import UsageError
+from gaslab.tables import Table, objects
+
+if TYPE_CHECKING:
+    from gaslab.comm import Comm
+    from gaslab.graph import Graph
+
+OBJECT_BYTES = 64  # of a small Python object and the pointer to it
+OUTSIDE = -1  # shown for an id field that holds no vertex, where ids are integers
+
+
+class Result:
+    """The answer of `gaslab.run`.
+
+    Attributes
+    ----------
+    vertices : Table
+        One row per vertex, sorted by id; a column per vertex field.
+    edges : Table
+        One row per edge, sorted by source and target; a column per edge field that scatter wrote
+        (no rows if there is none).
+    metrics : dict
+        Figures of the run: iterations, updates, bytes_sent, seconds, ...
+    history : list of dict
+        One entry per superstep.
+    converged : bool
+        Whether the program came to its own end.
+    iterations : int
+        Supersteps run.
+    on : str
+        ``"all"``: every rank has the whole answer. ``"root"``: rank 0 has it, elsewhere the tables are
+        empty. ``"local"``: each rank has the vertices it is master of, and its edges.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> result = gl.components(gl.Graph.from_edges([1, 2, 7], [2, 3, 8]))
+    >>> result
+    <Result of Components: 5 vertices, 3 supersteps, converged; fields: component>
+    >>> result.vertices["component"]
+    array([1, 1, 1, 7, 7])
+    """
+
+    def __init__(
+        self,
+        vertices: Table,
+        edges: Table,
+        metrics: Mapping[str, Any],
+        history: Sequence[Mapping[str, Any]],
+        converged: bool,
+        iterations: int,
+        on: str,
+        fingerprint: str,
+    ) -> None:
+        self.vertices, self.edges = vertices, edges
+        self.metrics, self.history = dict(metrics), [dict(row) for row in history]
+        self.converged, self.iterations = converged, iterations
+        self.on, self.fingerprint = on, fingerprint
+
+    @classmethod
+    def collect(
+        cls,
+        graph: Graph,
+        storage: Mapping[str, str],
+        vertex_values: Mapping[str, np.ndarray],
+        edge_values: Mapping[str, np.ndarray],
+        metrics: Mapping[str, Any],
+        history: Sequence[Mapping[str, Any]],
+        converged: bool,
+        iterations: int,
+        on: str = "all",
+    ) -> Result:
+        """Bring together what the ranks computed (collective).
+
+        Parameters
+        ----------
+        storage : mapping
+            Field name to storage type; fields of type ``"id"`` hold global ids and become the user's.
+        vertex_values : mapping
+            Field name to the values of this rank's masters.
+        edge_values : mapping
+            Field name to the values of this rank's edges, in slot order.
+        on : {"all", "root", "local"}
+            Where the answer goes.
+
+        Raises
+        ------
+        UsageError
+            The copies would not fit into memory; the message says their size.
+        """
+        local = graph.local
+        masters = local.gid[: local.num_masters]
+        vertices = _Part({"id": masters}, vertex_values, storage)
+        if edge_values:
+            source, target = graph.edges()
+            edges = _Part({"source": source, "target": target}, edge_values, storage)
+        else:
+            nothing = np.zeros(0, np.int64)
+            edges = _Part({"source": nothing, "target": nothing}, {}, storage)
+        if on != "local":
+            _check_room(graph, [vertices, edges], everywhere=on == "all")
+        tables = [_table(graph, part, on) for part in (vertices, edges)]
+        return cls(tables[0], tables[1], metrics, history, converged, iterations, on, graph.fingerprint)
+
+    def replaced(self, **changes: Any) -> Result:
+        """Return this result with some of its attributes changed."""
+        names = ("vertices", "edges", "metrics", "history", "converged", "iterations", "on", "fingerprint")
+        return Result(**{name: changes.get(name, getattr(self, name)) for name in names})
+
+    def __repr__(self) -> str:
+        end = "converged" if self.converged else "not converged"
+        return (
+            f"<Result of {self.metrics.get('program', 'a program')}: {len(self.vertices):,} vertices, "
+            f"{self.iterations:,} superstep{'s' * (self.iterations != 1)}, {end}; "
+            f"fields: {', '.join([*self.vertices.columns, *self.edges.columns]) or 'none'}>"
+        )
+
+
+class _Part:
+    """This rank's rows of a table, in global ids, sorted; `keys` and id columns are still global ids."""
+
+    def __init__(
+        self, keys: Mapping[str, np.ndarray], columns: Mapping[str, np.ndarray], storage: Mapping[str, str]
+    ) -> None:
+        order = np.lexsort(tuple(reversed(list(keys.values()))))  # stable: parallel edges keep their order
+        self.keys = {name: values[order] for name, values in keys.items()}
+        self.columns = {
+            name: np.ascontiguousarray(values[order], np.bool_ if storage[name] == "bool" else None)
+            for name, values in columns.items()
+        }
+        self.id_columns = [name for name in columns if storage[name] == "id"]
+
+    @property
+    def rows(self) -> int:
+        return int(next(iter(self.keys.values())).size)
+
+
+def _table(graph: Graph, part: _Part, on: str) -> Table:
+    if on == "local":
+        keys = {name: user_ids(graph, gids) for name, gids in part.keys.items()}
+        columns = {
+            name: user_ids(graph, values) if name in part.id_columns else values
+            for name, values in part.columns.items()
+        }
+        return Table(keys, columns, next(iter(part.keys.values())))
+    # The ids of all vertices, by global id, translate every key and id column where the answer goes.
+    comm = graph.comm
+    needed = "id" in part.keys or comm.allreduce(part.rows)
+    whole_ids = _all_ids(graph, on) if needed else np.zeros(0, np.int64)
+    gathered = [_gather(comm, values, on) for values in (*part.keys.values(), *part.columns.values())]
+    order = np.lexsort(tuple(reversed(gathered[: len(part.keys)])))
+    names = [*part.keys, *part.columns]
+    whole = {name: values[order] for name, values in zip(names, gathered, strict=True)}
+    gids = whole[names[0]]
+    for name in (*part.keys, *part.id_columns):
+        whole[name] = _translate(whole[name], whole_ids)
+    keys = {name: whole[name] for name in part.keys}
+    return Table(keys, {name: whole[name] for name in part.columns}, gids)
+
+
+def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:
+    """Return the user's ids of global ids, as an int64 or object array (collective).
+
+    A value outside 0..num_vertices-1 (the identity of Min or Max) becomes -1, or None.
+    """
+    inside = (gids >= 0) & (gids < graph.num_vertices)
+    found = graph.ids.lookup(np.ascontiguousarray(gids[inside], np.int64))
+    known: np.ndarray = found if isinstance(found, np.ndarray) else objects(found)
+    if inside.all():
+        return known
+    ids = np.full(gids.size, OUTSIDE if known.dtype.kind == "i" else None, known.dtype)
+    ids[inside] = known
+    return ids
+
+
+def _translate(gids: np.ndarray, whole_ids: np.ndarray) -> np.ndarray:
+    inside = (gids >= 0) & (gids < whole_ids.size)
+    if inside.all():
+        return whole_ids[gids]
+    ids = np.full(gids.size, OUTSIDE if whole_ids.dtype.kind == "i" else None, whole_ids.dtype)
+    ids[inside] = whole_ids[gids[inside]]
+    return ids
+
+
+def _all_ids(graph: Graph, on: str) -> np.ndarray:
+    """Return the user's ids of all vertices, by global id, where the answer goes (collective)."""
+    comm, n = graph.comm, graph.num_vertices
+    lo, hi = n * comm.rank // comm.size, n * (comm.rank + 1) // comm.size
+    return _gather(comm, user_ids(graph, np.arange(lo, hi, dtype=np.int64)), on)
+
+
+def _gather(comm: Comm, values: np.ndarray, on: str) -> np.ndarray:
+    """Return the values of all ranks, in rank order, where the answer goes; elsewhere an empty array."""
+    if comm.size == 1:
+        return values
+    if values.dtype == object or comm.bcast(values.dtype == object):
+        return _gather_objects(comm, values, on)
+    parts = comm.allgather_array(values) if on == "all" else comm.gather_array(values)
+    return np.zeros(0, values.dtype) if parts is None else np.concatenate(parts)
+
+
+def _gather_objects(comm: Comm, values: np.ndarray, on: str) -> np.ndarray:
+    """As `_gather`, for Python objects: pickled, so that their bytes move like any array."""
+    import pickle
+
+    data = np.frombuffer(pickle.dumps(values.tolist(), protocol=5), np.uint8)
+    parts = comm.allgather_array(data) if on == "all" else comm.gather_array(data)
+    if parts is None:
+        return np.zeros(0, object)
+    return objects([value for part in parts for value in pickle.loads(part.tobytes())])
+
+
+def _check_room(graph: Graph, parts: Sequence[_Part], everywhere: bool) -> None:
+    """Raise UsageError on every rank if the whole answer would not fit on some machine (collective)."""
+    comm = graph.comm
+    row = [
+        sum(values.itemsize for values in (*part.keys.values(), *part.columns.values()))
+        + (0 if graph.ids.kind == "int" else OBJECT_BYTES * (len(part.keys) + len(part.id_columns)))
+        for part in parts
+    ]
+    rows = comm.allreduce(np.array([part.rows for part in parts], np.int64))
+    whole = int(sum(int(count) * size for count, size in zip(rows, row, strict=True)))
+    copies = comm.local_ranks if everywhere else 1
+    # What is gathered is also sorted and translated: twice the answer, at the worst moment.
+    room = comm.allreduce(available_memory(), "min")
+    if 2 * whole * copies > room:
+        raise UsageError(
+            f"the whole answer takes {human(whole)}, times {copies} rank{'s' * (copies > 1)} of one machine, "
+            f"twice while it is sorted, and {human(room)} of memory are free; ask for on='root' (one copy), "
+            "for on='local' (each rank its own part), or write it with --output"
+        )
+
+
+def available_memory() -> int:
+    """Return the bytes that may still be allocated on this machine (2**62 where nobody says)."""
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 1 << 62
+
+
+def human(count: float) -> str:
+    """Return a number of bytes in the unit a person would choose."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if abs(count) < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"

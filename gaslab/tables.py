@@ -1,0 +1,145 @@
+"""`Table`: answers by vertex or by edge, in the user's own ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+SHOWN = 10  # rows in a repr
+
+
+class Table:
+    """Columns of equal length, keyed by the id of a vertex, or by the source and target of an edge.
+
+    Attributes
+    ----------
+    ids : array, or two arrays
+        Vertex ids as they came: int64, or an object array of str or of the user's own objects. For
+        edges the pair (sources, targets).
+    columns : list of str
+        Names of the columns, keys not included.
+    gids : int64 array
+        Global ids of the rows (of the sources, for edges): positions in the sorted order of all ids.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> table = gl.degrees(gl.Graph.from_edges(["a", "a"], ["b", "c"])).vertices
+    >>> table
+    <Table: 3 rows; columns: in_edges, out_edges, edges>
+    id  in_edges  out_edges  edges
+    a          0          2      2
+    b          1          0      1
+    c          1          0      1
+    >>> table["edges"], table.to_dict("edges")
+    (array([2, 1, 1]), {'a': 2, 'b': 1, 'c': 1})
+    """
+
+    def __init__(
+        self, keys: Mapping[str, np.ndarray], columns: Mapping[str, np.ndarray], gids: np.ndarray
+    ) -> None:
+        self._keys, self._columns, self.gids = dict(keys), dict(columns), gids
+
+    @property
+    def ids(self) -> Any:
+        arrays = tuple(self._keys.values())
+        return arrays[0] if len(arrays) == 1 else arrays
+
+    @property
+    def keys(self) -> list[str]:
+        """``["id"]``, or ``["source", "target"]``."""
+        return list(self._keys)
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._columns)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        for arrays in (self._columns, self._keys):
+            if name in arrays:
+                return arrays[name]
+        raise UsageError(f"the table has no column {name!r}{nearest(name, [*self._keys, *self._columns])}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns or name in self._keys
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self.gids)
+
+    def select(self, *columns: str) -> Table:
+        """Return the table with these columns only, in this order (nothing is copied)."""
+        return Table(self._keys, {name: self[name] for name in columns}, self.gids)
+
+    def take(self, rows: np.ndarray) -> Table:
+        """Return the table of these rows, given by position or by a mask."""
+        keys = {name: values[rows] for name, values in self._keys.items()}
+        return Table(keys, {name: values[rows] for name, values in self._columns.items()}, self.gids[rows])
+
+    def to_dict(self, column: str | None = None) -> dict[Any, Any]:
+        """Return ``{id: value}`` of one column, or ``{id: {column: value}}`` of all, as plain Python values.
+
+        The key of an edge is (source, target); of parallel edges the last one stays.
+        """
+        keys = [values.tolist() for values in self._keys.values()]
+        ids = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
+        if column is not None:
+            return dict(zip(ids, self[column].tolist(), strict=True))
+        rows = zip(*(values.tolist() for values in self._columns.values()), strict=True)
+        if not self._columns:
+            return {key: {} for key in ids}
+        return {key: dict(zip(self._columns, row, strict=True)) for key, row in zip(ids, rows, strict=True)}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a DataFrame indexed by the id (by source and target, for edges)."""
+        import pandas
+
+        if len(self._keys) == 1:
+            index: Any = pandas.Index(self.ids, name="id")
+        else:
+            index = pandas.MultiIndex.from_arrays(self.ids, names=self.keys)
+        return pandas.DataFrame(self._columns, index=index)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return an Arrow table; the keys are its first columns."""
+        import pyarrow
+
+        return pyarrow.table({**self._keys, **self._columns})
+
+    def __repr__(self) -> str:
+        rows = f"{len(self):,} row{'s' * (len(self) != 1)}"
+        head = [f"<Table: {rows}; columns: {', '.join(self._columns) or 'none'}>"]
+        lines = render(self.take(np.arange(min(len(self), SHOWN))))
+        more = [f"… and {len(self) - SHOWN:,} more"] if len(self) > SHOWN else []
+        return "\n".join(head + lines + more)
+
+
+def render(table: Table) -> list[str]:
+    """Return the lines of a small table, aligned: ids to the left, numbers to the right."""
+    cells = []
+    for name in (*table.keys, *table.columns):
+        values = table[name]
+        numbers = values.dtype.kind in "iufb" and name not in table.keys
+        texts = [name, *(_short(value) for value in values.tolist())]
+        width = max(map(len, texts))
+        cells.append([text.rjust(width) if numbers else text.ljust(width) for text in texts])
+    return ["  ".join(row).rstrip() for row in zip(*cells, strict=True)]
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def objects(values: Any) -> np.ndarray:
+    """Return a 1-D object array of *values*, also where these are tuples of one length."""
+    return np.fromiter(values, dtype=object, count=len(values))
