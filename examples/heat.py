@@ -52,7 +52,7 @@ class Heat(gl.VertexProgram):
 def main() -> None:
     imports = Path(__file__).resolve().parent.parent / "datasets" / "stdlib-imports.tsv"
     graph = gl.read_graph(imports)
-    result = gl.run(Heat(source="asyncio", time=0.05), graph, columns={"conductance": 0})
+    result = gl.run(Heat(source="asyncio", time=0.05), graph, columns={"conductance": "weight"})
     temperature = dict(zip(result.vertices.ids, result.vertices["temperature"], strict=True))
     if graph.comm.rank == 0:
         print(f"after {result.iterations} steps the heat of all modules is {sum(temperature.values()):.12f}")

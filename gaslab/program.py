@@ -51,8 +51,8 @@ uint32 = Annotated[int, Storage("uint32")]
 uint16 = Annotated[int, Storage("uint16")]
 uint8 = Annotated[int, Storage("uint8")]
 # In the user's own ids; inside a program only compared, ordered, copied and combined. To a type
-# checker it is Any: ints or strs, but never both in one graph, so `<` between two is always right.
-VertexId = Annotated[Any, Storage("id")]
+# checker it takes anything, and comparing two gives a bool (with plain Any it would give Any).
+VertexId = Annotated[Any | int, Storage("id")]
 
 
 class Combine:
