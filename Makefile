@@ -48,7 +48,6 @@ quick: build
 lint: build
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy examples/*.py datasets/make.py
 
 bench: build
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -1,36 +1,110 @@
-"""Builds the kernels: every ``cython_kernels/NAME.pyx`` becomes ``gaslab._kernels.NAME``."""
+"""Builds the kernels and compiles the built-in programs; everything else is in pyproject.toml.
+
+Every ``cython_kernels/NAME.pyx`` becomes ``gaslab._kernels.NAME``. Then every program class of
+``gaslab/programs`` goes through gaslab's own compiler, once for each CPU level, into
+``gaslab/_builtins``, so that installed programs start at once and need no compiler.
+"""
 
 from __future__ import annotations
 
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy
-from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError
 
+ROOT = Path(__file__).resolve().parent
 KERNELS = Path("cython_kernels")
-C_FLAGS = ["-O3", "-fopenmp", "-fwrapv", "-ffp-contract=off", "-Wno-unused-function"]
+C_FLAGS = ["-O3", "-fwrapv", "-ffp-contract=off", "-Wno-unused-function"]
+OPENMP = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+DIRECTIVES = {"boundscheck": False, "wraparound": False, "cdivision": True, "initializedcheck": False}
 
 
-def kernels() -> list[Extension]:
-    return cythonize(
-        [
+class Build(build_ext):
+    """Kernels by Cython, with OpenMP where the compiler has it; then the built-in programs."""
+
+    def finalize_options(self) -> None:
+        import numpy
+        from Cython.Build import cythonize
+
+        if self.distribution.ext_modules:
+            for kernel in self.distribution.ext_modules:
+                kernel.include_dirs.append(numpy.get_include())
+            self.distribution.ext_modules = cythonize(
+                self.distribution.ext_modules, language_level=3, nthreads=os.cpu_count() or 1,
+                compiler_directives=DIRECTIVES,
+            )  # fmt: skip
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
+    def build_extensions(self) -> None:
+        if self.has_openmp():
+            for kernel in self.extensions:
+                kernel.extra_compile_args.append("-fopenmp")
+                kernel.extra_link_args.append("-fopenmp")
+        else:
+            self.warn("the C compiler has no OpenMP: a rank will run on one thread")
+        super().build_extensions()
+
+    def has_openmp(self) -> bool:
+        with tempfile.TemporaryDirectory() as directory:
+            source = Path(directory, "openmp.c")
+            source.write_text(OPENMP, encoding="utf-8")
+            try:
+                objects = self.compiler.compile([str(source)], directory, extra_postargs=["-fopenmp"])
+                self.compiler.link_executable(
+                    objects, "openmp", output_dir=directory, extra_postargs=["-fopenmp"]
+                )
+            except (CompileError, LinkError):
+                return False
+            return True
+
+    def run(self) -> None:
+        super().run()
+        package = Path("gaslab") if self.inplace else Path(self.build_lib, "gaslab")
+        if not self.inplace:  # in place, the compiler reads the one in cython_kernels
+            shutil.copy(KERNELS / "abi.h", package / "compiler" / "abi.h")
+        compile_programs(package / "_builtins")
+
+
+def compile_programs(directory: Path) -> None:
+    """Leave in *directory* the libraries of all built-in programs, and nothing else."""
+    sys.path.insert(0, str(ROOT))
+    compiler = importlib.import_module("gaslab.compiler")
+    made = {path for cls in program_classes() for path in compiler.compile_ahead(cls, directory)}
+    for path in directory.glob("*"):
+        if path not in made:
+            path.unlink()
+
+
+def program_classes() -> Iterator[type]:
+    """Yield the program classes that the modules of ``gaslab.programs`` define."""
+    base = importlib.import_module("gaslab.program").VertexProgram
+    for source in sorted((ROOT / "gaslab" / "programs").glob("[!_]*.py")):
+        module = importlib.import_module(f"gaslab.programs.{source.stem}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, base) and value.__module__ == module.__name__:
+                yield value
+
+
+if __name__ == "__main__":
+    setup(
+        ext_modules=[
             Extension(
                 f"gaslab._kernels.{source.stem}",
                 [str(source)],
-                include_dirs=[numpy.get_include(), str(KERNELS)],
+                include_dirs=[str(KERNELS)],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-                extra_compile_args=C_FLAGS,
-                extra_link_args=["-fopenmp"],
+                extra_compile_args=list(C_FLAGS),
                 depends=[str(KERNELS / "abi.h")],
             )
             for source in sorted(KERNELS.glob("*.pyx"))
         ],
-        language_level=3,
-        nthreads=2,
-        compiler_directives={"boundscheck": False, "wraparound": False, "cdivision": True, "initializedcheck": False},
+        cmdclass={"build_ext": Build},
     )
-
-
-if __name__ == "__main__":
-    setup(ext_modules=kernels())

@@ -106,12 +106,15 @@ def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
 
 
 def compile_levels(text: str, directory: Path) -> list[Path]:
-    """Compile *text* for every CPU level into *directory*, under names that need no compiler to be found."""
-    paths = []
-    for level in toolchain.levels():
-        paths.append(directory / f"{key(text, level)}.so")
-        write(paths[-1], compiled(text, level))
-    return paths
+    """Compile *text* for every CPU level into *directory*, under names that need no compiler to be found.
+
+    What is there already stays.
+    """
+    paths = {level: directory / f"{key(text, level)}.so" for level in toolchain.levels()}
+    for level, path in paths.items():
+        if read(path) is None:
+            write(path, compiled(text, level))
+    return list(paths.values())
 
 
 def compiled(text: str, level: str) -> bytes:

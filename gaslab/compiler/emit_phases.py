@@ -165,7 +165,7 @@ def with_aggregates(name: str, body: str, tree: Tree) -> str:
     if not tree.aggregators:
         return f"\nGL_RANGE({name}) {{\n{VERTEX_LOOP}{body}    }}\n    return 0;\n}}\n"
     return (
-        f"\nGL_RANGE({name}) {{\n    gl_totals sums, *t = &sums;\n    if (out) gl_begin(t, out);\n"
+        f"\nGL_RANGE({name}) {{\n    gl_totals sums = {{0}}, *t = &sums;\n    if (out) gl_begin(t, out);\n"
         f"{VERTEX_LOOP}{body}        if (out) gl_add(t, c, n);\n{FAULT_CHECK}    }}\n"
         "    if (out) gl_end(t, out);\n    return 0;\n}\n"
     )
@@ -173,7 +173,7 @@ def with_aggregates(name: str, body: str, tree: Tree) -> str:
 
 def aggregate(tree: Tree) -> str:
     return (
-        "\nGL_RANGE(gl_aggregate) {\n    gl_totals sums, *t = &sums;\n    gl_begin(t, out);\n"
+        "\nGL_RANGE(gl_aggregate) {\n    gl_totals sums = {0}, *t = &sums;\n    gl_begin(t, out);\n"
         f"{VERTEX_LOOP}{load(tree, aggregated(tree))}        gl_add(t, c, n);\n{FAULT_CHECK}    }}\n"
         "    gl_end(t, out);\n    return 0;\n}\n"
     )

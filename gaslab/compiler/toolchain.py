@@ -88,8 +88,10 @@ def compile_text(text: str, level: str, output: Path) -> None:
     if sys.platform == "darwin":
         flags.append("-dynamiclib")
     arguments = [*command, *flags, *level_flags(level), "-x", "c", "-", "-o", str(output), "-lm"]
-    told = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False)
+    source = text.encode("utf-8", "surrogateescape")
+    told = subprocess.run(arguments, input=source, capture_output=True, check=False)
     if told.returncode != 0:
+        words = told.stderr.decode("utf-8", "replace").strip()
         raise CompileError(
-            f"{shlex.join(command)} refused the program (exit code {told.returncode}):\n{told.stderr.strip()}"
+            f"{shlex.join(command)} refused the program (exit code {told.returncode}):\n{words}"
         )
