@@ -48,6 +48,7 @@ quick: build
 lint: build
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy examples/*.py datasets/make.py
 
 bench: build
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

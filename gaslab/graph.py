@@ -333,30 +333,70 @@ class Graph:
 def read_graph(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
+    ids: str = "auto",
+    columns: Mapping[str, int | str | None] | Sequence[str] | None = None,
+    comments: str = "#%",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    directed: bool = True,
+    on_bad_line: str = "error",
+    max_bad_lines: int | None = None,
+    drop_duplicates: bool = False,
+    drop_self_loops: bool = False,
     strategy: str | None = None,
     comm: Comm | None = None,
-    **options: Any,
 ) -> Graph:
-    """Read a graph from text files of one edge per line: SNAP, TSV, CSV, whitespace (collective).
+    """Read a graph from text with an edge per line: SNAP, TSV, CSV or blanks between fields (collective).
 
-    Each rank parses its own byte range. Plain or gzip; ``#`` and ``%`` start comments.
+    Each rank parses its own byte range of a plain file; a gzip file is read by one rank.
 
     Parameters
     ----------
     path : path, glob, or sequence of them
+    ids : {"auto", "int", "str"}
+        Whether vertex ids are integers from 0 to 2**63 - 1 or text; "auto" decides over all of the input.
+    columns : dict of str to position or header name, or sequence of names, optional
+        Further fields to keep as values of the edges; by default all. None in a dict leaves one out.
+    comments : str
+        The characters that start a comment line.
+    delimiter : str, optional
+        What is between fields; by default found from the first data line.
+    header : bool, optional
+        Whether the first line names the fields; by default found from it.
+    directed : bool
+        False: each line is one edge between its two ends, in both directions.
+    on_bad_line : {"error", "skip"}
+    max_bad_lines : int, optional
+        With "skip": how many there may be.
+    drop_duplicates, drop_self_loops : bool
+        Leave out all but the first of parallel edges; edges from a vertex to itself.
     strategy : str, optional
-        The vertex-cut: ``"random"``, ``"1d"``, ``"2d"`` or ``"dbh"``.
+        The vertex-cut, by default ``"1d"``; see `gaslab.partition.strategies`.
     comm : Comm, optional
         The ranks; all of them by default.
-    **options
-        How to read; see `gaslab.ingest.read_edges`: ids, columns, comments, delimiter, directed,
-        on_bad_line, max_bad_lines, drop_duplicates, drop_self_loops.
 
     Raises
     ------
     InputError
-        A file that is missing, empty, cut short or has a bad line, which is named.
-    """
-    from gaslab.ingest import read_edges
+        A file is missing, cut short or without an edge, or a line is bad: file, line and text are named.
 
-    return Graph._ingest(lambda comm: read_edges(path, comm=comm, **options), strategy, comm)
+    Examples
+    --------
+    >>> import gaslab as gl, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "edges.tsv")
+    >>> _ = open(path, "w").write("0 1\\n1 2\\n2 0\\n")
+    >>> graph = gl.read_graph(path)
+    >>> graph.num_vertices, graph.num_edges
+    (3, 3)
+    """
+
+    def load(comm: Comm) -> EdgeList:
+        from gaslab.ingest import read_edges
+
+        return read_edges(
+            path, comm, ids=ids, columns=columns, comments=comments, delimiter=delimiter, header=header,
+            directed=directed, on_bad_line=on_bad_line, max_bad_lines=max_bad_lines,
+            drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops,
+        )  # fmt: skip
+
+    return Graph._ingest(load, strategy, comm)

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from gaslab.comm import Comm
 from gaslab.errors import UsageError
 from gaslab.graph import Graph
-from gaslab.partition import shuffle, strategies
+from gaslab.partition import index, shuffle, strategies
 from gaslab.partition.cut import cut
+from gaslab.partition.directory import Directory
+from gaslab.partition.index import Index
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
 
@@ -315,8 +317,6 @@ def check_fails(comm: Comm) -> None:
 
 @given(multigraphs())
 def test_sparse_and_dense_numbering_agree(graph: Any) -> None:
-    from gaslab.partition.index import Index
-
     ends = [np.asarray(a, dtype=np.int64) for a in graph[:2]]
     dense, sparse = Index(*ends, 31), Index(*ends, 1 << 40)
     assert dense.gids.dtype == sparse.gids.dtype == np.int64
@@ -324,3 +324,64 @@ def test_sparse_and_dense_numbering_agree(graph: Any) -> None:
     for ids in ends:
         assert np.array_equal(dense.of(ids), sparse.of(ids))
         assert np.array_equal(dense.gids[dense.of(ids)], ids)
+
+
+def test_a_small_share_of_a_huge_graph_is_built_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    src, dst = rng.integers(0, 90, 400), rng.integers(0, 90, 400)
+    usual = build_and_check(3, src, dst, 95, strategy="dbh")
+    monkeypatch.setattr(index, "SPARSE", 0)
+    for a, b in zip(usual, build_and_check(3, src, dst, 95, strategy="dbh"), strict=True):
+        assert np.array_equal(a["graph"].local.in_neighbor, b["graph"].local.in_neighbor)
+
+
+def rank_of_shuffle(comm: Comm, shift: int, threads: int) -> None:
+    rng = np.random.default_rng(comm.rank)
+    src, dst = rng.integers(0, 50, (2, 300)) + shift
+    part = rng.integers(0, comm.size, 300).astype(np.int32)
+    columns = {"f4": rng.random(300).astype(np.float32), "flag": src % 2 == 1, "i2": dst.astype(np.int16)}
+    sent = comm.allgather((src, dst, part, dict(columns)))
+    ends = [src.copy(), dst.copy()]
+    shuffle.shuffle(comm, ends, columns, part, num_vertices=shift + 50, threads=threads)
+    for end in range(2):
+        assert ends[end].dtype == (np.int32 if shift + 50 < 1 << 31 else np.int64)
+        assert np.array_equal(ends[end], np.concatenate([s[end][s[2] == comm.rank] for s in sent]))
+    for name, values in columns.items():
+        assert values.dtype == sent[0][3][name].dtype
+        assert np.array_equal(values, np.concatenate([s[3][name][s[2] == comm.rank] for s in sent]))
+
+
+@pytest.mark.parametrize("shift", [0, (1 << 31) - 50, 1 << 40])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_shuffle_keeps_the_order_of_ranks_and_rows(shift: int, threads: int) -> None:
+    run_ranks(3, lambda comm: rank_of_shuffle(comm, shift, threads))
+
+
+def rank_of_directory(comm: Comm, n: int) -> None:
+    gids = np.unique(np.random.default_rng(comm.rank).integers(0, n, 200))
+    directory = Directory(comm, gids, n)
+    everyone = comm.allgather(gids)
+    mine = [(p, g) for p, ids in enumerate(everyone) for g in ids[ids % comm.size == comm.rank].tolist()]
+    assert (directory.slots.astype(np.int64) * comm.size + comm.rank).tolist() == [g for _, g in mine]
+    assert directory.sender.tolist() == [p for p, _ in mine]
+    assert directory.tell(gids * 3).tolist() == [g * 3 for _, g in mine]
+    reply = directory.answer(directory.slots.astype(np.int64) * comm.size + comm.rank + directory.sender)
+    assert np.array_equal(reply, gids + comm.rank)
+
+
+@pytest.mark.parametrize("n", [7, 1000, 1 << 31, 1 << 45])
+def test_directory_finds_the_way_back(n: int) -> None:
+    for size in (1, 3):
+        run_ranks(size, lambda comm: rank_of_directory(comm, n))
+
+
+def rank_of_sums(comm: Comm) -> None:
+    gids = np.arange(comm.rank, 20, comm.rank + 1)
+    directory = Directory(comm, gids, 23)
+    totals = directory.sums(np.full(gids.size, 1 << 31, dtype=np.int64))
+    holders = Counter(chain(*comm.allgather(gids.tolist())))
+    assert totals.tolist() == [holders[g] << 31 for g in range(comm.rank, 23, comm.size)]
+
+
+def test_directory_sums_over_ranks() -> None:
+    run_ranks(3, rank_of_sums)

@@ -122,30 +122,30 @@ class Assignments(Calls):
         """Return why this function may not write *target*, None if it may."""
         owner = ast.unparse(target.value)
         if role == "self":
-            return self.error(
+            return self.name_error(
                 target, "a program is immutable; use a vertex field, or an aggregator for a total"
             )
         if self.is_helper:
-            return self.error(
+            return self.name_error(
                 target, "a helper only reads; return the value and assign it where it is called"
             )
         if role == "nbr":
-            return self.error(
+            return self.name_error(
                 target, f"{owner} is the neighbour, which writes itself; signal it and write in apply"
             )
         if role == "e":
             if self.name != "scatter":
-                return self.error(target, f"{self.name} cannot write an edge; write it in scatter")
+                return self.name_error(target, f"{self.name} cannot write an edge; write it in scatter")
             if self.unit.declared.scatter_edges == ALL:
-                return self.error(
+                return self.name_error(
                     target, "with gl.ALL both ends would write this; write scatter_edges = gl.OUT"
                 )
             return None
         if target.attr in ATTRIBUTES:
-            return self.error(
+            return self.name_error(
                 target, f"{owner}.{target.attr} belongs to the graph; write to a field of your own"
             )
         if self.name in _WRITES_VERTEX:
             return None
         where = "apply" if self.name in ("gather", "scatter") else "init or apply"
-        return self.error(target, f"{self.name} cannot write a vertex; write it in {where}")
+        return self.name_error(target, f"{self.name} cannot write a vertex; write it in {where}")

@@ -67,7 +67,7 @@ class Calls(Operators):
         if _found(function, _MATH):
             return self.call_math(node, _MATH[function])
         if not _found(function, _KNOWN):
-            raise self.error(callee, _why_not(function, ast.unparse(callee)))
+            raise self.name_error(callee, _why_not(function, ast.unparse(callee)))
         name = _KNOWN[function]
         self.no_keywords(node, name)
         if name in ("min", "max"):
@@ -80,23 +80,25 @@ class Calls(Operators):
         text = ast.unparse(callee)
         if isinstance(callee, ast.Name):
             if callee.id in self.names:
-                return self.error(
+                return self.name_error(
                     callee, f"{text!r} is a local, not a function; call a function of the module"
                 )
-            return self.error(callee, f"unknown function {text!r}{self.did_you_mean(text, BUILTINS, ARITY)}")
+            return self.name_error(
+                callee, f"unknown function {text!r}{self.did_you_mean(text, BUILTINS, ARITY)}"
+            )
         owner = self.lookup(callee.value)
         if owner is MISSING:
             return self.unknown(callee, text)
         known = list(ARITY) if owner is math else dir(owner)
         owner_text = ast.unparse(callee.value)
-        return self.error(
+        return self.name_error(
             callee, f"{owner_text} has no function {callee.attr!r}{nearest_only(callee.attr, known)}"
         )
 
     def not_a_method(self, callee: ast.Attribute) -> ProgramError:
         if callee.attr == "signal":
-            return self.error(callee, "signal() gives no value; write it on a line of its own")
-        return self.error(callee, f"{ast.unparse(callee)} cannot be called; nbr.signal() in scatter can")
+            return self.name_error(callee, "signal() gives no value; write it on a line of its own")
+        return self.name_error(callee, f"{ast.unparse(callee)} cannot be called; nbr.signal() in scatter can")
 
     def no_keywords(self, node: ast.Call, name: str) -> None:
         """Raise if the call has keywords or a ``*``."""
@@ -180,20 +182,22 @@ class Calls(Operators):
     def call_method(self, node: ast.Call, callee: ast.Attribute) -> Expr:
         declared, name = self.unit.declared, callee.attr
         if name in PHASES:
-            raise self.error(
+            raise self.name_error(
                 callee, f"self.{name} is called by the engine; move what both need into a method"
             )
         if name in declared.aggregators or name in self.parameter_names():
-            raise self.error(callee, f"self.{name} is a value, not a method; write self.{name}")
+            raise self.name_error(callee, f"self.{name} is a value, not a method; write self.{name}")
         function = declared.functions.get(name)
         if function is None:
             known = [n for n in declared.functions if n not in PHASES and n not in declared.aggregators]
-            raise self.error(callee, f"{declared.cls.__name__} has no method {name!r}{nearest(name, known)}")
+            raise self.name_error(
+                callee, f"{declared.cls.__name__} has no method {name!r}{nearest(name, known)}"
+            )
         if name in declared.static:
             return self.call_helper(node, function, None)
         first = function.__code__.co_varnames[: function.__code__.co_argcount][:1]
         if not first:
-            raise self.error(callee, f"{name} takes no parameters; write def {name}(self)")
+            raise self.name_error(callee, f"{name} takes no parameters; write def {name}(self)")
         return self.call_helper(node, function, first[0])
 
     def call_helper(self, node: ast.Call, function: FunctionType, me: str | None) -> Expr:

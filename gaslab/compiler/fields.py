@@ -102,9 +102,7 @@ class _Group:
                 raise source.error(at, f"{what} is a vertex id without a default; assign it in init")
             if isinstance(value, int | str) and not isinstance(value, bool):
                 return value
-            raise source.error(
-                at, f"the default of {what} is no vertex id; write an int or str"
-            )
+            raise source.error(at, f"the default of {what} is no id; write an int or a str")
         number = constant(value)
         if number is None:
             raise source.error(at, f"the default of {what} is no number; write {_EXAMPLE[kind]}")
@@ -129,16 +127,17 @@ class _Group:
                 number = constant(value)
                 if not name.startswith("__") and name not in known and number is not None:
                     source = self.source(base)
+                    write = f"write {name}: {type_of(number)} = {number!r}"
                     raise source.error(
-                        source.declaration(name),
-                        f"{self.kind} field {name!r} has no type; write {name}: {type_of(number)} = {number!r}",
+                        source.declaration(name), f"{self.kind} field {name!r} has no type; {write}"
                     )
 
 
 def _text(annotation: Any) -> str:
     if isinstance(annotation, Unresolved):
         return f"of the unknown type {annotation.text}"
-    name = annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+    plain = isinstance(annotation, type) and get_origin(annotation) is None  # list[int] was a type once
+    name = annotation.__name__ if plain else str(annotation).replace("typing.", "")
     return f"of type {name}, which is not in the language"
 
 

@@ -89,6 +89,10 @@ class Frame:
         """Return the error *message* at *node*."""
         return self.source.error(node, message)
 
+    def name_error(self, node: ast.AST, message: str) -> ProgramError:
+        """Return the error *message* about the name that *node* is, or that it has behind its last dot."""
+        return self.source.file.error(node, message, at_attribute=True)
+
     def site(self, node: ast.AST) -> int:
         """Return the index of the place of *node*."""
         return self.unit.sites.index(self.source.file.site(node))

@@ -35,11 +35,11 @@ class Method(Body):
         """Return *value*; raises where an aggregate has no value yet."""
         if isinstance(value, Aggregate):
             if self.name == "init":
-                raise self.error(
+                raise self.name_error(
                     node, f"self.{value.name} has no value yet; aggregators are computed after init"
                 )
             if self.name in self.unit.declared.aggregators:
-                raise self.error(
+                raise self.name_error(
                     node, f"an aggregator cannot read aggregator {value.name!r}; compute it from v's fields"
                 )
         return super().access(value, node)

@@ -102,10 +102,12 @@ class Names(Frame):
 
     def unknown(self, node: ast.Name | ast.Attribute, text: str) -> ProgramError:
         if isinstance(node, ast.Name):
-            return self.error(node, f"unknown name {text!r}{self.did_you_mean(text)}")
+            return self.name_error(node, f"unknown name {text!r}{self.did_you_mean(text)}")
         owner, owner_text = self.lookup(node.value), ast.unparse(node.value)
         if inspect.ismodule(owner) or inspect.isclass(owner):
-            return self.error(node, f"{owner_text} has no {node.attr!r}{nearest_only(node.attr, dir(owner))}")
+            known = [name for name in dir(owner) if constant(getattr(owner, name, None)) is not None]
+            hint = nearest(node.attr, known) if len(known) < 10 else nearest_only(node.attr, known)
+            return self.name_error(node, f"{owner_text} has no {node.attr!r}{hint}")
         if owner is MISSING:
             return self.error(node.value, f"unknown name {owner_text!r}{self.did_you_mean(owner_text)}")
         kind = type(owner).__name__
@@ -129,7 +131,7 @@ class Names(Frame):
             root = root.value
         if not isinstance(root, ast.Name) or root.id in self.names:
             self.value(node.value)  # whatever is wrong with it comes first
-            raise self.error(node, f"a number has no {node.attr!r}; v, nbr, e and self have attributes")
+            raise self.name_error(node, f"a number has no {node.attr!r}; v, nbr, e and self have attributes")
         self.check_no_default(node)
         return self.outside(node)
 
@@ -137,7 +139,7 @@ class Names(Frame):
         """Raise for ``PageRank.damping``, which is the default and not the value of this run."""
         cls, owner = self.unit.declared.cls, self.lookup(node.value)
         if inspect.isclass(owner) and issubclass(cls, owner) and node.attr in self.parameter_names():
-            raise self.error(
+            raise self.name_error(
                 node, f"{ast.unparse(node)} is the default, not the value of this run; write self.{node.attr}"
             )
 
@@ -155,14 +157,14 @@ class Names(Frame):
         if name in GLOBALS:
             return self.access(Global(name), node)
         if name in PHASES:
-            raise self.error(node, f"self.{name} is a method that the engine calls, not a value")
+            raise self.name_error(node, f"self.{name} is a method that the engine calls, not a value")
         if name in declared.functions:
-            raise self.error(node, f"self.{name} is a method, not a value; call it: self.{name}(...)")
+            raise self.name_error(node, f"self.{name} is a method, not a value; call it: self.{name}(...)")
         number = constant(getattr(declared.cls, name, None))
         if number is not None:
             return self.const(number, node)
         known = [*self.parameter_names(), *declared.aggregators, *GLOBALS]
-        raise self.error(
+        raise self.name_error(
             node, f"{declared.cls.__name__} has no parameter or aggregator {name!r}{nearest(name, known)}"
         )
 
@@ -184,8 +186,8 @@ class Names(Frame):
 
     def no_field(self, node: ast.Attribute, kind: str, known: list[str]) -> ProgramError:
         if node.attr == "signal":
-            return self.error(node, "signal is no field; call it in scatter: nbr.signal()")
-        return self.error(node, f"{kind} has no field {node.attr!r}{nearest(node.attr, known)}")
+            return self.name_error(node, "signal is no field; call it in scatter: nbr.signal()")
+        return self.name_error(node, f"{kind} has no field {node.attr!r}{nearest(node.attr, known)}")
 
 
 def nearest_only(name: str, known: list[str]) -> str:

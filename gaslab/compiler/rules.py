@@ -103,8 +103,5 @@ def _check_done(declared: Declared) -> None:
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or node.value.id != me:
             continue
         if node.attr not in known and not hasattr(declared.cls, node.attr):
-            raise source.error(
-                node,
-                f"{declared.cls.__name__} has no parameter or aggregator {node.attr!r}"
-                + nearest(node.attr, known),
-            )
+            text = f"{declared.cls.__name__} has no parameter or aggregator {node.attr!r}"
+            raise source.file.error(node, text + nearest(node.attr, known), at_attribute=True)

@@ -75,13 +75,14 @@ class SourceFile:
         line = getattr(node, "lineno", 1)
         return Site(self.name, line, self.text(line))
 
-    def error(self, node: ast.AST, message: str) -> ProgramError:
+    def error(self, node: ast.AST, message: str, *, at_attribute: bool = False) -> ProgramError:
         """Return the error *message* at *node*: file, line, column, the line itself and a caret.
 
-        An attribute is pointed at by its name, a function or class by its own.
+        The caret is below the name of a function or class, and below the start of an expression;
+        *at_attribute* moves it from the start of ``v.score`` to ``score``.
         """
         line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-        if isinstance(node, ast.Attribute):
+        if at_attribute and isinstance(node, ast.Attribute):
             line = node.end_lineno or line
             offset = (node.end_col_offset or offset) - len(node.attr.encode())
         else:

@@ -84,9 +84,9 @@ class Statements(Assignments):
     def signal(self, node: ast.Call, is_neighbour: bool) -> Stmt:
         if self.is_helper or self.name != "scatter":
             where = "a helper" if self.is_helper else self.name
-            raise self.error(node.func, f"{where} cannot signal; write nbr.signal() in scatter")
+            raise self.name_error(node.func, f"{where} cannot signal; write nbr.signal() in scatter")
         if not is_neighbour:
-            raise self.error(node.func, "only the neighbour is signalled; write nbr.signal()")
+            raise self.name_error(node.func, "only the neighbour is signalled; write nbr.signal()")
         self.no_keywords(node, "signal")
         if len(node.args) > 1:
             raise self.error(
