@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab import launch
-from gaslab.comm import Comm, world
+from gaslab.comm import Comm, as_comm
 from gaslab.localgraph import LocalGraph
 from gaslab.partition import strategies
 from gaslab.partition.build import build_local
@@ -98,7 +98,7 @@ class Graph:
         edges: EdgeList,
         *,
         strategy: str | None = None,
-        comm: Comm | None = None,
+        comm: Any = None,
         load_seconds: float = 0.0,
     ) -> Graph:
         """Return the graph of *edges*, which may be split over the ranks in any way (collective).
@@ -111,9 +111,9 @@ class Graph:
             No such strategy, or more than 2**31 - 1 edges or vertices for one rank.
         """
         name, cut = strategies.find(strategy)
-        comm = world() if comm is None else comm
+        comm = as_comm(comm)
         started = time.perf_counter()
-        local, columns = build_local(edges, cut, comm, launch.threads_per_rank(comm.size))
+        local, columns = build_local(edges, cut, comm, launch.threads_per_rank(comm.local_ranks))
         seconds = {"load": load_seconds, "partition": time.perf_counter() - started}
         return cls(edges, local, columns, name, seconds, comm)
 
@@ -130,7 +130,7 @@ class Graph:
         drop_self_loops: bool = False,
         strategy: str | None = None,
         rows: str = "same",
-        comm: Comm | None = None,
+        comm: Any = None,
     ) -> Graph:
         """Return the graph of the edges ``src[i] -> dst[i]`` (collective).
 
@@ -151,7 +151,7 @@ class Graph:
         rows : {"same", "parts", "root"}
             With several ranks: every rank passes the same rows, each its own part of them, or only
             rank 0 passes any.
-        comm : Comm, optional
+        comm : Comm or mpi4py communicator, optional
             The ranks; all of them by default.
 
         Examples
@@ -172,7 +172,7 @@ class Graph:
 
     @classmethod
     def from_networkx(
-        cls, graph: Any, *, strategy: str | None = None, rows: str = "same", comm: Comm | None = None
+        cls, graph: Any, *, strategy: str | None = None, rows: str = "same", comm: Any = None
     ) -> Graph:
         """Return the graph of a NetworkX graph, whose nodes are the ids (collective).
 
@@ -197,7 +197,7 @@ class Graph:
         directed: bool = True,
         strategy: str | None = None,
         rows: str = "same",
-        comm: Comm | None = None,
+        comm: Any = None,
     ) -> Graph:
         """Return the graph of a square sparse matrix: entry (i, j) is the edge i -> j (collective).
 
@@ -228,7 +228,7 @@ class Graph:
         directed: bool = True,
         strategy: str | None = None,
         rows: str = "same",
-        comm: Comm | None = None,
+        comm: Any = None,
     ) -> Graph:
         """Return the graph of a data frame with one row per edge (collective).
 
@@ -252,7 +252,7 @@ class Graph:
 
     @classmethod
     def generate(
-        cls, kind: str, *, seed: int = 0, strategy: str | None = None, comm: Comm | None = None, **size: Any
+        cls, kind: str, *, seed: int = 0, strategy: str | None = None, comm: Any = None, **size: Any
     ) -> Graph:
         """Return a random graph: the same for a seed on any number of ranks (collective).
 
@@ -270,9 +270,9 @@ class Graph:
         return cls._ingest(lambda comm: generate(kind, comm=comm, seed=seed, **size), strategy, comm)
 
     @classmethod
-    def _ingest(cls, load: Callable[[Comm], EdgeList], strategy: str | None, comm: Comm | None) -> Graph:
+    def _ingest(cls, load: Callable[[Comm], EdgeList], strategy: str | None, comm: Any) -> Graph:
         strategies.find(strategy)  # an unknown name is told before the input is read
-        comm = world() if comm is None else comm
+        comm = as_comm(comm)
         started = time.perf_counter()
         edges = load(comm)
         return cls.from_edge_list(
@@ -344,7 +344,7 @@ def read_graph(
     drop_duplicates: bool = False,
     drop_self_loops: bool = False,
     strategy: str | None = None,
-    comm: Comm | None = None,
+    comm: Any = None,
 ) -> Graph:
     """Read a graph from text with an edge per line: SNAP, TSV, CSV or blanks between fields (collective).
 
@@ -372,7 +372,7 @@ def read_graph(
         Leave out all but the first of parallel edges; edges from a vertex to itself.
     strategy : str, optional
         The vertex-cut, by default ``"1d"``; see `gaslab.partition.strategies`.
-    comm : Comm, optional
+    comm : Comm or mpi4py communicator, optional
         The ranks; all of them by default.
 
     Raises

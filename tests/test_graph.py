@@ -17,6 +17,7 @@ from gaslab.comm import Comm
 from gaslab.errors import UsageError
 from gaslab.graph import Graph, read_graph
 from gaslab.partition import strategies
+from tests.conftest import Hosts
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
 
@@ -168,7 +169,7 @@ def rank_on_threads(comm: Comm) -> tuple[Any, ...]:
     graph = Graph.generate("rmat", scale=11, seed=3, comm=comm)
     begin, neighbor, slot = graph.local.out()
     return (
-        launch.threads_per_rank(comm.size), graph.local.gid.tolist(), graph.local.in_neighbor.tolist(),
+        launch.threads_per_rank(comm.local_ranks), graph.local.gid.tolist(), graph.local.in_neighbor.tolist(),
         begin.tolist(), neighbor.tolist(), slot.tolist(),
     )  # fmt: skip
 
@@ -184,3 +185,15 @@ def test_arrays_given_are_left_alone() -> None:
     src, dst, weight = np.array(SRC), np.array(DST), np.array(WEIGHT)
     Graph.from_edges(src, dst, columns={"weight": weight})
     assert (src.tolist(), dst.tolist(), weight.tolist()) == (SRC, DST, WEIGHT)
+
+
+def rank_on_half_of_the_ranks(comm: Comm) -> tuple[int, int, int]:
+    from mpi4py import MPI
+
+    half = MPI.COMM_WORLD.Split(comm.rank % 2, comm.rank)
+    graph = Graph.from_edges(SRC, DST, comm=half)
+    return graph.comm.size, graph.num_edges, len(whole(graph))
+
+
+def test_on_a_communicator_of_mpi4py(hosts: Hosts) -> None:
+    assert hosts(3).run(rank_on_half_of_the_ranks) == [(2, 6, 6), (1, 6, 6), (2, 6, 6)]

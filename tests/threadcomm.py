@@ -47,7 +47,7 @@ class ThreadComm(Comm):
         super().__init__()
         self._shared = shared
         self.rank = rank
-        self.size = shared.size
+        self.size = self.local_ranks = shared.size
 
     def _exchange(self, value: Any) -> list[Any]:
         """Return every rank's value, in rank order."""

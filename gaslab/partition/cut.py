@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import gaslab._kernels.partition as kernels
-from gaslab.comm import Comm, world
+from gaslab.comm import Comm, as_comm
 from gaslab.errors import UsageError
 from gaslab.partition.directory import Directory
 from gaslab.partition.index import Index
@@ -45,7 +45,7 @@ def cut(edges: EdgeList, k: int, strategy: str | None = None, comm: Comm | None 
     name, function = find(strategy)
     if k < 1:
         raise UsageError(f"a graph cannot be cut into {k} parts; k is at least 1")
-    comm = world() if comm is None else comm
+    comm = as_comm(comm)
     context = Context(comm, edges.num_vertices, edges.directed)
     part = function(edges.src, edges.dst, k, context)
     return Cut(name, k, part, measure_parts(edges.src, edges.dst, part, k, edges.num_vertices, comm))
