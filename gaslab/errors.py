@@ -18,7 +18,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -71,6 +70,8 @@ class PerformanceWarning(UserWarning):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"``, or what is known, for an undeclared *name*."""
+    import difflib  # slow to load, and most runs make no mistake
+
     known = sorted(set(known))
     close = difflib.get_close_matches(name, known, n=2, cutoff=0.6)
     if close:

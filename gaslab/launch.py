@@ -6,14 +6,11 @@ All of it comes from environment variables and the kernel, before any MPI librar
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gaslab.errors import LaunchError
-
-log = logging.getLogger("gaslab")
 
 ALLOW_SINGLETON = "GASLAB_ALLOW_SINGLETON"
 
@@ -37,8 +34,7 @@ _MORE_RANKS_THAN_CORES = {
 }
 
 
-@dataclass(frozen=True)
-class Launcher:
+class Launcher(NamedTuple):
     """What started this process; `name` is ``"none"`` and `size` 1 for a plain ``python``.
 
     `size` is 0 where a launcher is there but does not say how many it started.
@@ -142,6 +138,11 @@ def threads_per_rank(local_ranks: int = 1) -> int:
     return _threads(local_ranks)[0]
 
 
+def threads_rule(local_ranks: int = 1) -> str:
+    """Return what decided `threads_per_rank`."""
+    return _threads(local_ranks)[1]
+
+
 def _threads(local_ranks: int) -> tuple[int, str]:
     """Return the threads of each rank and the rule that gave them."""
     for name in ("OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"):
@@ -162,6 +163,8 @@ def choose_threads(threads: int | None, local_ranks: int = 1, rank: int = 0) -> 
     global _told
     count, rule = (threads, "as asked") if threads else _threads(local_ranks)
     if rank == 0 and not _told:
-        log.info("%d thread%s a rank (%s)", count, "s" * (count > 1), rule)
+        import logging  # not at the top: every `gaslab --help` imports this module
+
+        logging.getLogger("gaslab").info("%d thread%s a rank (%s)", count, "s" * (count > 1), rule)
         _told = True
     return count

@@ -139,6 +139,9 @@ class _Part:
         }
         self.id_columns = [name for name in columns if storage[name] == "id"]
 
+    def global_ids(self) -> dict[str, np.ndarray]:
+        return {**self.keys, **{name: self.columns[name] for name in self.id_columns}}
+
     @property
     def rows(self) -> int:
         return int(next(iter(self.keys.values())).size)
@@ -151,7 +154,7 @@ def _table(graph: Graph, part: _Part, on: str) -> Table:
             name: user_ids(graph, values) if name in part.id_columns else values
             for name, values in part.columns.items()
         }
-        return Table(keys, columns, next(iter(part.keys.values())))
+        return Table(keys, columns, part.global_ids())
     # The ids of all vertices, by global id, translate every key and id column where the answer goes.
     comm = graph.comm
     needed = "id" in part.keys or comm.allreduce(part.rows)
@@ -160,11 +163,10 @@ def _table(graph: Graph, part: _Part, on: str) -> Table:
     order = np.lexsort(tuple(reversed(gathered[: len(part.keys)])))
     names = [*part.keys, *part.columns]
     whole = {name: values[order] for name, values in zip(names, gathered, strict=True)}
-    gids = whole[names[0]]
-    for name in (*part.keys, *part.id_columns):
-        whole[name] = _translate(whole[name], whole_ids)
+    global_ids = {name: whole[name] for name in (*part.keys, *part.id_columns)}
+    whole.update({name: _translate(gids, whole_ids) for name, gids in global_ids.items()})
     keys = {name: whole[name] for name in part.keys}
-    return Table(keys, {name: whole[name] for name in part.columns}, gids)
+    return Table(keys, {name: whole[name] for name in part.columns}, global_ids)
 
 
 def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:
@@ -174,9 +176,9 @@ def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:
     """
     inside = (gids >= 0) & (gids < graph.num_vertices)
     found = graph.ids.lookup(np.ascontiguousarray(gids[inside], np.int64))
-    known: np.ndarray = found if isinstance(found, np.ndarray) else objects(found)
+    known = found if isinstance(found, np.ndarray) else objects(found)
     if inside.all():
-        return known
+        return np.asarray(known)
     ids = np.full(gids.size, OUTSIDE if known.dtype.kind == "i" else None, known.dtype)
     ids[inside] = known
     return ids
@@ -185,7 +187,7 @@ def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:
 def _translate(gids: np.ndarray, whole_ids: np.ndarray) -> np.ndarray:
     inside = (gids >= 0) & (gids < whole_ids.size)
     if inside.all():
-        return whole_ids[gids]
+        return np.asarray(whole_ids[gids])
     ids = np.full(gids.size, OUTSIDE if whole_ids.dtype.kind == "i" else None, whole_ids.dtype)
     ids[inside] = whole_ids[gids[inside]]
     return ids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,8 @@ class Table:
         edges the pair (sources, targets).
     columns : list of str
         Names of the columns, keys not included.
-    gids : int64 array
-        Global ids of the rows (of the sources, for edges): positions in the sorted order of all ids.
+    global_ids : dict of str to int64 array
+        For each key and each column of ids: their positions in the sorted order of all ids.
 
     Examples
     --------
@@ -44,9 +45,12 @@ class Table:
     """
 
     def __init__(
-        self, keys: Mapping[str, np.ndarray], columns: Mapping[str, np.ndarray], gids: np.ndarray
+        self,
+        keys: Mapping[str, np.ndarray],
+        columns: Mapping[str, np.ndarray],
+        global_ids: Mapping[str, np.ndarray],
     ) -> None:
-        self._keys, self._columns, self.gids = dict(keys), dict(columns), gids
+        self._keys, self._columns, self.global_ids = dict(keys), dict(columns), dict(global_ids)
 
     @property
     def ids(self) -> Any:
@@ -75,16 +79,16 @@ class Table:
         return iter(self._columns)
 
     def __len__(self) -> int:
-        return len(self.gids)
+        return len(next(iter(self._keys.values())))
 
     def select(self, *columns: str) -> Table:
         """Return the table with these columns only, in this order (nothing is copied)."""
-        return Table(self._keys, {name: self[name] for name in columns}, self.gids)
+        return Table(self._keys, {name: self[name] for name in columns}, self.global_ids)
 
     def take(self, rows: np.ndarray) -> Table:
         """Return the table of these rows, given by position or by a mask."""
-        keys = {name: values[rows] for name, values in self._keys.items()}
-        return Table(keys, {name: values[rows] for name, values in self._columns.items()}, self.gids[rows])
+        parts = (self._keys, self._columns, self.global_ids)
+        return Table(*({name: values[rows] for name, values in part.items()} for part in parts))
 
     def to_dict(self, column: str | None = None) -> dict[Any, Any]:
         """Return ``{id: value}`` of one column, or ``{id: {column: value}}`` of all, as plain Python values.
@@ -130,14 +134,23 @@ def render(table: Table) -> list[str]:
     for name in (*table.keys, *table.columns):
         values = table[name]
         numbers = values.dtype.kind in "iufb" and name not in table.keys
-        texts = [name, *(_short(value) for value in values.tolist())]
+        texts = [name, *_texts(values)]
         width = max(map(len, texts))
         cells.append([text.rjust(width) if numbers else text.ljust(width) for text in texts])
     return ["  ".join(row).rstrip() for row in zip(*cells, strict=True)]
 
 
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def _texts(values: np.ndarray) -> list[str]:
+    """Return values as text; floats with six digits of the largest one, so that decimals stand in line."""
+    if values.dtype.kind != "f":
+        return [str(value) for value in values.tolist()]
+    finite = np.abs(values[np.isfinite(values)])
+    largest = float(finite.max()) if finite.size else 0.0
+    whole = bool((finite == np.floor(finite)).all())
+    if not 1e-7 < largest < 1e12:
+        return [f"{value:.6g}" for value in values.tolist()]
+    decimals = 0 if whole else max(0, 5 - math.floor(math.log10(largest)))
+    return [f"{value:.{decimals}f}" for value in values.tolist()]
 
 
 def objects(values: Any) -> np.ndarray:

@@ -1,0 +1,72 @@
+"""The command line: ``gaslab COMMAND ...``, the same on one rank and under ``mpiexec -n N``.
+
+Answers go to stdout, logs and progress to stderr, both from rank 0 alone. What each command does is
+in the module that `COMMANDS` names, loaded only when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+from gaslab import __version__, launch
+
+DONE, FAILED, USAGE, NOT_CONVERGED, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 124, 130
+
+# command -> (module with parser(name) and execute(arguments), what it does)
+COMMANDS = {
+    "pagerank": ("gaslab.cli.builtins", "importance of every vertex (PageRank)"),
+    "components": ("gaslab.cli.builtins", "weakly connected components"),
+    "sssp": ("gaslab.cli.builtins", "shortest paths from one vertex"),
+    "degrees": ("gaslab.cli.builtins", "in-, out- and total degree of every vertex"),
+    "run": ("gaslab.cli.custom", "a vertex program of your own: FILE.py:Class"),
+    "compile": ("gaslab.cli.custom", "compile a vertex program ahead of its first run"),
+    "doctor": ("gaslab.cli.doctor", "what MPI, compiler, threads and caches are here, and what is wrong"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 1 failed, 2 usage, 3 not converged, 124, 130."""
+    began = time.perf_counter()
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in ("-h", "--help", "help"):
+        _say(_help(), sys.stdout if words else sys.stderr)
+        return DONE if words else USAGE
+    if words[0] in ("-V", "--version"):
+        _say(f"gaslab {__version__}", sys.stdout)
+        return DONE
+    if words[0] not in COMMANDS:
+        from gaslab.errors import nearest
+
+        kind = "option" if words[0].startswith("-") else "command"
+        _say(f"gaslab: there is no {kind} {words[0]!r}{nearest(words[0], COMMANDS)}", sys.stderr)
+        return USAGE
+    if "--allow-singleton" in words:
+        os.environ[launch.ALLOW_SINGLETON] = "1"
+    from gaslab.cli.outcome import guarded
+
+    module = importlib.import_module(COMMANDS[words[0]][0])
+    return guarded(module, words[0], words[1:], began)
+
+
+def _say(text: str, stream: object) -> None:
+    if launch.launcher().rank == 0:
+        print(text, file=stream)  # type: ignore[call-overload]
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:{width}}  {what}" for name, (_, what) in COMMANDS.items())
+    return f"""usage: gaslab COMMAND ... [options]        the same under: mpiexec -n N gaslab COMMAND ...
+
+{commands}
+
+gaslab COMMAND --help lists a command's options.
+exit codes: 0 done, 1 failed, 2 usage, 3 not converged (--require-converged), 124 timeout, 130 interrupted
+
+  gaslab pagerank GRAPH --top 10
+  mpiexec -n 4 gaslab pagerank GRAPH -o ranks.tsv --json run.json
+  gaslab run my.py:MyProgram GRAPH -p speed=2.5 --max-iterations 20"""

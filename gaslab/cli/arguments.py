@@ -1,0 +1,200 @@
+"""The options that commands share, and a parser that names the nearest option."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import IO, Any, NoReturn
+
+from gaslab import launch
+from gaslab.errors import nearest
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser that speaks on rank 0 alone and suggests what may have been meant."""
+
+    def __init__(self, command: str, description: str, **settings: Any) -> None:
+        super().__init__(
+            prog=f"gaslab {command}",
+            description=description,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            **settings,
+        )
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        arguments, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            known = [option for action in self._actions for option in action.option_strings]
+            word = next((w for w in unknown if w.startswith("-")), unknown[0])
+            what = "option" if word.startswith("-") else "argument"
+            self.error(f"there is no {what} {word!r}{_hint(word.split('=')[0], known)}")
+        arguments.command = self.prog.split()[1]
+        return arguments
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"gaslab: {message}; `{self.prog} --help` lists the options\n")
+
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
+        if launch.launcher().rank == 0:
+            (file or sys.stderr).write(message)
+
+
+def _hint(word: str, known: Iterable[str]) -> str:
+    """Return `nearest`'s suggestion, but not the whole list of options where none is near."""
+    hint = nearest(word, known)
+    return hint if "did you mean" in hint else ""
+
+
+def one_of(*known: str) -> Callable[[str], str]:
+    """Return an argparse type that takes one of these words."""
+
+    def check(word: str) -> str:
+        if word not in known:
+            raise argparse.ArgumentTypeError(f"{word!r} is unknown{nearest(word, known)}")
+        return word
+
+    return check
+
+
+def strategy(word: str) -> str:
+    """Argparse type: the name of a vertex-cut."""
+    from gaslab.partition.strategies import STRATEGIES
+
+    return one_of(*STRATEGIES)(word)
+
+
+def at_least(least: float, kind: type = int) -> Callable[[str], Any]:
+    """Return an argparse type for numbers of *kind* from *least*."""
+
+    def check(word: str) -> Any:
+        try:
+            value = kind(word)
+        except ValueError:
+            what = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{word!r} is not {what}") from None
+        if not value >= least:
+            raise argparse.ArgumentTypeError(f"{word} is less than {least}")
+        return value
+
+    return check
+
+
+def pair(word: str) -> tuple[str, str]:
+    """Argparse type: ``name=value``."""
+    name, equals, value = word.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"{word!r} is not NAME=VALUE")
+    return name, value
+
+
+def add_input(parser: Parser) -> None:
+    """Add the edge list and how to read it."""
+    parser.add_argument(
+        "input", nargs="+", metavar="GRAPH", help="edge list(s): text or .gz; several, or a glob"
+    )
+    group = parser.add_argument_group("reading")
+    group.add_argument("--ids", type=one_of("auto", "int", "str"), default="auto", metavar="auto|int|str",
+                       help="kind of vertex ids (auto: looks at the input)")  # fmt: skip
+    side = group.add_mutually_exclusive_group()
+    side.add_argument("--directed", dest="directed", action="store_true", default=True,
+                      help="an edge leads from the first id to the second (the default)")  # fmt: skip
+    side.add_argument("--undirected", dest="directed", action="store_false", help="an edge joins both ids")
+    group.add_argument(
+        "--column",
+        type=pair,
+        action="append",
+        default=[],
+        metavar="FIELD=NAME",
+        help="edge field from a column, by its name or position (0 is the first); none: leave it out",
+    )
+    group.add_argument("--delimiter", metavar="CHAR", help="between fields (default: looks at the input)")
+    group.add_argument(
+        "--comments", default="#%", metavar="CHARS", help="what starts a comment line (default #%%)"
+    )
+    header = group.add_mutually_exclusive_group()
+    header.add_argument(
+        "--header", dest="header", action="store_true", default=None, help="the first line has names"
+    )
+    header.add_argument("--no-header", dest="header", action="store_false", help="the first line is an edge")
+    group.add_argument("--on-bad-line", type=one_of("error", "skip"), default="error", metavar="error|skip",
+                       help="what to do with a line that is no edge")  # fmt: skip
+    group.add_argument("--max-bad-lines", type=at_least(0), metavar="N", help="at most so many are skipped")
+    group.add_argument("--drop-duplicates", action="store_true", help="keep the first of parallel edges")
+    group.add_argument(
+        "--drop-self-loops", action="store_true", help="leave out edges from a vertex to itself"
+    )
+
+
+def add_running(parser: Parser) -> None:
+    """Add how a program is run."""
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "--max-iterations", "--iterations", type=at_least(0), metavar="N", help="supersteps at most"
+    )
+    group.add_argument("--engine", type=one_of("sync", "reference"), default="sync", metavar="sync|reference",
+                       help="reference: plain Python, for debugging")  # fmt: skip
+    group.add_argument(
+        "--strategy", type=strategy, metavar="NAME", help="the vertex-cut: random, 1d, 2d, dbh"
+    )
+    group.add_argument("--threads", type=at_least(1), metavar="N", help="threads of each rank")
+    group.add_argument(
+        "--seed", type=at_least(0), default=0, metavar="N", help="of everything random (default 0)"
+    )
+    group.add_argument("--init", type=pair, action="append", default=[], metavar="FIELD=FILE",
+                       help="start from earlier values: id first, value last")  # fmt: skip
+    group.add_argument(
+        "--compile",
+        type=one_of("auto", "require", "never"),
+        default="auto",
+        metavar="auto|require|never",
+        help="whether to run interpreted without a C compiler",
+    )
+    group.add_argument("--require-converged", action="store_true", help="exit code 3 if the limit came first")
+    group.add_argument("--timeout", type=at_least(0, float), metavar="SECONDS",
+                       help="give up after so long, with exit code 124")  # fmt: skip
+
+
+def add_output(parser: Parser, answer: bool = True) -> None:
+    """Add where answers and reports go."""
+    group = parser.add_argument_group("output")
+    if answer:
+        group.add_argument("-o", "--output", metavar="FILE|DIR/",
+                           help="NAME.tsv, .csv (.gz): one file by id; DIR/: a part per rank")  # fmt: skip
+        group.add_argument(
+            "--fields", type=lambda w: w.split(","), metavar="A,B", help="which fields (default: all)"
+        )
+        group.add_argument("--top", type=at_least(1), metavar="N", help="print the first N")
+    group.add_argument("--json", metavar="FILE", help="write what the run was and what it took")
+    group.add_argument("--force", action="store_true", help="replace files that exist")
+    add_talk(parser, group)
+
+
+def add_talk(parser: Parser, group: Any = None) -> None:
+    """Add how much is said."""
+    group = group or parser.add_argument_group("output")
+    group.add_argument("--quiet", "-q", action="store_true", help="say nothing but warnings and errors")
+    group.add_argument("--log-level", type=one_of("debug", "info", "warning", "error"), metavar="LEVEL",
+                       help="debug, info, warning or error")  # fmt: skip
+    group.add_argument("--allow-singleton", action="store_true",
+                       help="let each process of a foreign launcher run alone")  # fmt: skip
+
+
+def read_options(arguments: Any, keep: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the keyword arguments of `gaslab.read_graph` that the options mean.
+
+    *keep* names the columns that the command can use; None keeps all that the input has.
+    """
+    columns: Any = {name: _column(value) for name, value in arguments.column}
+    if not columns:
+        columns = None if keep is None or keep else []
+    names = ("ids", "directed", "delimiter", "comments", "header", "on_bad_line", "max_bad_lines",
+             "drop_duplicates", "drop_self_loops")  # fmt: skip
+    return {**{name: getattr(arguments, name) for name in names}, "columns": columns}
+
+
+def _column(value: str) -> int | str | None:
+    if value == "none":
+        return None
+    return int(value) if value.isdigit() else value

@@ -1,0 +1,170 @@
+"""Programs of the user's own: ``gaslab run FILE.py:Class GRAPH`` and ``gaslab compile FILE.py:Class``."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+
+from gaslab.cli import DONE
+from gaslab.cli.arguments import Parser, add_input, add_output, add_running, add_talk, pair, read_options
+from gaslab.errors import UsageError, nearest
+from gaslab.program import Storage, VertexProgram, parameter_annotations
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+
+log = logging.getLogger("gaslab")
+
+TRUE, FALSE = {"true", "yes", "1"}, {"false", "no", "0"}
+
+
+def parser(name: str) -> Parser:
+    """Return the parser of ``run`` or ``compile``."""
+    if name == "run":
+        made = Parser(name, "Run a vertex program of your own on a graph.")
+        made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
+        add_input(made)
+        group = made.add_argument_group("program")
+        group.add_argument("-p", "--parameter", type=pair, action="append", default=[], metavar="NAME=VALUE",
+                           help="a parameter, of the type that the class says")  # fmt: skip
+        add_running(made)
+        add_output(made)
+        return made
+    made = Parser(
+        name,
+        "Compile a vertex program, for every level of this kind of CPU, so that machines without a C\n"
+        "compiler can run it: copy what is written there, into $GASLAB_CACHE_DIR.",
+    )
+    made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
+    made.add_argument("-o", "--output", metavar="DIR", help="where to (default: this machine's cache)")
+    made.add_argument("--emit", action="store_true", help="print the C that is made of the program, and stop")
+    add_talk(made)
+    return made
+
+
+def execute(arguments: Any) -> int:
+    """Run or compile the program."""
+    return _run(arguments) if arguments.command == "run" else _compile(arguments)
+
+
+def _run(arguments: Any) -> int:
+    from gaslab.cli.job import Job
+    from gaslab.engine.run import run
+
+    program = load_class(arguments.program)
+    given = dict(arguments.parameter)
+    _check_names(program, given)
+    job = Job(arguments, read_options(arguments))
+    values = {name: typed(program, name, word, job.graph) for name, word in given.items()}
+    result = run(program(**values), job.graph, **job.options())
+    return job.finish(result, list(arguments.fields or result.vertices.columns), "largest")
+
+
+def _compile(arguments: Any) -> int:
+    from gaslab.comm import world
+    from gaslab.compiler import build
+    from gaslab.compiler.emit import emit
+    from gaslab.compiler.parse import parse
+
+    text = emit(parse(load_class(arguments.program)))
+    comm = world()
+    if arguments.emit:
+        if comm.rank == 0:
+            print(text)
+        return DONE
+    directory = Path(arguments.output) if arguments.output else build.cache_directory()
+    for path in comm.on_root(lambda: build.compile_levels(text, directory)):
+        if comm.rank == 0:
+            print(path)
+    return DONE
+
+
+def load_class(where: str) -> type[VertexProgram]:
+    """Return the program class that ``FILE.py:Class`` or ``package.module:Class`` names.
+
+    The class may be left out where the file has only one. What the file raises is not caught.
+    """
+    file, colon, name = where.rpartition(":")
+    if not colon:
+        file, name = where, ""
+    module = _load_file(Path(file)) if file.endswith(".py") else _load_module(file)
+    classes = {
+        key: value
+        for key, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, VertexProgram)
+        and value.__module__ == module.__name__
+    }
+    if not name and len(classes) == 1:
+        return next(iter(classes.values()))
+    chosen = getattr(module, name, None) if name else None
+    if isinstance(chosen, type) and issubclass(chosen, VertexProgram):
+        return chosen
+    if not classes:
+        raise UsageError(f"{file} has no vertex program: a class derived from gaslab.VertexProgram")
+    if not name:
+        raise UsageError(f"{file} has several programs; name one: {file}:{' or :'.join(sorted(classes))}")
+    raise UsageError(f"{file} has no vertex program {name!r}{nearest(name, classes)}")
+
+
+def _load_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    sys.path.insert(0, str(path.resolve().parent))  # as `python FILE.py` does
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _load_module(name: str) -> ModuleType:
+    sys.path.insert(0, "")  # as `python -m` does
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(error.name + ".")):
+            raise UsageError(
+                f"there is no module {name!r}; a file is named with its .py: FILE.py:Class"
+            ) from None
+        raise
+
+
+def _check_names(program: type[VertexProgram], given: dict[str, str]) -> None:
+    declared = parameter_annotations(program)
+    for name in given:
+        if name not in declared:
+            raise UsageError(f"{program.__name__} has no parameter {name!r}{nearest(name, declared)}")
+    for name in declared:
+        if name not in given and not hasattr(program, name):
+            raise UsageError(f"{program.__name__} needs -p {name}=...: the parameter has no default")
+
+
+def typed(program: type[VertexProgram], name: str, word: str, graph: Graph) -> Any:
+    """Return a parameter's value as its annotation says: float, int, bool or a vertex id."""
+    from gaslab.cli.job import vertex_id
+
+    annotation = parameter_annotations(program)[name]
+    kind = annotation
+    if get_origin(annotation) is Annotated:
+        kind, *marks = get_args(annotation)
+        if any(isinstance(mark, Storage) and mark.name == "id" for mark in marks):
+            return vertex_id(word, graph)
+    try:
+        if kind is bool:
+            if word.lower() not in TRUE | FALSE:
+                raise ValueError
+            return word.lower() in TRUE
+        if kind in (int, float):
+            return kind(word)
+    except ValueError:
+        what = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise UsageError(f"-p {name}={word}: {program.__name__}.{name} needs {what}") from None
+    return word

@@ -1,0 +1,114 @@
+"""How a command ends: one message, the right exit code, and no rank left behind."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from gaslab import comm, failure, launch
+from gaslab.cli import DONE, FAILED, INTERRUPTED, TIMEOUT, USAGE
+from gaslab.errors import ExecutionError, GaslabError, TimeoutExpired, UsageError
+
+log = logging.getLogger("gaslab")
+
+AGREE_SECONDS = 0.5  # within which all ranks must have come to the same end
+GRACE_SECONDS = 1.0  # past --timeout, in which the engine may end by itself
+
+
+def guarded(module: ModuleType, name: str, words: Sequence[str], began: float) -> int:
+    """Run a command's ``execute(arguments)`` and return its exit code; an error becomes one message."""
+    try:
+        arguments = module.parser(name).parse_args(words)
+        arguments.began = began
+        set_up_log(arguments)
+        set_alarm(arguments)
+        code = int(module.execute(arguments))
+        sys.stdout.flush()
+    except SystemExit as stop:  # argparse, after it has said why
+        code = stop.code if isinstance(stop.code, int) else USAGE
+    except BrokenPipeError:  # `gaslab ... | head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = DONE
+    except KeyboardInterrupt:
+        return _end(INTERRUPTED, "interrupted")
+    except (GaslabError, OSError) as error:
+        return _end(_code(error), traceback.format_exc() if _is_fault(error) else _message(error))
+    except Exception:
+        return _end(FAILED, traceback.format_exc())
+    return _end(code, "") if code != DONE else code
+
+
+def _code(error: Exception) -> int:
+    if isinstance(error, TimeoutExpired):
+        return TIMEOUT
+    return USAGE if isinstance(error, UsageError) else FAILED
+
+
+def _is_fault(error: Exception) -> bool:
+    """Whether the user's program failed while it ran, rather than an input or an option."""
+    return isinstance(error, ExecutionError)
+
+
+def _message(error: Exception) -> str:
+    return f"gaslab: {error}"
+
+
+def _end(code: int, message: str) -> int:
+    """Say *message* once and return *code* if all ranks end so; else say it here and end them all."""
+    here = comm.current()
+    rank = here.rank if here is not None else launch.launcher().rank
+    together = here is None or here.all_here(AGREE_SECONDS)
+    if message and (rank == 0 or not together):
+        prefix = "" if together else f"rank {rank}: "
+        print(f"{prefix}{message.rstrip()}", file=sys.stderr, flush=True)
+    if here is not None and not together:
+        here.abort(code)
+    failure.disarm()
+    return code
+
+
+def set_up_log(arguments: Any) -> None:
+    """Send the log "gaslab" and warnings to stderr, from rank 0 (from others only errors)."""
+    level = logging.WARNING if getattr(arguments, "quiet", False) else logging.INFO
+    named = getattr(arguments, "log_level", None)
+    if named:
+        level = getattr(logging, named.upper())
+    first = launch.launcher().rank == 0
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("gaslab: %(message)s"))
+    log.handlers[:] = [handler]
+    log.propagate = False
+    log.setLevel(level if first else logging.ERROR)
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        log.warning("warning: %s", message)
+
+    warnings.showwarning = show
+
+
+def set_alarm(arguments: Any) -> None:
+    """Make ``--timeout`` end the whole command, also where no superstep looks at the clock."""
+    seconds = getattr(arguments, "timeout", None)
+    if seconds is None:
+        return
+    left = seconds - (time.perf_counter() - arguments.began) + GRACE_SECONDS
+
+    def expire() -> None:
+        here = comm.current()
+        if launch.launcher().rank == 0:
+            print(f"gaslab: no answer within {seconds:g} s (--timeout)", file=sys.stderr, flush=True)
+        if here is not None and here.size > 1:
+            here.abort(TIMEOUT)
+        os._exit(TIMEOUT)
+
+    timer = threading.Timer(max(left, 0.0), expire)
+    timer.daemon = True
+    timer.start()

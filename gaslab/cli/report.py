@@ -1,0 +1,135 @@
+"""What a run was and what it took: a few lines for people, one JSON document for scripts."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import platform
+import resource
+import sys
+import time
+from collections.abc import Mapping
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from gaslab import __version__
+from gaslab.result import human
+from gaslab.writers import write_text
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+log = logging.getLogger("gaslab")
+
+SCHEMA_VERSION = 1
+# Options that say where things go or that the document names elsewhere.
+_NOT_PARAMETERS = set(
+    "command began input output json force quiet log_level top fields allow_singleton timeout seed strategy "
+    "threads".split()
+)
+
+
+def describe(command: str, graph: Graph, result: Result) -> None:
+    """Log the run in two lines, on rank 0."""
+    if graph.comm.rank > 0:
+        return
+    metrics, seconds = result.metrics, result.metrics.get("seconds", {})
+    ranks, threads = graph.comm.size, metrics.get("threads", 1)
+    log.info(
+        "%s: %s on %s x %s, %s",
+        metrics.get("program", command) if command == "run" else command,
+        _many(result.iterations, "superstep"),
+        _many(ranks, "rank"),
+        _many(threads, "thread"),
+        "converged" if result.converged else "not converged",
+    )
+    phases = [name for name in ("load", "partition", "build", "compute") if name in seconds]
+    times = ", ".join(f"{name} {duration(seconds[name])}" for name in phases)
+    cut = ""
+    if ranks > 1:
+        sent = human(metrics.get("bytes_per_iteration", 0))
+        cut = f"; {graph.replication_factor:.2f} replicas a vertex, {sent} sent a superstep"
+    log.info("%s%s", times, cut)
+
+
+def document(arguments: Any, graph: Graph, result: Result | None) -> dict[str, Any]:
+    """Return the JSON document of a run (collective)."""
+    comm = graph.comm
+    peak = _peak_rss()
+    metrics: Mapping[str, Any] = {} if result is None else result.metrics
+    seconds = dict(metrics.get("seconds", graph.seconds))
+    seconds["total"] = float(comm.allreduce(time.perf_counter() - arguments.began, "max"))
+    given = {name: value for name, value in vars(arguments).items() if name not in _NOT_PARAMETERS}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "versions": versions(),
+        "command": arguments.command,
+        "parameters": {**given, **metrics.get("parameters", {})},
+        "seed": getattr(arguments, "seed", 0),
+        "input": graph.source,
+        "input_fingerprint": graph.fingerprint,
+        "vertices": graph.num_vertices,
+        "edges": graph.num_edges,
+        "lines_rejected": graph.counts.get("lines_rejected", 0),
+        "ranks": comm.size,
+        "threads": metrics.get("threads", getattr(arguments, "threads", None)),
+        "strategy": graph.strategy,
+        "replication_factor": graph.replication_factor,
+        "edge_balance": graph.edge_balance,
+        "vertex_balance": graph.vertex_balance,
+        "iterations": None if result is None else result.iterations,
+        "converged": None if result is None else result.converged,
+        "seconds": seconds,
+        "updates": metrics.get("updates"),
+        "bytes_sent": metrics.get("bytes_sent", 0),
+        "bytes_per_iteration": metrics.get("bytes_per_iteration", 0),
+        "peak_rss_bytes": {"sum": int(comm.allreduce(peak)), "max": int(comm.allreduce(peak, "max"))},
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that an answer may depend on."""
+    found = {"gaslab": __version__, "python": platform.python_version()}
+    for name in ("numpy", "mpi4py"):
+        found[name] = metadata.version(name)
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None:
+        found["mpi"] = mpi.Get_library_version().splitlines()[0].rstrip("\0").strip()
+    return found
+
+
+def write_json(path: str, report: Mapping[str, Any], force: bool) -> None:
+    """Write a document, replacing what JSON cannot say (not collective)."""
+    write_text(path, json.dumps(_plain(report), indent=2, allow_nan=False) + "\n", force)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item"):  # a numpy number
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit a person would choose."""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    if seconds < 1:
+        return f"{seconds * 1e3:.0f} ms"
+    return f"{seconds:.2f} s" if seconds < 60 else f"{int(seconds // 60)} min {seconds % 60:.0f} s"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _peak_rss() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)

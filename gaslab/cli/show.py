@@ -1,0 +1,96 @@
+"""How the first rows of an answer look: small aligned tables, gathered from all ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.tables import Table, render
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+
+
+def show(style: str, graph: Graph, table: Table, count: int) -> list[str]:
+    """Return the lines to print on rank 0, [] elsewhere (collective).
+
+    Parameters
+    ----------
+    style : {"largest", "nearest", "groups"}
+        Vertices of the largest last field; of the smallest, as far as it is finite; or the groups of
+        vertices with the same last field, the biggest first.
+    table : Table
+        This rank's rows, sorted by id.
+    """
+    if style == "groups":
+        return _groups(graph, table, count)
+    key = _key(table, ascending=style == "nearest")
+    if key is None:
+        rows = np.arange(min(count, len(table)))
+    else:
+        candidates = np.flatnonzero(np.isfinite(key))
+        rows = candidates[np.argsort(key[candidates], kind="stable")[:count]]
+    whole = _join(graph.comm.allgather(table.take(rows)))
+    if graph.comm.rank > 0:
+        return []
+    order = np.lexsort((whole.global_ids["id"],) if (k := _key(whole, style == "nearest")) is None
+                       else (whole.global_ids["id"], k))[:count]  # fmt: skip
+    return _numbered(whole.take(order))
+
+
+def _key(table: Table, ascending: bool) -> Any:
+    """Return what to sort rows by, from small to large; None where no field is a number."""
+    numeric = [n for n in table.columns if n not in table.global_ids and table[n].dtype.kind in "iuf"]
+    if not numeric:
+        return None
+    values = table[numeric[-1]].astype(np.float64)
+    return values if ascending else -values
+
+
+def _join(tables: list[Table]) -> Table:
+    first = tables[0]
+
+    def one(name: str) -> np.ndarray:
+        return np.concatenate([table[name] for table in tables])
+
+    gids = {name: np.concatenate([table.global_ids[name] for table in tables]) for name in first.global_ids}
+    return Table({name: one(name) for name in first.keys}, {name: one(name) for name in first.columns}, gids)
+
+
+def _groups(graph: Graph, table: Table, count: int) -> list[str]:
+    """Count the vertices of each group where the group's own vertex is kept, then show the biggest."""
+    comm, name = graph.comm, table.columns[-1]
+    if name not in table.global_ids:
+        return show("largest", graph, table, count)
+    label, first, members = np.unique(table.global_ids[name], return_index=True, return_counts=True)
+    names = table[name][first]
+    owner = label * comm.size // max(graph.num_vertices, 1)
+    cuts = np.searchsorted(owner, np.arange(comm.size + 1))
+    spans = [slice(cuts[p], cuts[p + 1]) for p in range(comm.size)]
+    labels = np.concatenate(comm.alltoall([label[span] for span in spans]))
+    counts = np.concatenate(comm.alltoall([members[span].astype(np.int64) for span in spans]))
+    mine, place = np.unique(labels, return_inverse=True)
+    sizes = np.zeros(mine.size, np.int64)
+    np.add.at(sizes, place, counts)
+    total = int(comm.allreduce(mine.size))
+    best = np.lexsort((mine, -sizes))[:count]
+    gathered = comm.allgather((mine[best], sizes[best]))
+    every, size = (np.concatenate([part[k] for part in gathered]) for k in (0, 1))
+    order = np.lexsort((every, -size))[:count]
+    known = dict(zip(label.tolist(), names.tolist(), strict=True))
+    told = comm.allgather({gid: known[gid] for gid in every[order].tolist() if gid in known})
+    if comm.rank > 0:
+        return []
+    shown = {gid: user for part in told for gid, user in part.items()}
+    ids = np.array([shown[gid] for gid in every[order].tolist()])
+    shares = np.array([f"{100 * n / graph.num_vertices:.1f}%" for n in size[order].tolist()])
+    rows = Table({name: ids}, {"vertices": size[order], "share": shares}, {name: every[order]})
+    return [f"{total:,} group{'s' * (total != 1)}", *_numbered(rows)]
+
+
+def _numbered(table: Table) -> list[str]:
+    """Return the lines of a table with the rank of each row before it."""
+    width = len(str(max(len(table), 1)))
+    head, *rows = render(table)
+    return [f"{'':{width}}  {head}", *(f"{k:{width}}  {row}" for k, row in enumerate(rows, 1))]
