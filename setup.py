@@ -102,7 +102,7 @@ if __name__ == "__main__":
                 include_dirs=[str(KERNELS)],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
                 extra_compile_args=list(C_FLAGS),
-                depends=[str(KERNELS / "abi.h")],
+                depends=[str(header) for header in KERNELS.glob("*.h")],
             )
             for source in sorted(KERNELS.glob("*.pyx"))
         ],
