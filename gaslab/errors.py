@@ -18,6 +18,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -77,3 +79,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return "; did you mean " + " or ".join(repr(c) for c in close) + "?"
     return "; known: " + (", ".join(known) if known else "none")
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line, outside gaslab, that called into it."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "gaslab":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -69,7 +69,7 @@ class Exchange:
         flags = np.zeros(self.graph.num_masters, np.uint8)
         for ids in self._owned[role].values():
             flags[ids] = 1
-        return frontier.where(flags, 0, flags.size)
+        return frontier.where(flags, 0, flags.size)  # type: ignore[no-any-return]
 
     # ---- masters -> mirrors ------------------------------------------------------------------------
 

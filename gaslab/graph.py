@@ -11,6 +11,7 @@ import numpy as np
 
 from gaslab import launch
 from gaslab.comm import Comm, as_comm
+from gaslab.errors import UsageError
 from gaslab.localgraph import LocalGraph
 from gaslab.partition import strategies
 from gaslab.partition.build import build_local
@@ -305,6 +306,23 @@ class Graph:
         the user's own.
         """
         return self.local.gid[self.local.in_neighbor], self.local.gid[self.local.targets()]
+
+    def check_column(self, name: str, minimum: float) -> None:
+        """Raise UsageError, on every rank, where an edge column has NaN or a value below *minimum*."""
+        values = self.edge_columns[name]
+        bad = np.flatnonzero(~(values >= minimum))
+        first = None
+        if bad.size:
+            slot = bad[0]
+            ends = self.local.in_neighbor[slot], np.searchsorted(self.local.in_begin, slot, "right") - 1
+            first = (*(int(self.local.gid[v]) for v in ends), values[slot].item())
+        found = next((x for x in self.comm.allgather(first) if x is not None), None)
+        if found is not None:
+            source, target = self.ids.lookup(np.array(found[:2], np.int64))
+            raise UsageError(
+                f"edge column {name!r} is {found[2]!r} on the edge {source!s} -> {target!s}; "
+                f"at least {minimum:g} is needed"
+            )
 
     def memory_bytes(self) -> int:
         """Return the bytes of this rank's part: vertices, edges, their columns and mirror lists.

@@ -71,6 +71,8 @@ def test_a_module_imports_only_downward(module: str) -> None:
     for name, line, _ in imports(module):
         if name.split(".")[0] == "gaslab" and layer(name) != "_kernels":
             where = f"{MODULES[module].relative_to(ROOT)}:{line}"
+            if layer(module) == "programs" and not layer(name):
+                continue  # programs use the public language, through the front door
             assert layer(name), f"{where} imports the whole package"
             assert HEIGHT[layer(name)] <= HEIGHT[layer(module)], f"{where} imports {name}, which is above it"
 

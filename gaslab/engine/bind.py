@@ -15,6 +15,7 @@ from gaslab.errors import UsageError, nearest
 if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
+    from gaslab.result import Result
 
 log = logging.getLogger("gaslab")
 
@@ -65,8 +66,8 @@ def bind_edge_fields(tree: Tree, graph: Graph, columns: Mapping[str, str | None]
             raise UsageError(f"the graph has no edge column {column!r}{nearest(column, graph.edge_columns)}")
         if variable.required:
             raise UsageError(
-                f"{tree.name} needs the edge field {variable.name!r}, which has no default, and the graph has "
-                f"no column of that name{nearest(variable.name, graph.edge_columns)}; "
+                f"{tree.name} needs the edge field {variable.name!r}, which has no default, and the graph "
+                f"has no column of that name{nearest(variable.name, graph.edge_columns)}; "
                 f"bind one with columns={{{variable.name!r}: NAME}} or --column {variable.name}=NAME"
             )
         fields.append(np.full(graph.local.in_neighbor.size, variable.default, dtype_of(variable.storage)))
@@ -94,7 +95,7 @@ def _converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:
     return whole
 
 
-def bind_initial(tree: Tree, graph: Graph, given: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
+def bind_initial(tree: Tree, graph: Graph, given: Mapping[str, Any] | Result | None) -> dict[str, np.ndarray]:
     """Return given vertex values, by field, for this rank's masters (collective).
 
     Each value is a dict from vertex id to value (others keep the field's default), an array in the
@@ -104,7 +105,7 @@ def bind_initial(tree: Tree, graph: Graph, given: Mapping[str, Any] | None) -> d
     if given is None:
         return {}
     known = {v.name: v for v in tree.vertex_fields}
-    if hasattr(given, "vertices"):
+    if not isinstance(given, Mapping):
         given = {name: given for name in given.vertices.columns if name in known}
     masters = graph.local.gid[: graph.local.num_masters]
     values = {}
@@ -115,13 +116,12 @@ def bind_initial(tree: Tree, graph: Graph, given: Mapping[str, Any] | None) -> d
     return values
 
 
-def _result_column(result: Any, name: str, graph: Graph) -> Any:
+def _result_column(result: Result, name: str, graph: Graph) -> Any:
     """Return a field of an earlier result as an array by global id, or by vertex id for another graph."""
     table = result.vertices
-    if len(table) == graph.num_vertices and result.fingerprint == graph.fingerprint:
+    if len(table) == graph.num_vertices and result.metrics.get("fingerprint") == graph.fingerprint:
         return table[name]
-    ids = table.ids.tolist() if isinstance(table.ids, np.ndarray) else list(table.ids)
-    return dict(zip(ids, table[name], strict=True))
+    return dict(zip(table.ids.tolist(), table[name], strict=True))
 
 
 def _column(variable: Variable, data: Any, masters: np.ndarray, graph: Graph) -> np.ndarray:

@@ -106,6 +106,7 @@ class Phases:
             function = self._compiled.library.function(phase)
             fault = sweep.run(self.view, function, blocks, ids, out, threads)
         else:
+            assert self._compiled.interpreter is not None
             fault = self._compiled.interpreter.run(self.view, phase, blocks, ids, out)
         if fault is not None:
             code, vertex, site = fault

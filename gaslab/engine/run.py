@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gaslab import launch
 from gaslab.compiler import compile_program
 from gaslab.engine.bind import bind_edge_fields, bind_initial, bind_parameters
+from gaslab.engine.metrics import run_metrics
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, make_view
 from gaslab.engine.stopping import Stopping
 from gaslab.engine.sync import Synchronous
-from gaslab.errors import ConvergenceWarning, UsageError, nearest
+from gaslab.errors import ConvergenceWarning, UsageError, nearest, warn_user
 from gaslab.exchange import Exchange
 from gaslab.program import VertexProgram
 from gaslab.result import Result
@@ -140,25 +140,16 @@ def run(
             bar.update()
     superstep.finish()
     computed = time.perf_counter()
-    bytes_sent = int(comm.allreduce(comm.bytes_sent - bytes_before))
+    bytes_sent = comm.bytes_sent - bytes_before
     if not stopping.converged and comm.rank == 0:
-        warnings.warn(
+        warn_user(
             f"{tree.name} was not done after {state.superstep} supersteps; raise max_iterations",
-            ConvergenceWarning, stacklevel=2,
-        )  # fmt: skip
-    metrics = {
-        "program": tree.name,
-        "parameters": program.parameters(),
-        "seed": seed,
-        "engine": engine,
-        "threads": threads,
-        "iterations": state.superstep,
-        "converged": stopping.converged,
-        "updates": state.updates,
-        "bytes_sent": bytes_sent,
-        "bytes_per_iteration": bytes_sent // max(state.superstep, 1),
-        "seconds": {**graph.seconds, "build": built - began, "compute": computed - built},
-    }
+            ConvergenceWarning,
+        )
+    metrics = run_metrics(
+        program, graph, engine, seed, threads, state.superstep, stopping.converged, state.updates,
+        bytes_sent, {"build": built - began, "compute": computed - built},
+    )  # fmt: skip
     masters, written = graph.local.num_masters, tree.writes("scatter", "e")
     return Result.collect(
         graph,

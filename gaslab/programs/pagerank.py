@@ -207,7 +207,7 @@ def pagerank(
     *,
     damping: float = 0.85,
     tolerance: float | None = None,
-    max_iterations: int = 100,
+    max_iterations: int = 200,
     personalization: Mapping[Any, float] | None = None,
     weight: str | None = None,
     unnormalised: bool = False,

@@ -1,0 +1,59 @@
+"""The figures of a run: what `Result.metrics` and the command line's JSON hold."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.program import VertexProgram
+
+
+def run_metrics(
+    program: VertexProgram,
+    graph: Graph,
+    engine: str,
+    seed: int,
+    threads: int,
+    iterations: int,
+    converged: bool,
+    updates: int,
+    bytes_sent: int,
+    seconds: dict[str, float],
+) -> dict[str, Any]:
+    """Return the figures of one run (collective): counts are of all ranks, times of the slowest."""
+    comm = graph.comm
+    slowest = {**graph.seconds, **{k: float(comm.allreduce(v, "max")) for k, v in seconds.items()}}
+    peak = peak_rss_bytes()
+    return {
+        "program": type(program).__name__,
+        "parameters": program.parameters(),
+        "seed": seed,
+        "engine": engine,
+        "source": graph.source,
+        "fingerprint": graph.fingerprint,
+        "vertices": graph.num_vertices,
+        "edges": graph.num_edges,
+        "lines_rejected": graph.counts.get("lines_rejected", 0),
+        "ranks": comm.size,
+        "threads": threads,
+        "strategy": graph.strategy,
+        "replication_factor": graph.replication_factor,
+        "edge_balance": graph.edge_balance,
+        "vertex_balance": graph.vertex_balance,
+        "iterations": iterations,
+        "converged": converged,
+        "updates": updates,
+        "bytes_sent": int(comm.allreduce(bytes_sent)),
+        "bytes_per_iteration": int(comm.allreduce(bytes_sent)) // max(iterations, 1),
+        "seconds": {**slowest, "total": sum(slowest.values())},
+        "peak_rss_bytes": {"sum": int(comm.allreduce(peak)), "max": int(comm.allreduce(peak, "max"))},
+    }
+
+
+def peak_rss_bytes() -> int:
+    """Return the most memory this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,101 @@
+"""Runs the reference engine on a partitioned graph: gathers it to rank 0, and deals the answer out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.compiler.parse import parse
+from gaslab.engine.bind import bind_edge_fields, bind_initial, bind_parameters
+from gaslab.engine.metrics import run_metrics
+from gaslab.engine.reference import ReferenceResult, run_reference
+from gaslab.engine.state import dtype_of
+from gaslab.result import Result
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.program import VertexProgram
+
+
+def run_on_graph(
+    program: VertexProgram,
+    graph: Graph,
+    max_iterations: int | None,
+    init: Mapping[str, Any] | Result | None,
+    columns: Mapping[str, str | None] | None,
+    seed: int,
+    on: str,
+) -> Result:
+    """Run *program* by the reference engine; the arguments and the answer are `gaslab.run`'s."""
+    comm, local, began = graph.comm, graph.local, time.perf_counter()
+    tree = parse(type(program))
+    params = bind_parameters(tree, program, graph)
+    edge_fields = bind_edge_fields(tree, graph, columns)
+    given = bind_initial(tree, graph, init)
+    ids = _ids(graph)
+    # Ids that are neither integers nor strings have no order of their own: then the program sees
+    # their positions, as a compiled one always does.
+    plain = {v.name: ids[x] for v, x in zip(tree.params, params, strict=True) if v.storage == "id"}
+    program = type(program)(**{**program.parameters(), **plain})
+
+    masters = local.gid[: local.num_masters]
+    src, dst = (_on_root(graph, part) for part in graph.edges())
+    edge_values = [_on_root(graph, values) for values in edge_fields]
+    order = _on_root(graph, masters)
+    starts = {name: _on_root(graph, values) for name, values in given.items()}
+    built = time.perf_counter()
+
+    def run() -> ReferenceResult:
+        return run_reference(
+            program,
+            ids,
+            [(ids[a], ids[b]) for a, b in zip(src.tolist(), dst.tolist(), strict=True)],
+            {v.name: values.tolist() for v, values in zip(tree.edge_fields, edge_values, strict=True)},
+            graph.directed,
+            max_iterations,
+            {
+                name: {ids[g]: x for g, x in zip(order.tolist(), values.tolist(), strict=True)}
+                for name, values in starts.items()
+            },
+        )
+
+    answer = comm.on_root(run)
+    position = {vertex: k for k, vertex in enumerate(ids)}
+    vertices = {}
+    for v in tree.vertex_fields:
+        values = [answer.vertices[v.name][ids[g]] for g in masters.tolist()]
+        if v.storage == "id":
+            values = [position.get(x, x) for x in values]
+        vertices[v.name] = np.array(values, dtype_of(v.storage))
+    first = sum(comm.allgather(local.num_edges)[: comm.rank])
+    edges = {
+        v.name: np.array(answer.edges[v.name][first : first + local.num_edges], dtype_of(v.storage))
+        for v in tree.edge_fields
+        if v.name in answer.edges
+    }
+    updates = sum(step["active"] for step in answer.history)
+    seconds = {"build": built - began, "compute": time.perf_counter() - built}
+    metrics = run_metrics(
+        program, graph, "reference", seed, 1, answer.iterations, answer.converged, updates, 0, seconds
+    )
+    storage = {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)}
+    return Result.collect(
+        graph, storage, vertices, edges, metrics, answer.history, answer.converged, answer.iterations, on
+    )
+
+
+def _ids(graph: Graph) -> list[Any]:
+    """Return what the program sees as the id of each vertex, by global id."""
+    if graph.ids.kind == "object":
+        return list(range(graph.num_vertices))
+    ids = graph.ids.lookup(np.arange(graph.num_vertices, dtype=np.int64))
+    return list(ids.tolist())
+
+
+def _on_root(graph: Graph, part: np.ndarray) -> np.ndarray:
+    """Return all ranks' parts, in rank order, on rank 0; an empty array elsewhere."""
+    parts = graph.comm.gather_array(part)
+    return np.concatenate(parts) if parts else part[:0]
