@@ -32,7 +32,11 @@ IN, OUT, ALL, NONE = 1, 2, 3, 0
 
 
 class Storage:
-    """How a field or parameter is stored; arithmetic is always done in float64, int64 or bool."""
+    """The mark behind ``gl.float32`` and its like: how a field or parameter is stored.
+
+    Arithmetic is always done in float64, int64 or bool: reading widens; writing narrows, and a value
+    outside the range of an integer type ends the run.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -77,8 +81,16 @@ Max = Annotated[T, Combine("max")]
 class Vertex:
     """Base of a program's nested ``Vertex``: annotated attributes are its fields.
 
-    Every vertex also has ``id``, ``degree``, ``in_degree`` and ``out_degree``; in ``scatter`` the
-    neighbour has ``signal()``.
+    A field is ``float``, ``int``, ``bool``, `VertexId` or a width such as `float32`. One with a
+    default starts from it. One without starts from zero unless ``init`` writes it or the run is given
+    values for it. Every vertex also has ``id``, ``degree``, ``in_degree`` and ``out_degree``, which
+    belong to the graph; in ``scatter`` the neighbour has ``signal()`` and ``signal(message)``.
+
+    >>> from gaslab import program as gl
+    >>> class Distance(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         hops: gl.int32 = -1
+    ...         nearest: gl.VertexId
     """
 
     if TYPE_CHECKING:
@@ -91,7 +103,16 @@ class Vertex:
 
 
 class Edge:
-    """Base of a program's nested ``Edge``: annotated attributes are its fields, bound to columns."""
+    """Base of a program's nested ``Edge``: annotated attributes are its fields.
+
+    A field is bound to the graph's column of its name, or by ``columns={"weight": "cost"}``. One
+    without a default must have a column. ``scatter`` may write fields; otherwise they are read-only.
+
+    >>> from gaslab import program as gl
+    >>> class Roads(gl.VertexProgram):
+    ...     class Edge(gl.Edge):
+    ...         weight: float = 1.0
+    """
 
 
 RESERVED_FIELDS = frozenset({"id", "side", "degree", "in_degree", "out_degree", "signal"})
@@ -126,6 +147,16 @@ def aggregator(function: Callable[[Any, Any], T]) -> Aggregator[T]:
 
     The combiner is the return annotation: ``-> gl.Sum[float]``. Inside the program ``self.name``
     is the value after init or after the previous apply phase; ``done`` sees the newest.
+
+    >>> from gaslab import program as gl
+    >>> class Mass(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         score: float = 1.0
+    ...     @gl.aggregator
+    ...     def mass(self, v: Vertex) -> gl.Sum[float]:
+    ...         return v.score
+    ...     def apply(self, v: Vertex) -> None:
+    ...         v.score = v.score / self.mass
     """
     return Aggregator(function)
 
@@ -134,18 +165,50 @@ def aggregator(function: Callable[[Any, Any], T]) -> Aggregator[T]:
 class VertexProgram:
     """Base of vertex programs; an instance is an immutable set of parameters.
 
-    Parameters are annotated attributes of the class. Methods, all but one optional:
-    ``init(v)``, ``start(v)``, ``active(v)``, ``gather(v, e, nbr)``, ``apply(v, total, message)``,
-    ``scatter(v, e, nbr)``, ``done()``; aggregators by `aggregator`.
+    Parameters are annotated attributes of the class; those without a default must be given. What a
+    program does is said by methods, none of which it must have:
 
-    >>> import gaslab as gl
-    >>> class Degrees(gl.VertexProgram):
+    ``init(self, v)``
+        Runs on every vertex before superstep 0; writes ``v``.
+    ``start(self, v)``
+        Which vertices superstep 0 runs, as a bool; all without it.
+    ``active(self, v)``
+        Which vertices a superstep runs, as a bool, asked at its start.
+    ``gather(self, v, e, nbr)``
+        A value per edge in the directions `gather_edges`; its return annotation says how they combine:
+        ``-> gl.Sum[float]``. Reads only.
+    ``apply(self, v, total, message)``
+        Writes ``v``. Takes `total` if there is a gather, and `message` if scatter sends any; the
+        annotation of `message` says how several combine: ``message: gl.Min[float]``.
+    ``scatter(self, v, e, nbr)``
+        Runs per edge in the directions `scatter_edges`, after apply; writes ``e``, signals ``nbr``.
+    ``done(self)``
+        Whether to stop, after each superstep; plain Python, run once for all vertices.
+
+    Methods made by `aggregator` are values over all vertices. ``docs/programs.md`` has the language.
+
+    Raises
+    ------
+    UsageError
+        A parameter that is unknown, missing, or assigned after the instance was made.
+
+    Examples
+    --------
+    >>> from gaslab import program as gl
+    >>> class Decay(gl.VertexProgram):
+    ...     rate: float = 0.5
     ...     class Vertex(gl.Vertex):
-    ...         count: int = 0
-    ...     def init(self, v: Vertex) -> None:
-    ...         v.count = v.degree
-    >>> Degrees()
-    Degrees()
+    ...         heat: float = 1.0
+    ...     def apply(self, v: Vertex) -> None:
+    ...         v.heat = v.heat * self.rate
+    >>> Decay()
+    Decay(rate=0.5)
+    >>> Decay(rate=0.1).parameters()
+    {'rate': 0.1}
+    >>> Decay(speed=3)
+    Traceback (most recent call last):
+        ...
+    gaslab.errors.UsageError: Decay has no parameter 'speed'; known: rate
     """
 
     gather_edges: ClassVar[int] = IN
@@ -172,12 +235,17 @@ class VertexProgram:
     def __setattr__(self, name: str, value: Any) -> None:
         raise UsageError(f"{type(self).__name__} is immutable; make a new one with {name}={value!r}")
 
+    def __delattr__(self, name: str) -> None:
+        raise UsageError(f"{type(self).__name__} is immutable; make a new one without {name}=")
+
     def __repr__(self) -> str:
         given = ", ".join(f"{n}={getattr(self, n)!r}" for n in parameter_annotations(type(self)))
         return f"{type(self).__name__}({given})"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.parameters() == other.parameters()  # type: ignore[attr-defined]
+        if not isinstance(other, VertexProgram) or type(other) is not type(self):
+            return NotImplemented
+        return self.parameters() == other.parameters()
 
     def __hash__(self) -> int:
         return hash((type(self), tuple(self.parameters().items())))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gaslab import program as words
+from gaslab.annotations import annotations_of
 from gaslab.engine.arithmetic import LIMITS, narrow, number, translate
 from gaslab.errors import ProgramError
 
@@ -87,7 +88,7 @@ def fields_of(cls: type, base: type) -> dict[str, Field]:
     """Return the fields of a nested ``Vertex`` or ``Edge``; one without a default starts at zero."""
     return {
         name: Field(storage_of(annotation), getattr(cls, name, 0), not hasattr(cls, name))
-        for name, annotation in words.annotations_of(cls, base).items()
+        for name, annotation in annotations_of(cls, base).items()
     }
 
 
