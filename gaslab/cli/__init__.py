@@ -23,6 +23,10 @@ COMMANDS = {
     "sssp": ("gaslab.cli.builtins", "shortest paths from one vertex"),
     "degrees": ("gaslab.cli.builtins", "in-, out- and total degree of every vertex"),
     "run": ("gaslab.cli.custom", "a vertex program of your own: FILE.py:Class"),
+    "info": ("gaslab.cli.info", "what a graph is made of"),
+    "partition": ("gaslab.cli.cuts", "cut a graph into k parts and say how good the cut is"),
+    "generate": ("gaslab.cli.edgelists", "write a random graph"),
+    "convert": ("gaslab.cli.edgelists", "rewrite an edge list: TSV, CSV, .gz, numbered ids"),
     "compile": ("gaslab.cli.custom", "compile a vertex program ahead of its first run"),
     "doctor": ("gaslab.cli.doctor", "what MPI, compiler, threads and caches are here, and what is wrong"),
 }

@@ -14,13 +14,13 @@ from gaslab.errors import nearest
 class Parser(argparse.ArgumentParser):
     """An argparse parser that speaks on rank 0 alone and suggests what may have been meant."""
 
-    def __init__(self, command: str, description: str, **settings: Any) -> None:
+    def __init__(self, command: str, words: str, description: str) -> None:
         super().__init__(
             prog=f"gaslab {command}",
+            usage=f"gaslab {command} {words} [options]".replace("  ", " "),
             description=description,
             allow_abbrev=False,
             formatter_class=argparse.RawDescriptionHelpFormatter,
-            **settings,
         )
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -34,6 +34,7 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def error(self, message: str) -> NoReturn:
+        message = message.replace("the following arguments are required", "missing")
         self.exit(2, f"gaslab: {message}; `{self.prog} --help` lists the options\n")
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
@@ -167,6 +168,18 @@ def add_output(parser: Parser, answer: bool = True) -> None:
         )
         group.add_argument("--top", type=at_least(1), metavar="N", help="print the first N")
     group.add_argument("--json", metavar="FILE", help="write what the run was and what it took")
+    group.add_argument("--force", action="store_true", help="replace files that exist")
+    add_talk(parser, group)
+
+
+def add_report(parser: Parser, output: bool = False, json: bool = True) -> None:
+    """Add the outputs of commands that run no program."""
+    group = parser.add_argument_group("output")
+    if output:
+        text = "NAME.tsv, .csv (.gz): one file; DIR/: a part per rank"
+        group.add_argument("-o", "--output", metavar="FILE|DIR/", help=text)
+    if json:
+        group.add_argument("--json", metavar="FILE", help="write the figures")
     group.add_argument("--force", action="store_true", help="replace files that exist")
     add_talk(parser, group)
 

@@ -28,7 +28,7 @@ class Builtin:
 def parser(name: str) -> Parser:
     """Return the parser of a built-in's command."""
     builtin = BUILTINS[name]
-    made = Parser(name, builtin.description)
+    made = Parser(name, "GRAPH...", builtin.description)
     add_input(made)
     builtin.add(made)
     add_running(made)

@@ -26,7 +26,7 @@ TRUE, FALSE = {"true", "yes", "1"}, {"false", "no", "0"}
 def parser(name: str) -> Parser:
     """Return the parser of ``run`` or ``compile``."""
     if name == "run":
-        made = Parser(name, "Run a vertex program of your own on a graph.")
+        made = Parser(name, "FILE.py:Class GRAPH...", "Run a vertex program of your own on a graph.")
         made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
         add_input(made)
         group = made.add_argument_group("program")
@@ -37,6 +37,7 @@ def parser(name: str) -> Parser:
         return made
     made = Parser(
         name,
+        "FILE.py:Class",
         "Compile a vertex program, for every level of this kind of CPU, so that machines without a C\n"
         "compiler can run it: copy what is written there, into $GASLAB_CACHE_DIR.",
     )

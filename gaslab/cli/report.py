@@ -25,10 +25,10 @@ log = logging.getLogger("gaslab")
 
 SCHEMA_VERSION = 1
 # Options that say where things go or that the document names elsewhere.
-_NOT_PARAMETERS = set(
-    "command began input output json force quiet log_level top fields allow_singleton timeout seed strategy "
-    "threads".split()
-)
+_NOT_PARAMETERS = {
+    *("command", "began", "input", "output", "json", "force", "quiet", "log_level", "top", "fields"),
+    *("allow_singleton", "timeout", "seed", "strategy", "threads"),
+}
 
 
 def describe(command: str, graph: Graph, result: Result) -> None:

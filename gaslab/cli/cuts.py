@@ -1,0 +1,69 @@
+"""``gaslab partition``: vertex-cuts into any number of parts, compared or written."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from gaslab.cli import DONE
+from gaslab.cli.arguments import Parser, add_input, add_report, at_least
+from gaslab.cli.edgelists import ends, read, target_of, tell_written
+from gaslab.cli.report import duration, write_json
+from gaslab.comm import world
+from gaslab.errors import UsageError
+from gaslab.writers import check_text, write_rows
+
+
+def parser(name: str) -> Parser:
+    """Return the parser of ``partition``."""
+    made = Parser(
+        name,
+        "GRAPH... -k K",
+        "Cut a graph by vertices into k parts, whatever the number of ranks, and say how good the cut is:\n"
+        "RF, the parts that hold a vertex, on average; EB and VB, edges and vertices of the fullest part\n"
+        "over the mean.",
+    )
+    add_input(made)
+    made.add_argument("-k", "--parts", type=at_least(1), required=True, metavar="K", help="number of parts")
+    made.add_argument("--strategy", metavar="NAME", help="random, 1d, 2d or dbh (default: compare all)")
+    add_report(made, output=True)
+    return made
+
+
+def execute(arguments: Any) -> int:
+    """Cut the graph by one strategy or by all, and print how good each cut is."""
+    from gaslab.partition.cut import cut
+    from gaslab.partition.strategies import STRATEGIES, find
+
+    comm = world()
+    names = [find(arguments.strategy)[0]] if arguments.strategy else list(STRATEGIES)
+    target = target_of(comm, arguments)
+    if target and len(names) > 1:
+        raise UsageError("--output writes one cut; name it with --strategy")
+    if arguments.json:
+        comm.on_root(lambda: check_text(arguments.json, arguments.force))
+    edges = read(arguments, columns=[])
+    rows: list[tuple[str, ...]] = [("strategy", "RF", "EB", "VB", "time")]
+    figures: list[dict[str, Any]] = []
+    for name in names:
+        began = time.perf_counter()
+        made = cut(edges, arguments.parts, name, comm)
+        took = time.perf_counter() - began
+        m = made.metrics
+        quality = (m.replication_factor, m.edge_balance, m.vertex_balance)
+        rows.append((name, *(f"{value:.2f}" for value in quality), duration(took)))
+        keys = ("replication_factor", "edge_balance", "vertex_balance")
+        figures.append({"strategy": name, **dict(zip(keys, quality, strict=True)), "seconds": took})
+    if comm.rank == 0:
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        for first, *rest in rows:
+            cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+            print("  ".join([first.ljust(widths[0]), *cells]))
+    if target is not None:
+        write_rows(comm, target, {**ends(edges, relabel=False), "part": made.part})
+        tell_written(comm, target, edges)
+    if arguments.json:
+        report = {"schema_version": 1, "command": "partition", "parts": arguments.parts, "input": edges.source,
+                  "input_fingerprint": edges.fingerprint, "cuts": figures}  # fmt: skip
+        comm.on_root(lambda: write_json(arguments.json, report, arguments.force))
+    return DONE

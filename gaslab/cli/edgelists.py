@@ -1,0 +1,142 @@
+"""``gaslab generate`` and ``gaslab convert``: edge lists to text."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.cli import DONE
+from gaslab.cli.arguments import Parser, add_input, add_report, at_least, one_of, read_options
+from gaslab.comm import Comm, world
+from gaslab.errors import UsageError
+from gaslab.tables import objects
+from gaslab.writers import Target, format_table, write_rows
+
+if TYPE_CHECKING:
+    from gaslab.ingest.edges import EdgeList
+
+log = logging.getLogger("gaslab")
+
+KINDS = ("rmat", "powerlaw", "grid", "erdos-renyi")
+
+
+def parser(name: str) -> Parser:
+    """Return the parser of ``generate`` or ``convert``."""
+    made = _generate_parser(name) if name == "generate" else _convert_parser(name)
+    add_report(made, output=True, json=False)
+    return made
+
+
+def execute(arguments: Any) -> int:
+    """Make or read the edges and write them."""
+    return _generate(arguments) if arguments.command == "generate" else _convert(arguments)
+
+
+def _generate_parser(name: str) -> Parser:
+    made = Parser(name, "KIND", "Write a random graph, the same for a seed on any number of ranks.")
+    made.add_argument("kind", type=one_of(*KINDS), metavar="KIND", help=", ".join(KINDS))
+    group = made.add_argument_group("size")
+    group.add_argument("--scale", type=at_least(0), metavar="S", help="rmat: 2^S vertices")
+    group.add_argument("--edge-factor", type=at_least(0), metavar="F", help="rmat: edges per vertex (16)")
+    group.add_argument("--vertices", type=at_least(1), metavar="N", help="powerlaw, erdos-renyi: vertices")
+    group.add_argument("--edges", type=at_least(0), metavar="M", help="erdos-renyi: edges")
+    group.add_argument(
+        "--exponent", type=at_least(1.0, float), metavar="A", help="powerlaw: of the in-degrees"
+    )
+    group.add_argument("--rows", type=at_least(1), metavar="R", help="grid: rows")
+    group.add_argument("--columns", type=at_least(1), metavar="C", help="grid: columns")
+    made.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="of the random numbers (0)")
+    made.add_argument("--drop-duplicates", action="store_true", help="keep one of parallel edges")
+    made.add_argument(
+        "--drop-self-loops", action="store_true", help="leave out edges from a vertex to itself"
+    )
+    return made
+
+
+def _convert_parser(name: str) -> Parser:
+    made = Parser(name, "GRAPH...", "Rewrite an edge list: to TSV or CSV, gzipped or not, with numbered ids.")
+    add_input(made)
+    made.add_argument(
+        "--relabel", action="store_true", help="number the vertices 0, 1, ... in the order of their ids"
+    )
+    made.add_argument("--map", metavar="FILE", help="with --relabel: write which number is which id")
+    return made
+
+
+def _generate(arguments: Any) -> int:
+    from gaslab.ingest import generate
+
+    comm = world()
+    target = target_of(comm, arguments)
+    sizes = ("scale", "edge_factor", "vertices", "edges", "exponent", "rows", "columns")
+    given = {name: getattr(arguments, name) for name in sizes if getattr(arguments, name) is not None}
+    edges = generate(
+        arguments.kind, comm, seed=arguments.seed, drop_duplicates=arguments.drop_duplicates,
+        drop_self_loops=arguments.drop_self_loops, **given,
+    )  # fmt: skip
+    _write_edges(comm, target, edges, relabel=True)
+    return DONE
+
+
+def _convert(arguments: Any) -> int:
+    comm = world()
+    if arguments.map and not arguments.relabel:
+        raise UsageError("--map goes with --relabel: without it the ids stay as they are")
+    target = target_of(comm, arguments)
+    mapped = Target(arguments.map, arguments.force) if arguments.map else None
+    if mapped is not None:
+        comm.on_root(mapped.check)
+    edges = read(arguments)
+    _write_edges(comm, target, edges, arguments.relabel)
+    if mapped is not None:
+        lo, hi = (edges.num_vertices * r // comm.size for r in (comm.rank, comm.rank + 1))
+        numbers = np.arange(lo, hi, dtype=np.int64)
+        write_rows(comm, mapped, {"number": numbers, "id": _user(edges, numbers)})
+    return DONE
+
+
+def target_of(comm: Comm, arguments: Any) -> Target | None:
+    if not arguments.output:
+        return None
+    target = Target(arguments.output, arguments.force)
+    comm.on_root(target.check)
+    return target
+
+
+def read(arguments: Any, columns: list[str] | None = None) -> EdgeList:
+    from gaslab.ingest import read_edges
+
+    paths = arguments.input[0] if len(arguments.input) == 1 else arguments.input
+    return read_edges(paths, world(), **read_options(arguments, columns))
+
+
+def _user(edges: EdgeList, gids: np.ndarray) -> np.ndarray:
+    found = edges.ids.lookup(gids)
+    return found if isinstance(found, np.ndarray) else objects(found)
+
+
+def ends(edges: EdgeList, relabel: bool) -> dict[str, np.ndarray]:
+    if relabel:
+        return {"source": edges.src, "target": edges.dst}
+    return {"source": _user(edges, edges.src), "target": _user(edges, edges.dst)}
+
+
+def _write_edges(comm: Comm, target: Target | None, edges: EdgeList, relabel: bool) -> None:
+    """Write edges, of rank 0 first; to stdout without a target (collective)."""
+    columns = {**ends(edges, relabel), **edges.columns}
+    if target is not None:
+        write_rows(comm, target, columns)
+        tell_written(comm, target, edges)
+        return
+    parts = comm.gather_array(np.frombuffer(format_table(list(columns.values())), np.uint8))
+    for part in parts or []:
+        sys.stdout.buffer.write(part.tobytes())
+
+
+def tell_written(comm: Comm, target: Target, edges: EdgeList) -> None:
+    count = int(comm.allreduce(edges.src.size))
+    if comm.rank == 0:
+        log.info("wrote %s (%s edges, %s vertices)", target.path, f"{count:,}", f"{edges.num_vertices:,}")
