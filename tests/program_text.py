@@ -12,6 +12,9 @@ from gaslab.compiler.parse import parse
 from gaslab.compiler.tree import Tree
 
 HEAD = "import math\nfrom gaslab import program as gl\n"
+FIELDS = (
+    "x: float = 0.0\n        n: int = 0\n        m: int = 0\n        b: bool = False\n        c: bool = True"
+)
 _CARET = re.compile(r"^( *)\^ (.*)$")
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import gaslab as gl
 from gaslab.engine.reference import run_reference
-from tests.program_text import load, with_vertex
-from tests.test_parse import EXPRESSIONS, FIELDS
+from tests.program_text import FIELDS, load, with_vertex
+from tests.test_parse_expressions import EXPRESSIONS
 
 VERTICES = list(range(8))
 EDGES = [(0, 1), (1, 2), (2, 0), (3, 0), (3, 1), (3, 2), (4, 4), (5, 6), (5, 6)]
