@@ -106,7 +106,7 @@ def run(
 
         return run_on_graph(program, graph, max_iterations, init, columns, seed, on)
     comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
-    threads = threads or launch.threads_per_rank(comm.size)
+    threads = launch.choose_threads(threads, comm.local_ranks, comm.rank)
     compiled = compile_program(type(program), comm, compile)
     tree = compiled.tree
     stopping = Stopping(tree, program, graph, max_iterations, timeout)

@@ -30,7 +30,7 @@ def edges_from_arrays(
 ) -> EdgeList:
     """Make edges of arrays of user ids (collective)."""
     comm = world() if comm is None else comm
-    threads = launch.threads_per_rank(comm.size) if threads is None else threads
+    threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
     if rows not in ("same", "parts", "root"):
         raise UsageError(f"rows={rows!r}; use 'same', 'parts' or 'root'")
     table = {"source": np.asarray(src), "target": np.asarray(dst)}

@@ -24,7 +24,7 @@ def generate(
 ) -> EdgeList:
     """Make a graph (collective)."""
     comm = world() if comm is None else comm
-    threads = launch.threads_per_rank(comm.size) if threads is None else threads
+    threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
     if kind != "rmat":
         raise UsageError(f"there is no generator {kind!r}{nearest(kind, ['rmat'])}")
     scale, factor = int(size.pop("scale")), int(size.pop("edge_factor", 16))

@@ -38,7 +38,7 @@ def read_edges(
 ) -> EdgeList:
     """Read an edge list from text (collective)."""
     comm = world() if comm is None else comm
-    threads = launch.threads_per_rank(comm.size) if threads is None else threads
+    threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
     files = comm.on_root(lambda: find_files(path))
     options = Options(ids, columns, comments, delimiter, header)
     parsed, layout, counts = read_text(files, options, comm, threads, on_bad_line, max_bad_lines)
