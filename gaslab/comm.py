@@ -46,6 +46,10 @@ class Comm:
         """Return every rank's small object, in rank order."""
         return [value]
 
+    def allgather_row(self, row: np.ndarray) -> np.ndarray:
+        """Return every rank's short row (one dtype and length) as a table [size, length]."""
+        return row[None, :]
+
     def allreduce(self, values: Any, op: str = "sum") -> Any:
         """Return the elementwise ``sum``, ``min``, ``max`` or ``or`` of a number or array over ranks.
 
@@ -125,6 +129,11 @@ class MPIComm(Comm):
 
     def allgather(self, value: T) -> list[T]:
         return self._world.allgather(value)  # type: ignore[no-any-return]
+
+    def allgather_row(self, row: np.ndarray) -> np.ndarray:
+        table = np.empty((self.size, row.size), row.dtype)
+        self._world.Allgather(row, table)
+        return table
 
     def allreduce(self, values: Any, op: str = "sum") -> Any:
         send = np.asarray(values, order="C")  # ascontiguousarray would make a number 1-D

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gaslab._kernels import frontier, sweep
 from gaslab.compiler.tree import Tree
-from gaslab.engine.state import identity
+from gaslab.engine.aggregates import Aggregates
 from gaslab.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -30,42 +30,11 @@ class Phases:
     def __init__(self, compiled: Compiled, view: sweep.View, graph: Graph, threads: int) -> None:
         self.tree: Tree = compiled.tree
         self.view, self.local, self.threads = view, graph.local, threads
-        self._ids = graph.ids
+        self._ids, self._comm = graph.ids, graph.comm
         self.fault: tuple[int, int, int] | None = None  # this rank's first: code, global id, site
         self._compiled = compiled
-        self._identities = np.array(
-            [np.array(identity(a.combiner, wide=True)).astype(_wide(a.combiner.type)).view(np.int64)
-             for a in self.tree.aggregators], np.int64,
-        ).reshape(-1)  # fmt: skip
-        self._partials: list[np.ndarray] = []
+        self.aggregates = Aggregates(self.tree)
         self._bounds: dict[tuple[int, int], np.ndarray] = {}
-
-    # ---- aggregates --------------------------------------------------------------------------------
-
-    def begin_aggregates(self) -> None:
-        """Forget the aggregates collected so far."""
-        self._partials = []
-
-    def aggregates(self) -> np.ndarray:
-        """Return this rank's aggregates, combined in block order, as eight-byte scalars."""
-        return self.combine_aggregates(self._partials)
-
-    def combine_aggregates(self, partials: list[np.ndarray]) -> np.ndarray:
-        """Combine rows of partial aggregates (int64 [rows, aggregators] each), in order."""
-        table = np.concatenate([self._identities[None, :], *partials])
-        result = np.empty_like(self._identities)
-        for k, a in enumerate(self.tree.aggregators):
-            column = np.ascontiguousarray(table[:, k]).view(_wide(a.combiner.type))
-            ufunc = {"sum": np.add, "min": np.minimum, "max": np.maximum}[a.combiner.op]
-            with np.errstate(all="ignore"):
-                result[k : k + 1].view(column.dtype)[0] = ufunc.reduce(column)
-        return result
-
-    def aggregate_values(self, scalars_: np.ndarray) -> list[Any]:
-        """Return eight-byte scalars as Python numbers, by aggregator."""
-        kinds = [a.combiner.type for a in self.tree.aggregators]
-        values = [scalars_[k : k + 1].view(_wide(kind))[0].item() for k, kind in enumerate(kinds)]
-        return [bool(x) if kind == "bool" else x for x, kind in zip(values, kinds, strict=True)]
 
     # ---- running -----------------------------------------------------------------------------------
 
@@ -98,10 +67,7 @@ class Phases:
     ) -> None:
         if self.fault is not None or blocks.size < 2:
             return
-        out = None
-        if aggregate and self.tree.aggregators:
-            out = np.repeat(self._identities[None, :], blocks.size - 1, axis=0)
-            self._partials.append(out)
+        out = self.aggregates.rows(blocks.size - 1) if aggregate else None
         if self._compiled.library is not None:
             function = self._compiled.library.function(phase)
             fault = sweep.run(self.view, function, blocks, ids, out, threads)
@@ -114,12 +80,19 @@ class Phases:
 
     # ---- faults ------------------------------------------------------------------------------------
 
-    def raise_first(self, faults: list[tuple[int, int, int] | None]) -> None:
-        """Raise the first of all ranks' faults, naming the vertex and the user's line (collective)."""
-        first = next((f for f in faults if f is not None), None)
-        if first is None:
-            return
-        code, gid, site = first
+    def agree(self, numbers: np.ndarray) -> np.ndarray:
+        """Return every rank's *numbers* (int64, one length), one row a rank (collective).
+
+        Raises the first fault of any rank on all of them, naming the vertex and the user's line.
+        """
+        mine = np.concatenate([np.array(self.fault or (0, 0, 0), np.int64), numbers])
+        told = self._comm.allgather_row(mine)
+        failed = np.flatnonzero(told[:, 0])
+        if failed.size:
+            self._raise(*told[failed[0], :3].tolist())
+        return told[:, 3:]
+
+    def _raise(self, code: int, gid: int, site: int) -> None:
         vertex = self._ids.lookup(np.array([gid], np.int64))[0]
         place = self.tree.sites[site]
         raise ExecutionError(
@@ -127,6 +100,3 @@ class Phases:
             f"{self.view.superstep}: {FAULTS[code]}\n    {place.text.strip()}"
         )
 
-
-def _wide(type_: str) -> np.dtype:
-    return np.dtype(np.float64 if type_ == "float" else np.int64)

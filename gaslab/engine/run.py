@@ -115,7 +115,7 @@ def run(
     given = state.give(bind_initial(tree, graph, init))
     view = make_view(state, graph, params)
     view.given = given
-    superstep = Synchronous(Phases(compiled, view, graph, threads), state, Exchange(graph.local, comm), comm)
+    superstep = Synchronous(Phases(compiled, view, graph, threads), state, Exchange(graph.local, comm))
     built = time.perf_counter()
 
     history: list[dict[str, Any]] = []

@@ -8,7 +8,6 @@ order: partial sums and messages are combined in rank order, aggregates in block
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,6 @@ from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, dtype_of, scalars
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL
-
-if TYPE_CHECKING:
-    from gaslab.comm import Comm
 
 
 @dataclass
@@ -36,8 +32,8 @@ class Frontier:
 class Synchronous:
     """Runs one program's supersteps on one rank; all ranks step together."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange, comm: Comm) -> None:
-        self.phases, self.state, self.exchange, self.comm = phases, state, exchange, comm
+    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
+        self.phases, self.state, self.exchange = phases, state, exchange
         self.tree, self.view, self.local = state.tree, phases.view, phases.local
         functions = self.tree.functions
         self.delivery = Delivery(phases, state, exchange) if "scatter" in functions else None
@@ -82,11 +78,9 @@ class Synchronous:
         """Combine all ranks' aggregates in rank order; raise a program's fault on every rank."""
         if not self.tree.aggregators and self.signal_driven:
             return  # a fault is told with the size of the next frontier
-        mine = self.phases.aggregates()
-        told = self.comm.allgather((self.phases.fault, mine))
-        self.phases.raise_first([fault for fault, _ in told])
-        combined = self.phases.combine_aggregates([row[None, :] for _, row in told])
-        self.state.aggregates = self.phases.aggregate_values(combined)
+        aggregates = self.phases.aggregates
+        combined = aggregates.combined(self.phases.agree(aggregates.collected()))
+        self.state.aggregates = aggregates.values(combined)
         self.view.aggregate = scalars(self.state.aggregates)
 
     # ---- activate ----------------------------------------------------------------------------------
@@ -101,9 +95,7 @@ class Synchronous:
             return Frontier(None, self.view.num_vertices, True)
         else:
             ids = self._signalled
-        told = self.comm.allgather((self.phases.fault, ids.size))
-        self.phases.raise_first([fault for fault, _ in told])
-        total = sum(size for _, size in told)
+        total = int(self.phases.agree(np.array([ids.size])).sum())
         if total == self.view.num_vertices:
             return Frontier(None, total, True)
         frontier_kernel.set_flags(self.state.active, ids, 1)
@@ -120,7 +112,7 @@ class Synchronous:
     # ---- gather and apply --------------------------------------------------------------------------
 
     def _gather_apply(self, frontier: Frontier) -> None:
-        self.phases.begin_aggregates()
+        self.phases.aggregates.begin()
         fused = frontier.everywhere  # aggregates cover every vertex, so only then may apply add them up
         if "apply" in self.tree.functions:
             if self.tree.gather is None:
@@ -180,7 +172,7 @@ class Synchronous:
 
     def _aggregate_all(self) -> None:
         if self.tree.aggregators:
-            self.phases.begin_aggregates()
+            self.phases.aggregates.begin()
             self.phases.over_masters("gl_aggregate", aggregate=True)
 
     # ---- mirrors and scatter -----------------------------------------------------------------------
@@ -229,4 +221,4 @@ class Synchronous:
 
     def finish(self) -> None:
         """Raise a fault of the last superstep that no later step would tell."""
-        self.phases.raise_first(self.comm.allgather(self.phases.fault))
+        self.phases.agree(np.empty(0, np.int64))
