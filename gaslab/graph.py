@@ -138,11 +138,12 @@ class Graph:
         Parameters
         ----------
         src, dst : sequences of one length
-            Vertex ids: integers from 0 to 2**63 - 1, or strings, or other hashable objects.
+            Vertex ids: integers from 0 to 2**63 - 1, or strings, or other hashable objects, which
+            every rank then keeps.
         columns : dict of str to numbers or bools, one per edge
             Values of the edges, for programs with edge fields.
-        vertices : sequence of ids, or int, optional
-            Vertices beyond those in *src* and *dst*: they have no edges. A number n means 0..n-1.
+        vertices : sequence of ids, optional
+            Further vertices, with or without edges.
         directed : bool
             False: each row is one edge between its two ends, in both directions.
         drop_duplicates, drop_self_loops : bool
@@ -165,7 +166,7 @@ class Graph:
 
         return cls._ingest(
             lambda comm: edges_from_arrays(
-                src, dst, columns, vertices, rows=rows, comm=comm, directed=directed,
+                src, dst, comm=comm, columns=columns, vertices=vertices, rows=rows, directed=directed,
                 drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops,
             ),
             strategy, comm,
@@ -187,14 +188,14 @@ class Graph:
         """
         from gaslab.ingest import edges_from_networkx
 
-        return cls._ingest(lambda comm: edges_from_networkx(graph, rows=rows, comm=comm), strategy, comm)
+        return cls._ingest(lambda comm: edges_from_networkx(graph, comm=comm, rows=rows), strategy, comm)
 
     @classmethod
     def from_scipy(
         cls,
         matrix: Any,
         *,
-        weight: str = "weight",
+        weight: str | None = "weight",
         directed: bool = True,
         strategy: str | None = None,
         rows: str = "same",
@@ -202,8 +203,9 @@ class Graph:
     ) -> Graph:
         """Return the graph of a square sparse matrix: entry (i, j) is the edge i -> j (collective).
 
-        Vertices are 0..n-1 whether or not they have entries; the entries become the column *weight*.
-        With ``directed=False`` the matrix must be symmetric, and each pair of entries is one edge.
+        Vertices are 0..n-1 whether or not they have entries; the entries become the column *weight*
+        unless that is None. With ``directed=False`` the matrix must be symmetric, and (i, j) and
+        (j, i) are one edge.
 
         Examples
         --------
@@ -214,7 +216,7 @@ class Graph:
         from gaslab.ingest import edges_from_scipy
 
         return cls._ingest(
-            lambda comm: edges_from_scipy(matrix, weight=weight, directed=directed, rows=rows, comm=comm),
+            lambda comm: edges_from_scipy(matrix, comm=comm, weight=weight, directed=directed, rows=rows),
             strategy, comm,
         )  # fmt: skip
 
@@ -246,7 +248,7 @@ class Graph:
 
         return cls._ingest(
             lambda comm: edges_from_pandas(
-                frame, source, target, columns=columns, directed=directed, rows=rows, comm=comm
+                frame, comm=comm, source=source, target=target, columns=columns, directed=directed, rows=rows
             ),
             strategy, comm,
         )  # fmt: skip

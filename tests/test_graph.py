@@ -75,12 +75,14 @@ def test_read_graph(ranks: Ranks, tmp_path: Path) -> None:
 
 def rank_of_another_cut(comm: Comm, src: Any, dst: Any, steps: list[str]) -> None:
     columns = {"number": np.arange(len(src)), "odd": np.arange(len(src)) % 2 == 1}
-    first = graph = Graph.from_edges(src, dst, columns=columns, vertices=60, strategy=steps[0], comm=comm)
+    first = graph = Graph.from_edges(
+        src, dst, columns=columns, vertices=range(60), strategy=steps[0], comm=comm
+    )
     before = whole(first), first.local.in_neighbor.copy(), first.local.gid.copy()
     for strategy in steps[1:]:
         graph = graph.partitioned(strategy)
         assert graph.strategy == strategy
-    direct = Graph.from_edges(src, dst, columns=columns, vertices=60, strategy=steps[-1], comm=comm)
+    direct = Graph.from_edges(src, dst, columns=columns, vertices=range(60), strategy=steps[-1], comm=comm)
     # The way there leaves no trace: parallel edges have kept their order.
     for name in ("gid", "in_begin", "in_neighbor", "degree", "mirror_bounds", "send_bounds"):
         assert np.array_equal(getattr(graph.local, name), getattr(direct.local, name)), name
