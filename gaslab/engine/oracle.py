@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.parse import parse
-from gaslab.engine.bind import bind_edge_fields, bind_initial, bind_parameters
+from gaslab.engine.bind import bind_edge_fields, bind_parameters
+from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.reference import ReferenceResult, run_reference
 from gaslab.engine.state import dtype_of
@@ -34,7 +35,7 @@ def run_on_graph(
     tree = parse(type(program))
     params = bind_parameters(tree, program, graph)
     edge_fields = bind_edge_fields(tree, graph, columns)
-    given = bind_initial(tree, graph, init)
+    given = bind_given(tree, graph, init)
     ids = _ids(graph)
     # Ids that are neither integers nor strings have no order of their own: then the program sees
     # their positions, as a compiled one always does.

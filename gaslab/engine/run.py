@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab import launch
 from gaslab.compiler import compile_program
-from gaslab.engine.bind import bind_edge_fields, bind_initial, bind_parameters
+from gaslab.engine.bind import bind_edge_fields, bind_parameters
+from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, make_view
@@ -109,10 +110,15 @@ def run(
     threads = launch.choose_threads(threads, comm.local_ranks, comm.rank)
     compiled = compile_program(type(program), comm, compile)
     tree = compiled.tree
+    if not graph.directed and tree.writes("scatter", "e"):
+        raise UsageError(
+            f"{tree.name} writes edge fields in scatter, and an undirected edge has two ends that would "
+            "write it; use a directed graph"
+        )
     stopping = Stopping(tree, program, graph, max_iterations, timeout)
     params = bind_parameters(tree, program, graph)
     state = RunState.create(tree, graph, bind_edge_fields(tree, graph, columns))
-    given = state.give(bind_initial(tree, graph, init))
+    given = state.give(bind_given(tree, graph, init))
     view = make_view(state, graph, params)
     view.given = given
     superstep = Synchronous(Phases(compiled, view, graph, threads), state, Exchange(graph.local, comm))

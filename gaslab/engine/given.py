@@ -1,0 +1,86 @@
+"""Vertex values that a run starts from: ``gaslab.run(init=...)``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.compiler.tree import Tree, Variable
+from gaslab.engine.bind import converted
+from gaslab.engine.state import dtype_of
+from gaslab.errors import UsageError, nearest
+from gaslab.result import Result
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+
+
+def bind_given(tree: Tree, graph: Graph, given: Mapping[str, Any] | Result | None) -> dict[str, np.ndarray]:
+    """Return the given vertex values, by field, for this rank's masters (collective).
+
+    *given* maps fields to values: a dict or pandas Series by vertex id (other vertices keep the
+    field's default), an earlier `Result` that has the field, an array in the order of the sorted
+    ids, or one number for all. A Result itself gives all its fields that the program has too.
+    """
+    known = {v.name: v for v in tree.vertex_fields}
+    if isinstance(given, Result):
+        given = {name: given for name in given.vertices.columns if name in known}
+    for name in given or ():
+        if name not in known:
+            raise UsageError(f"{tree.name} has no vertex field {name!r}{nearest(name, known)}")
+    return {name: _of_masters(known[name], data, graph) for name, data in (given or {}).items()}
+
+
+def _of_masters(variable: Variable, data: Any, graph: Graph) -> np.ndarray:
+    masters = graph.local.gid[: graph.local.num_masters]
+    if isinstance(data, Result):
+        table, name = data.vertices, variable.name
+        if data.metrics.get("fingerprint") == graph.fingerprint:
+            gids, values = table.global_ids["id"], table.global_ids.get(name, table[name])
+        else:
+            gids, values = graph.ids.find(list(table.ids)), _content(variable, table[name], graph)
+        return _placed(variable, gids, values, masters, graph)
+    if hasattr(data, "to_dict"):  # a pandas Series
+        data = data.to_dict()
+    if isinstance(data, Mapping):
+        gids = graph.ids.find(list(data))
+        return _placed(variable, gids, _content(variable, list(data.values()), graph), masters, graph)
+    values = np.asarray(data)
+    if values.ndim == 0:
+        values = np.broadcast_to(values, graph.num_vertices)
+    if values.shape != (graph.num_vertices,):
+        raise UsageError(
+            f"init={{{variable.name!r}: ...}} has shape {values.shape}; one value per vertex, "
+            f"{graph.num_vertices}, in the order of the sorted ids is needed (or a dict by id)"
+        )
+    return converted(_content(variable, values[masters], graph), variable, variable.name)
+
+
+def _content(variable: Variable, values: Any, graph: Graph) -> np.ndarray:
+    """Return values as an array; vertex ids as global ids (collective for those)."""
+    if variable.storage == "id":
+        return np.asarray(graph.ids.find(list(values)), np.int64)
+    return np.asarray(values)
+
+
+def _placed(
+    variable: Variable, gids: np.ndarray, values: np.ndarray, masters: np.ndarray, graph: Graph
+) -> np.ndarray:
+    """Return the values of *masters* out of (gids, values); others keep the field's default."""
+    order = np.argsort(gids)
+    place = np.minimum(np.searchsorted(gids, masters, sorter=order), max(gids.size - 1, 0))
+    place = order[place] if gids.size else np.zeros(0, np.int64)
+    found = gids[place] == masters if gids.size else np.zeros(masters.size, bool)
+    missing = int(graph.comm.allreduce(int(masters.size - found.sum())))
+    if missing and variable.required:
+        raise UsageError(
+            f"init={{{variable.name!r}: ...}} leaves out {missing} vertices and the field has no default; "
+            'name every vertex (an earlier result must be whole: on="all")'
+        )
+    default = 0 if variable.required else variable.default
+    full = np.full(masters.size, default, dtype_of(variable.storage))
+    if found.any():
+        full[found] = converted(values[place[found]], variable, variable.name)
+    return full
