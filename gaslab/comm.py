@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -304,7 +305,9 @@ def load_mpi() -> Any:
 
         if "mpi4py.MPI" not in sys.modules:
             mpi4py.rc.thread_level = "funneled"  # our threads never talk, so MPI needs no locks
-        from mpi4py import MPI
+        with warnings.catch_warnings():  # mpi4py suspects a wrong launcher; check_world knows
+            warnings.simplefilter("ignore", RuntimeWarning)
+            from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise LaunchError(
             f"MPI cannot be loaded: {error}; install one with `pip install gaslab[mpich]`, "

@@ -61,12 +61,11 @@ def _chain_threads() -> None:
     previous = threading.excepthook
 
     def hook(arguments: Any) -> None:
-        fatal = arguments.exc_type is not SystemExit  # which ends its thread alone
-        if fatal:
-            _announce(_place())
+        if issubclass(arguments.exc_type, SystemExit):
+            return  # ends its thread alone
+        _announce(_place())
         previous(arguments)
-        if fatal:
-            _end_all(1)
+        _end_all(1)
 
     threading.excepthook = hook
 
@@ -93,7 +92,17 @@ def _chain_exit() -> None:
         raise _Exit(status)
 
     sys.exit = leave
-    atexit.register(lambda: _end_all(_exit_code) if _exit_code else None)
+    atexit.register(_last_words)
+
+
+def _last_words() -> None:
+    """End all if this process ends in failure but no hook has seen it.
+
+    Python keeps what ended the main thread in sys.last_value also where somebody replaced our hook.
+    """
+    code = _exit_code or (1 if getattr(sys, "last_value", None) is not None else 0)
+    if code:
+        _end_all(code)
 
 
 def _mpi() -> Any:

@@ -90,10 +90,10 @@ def usable_cores() -> int:
     return max(1, min(cores, _quota(cores)))
 
 
-def _quota(default: int) -> int:
+def _quota(default: int, path: str = "/sys/fs/cgroup/cpu.max") -> int:
     """Return the cores a container's CPU quota leaves, *default* without one."""
     try:
-        with open("/sys/fs/cgroup/cpu.max") as file:
+        with open(path) as file:
             limit, period = file.read().split()[:2]
         return default if limit == "max" else -(-int(limit) // int(period))
     except (OSError, ValueError):

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from gaslab import __version__, launch
+from gaslab import __version__, failure, launch
 
 DONE, FAILED, USAGE, NOT_CONVERGED, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 124, 130
 
@@ -36,9 +36,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 usage, 3 not converged, 124, 130."""
     began = time.perf_counter()
     words = list(sys.argv[1:] if argv is None else argv)
-    if not words or words[0] in ("-h", "--help", "help"):
-        _say(_help(), sys.stdout if words else sys.stderr)
-        return DONE if words else USAGE
+    if not words:
+        return _usage(_help())
+    if words[0] in ("-h", "--help", "help"):
+        _say(_help(), sys.stdout)
+        return DONE
     if words[0] in ("-V", "--version"):
         _say(f"gaslab {__version__}", sys.stdout)
         return DONE
@@ -46,14 +48,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         from gaslab.errors import nearest
 
         kind = "option" if words[0].startswith("-") else "command"
-        _say(f"gaslab: there is no {kind} {words[0]!r}{nearest(words[0], COMMANDS)}", sys.stderr)
-        return USAGE
+        return _usage(f"gaslab: there is no {kind} {words[0]!r}{nearest(words[0], COMMANDS)}")
     if "--allow-singleton" in words:
         os.environ[launch.ALLOW_SINGLETON] = "1"
     from gaslab.cli.outcome import guarded
 
     module = importlib.import_module(COMMANDS[words[0]][0])
     return guarded(module, words[0], words[1:], began)
+
+
+def _usage(text: str) -> int:
+    failure.disarm()  # every rank was given the same words
+    _say(text, sys.stderr)
+    return USAGE
 
 
 def _say(text: str, stream: object) -> None:

@@ -63,7 +63,13 @@ def execute(arguments: Any) -> int:
         write_rows(comm, target, {**ends(edges, relabel=False), "part": made.part})
         tell_written(comm, target, edges)
     if arguments.json:
-        report = {"schema_version": 1, "command": "partition", "parts": arguments.parts, "input": edges.source,
-                  "input_fingerprint": edges.fingerprint, "cuts": figures}  # fmt: skip
+        report = {
+            "schema_version": 1,
+            "command": "partition",
+            "parts": arguments.parts,
+            "input": edges.source,
+            "input_fingerprint": edges.fingerprint,
+            "cuts": figures,
+        }
         comm.on_root(lambda: write_json(arguments.json, report, arguments.force))
     return DONE

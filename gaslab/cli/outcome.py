@@ -11,11 +11,14 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gaslab import comm, failure, launch
+from gaslab import failure, launch
 from gaslab.cli import DONE, FAILED, INTERRUPTED, TIMEOUT, USAGE
 from gaslab.errors import ExecutionError, GaslabError, TimeoutExpired, UsageError
+
+if TYPE_CHECKING:
+    from gaslab.comm import Comm
 
 log = logging.getLogger("gaslab")
 
@@ -63,7 +66,7 @@ def _message(error: Exception) -> str:
 
 def _end(code: int, message: str) -> int:
     """Say *message* once and return *code* if all ranks end so; else say it here and end them all."""
-    here = comm.current()
+    here = _ranks()
     rank = here.rank if here is not None else launch.launcher().rank
     together = here is None or here.all_here(AGREE_SECONDS)
     if message and (rank == 0 or not together):
@@ -73,6 +76,12 @@ def _end(code: int, message: str) -> int:
         here.abort(code)
     failure.disarm()
     return code
+
+
+def _ranks() -> Comm | None:
+    """Return the ranks, None where the command has not asked for them (then nothing was loaded)."""
+    comm = sys.modules.get("gaslab.comm")
+    return None if comm is None else comm.current()
 
 
 def set_up_log(arguments: Any) -> None:
@@ -102,7 +111,7 @@ def set_alarm(arguments: Any) -> None:
     left = seconds - (time.perf_counter() - arguments.began) + GRACE_SECONDS
 
     def expire() -> None:
-        here = comm.current()
+        here = _ranks()
         if launch.launcher().rank == 0:
             print(f"gaslab: no answer within {seconds:g} s (--timeout)", file=sys.stderr, flush=True)
         if here is not None and here.size > 1:

@@ -1,0 +1,180 @@
+"""A rank that fails ends them all, within a second, under a plain ``mpiexec -n N python script.py``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.mpi.launcher import environment, run_script
+
+# The others wait where no signal and no exception reaches them: in a collective that never ends.
+SCRIPT = """
+import os, sys, time
+import gaslab
+{start}
+if rank == 1:
+    open(sys.argv[1], "w").write(str(time.time()))
+    {fail}
+{wait}
+"""
+USER_STARTED = """
+from mpi4py import MPI
+rank = MPI.COMM_WORLD.rank
+MPI.COMM_WORLD.Barrier()
+"""
+GASLAB_STARTED = """
+from gaslab.comm import world
+rank = world().rank
+world().barrier()
+"""
+NOT_STARTED = """
+from gaslab.launch import launcher
+rank = launcher().rank
+"""
+WAIT = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier()"
+LIMIT = 3.0  # seconds from the failure to the end of mpiexec; 1 is the promise, the rest is a busy machine
+
+
+def run(tmp_path: Path, start: str, fail: str, ranks: int = 3) -> tuple[CompletedProcess[str], float]:
+    """Run the script and return what it did and the seconds from the failure to the end."""
+    script, mark = tmp_path / "script.py", tmp_path / "failed-at"
+    script.write_text(SCRIPT.format(start=start, fail=fail, wait=WAIT))
+    done = run_script(ranks, [str(script), str(mark)], timeout=60)
+    return done, time.time() - float(mark.read_text())
+
+
+STARTS = {"user": USER_STARTED, "gaslab": GASLAB_STARTED, "nobody": NOT_STARTED}
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_a_rank_that_raises_ends_all(tmp_path: Path, start: str) -> None:
+    done, seconds = run(tmp_path, STARTS[start], "raise ValueError('a bad day')")
+    assert done.returncode not in (0, None)
+    assert "gaslab: rank 1 of 3 failed; ending all ranks\nTraceback (most recent call last):\n" in done.stderr
+    assert "ValueError: a bad day" in done.stderr
+    assert seconds < LIMIT
+
+
+@pytest.mark.parametrize("start", ["user", "nobody"])
+def test_sys_exit_on_one_rank_ends_all_with_its_code(tmp_path: Path, start: str) -> None:
+    done, seconds = run(tmp_path, STARTS[start], "sys.exit(3)")
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    assert seconds < LIMIT
+
+
+def test_sys_exit_with_a_message_says_it(tmp_path: Path) -> None:
+    done, seconds = run(tmp_path, USER_STARTED, "sys.exit('no more of this')")
+    assert done.returncode == 1
+    assert "no more of this" in done.stderr
+    assert seconds < LIMIT
+
+
+def test_an_interrupt_on_one_rank_ends_all(tmp_path: Path) -> None:
+    done, seconds = run(tmp_path, USER_STARTED, "raise KeyboardInterrupt")
+    assert done.returncode == 130
+    assert seconds < LIMIT
+
+
+def test_a_thread_that_raises_ends_all(tmp_path: Path) -> None:
+    fail = "import threading; threading.Thread(target=lambda: 1 / 0).start(); time.sleep(30)"
+    done, seconds = run(tmp_path, USER_STARTED, fail)
+    assert done.returncode not in (0, None)
+    assert "ZeroDivisionError" in done.stderr
+    assert seconds < LIMIT
+
+
+FINE = {
+    "an exit code of 0": "sys.exit(0)",
+    "an exit that is caught": "exec('try: sys.exit(3)\\nexcept SystemExit: pass')",
+    "an exception that is caught": "exec('try: 1 / 0\\nexcept ZeroDivisionError: pass')",
+    "a thread that exits": "import threading; threading.Thread(target=lambda: sys.exit(3)).start()",
+}
+
+
+@pytest.mark.parametrize("what", FINE)
+def test_what_is_no_failure_ends_nobody(tmp_path: Path, what: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"import sys, gaslab\n{USER_STARTED}\nif rank == 1:\n    {FINE[what]}\n")
+    done = run_script(2, [str(script)], timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_exit_that_is_seen_and_raised_again_ends_all(tmp_path: Path) -> None:
+    fail = "exec('try: sys.exit(5)\\nexcept SystemExit as error: print(error.code); raise')"
+    done, _ = run(tmp_path, USER_STARTED, fail)
+    assert (done.returncode, done.stdout) == (5, "5\n")
+
+
+ALONE = """
+import sys
+before = sys.exit
+import gaslab
+assert sys.exit is before, "sys.exit is left alone without a launcher"
+{fail}
+"""
+
+
+@pytest.mark.parametrize(
+    ("fail", "code", "last"),
+    [
+        ("raise ValueError('a bad day')", 1, "ValueError: a bad day"),
+        ("sys.exit(3)", 3, ""),
+        ("from mpi4py import MPI; raise ValueError('a bad day')", 1, "ValueError: a bad day"),
+    ],
+)
+def test_alone_everything_is_as_ever(tmp_path: Path, fail: str, code: int, last: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(ALONE.format(fail=fail))
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code
+    assert done.stderr.strip().splitlines()[-1:] == ([last] if last else [])
+    assert "ending all ranks" not in done.stderr
+
+
+def test_hooks_of_others_still_run(tmp_path: Path) -> None:
+    fail = "sys.stderr.write('')\n    raise ValueError('a bad day')"
+    start = "sys_hook = sys.excepthook\n" + USER_STARTED
+    script, mark = tmp_path / "script.py", tmp_path / "failed-at"
+    first = "import sys\nsys.excepthook = lambda *_: print('my own hook', flush=True)\n"
+    script.write_text(first + SCRIPT.format(start=start, fail=fail, wait=WAIT))
+    done = run_script(2, [str(script), str(mark)], timeout=60)
+    assert "my own hook" in done.stdout
+    assert "Traceback" not in done.stderr
+    assert done.returncode not in (0, None)
+
+
+def test_a_hook_set_later_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
+    fail = "sys.excepthook = lambda *_: print('my own hook', flush=True)\n    raise ValueError('a bad day')"
+    done, seconds = run(tmp_path, USER_STARTED, fail)
+    assert "my own hook" in done.stdout
+    assert done.returncode == 1
+    assert seconds < LIMIT
+
+
+EVERYBODY = """
+import gaslab as gl
+gl.read_graph("there-is-no-such-file")
+"""
+
+
+def test_an_error_that_all_ranks_raise_is_told_by_one(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(EVERYBODY)
+    done = run_script(4, [str(script)], timeout=60)
+    assert done.returncode not in (0, None)
+    assert done.stderr.count("Traceback") == 1
+    assert "rank 0 of 4" in done.stderr
+    assert "there-is-no-such-file: no such file" in done.stderr
