@@ -118,7 +118,7 @@ class Edge:
 RESERVED_FIELDS = frozenset({"id", "side", "degree", "in_degree", "out_degree", "signal"})
 RESERVED_PARAMETERS = frozenset(
     {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "Vertex", "Edge",
-     "init", "start", "active", "gather", "apply", "scatter", "done"}
+     "init", "start", "active", "gather", "apply", "scatter", "done", "parameters"}
 )  # fmt: skip
 
 

@@ -77,23 +77,17 @@ class Calls(Operators):
         return result
 
     def unknown_function(self, callee: ast.Name | ast.Attribute) -> ProgramError:
-        text = ast.unparse(callee)
         if isinstance(callee, ast.Name):
-            if callee.id in self.names:
-                return self.name_error(
-                    callee, f"{text!r} is a local, not a function; call a function of the module"
-                )
-            return self.name_error(
-                callee, f"unknown function {text!r}{self.did_you_mean(text, BUILTINS, ARITY)}"
-            )
+            name = callee.id
+            if name in self.names:
+                return self.error(callee, f"{name!r} is a local, not a function; call one of the module")
+            hint = self.did_you_mean(name, "define it in the module, or import it", BUILTINS, ARITY)
+            return self.error(callee, f"unknown function {name!r}{hint}")
         owner = self.lookup(callee.value)
-        if owner is MISSING:
-            return self.unknown(callee, text)
-        known = list(ARITY) if owner is math else dir(owner)
-        owner_text = ast.unparse(callee.value)
-        return self.name_error(
-            callee, f"{owner_text} has no function {callee.attr!r}{nearest_only(callee.attr, known)}"
-        )
+        if not inspect.ismodule(owner) and not inspect.isclass(owner):
+            return self.unknown(callee)
+        hint = nearest_only(callee.attr, list(ARITY) if owner is math else dir(owner))
+        return self.name_error(callee, f"{ast.unparse(callee.value)} has no function {callee.attr!r}{hint}")
 
     def not_a_method(self, callee: ast.Attribute) -> ProgramError:
         if callee.attr == "signal":
@@ -229,7 +223,7 @@ class Calls(Operators):
     def bind(self, node: ast.Call, function: FunctionType, is_method: bool) -> dict[str, Any]:
         """Return the argument (a syntax node, or a default's value) of each parameter, in order."""
         name = function.__name__
-        signature = inspect.signature(function, follow_wrapped=False)
+        signature = _signature(function)
         for parameter in signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise self.error(node, f"{name} takes any number of arguments; give it a fixed number")
@@ -246,6 +240,26 @@ class Calls(Operators):
             raise self.error(node, f"{name} cannot be called like this: {error}") from None
         bound.apply_defaults()
         return {n: a for k, (n, a) in enumerate(bound.arguments.items()) if k or not is_method}
+
+
+def _signature(function: FunctionType) -> inspect.Signature:
+    """Return the signature without annotations, which may name what exists for type checkers alone."""
+    code, kinds = function.__code__, inspect.Parameter
+    positional, defaults = code.co_argcount, function.__defaults__ or ()
+    keywords = positional + code.co_kwonlyargcount
+    values = dict(zip(reversed(code.co_varnames[:positional]), reversed(defaults), strict=False))
+    values.update(function.__kwdefaults__ or {})
+    parameters = []
+    for k, name in enumerate(code.co_varnames[:keywords]):
+        by_name = kinds.POSITIONAL_OR_KEYWORD if k < positional else kinds.KEYWORD_ONLY
+        kind = kinds.POSITIONAL_ONLY if k < code.co_posonlyargcount else by_name
+        parameters.append(kinds(name, kind, default=values.get(name, kinds.empty)))
+    if code.co_flags & inspect.CO_VARARGS:
+        parameters.insert(positional, kinds(code.co_varnames[keywords], kinds.VAR_POSITIONAL))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        last = keywords + bool(code.co_flags & inspect.CO_VARARGS)
+        parameters.append(kinds(code.co_varnames[last], kinds.VAR_KEYWORD))
+    return inspect.Signature(parameters)
 
 
 def _found(function: Any, table: dict[Any, str]) -> bool:

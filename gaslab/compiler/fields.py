@@ -82,8 +82,9 @@ class _Group:
             raise source.error(where, f"{what} is {_text(annotation)}; write {_advice(annotation)}")
         default = getattr(self.cls, name, REQUIRED)
         if default is not REQUIRED:
-            where = at.value if isinstance(at, ast.AnnAssign) and at.value else at
-            default = self.default(default, storage, what, source, where)
+            there = self.source(next(c for c in self.cls.__mro__ if name in vars(c)))
+            given = there.declaration(name)
+            default = self.default(default, storage, what, there, getattr(given, "value", None) or given)
         return Variable(name, storage, default, source.site(at))
 
     def source(self, home: type) -> ClassSource:

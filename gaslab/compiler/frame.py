@@ -188,8 +188,8 @@ class Frame:
                 return scope[node.id]
         return MISSING
 
-    def did_you_mean(self, name: str, *more: Iterable[str]) -> str:
-        """Return ``"; did you mean ...?"`` for a name that is not known here, or nothing."""
+    def did_you_mean(self, name: str, otherwise: str, *more: Iterable[str]) -> str:
+        """Return ``"; did you mean ...?"`` for a name that is not known here, or else *otherwise*."""
         known = {*self.names, *self.closure, *self.source.function.__globals__}.union(*more) - {name}
         hint = nearest(name, known)
-        return hint if hint.startswith("; did you mean") else ""
+        return hint if hint.startswith("; did you mean") else f"; {otherwise}"

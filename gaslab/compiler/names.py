@@ -91,7 +91,7 @@ class Names(Frame):
         text = ast.unparse(node)
         value = self.lookup(node)
         if value is MISSING:
-            raise self.unknown(node, text)
+            raise self.unknown(node)
         number = constant(value)
         if number is None:
             raise self.error(
@@ -100,20 +100,22 @@ class Names(Frame):
             )
         return self.const(number, node)
 
-    def unknown(self, node: ast.Name | ast.Attribute, text: str) -> ProgramError:
+    def unknown(self, node: ast.Name | ast.Attribute) -> ProgramError:
+        """Return the error for a name, or a dotted name, that stands for nothing outside."""
         if isinstance(node, ast.Name):
-            return self.name_error(node, f"unknown name {text!r}{self.did_you_mean(text)}")
-        owner, owner_text = self.lookup(node.value), ast.unparse(node.value)
+            hint = self.did_you_mean(node.id, "assign it before, or define it in the module")
+            return self.error(node, f"unknown name {node.id!r}{hint}")
+        owner, text = self.lookup(node.value), ast.unparse(node.value)
         if inspect.ismodule(owner) or inspect.isclass(owner):
             known = [name for name in dir(owner) if constant(getattr(owner, name, None)) is not None]
             hint = nearest(node.attr, known) if len(known) < 10 else nearest_only(node.attr, known)
-            return self.name_error(node, f"{owner_text} has no {node.attr!r}{hint}")
+            return self.name_error(node, f"{text} has no {node.attr!r}{hint}")
         if owner is MISSING:
-            return self.error(node.value, f"unknown name {owner_text!r}{self.did_you_mean(owner_text)}")
-        kind = type(owner).__name__
+            self.value(node.value)  # raises, unless it is a number
+        kind = "number" if owner is MISSING else type(owner).__name__
         return self.error(
             node.value,
-            f"{owner_text!r} is of type {kind}; attributes are read of v, nbr, e, self, modules and classes",
+            f"{text!r} is of type {kind}; attributes are read of v, nbr, e, self, modules and classes",
         )
 
     # ---- attributes

@@ -77,10 +77,7 @@ def _check_nested(declared: Declared) -> None:
 
 def _check_spelling(declared: Declared) -> None:
     """Raise for a method that no one calls and whose name is almost that of a phase."""
-    called = set()
-    for name in declared.functions:
-        node = declared.source(name).node
-        called |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    called = {name for function in declared.functions.values() for name in function.__code__.co_names}
     for name in declared.functions:
         if name in PHASES or name in declared.aggregators or name in called:
             continue

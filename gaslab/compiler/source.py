@@ -11,6 +11,7 @@ import ast
 import linecache
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -132,7 +133,7 @@ def function_source(function: FunctionType) -> FunctionSource:
         raise ProgramError(
             f"{where}: the source of {name} cannot be read; define the program in a file or a notebook cell"
         )
-    node = file.functions.get((code.co_name, code.co_firstlineno))
+    node = file.functions.get(_key(function))
     if node is None or _parameters(node) != code.co_varnames[: len(_parameters(node))]:
         raise ProgramError(f"{where}: {name} is not at this line any more; load the changed file again")
     if isinstance(node, ast.AsyncFunctionDef):
@@ -190,19 +191,33 @@ class ClassSource:
 
 
 def class_source(cls: type) -> ClassSource:
-    """Return where *cls* was written: around its methods, else by its name in its module's file."""
+    """Return where *cls* was written: around its methods, else by its name in the files near it."""
     for function in functions_of(cls).values():
-        code = function.__code__
-        file = SourceFile.of(code.co_filename, function.__globals__)
-        if file is None:
-            continue
-        method = file.functions.get((code.co_name, code.co_firstlineno))
-        for node in file.classes.get(cls.__qualname__, ()):
-            if method in node.body:
+        file = SourceFile.of(function.__code__.co_filename, function.__globals__)
+        for node in file.classes.get(cls.__qualname__, ()) if file else ():
+            if file and file.functions.get(_key(function)) in node.body:
                 return ClassSource(cls, node, file)
+    line = getattr(cls, "__firstlineno__", None)  # from Python 3.13 on
+    for file in _files(cls):
+        found = file.classes.get(cls.__qualname__, [])
+        found = [node for node in found if line is None or first_line(node) == line]
+        if found:
+            return ClassSource(cls, found[-1], file)
+    return ClassSource(cls, None, None)
+
+
+def _files(cls: type) -> Iterator[SourceFile]:
+    """Yield the files that may hold a class without methods: its module's, those of its bases there."""
     name = getattr(sys.modules.get(cls.__module__), "__file__", None)
     file = SourceFile.of(name) if name else None
-    found = file.classes.get(cls.__qualname__, []) if file else []
-    line = getattr(cls, "__firstlineno__", None)  # from Python 3.13 on
-    found = [node for node in found if line is None or first_line(node) == line]
-    return ClassSource(cls, found[-1], file) if found else ClassSource(cls, None, None)
+    if file is not None:
+        yield file
+    for base in cls.__mro__:
+        for function in functions_of(base).values() if base.__module__ == cls.__module__ else ():
+            file = SourceFile.of(function.__code__.co_filename, function.__globals__)
+            if file is not None:
+                yield file
+
+
+def _key(function: FunctionType) -> tuple[str, int]:
+    return function.__code__.co_name, function.__code__.co_firstlineno
