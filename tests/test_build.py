@@ -157,7 +157,7 @@ def test_shipped_libraries_come_before_the_cache(calls: Path, tmp_path: Path) ->
 def test_the_compiler_s_complaint_is_told_at_the_user_s_line() -> None:
     undeclared = assign(h.t.VertexField("v", 0, F), local("never_declared"), 1)
     tree = program([function("apply", [undeclared], writes="v.a")], vertex=(variable("a"),))
-    with pytest.raises(CompileError, match=r"refused the program[^\n]*\n(.*\n)*program\.py:11:.*never_declared"):
+    with pytest.raises(CompileError, match=r"refused [^\n]*\n(.*\n)*program\.py:11:.*never_declared"):
         build.load(emit(tree), Comm())
 
 

@@ -15,12 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gaslab.comm import Comm
+from gaslab.compiler import build
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit import emit
 from gaslab.compiler.emit_names import identity
 from tests import hand_trees as h
 from tests.hand_trees import F, I, assign, binary, const, function, local, program, ret, variable
-from tests.hand_views import State, both, dtype, made, state
+from tests.hand_views import State, both, call, dtype, made, state
 
 IN, OUT, ALL = 1, 2, 3
 N = 9
@@ -120,6 +122,23 @@ def test_gather_apply_gives_the_bits_of_gather_then_apply(
     both("gl_gather_apply", fused)
     for v in range(N):
         assert fused.vertex[1][v] == (-1.0 if v in skipped else s.vertex[1][v])
+
+
+@given(mask=masks, degree=st.integers(0, 40), seed=st.integers(0, 99))
+@settings(max_examples=20)
+def test_looking_ahead_on_large_graphs_changes_no_bit(mask: int, degree: int, seed: int) -> None:
+    """A gather that looks ahead from the first vertex on gives what one gives that never does."""
+    tree = GATHERING["sum", "float64"]
+    text = emit(tree)
+    eager = text.replace("GL_FAR = 1 << 19", "GL_FAR = 1")
+    assert eager != text
+    rng = np.random.default_rng(seed)
+    edges = rng.integers(0, N, (N * degree, 2))
+    one, other = (state(tree, N, edges, [0.1] * len(edges), gather_edges=mask) for _ in range(2))
+    one.vertex[0][:] = other.vertex[0][:] = rng.random(N)
+    assert both("gl_gather", one) is None
+    assert call(build.load(eager, Comm()), "gl_gather", other, 0, N) is None
+    assert one.total.tobytes() == other.total.tobytes()
 
 
 def test_lists_choose_vertices_and_totals_stand_by_position() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gaslab.compiler import emit_context, emit_pull
+from gaslab.compiler import emit_context, emit_gather, emit_pull
 from gaslab.compiler import emit_phases as phases
 from gaslab.compiler.emit_body import Body
 from gaslab.compiler.emit_names import C_TYPE, aggregate_name, helper_name
@@ -97,7 +97,7 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
 def _ranges(tree: Tree) -> list[str]:
     texts = [phases.masters(tree, name) for name in ("init", "start", "active") if name in tree.functions]
     if tree.gather is not None:
-        texts += [phases.gather_row(tree), phases.gather(tree)]
+        texts += [emit_gather.gather_row(tree), emit_gather.gather(tree)]
     texts.append(phases.totals(tree))
     if "apply" in tree.functions:
         texts.append(phases.apply(tree))

@@ -12,9 +12,7 @@ from gaslab.compiler.emit_names import (
     MEMBER,
     aggregate_name,
     combined,
-    constant,
     field_name,
-    identity,
     narrowed,
     widened,
 )
@@ -62,54 +60,6 @@ def masters(tree: Tree, name: str) -> str:
         f"        w->active[v] = {call};\n{FAULT_CHECK}"
     )
     return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{load(tree, names)}{act}    }}\n    return 0;\n}}\n"
-
-
-# ---- gather ----------------------------------------------------------------------------------------
-
-
-def gather_row(tree: Tree) -> str:
-    """Return ``gl_gather_row``: the accumulator of one vertex, the same bits wherever it is called.
-
-    Floats go to four accumulators in turn, for one is bound by the latency of its additions.
-    """
-    combiner = tree.gather
-    assert combiner is not None
-    ways = 4 if combiner.type == "float" else 1
-
-    def step(k: int, p: str, neighbor: str, slot: str) -> str:
-        value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)})"
-        return f"a{k} = {combined(combiner, f'a{k}', value)};"
-
-    loops = []
-    for mask, (begin, neighbor, slot) in (("GL_IN", ROWS["in"]), ("GL_OUT", ROWS["out"])):
-        loops.append(f"    if (w->gather_edges & {mask}) {{\n        int64_t p = {begin}[v];\n")
-        loops.append(f"        const int64_t end = {begin}[v + 1];\n")
-        if ways > 1:
-            steps = [f"            {step(k, f'(p + {k})', neighbor, slot)}\n" for k in range(ways)]
-            loops.append(f"        for (; p + {ways} <= end; p += {ways}) {{\n{''.join(steps)}        }}\n")
-        loops.append(f"        for (; p < end; p++) {step(0, 'p', neighbor, slot)}\n    }}\n")
-    result = "a0"
-    if ways == 4:
-        result = combined(combiner, combined(combiner, "a0", "a1"), combined(combiner, "a2", "a3"))
-    first = constant(identity(combiner), combiner.type)
-    declared = ", ".join(f"a{k} = {first}" for k in range(ways))
-    return (
-        f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
-        "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v) {\n"
-        f"    {C_TYPE[combiner.type]} {declared};\n{''.join(loops)}"
-        f"    return {narrowed(combiner.storage, result, tree.functions['gather'].site)};\n}}\n"
-    )
-
-
-def gather(tree: Tree) -> str:
-    combiner = tree.gather
-    assert combiner is not None
-    c_type = STORAGE[combiner.storage][1]
-    return (
-        f"\nGL_RANGE(gl_gather) {{\n{VERTEX_LOOP}{load(tree, tree.reads('gather', 'v'))}"
-        f"        (({c_type} *)w->total)[i] = gl_gather_row(c, w, n, v);\n{FAULT_CHECK}    }}\n"
-        "    return 0;\n}\n" + combine(tree, "gl_combine", combiner, "total")
-    )
 
 
 def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
