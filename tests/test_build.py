@@ -17,6 +17,7 @@ from gaslab.errors import CompileError
 from tests import hand_trees as h
 from tests.hand_trees import F, assign, function, local, program, variable
 from tests.hand_views import call, state
+from tests.mpi.ranks import Ranks
 from tests.threadcomm import ThreadComm, run_ranks
 
 TEXT = emit(h.messages())
@@ -270,6 +271,20 @@ def test_a_rank_that_has_the_library_waits_for_one_that_has_not(
         return works(build.load(TEXT, comm))
 
     assert run_ranks(2, load) == [True, True]
+
+
+def load_and_apply(comm: Comm, text: str) -> bool:
+    return works(build.load(text, comm))
+
+
+def test_under_mpi_every_rank_runs_what_rank_0_found(ranks: Ranks) -> None:
+    assert all(ranks.run(load_and_apply, TEXT))
+    assert all(ranks.run(load_and_apply, TEXT))
+
+
+def test_under_mpi_every_rank_raises_the_compiler_s_error(ranks: Ranks) -> None:
+    with pytest.raises(CompileError, match=r"emitted\.c:\d+:\d+: error"):
+        ranks.run(load_and_apply, TEXT + "no C at all;\n")
 
 
 def _content() -> tuple[bytes, bool]:

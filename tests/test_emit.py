@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaslab.comm import Comm
@@ -92,7 +92,6 @@ def folded(combiner: t.Combiner, values: list[Any]) -> Any:
 
 @pytest.mark.parametrize(("op", "storage"), GATHERING)
 @given(edges=edge_lists, mask=masks, seed=st.integers(0, 99))
-@settings(max_examples=25)
 def test_gather_combines_a_vertex_s_edges(op: str, storage: str, edges: Any, mask: int, seed: int) -> None:
     tree = GATHERING[op, storage]
     s = state(tree, N, edges, [w % 2 if storage == "bool" else w for w in weights(edges)], gather_edges=mask)
@@ -125,7 +124,6 @@ def test_gather_apply_gives_the_bits_of_gather_then_apply(
 
 
 @given(mask=masks, degree=st.integers(0, 40), seed=st.integers(0, 99))
-@settings(max_examples=20)
 def test_looking_ahead_on_large_graphs_changes_no_bit(mask: int, degree: int, seed: int) -> None:
     """A gather that looks ahead from the first vertex on gives what one gives that never does."""
     tree = GATHERING["sum", "float64"]
@@ -337,7 +335,6 @@ MESSAGES = {
 
 @pytest.mark.parametrize(("op", "storage"), MESSAGES)
 @given(edges=edge_lists, mask=masks, sources=st.sets(st.integers(0, N - 1)), concurrent=st.integers(0, 1))
-@settings(max_examples=25)
 def test_messages_combine_pushed_or_pulled(
     op: str, storage: str, edges: Any, mask: int, sources: set[int], concurrent: int
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gaslab as gl
@@ -105,7 +105,6 @@ def fields(program: Any, graph: Any, **options: Any) -> dict[str, bytes]:
 
 
 @given(edges=edges, directed=st.booleans(), seed=st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
 def test_runs_end_with_the_same_bits_compiled_and_interpreted(edges: Any, directed: bool, seed: int) -> None:
     src, dst = np.array(edges).T
     weight = np.random.default_rng(seed).random(len(edges))
