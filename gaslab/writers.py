@@ -91,21 +91,34 @@ def _write_file(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -
         comm.begin({0: np.frombuffer(text, np.uint8)}, [], tag=TAG).end()
         comm.on_root(lambda: None)
         return
-    failed: OSError | None = None
-    with contextlib.ExitStack() as stack:
-        file = None
+    file = _Sink(target.beside)
+    for peer in range(comm.size):
+        file.write(text if peer == 0 else comm.begin({}, [peer], tag=TAG).end()[peer])
+    file.close()
+    comm.on_root(lambda: _finish(target, file.failed))
+
+
+class _Sink:
+    """A file that remembers its first error instead of raising it: the other ranks are still sending."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: Any = None
+        self.failed: OSError | None = None
+        self._try(lambda: setattr(self, "_file", open(path, "wb")))  # noqa: SIM115 - close() closes it
+
+    def write(self, part: Any) -> None:
+        if self.failed is None:
+            self._try(lambda: self._file.write(part))
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._try(self._file.close)
+
+    def _try(self, action: Callable[[], Any]) -> None:
         try:
-            file = stack.enter_context(open(target.beside, "wb"))
+            action()
         except OSError as error:
-            failed = error
-        for peer in range(comm.size):  # also after a failure: the others are sending
-            part: Any = text if peer == 0 else comm.begin({}, [peer], tag=TAG).end()[peer]
-            try:
-                if file is not None and failed is None:
-                    file.write(part)
-            except OSError as error:
-                failed = error
-    comm.on_root(lambda: _finish(target, failed))
+            self.failed = self.failed or error
 
 
 def _write_directory(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
