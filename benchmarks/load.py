@@ -19,6 +19,7 @@ import scipy.sparse
 
 import gaslab as gl
 from common import in_turn, parser, report, rmat
+from gaslab.writers import Target, write_rows
 
 
 def main() -> None:
@@ -27,8 +28,9 @@ def main() -> None:
     comm, edges = graph.comm, graph.num_edges
     folder = comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else "")
     path = Path(folder) / "edges.txt"
-    graph.write_edges(path)
-    del graph
+    src, dst = graph.edges()
+    write_rows(comm, Target(path), {"source": src, "target": dst})
+    del graph, src, dst
     kept: list[gl.Graph] = []
 
     def ours() -> float:

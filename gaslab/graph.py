@@ -301,13 +301,32 @@ class Graph:
             edges, strategy=strategy, comm=self.comm, load_seconds=self.seconds["load"]
         )
 
-    def edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the int64 global ids of the sources and targets of this rank's edges, in slot order.
+    def edges(self, on: str = "local") -> tuple[np.ndarray, np.ndarray]:
+        """Return the int64 global ids of the sources and targets of edges.
 
-        ``edge_columns`` are in the same order. Not collective; ``ids.lookup`` turns global ids into
-        the user's own.
+        ``ids.lookup`` turns global ids into the user's own.
+
+        Parameters
+        ----------
+        on : {"local", "all", "root"}
+            "local": this rank's edges, in slot order, as `edge_columns` are (not collective). "all":
+            every edge on every rank, those of rank 0 first. "root": the same on rank 0, none elsewhere.
+
+        Raises
+        ------
+        UsageError
+            *on* is none of these.
         """
-        return self.local.gid[self.local.in_neighbor], self.local.gid[self.local.targets()]
+        if on not in ("local", "all", "root"):
+            raise UsageError(f"on={on!r}; use 'local', 'all' or 'root'")
+        src, dst = self.local.gid[self.local.in_neighbor], self.local.gid[self.local.targets()]
+        if on == "local":
+            return src, dst
+        gather = self.comm.allgather_array if on == "all" else self.comm.gather_array
+        src_parts, dst_parts = gather(src), gather(dst)
+        if src_parts is None or dst_parts is None:
+            return src[:0], dst[:0]
+        return np.concatenate(src_parts), np.concatenate(dst_parts)
 
     def check_column(self, name: str, minimum: float) -> None:
         """Raise UsageError, on every rank, where an edge column has NaN or a value below *minimum*."""

@@ -128,6 +128,22 @@ def test_edges_are_in_the_order_of_the_columns() -> None:
     assert [w for w in graph.edge_columns["weight"] if named[w] == (3, 9)] == [1.5, 4.5]
 
 
+def rank_of_edges(comm: Comm) -> None:
+    graph = small(comm, strategy="random")
+    local, everywhere, root = (graph.edges(on=on) for on in ("local", "all", "root"))
+    for end in range(2):
+        assert local[end].size == graph.local.num_edges
+        together = np.concatenate(comm.allgather(local[end]))
+        assert np.array_equal(everywhere[end], together)
+        assert np.array_equal(root[end], together if comm.rank == 0 else [])
+    with pytest.raises(UsageError, match="on='everywhere'; use 'local', 'all' or 'root'"):
+        graph.edges(on="everywhere")
+
+
+def test_edges_of_all_ranks(ranks: Ranks) -> None:
+    ranks.run(rank_of_edges)
+
+
 def test_memory_counts_columns() -> None:
     with_column = small(Comm())
     bare = Graph.from_edges(SRC, DST, vertices=[7])
@@ -199,3 +215,16 @@ def rank_on_half_of_the_ranks(comm: Comm) -> tuple[int, int, int]:
 
 def test_on_a_communicator_of_mpi4py(hosts: Hosts) -> None:
     assert hosts(3).run(rank_on_half_of_the_ranks) == [(2, 6, 6), (1, 6, 6), (2, 6, 6)]
+
+
+def rank_of_check_column(comm: Comm) -> str:
+    graph = Graph.from_edges(SRC, DST, columns={"weight": [1.0, 2.0, -0.5, 3.0, 0.0, 4.0]}, comm=comm)
+    graph.check_column("weight", -1.0)
+    with pytest.raises(UsageError) as caught:
+        graph.check_column("weight", 0.0)
+    return str(caught.value)
+
+
+def test_a_column_below_its_minimum_names_the_edge(ranks: Ranks) -> None:
+    message = "edge column 'weight' is -0.5 on the edge 9 -> 3; at least 0 is needed"
+    assert ranks.run(rank_of_check_column) == [message] * ranks.size
