@@ -11,6 +11,7 @@ import pytest
 import gaslab as gl
 from gaslab.engine.reference import run_reference
 from tests.program_text import FIELDS, load, with_vertex
+from tests.random_programs import random_program
 from tests.test_parse_expressions import EXPRESSIONS
 
 VERTICES = list(range(8))
@@ -25,11 +26,11 @@ GIVEN: dict[str, dict[int, Any]] = {
 MODES = ("require", "never")
 
 
-def agree(program: gl.VertexProgram, mode: str, supersteps: int = 3) -> dict[str, list[Any]]:
+def agree(
+    program: gl.VertexProgram, mode: str, supersteps: int = 3, given: dict[str, dict[int, Any]] = GIVEN
+) -> dict[str, list[Any]]:
     """Return the fields of a run, having held them against the reference's."""
     graph = gl.Graph.from_edges([s for s, _ in EDGES], [t for _, t in EDGES], vertices=VERTICES)
-    fields = {f for f in GIVEN if hasattr(type(program).Vertex, f)}
-    given = {f: GIVEN[f] for f in fields}
     reference = run_reference(program, VERTICES, EDGES, init=given, max_iterations=supersteps)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)  # of slowness, and of the limit
@@ -168,3 +169,12 @@ def test_programs(name: str, mode: str, tmp_path: Path) -> None:
     columns = agree(program, mode)
     changed = [f for f in ("x", "n", "m", "b", "c") if list(GIVEN[f].values()) != columns[f]]
     assert changed, "the program did nothing"
+
+
+COMPILED, INTERPRETED = 4, 24
+
+
+@pytest.mark.parametrize("seed", range(COMPILED + INTERPRETED))
+def test_random_programs(seed: int, tmp_path: Path) -> None:
+    mode = "require" if seed < COMPILED else "never"
+    agree(load(tmp_path, random_program(seed)).P(), mode, given={})
