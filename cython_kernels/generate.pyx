@@ -9,16 +9,13 @@ from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
 
-
-cdef inline uint64_t _mix(uint64_t z) noexcept nogil:
-    z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
-    z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
-    return z ^ (z >> 31)
+cdef extern from "mix.h" nogil:
+    uint64_t gl_mix(uint64_t z)
 
 
 cdef inline uint64_t _draw(uint64_t seed, uint64_t item, uint64_t number) noexcept nogil:
     """The *number*-th of an item's 64-bit draws."""
-    return _mix(_mix(seed + item * <uint64_t> 0x9E3779B97F4A7C15) + number * <uint64_t> 0xD1B54A32D192ED03)
+    return gl_mix(gl_mix(seed + item * <uint64_t> 0x9E3779B97F4A7C15) + number * <uint64_t> 0xD1B54A32D192ED03)
 
 
 cdef extern from *:
@@ -49,7 +46,7 @@ def rmat(int64_t first, int64_t count, int scale, double a, double b, double c, 
     target_array = np.empty(count, dtype=np.int64)
     cdef int64_t[::1] source = source_array, target = target_array
     cdef int64_t i
-    cdef uint64_t root = _mix(seed + 0x726D6174)
+    cdef uint64_t root = gl_mix(seed + 0x726D6174)
     cdef uint64_t to_a = <uint64_t> (a * 4294967296.0), to_b = <uint64_t> ((a + b) * 4294967296.0)
     cdef uint64_t to_c = <uint64_t> ((a + b + c) * 4294967296.0)
     for i in prange(count, nogil=True, schedule="static", num_threads=threads):

@@ -5,6 +5,9 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 import numpy as np
 
+cdef extern from "mix.h" nogil:
+    uint64_t gl_mix(uint64_t z)
+
 
 cdef extern from *:
     """
@@ -18,28 +21,6 @@ cdef extern from *:
     """
     # Bits set in a word. The oldest x86-64 has no such instruction, and a call would cost more.
     int64_t gl_ones(uint64_t word) nogil
-
-
-cdef extern from "names.h" nogil:
-    ctypedef struct gl_names:
-        uint8_t *arena
-        int64_t *start
-        uint64_t *slot
-        int64_t mask
-        int64_t count
-    uint64_t gl_hash_bytes(const uint8_t *p, int64_t length)
-    void gl_place(gl_names *names, uint64_t hash, int64_t index)
-
-
-def place_names(uint8_t[::1] arena, int64_t[::1] start, int64_t count, uint64_t[::1] slot):
-    """Fill empty slots (a power of two, at most half of them needed) with the first *count* names."""
-    cdef gl_names names
-    cdef int64_t i
-    names.arena, names.start, names.slot = &arena[0], &start[0], &slot[0]
-    names.mask, names.count = slot.shape[0] - 1, count
-    with nogil:
-        for i in range(count):
-            gl_place(&names, gl_hash_bytes(&arena[start[i]], start[i + 1] - start[i]), i)
 
 
 def mark(const int64_t[::1] values, uint8_t[::1] present, int threads):
@@ -115,12 +96,6 @@ def translate(int64_t[::1] values, const int64_t[::1] table, int threads):
         values[i] = table[values[i]]
 
 
-cdef inline uint64_t _mix(uint64_t z) noexcept nogil:
-    z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
-    z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
-    return z ^ (z >> 31)
-
-
 def hash_edges(const int64_t[::1] source, const int64_t[::1] target, tuple columns, int threads):
     """Return the sum, modulo 2**64, of a hash of every edge (ends and the bits of int64 columns)."""
     cdef int64_t i, n = source.shape[0]
@@ -140,8 +115,44 @@ def hash_edges(const int64_t[::1] source, const int64_t[::1] target, tuple colum
 cdef inline uint64_t _hash_edge(
     int64_t source, int64_t target, const int64_t **column, int num_columns, int64_t i
 ) noexcept nogil:
-    cdef uint64_t hash = _mix(_mix(<uint64_t> source) + <uint64_t> target * <uint64_t> 0x9E3779B97F4A7C15)
+    cdef uint64_t hash = gl_mix(gl_mix(<uint64_t> source) + <uint64_t> target * <uint64_t> 0x9E3779B97F4A7C15)
     cdef int k
     for k in range(num_columns):
-        hash = _mix(hash + <uint64_t> column[k][i])
+        hash = gl_mix(hash + <uint64_t> column[k][i])
     return hash
+
+
+def intern_integers(
+    int64_t[::1] values, int64_t first, int64_t[::1] key, int64_t[::1] index, int64_t[::1] distinct, int64_t count
+):
+    """Replace values, from position *first* on, by their index among the distinct ones, in order of arrival.
+
+    *key* and *index* are a hash table (index -1: free) of a power of two of places. Stops when it is
+    half full. Returns (position reached, number of distinct values so far).
+    """
+    cdef int64_t i, n = values.shape[0], v, at, mask = key.shape[0] - 1, most = key.shape[0] // 2
+    with nogil:
+        i = first
+        while i < n:
+            v = values[i]
+            at = <int64_t> (gl_mix(<uint64_t> v) & <uint64_t> mask)
+            while index[at] >= 0 and key[at] != v:
+                at = (at + 1) & mask
+            if index[at] < 0:
+                if count == most:
+                    break
+                key[at] = v
+                index[at] = count
+                distinct[count] = v
+                count += 1
+            values[i] = index[at]
+            i += 1
+    return i, count
+
+
+def count_equal(const int64_t[::1] source, const int64_t[::1] target, int threads):
+    """Return in how many places the two are equal."""
+    cdef int64_t i, n = source.shape[0], count = 0
+    for i in prange(n, nogil=True, schedule="static", num_threads=threads):
+        count += source[i] == target[i]
+    return count

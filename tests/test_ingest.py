@@ -54,3 +54,26 @@ def test_the_first_bad_line_of_the_input_is_told_by_every_rank(ranks: Ranks, tmp
         f"{path}:502: the target id is not an integer: '1 x'; for ids that are text pass --ids str (ids='str'), "
         "or leave bad lines out with --on-bad-line skip (1 more bad line)"
     )
+
+
+def test_names_sort_bytewise_and_come_back(ranks: Ranks, tmp_path: Path) -> None:
+    path = tmp_path / "graph.txt"
+    names = ["b", "a", "abcdefghi", "abcdefgh", "é", "zebra", "007", "-", "日本", "🙂", "+5"]
+    rng = np.random.default_rng(2)
+    pairs = [(names[i], names[j]) for i, j in rng.integers(0, len(names), (3000, 2))]
+    path.write_text("".join(f"{u} {v}\n" for u, v in pairs))
+    for rows, _, n, _, _ in ranks.run(read_back, path, {}, threads=2):
+        assert rows == sorted(pairs)
+        assert n == len(names)
+
+
+def test_duplicates_keep_the_first(ranks: Ranks, tmp_path: Path) -> None:
+    path = tmp_path / "graph.txt"
+    table = np.random.default_rng(3).integers(0, 40, (5000, 2))
+    path.write_text("".join(f"{u} {v} {line}\n" for line, (u, v) in enumerate(table.tolist())))
+    first: dict[tuple[int, int], int] = {}
+    for line, (u, v) in enumerate(table.tolist()):
+        first.setdefault((u, v), line)
+    for rows, _, _, counts, _ in ranks.run(read_back, path, {"drop_duplicates": True}):
+        assert rows == sorted((u, v, line) for (u, v), line in first.items())
+        assert counts["duplicates"] == 5000 - len(first)

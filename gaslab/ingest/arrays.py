@@ -1,8 +1,8 @@
-"""`edges_from_arrays`: numpy arrays to edges in global ids."""
+"""`edges_from_arrays`: arrays of user ids to edges in global ids."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,50 +10,209 @@ import numpy as np
 from gaslab import launch
 from gaslab.comm import Comm, world
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest.assign import number_integers
+from gaslab.ingest.assign import number_integers, number_names
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.names import Names, NameTable
+from gaslab.ingest.rows import Arrays, object_array, share
+
+ENDS = ("source", "target", "vertices")
+LARGEST = (1 << 63) - 1
 
 
 def edges_from_arrays(
     src: Any,
     dst: Any,
+    comm: Comm | None = None,
+    *,
     columns: Mapping[str, Any] | None = None,
     vertices: Any = None,
-    *,
     rows: str = "same",
-    comm: Comm | None = None,
     directed: bool = True,
     drop_duplicates: bool = False,
     drop_self_loops: bool = False,
     threads: int | None = None,
+    source: str = "arrays",
 ) -> EdgeList:
-    """Make edges of arrays of user ids (collective)."""
+    """Make edges of arrays of user ids (collective).
+
+    Parameters
+    ----------
+    src, dst : sequences of one length
+        User ids of the ends. All ids together are integers from 0 to 2**63 - 1, or strings (neither
+        empty nor with a NUL), or else hashable objects of any kinds; objects are numbered in the order
+        of *vertices*, then of the edges, and are kept by every rank.
+    comm : Comm, optional
+        The ranks; all of them by default.
+    columns : dict of str to sequence, optional
+        Edge fields, as long as *src*: bools, integers (kept as int64) or reals (as float64, no NaN).
+    vertices : sequence of ids, optional
+        Further vertices, with or without edges.
+    rows : {"same", "parts", "root"}
+        Every rank passes the same rows, of which each takes its slice (checked by samples); or each
+        its own part; or rank 0 all and the others anything.
+    directed : bool
+    drop_duplicates, drop_self_loops : bool
+        Leave out all but the first of the edges with the same ends (in any order where edges have no
+        direction); leave out edges from a vertex to itself. Their vertices stay.
+    threads : int, optional
+    source : str
+        What to call the input in messages.
+
+    Raises
+    ------
+    InputError
+        An id or value that cannot be used, named with its position.
+    UsageError
+        Arrays that do not fit each other, or, with ``rows="same"``, differ between ranks.
+    """
     comm = world() if comm is None else comm
-    threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
-    if rows not in ("same", "parts", "root"):
-        raise UsageError(f"rows={rows!r}; use 'same', 'parts' or 'root'")
-    table = {"source": np.asarray(src), "target": np.asarray(dst)}
-    table.update({name: np.asarray(values) for name, values in (columns or {}).items()})
-    size = table["source"].size
-    lo, hi = (
-        (size * comm.rank // comm.size, size * (comm.rank + 1) // comm.size) if rows == "same" else (0, size)
-    )
-    mine = {name: np.ascontiguousarray(values[lo:hi]) for name, values in table.items()}
-    ends = [mine.pop("source").astype(np.int64), mine.pop("target").astype(np.int64)]
-    counts = {"edges_read": int(comm.allreduce(ends[0].size))}
-    known: VertexIds
-    if isinstance(vertices, int):
-        if ends[0].size and max(end.max() for end in ends) >= vertices:
-            raise InputError(f"vertex {max(end.max() for end in ends)} is not one of vertices={vertices}")
-        known = VertexIds(comm, "int", vertices)
-    else:
-        extra = [np.array(vertices, dtype=np.int64)] if vertices is not None and comm.rank == 0 else []
-        parts = [*ends, *extra]
-        known = number_integers(
-            parts, max((int(p.max()) for p in parts if p.size), default=-1), comm, threads
-        )
+    threads = launch.threads_per_rank(comm.size) if threads is None else threads
+    mine = share(comm, lambda: _checked(src, dst, columns or {}, vertices), rows)
+    ends = [mine.pop(name) for name in ENDS]
+    numbered, known = _number(ends, comm, threads)
     return assemble(
-        comm, *ends, mine, known, directed=directed, counts=counts, source="arrays", threads=threads,
-        drop_self_loops=drop_self_loops, drop_duplicates=drop_duplicates,
+        comm, numbered[0], numbered[1], _one_type_each(mine, comm), known,
+        directed=directed, counts={"edges_read": int(comm.allreduce(numbered[0].size))}, source=source,
+        threads=threads, drop_self_loops=drop_self_loops, drop_duplicates=drop_duplicates,
     )  # fmt: skip
+
+
+def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any) -> Arrays:
+    """Return the user's data as arrays: ids as int64 or object, columns as bool, int64 or float64."""
+    arrays = {
+        "source": _ids("source", src),
+        "target": _ids("target", dst),
+        "vertices": _ids("vertices", () if vertices is None else vertices),
+    }
+    for name, values in columns.items():
+        if name in ENDS:
+            raise UsageError(f"a column cannot be named {name!r}")
+        arrays[name] = _column(name, values)
+    for name, array in arrays.items():
+        if name != "vertices" and array.size != arrays["source"].size:
+            raise UsageError(f"{name} has {array.size} values, source {arrays['source'].size}")
+    return arrays
+
+
+def _ids(name: str, values: Any) -> np.ndarray:
+    """Return ids as an int64 array, or as an object array of str or of anything hashable."""
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if not isinstance(values, np.ndarray):
+        listed = list(values) if isinstance(values, Iterable) else [values]
+        # Not np.asarray: it would turn the 1 in ["a", 1] into text.
+        values = np.array(listed) if listed and set(map(type, listed)) == {int} else object_array(listed)
+    if values.ndim != 1:
+        raise UsageError(f"{name} has {values.ndim} dimensions; one is needed")
+    if values.dtype.kind in "iu":
+        wrong = np.flatnonzero(values < 0 if values.dtype.kind == "i" else values > LARGEST)
+        if wrong.size:
+            raise InputError(
+                f"{name}[{wrong[0]}] is {values[wrong[0]]}: integer ids are 0 to 2**63 - 1; pass such ids as strings"
+            )
+        return values.astype(np.int64)
+    if values.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if values.dtype.kind == "S":
+        values = np.char.decode(values, "utf-8")
+    if values.dtype.kind in "UT":
+        values = values.astype(object)
+    if values.dtype != object:
+        raise UsageError(
+            f"{name} is {values.dtype}: ids are integers or strings; convert it, for instance with .astype('int64')"
+        )
+    return _objects(name, values)
+
+
+def _objects(name: str, values: np.ndarray) -> np.ndarray:
+    """Check an object array; return it as int64 if all its values are integers that can be."""
+    types = set(map(type, values.tolist()))
+    if types == {str}:
+        return values
+    for at, one in enumerate(values.tolist()):
+        if one is None or (isinstance(one, float) and one != one):
+            raise InputError(f"{name}[{at}] is missing ({one})")
+        try:
+            hash(one)
+        except TypeError:
+            raise InputError(f"{name}[{at}] is a {type(one).__name__}, which is not hashable") from None
+    if (
+        all(issubclass(t, (int, np.integer)) and t is not bool for t in types)
+        and 0 <= values.min() <= values.max() <= LARGEST
+    ):
+        return values.astype(np.int64)
+    return values
+
+
+def _column(name: str, values: Any) -> np.ndarray:
+    """Return a column as bool, int64 or float64."""
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    column = np.asarray(values)
+    if column.ndim != 1:
+        raise UsageError(f"column {name!r} has {column.ndim} dimensions; one is needed")
+    if column.dtype.kind == "u" and column.size and column.max() > LARGEST:
+        column = column.astype(np.float64)
+    if column.dtype.kind not in "biuf":
+        raise UsageError(f"column {name!r} is {column.dtype}: edge fields are numbers or bools")
+    if column.dtype.kind == "f":
+        missing = np.flatnonzero(np.isnan(column))
+        if missing.size:
+            raise InputError(f"column {name!r} is not a number (nan) at position {missing[0]}")
+        return column.astype(np.float64)
+    return column.astype(bool if column.dtype.kind == "b" else np.int64)
+
+
+def _one_type_each(columns: Arrays, comm: Comm) -> Arrays:
+    """Return columns with the same dtype on every rank: the widest (collective)."""
+    told = comm.allgather({name: column.dtype for name, column in columns.items() if column.size})
+    types = {name: [part[name] for part in told if name in part] or [columns[name].dtype] for name in columns}
+    return {
+        name: np.ascontiguousarray(column, np.result_type(*types[name])) for name, column in columns.items()
+    }
+
+
+def _number(ends: list[np.ndarray], comm: Comm, threads: int) -> tuple[list[np.ndarray], VertexIds]:
+    """Return (the ends as global ids, the directory); all ranks agree on the kind of ids (collective)."""
+    found = set().union(*comm.allgather({_kind(part) for part in ends if part.size}))
+    if found <= {"int"}:
+        numbered = [np.array(part, dtype=np.int64) for part in ends]
+        largest = max((int(part.max()) for part in numbered if part.size), default=-1)
+        return numbered, number_integers(numbered, largest, comm, threads)
+    return _number_strings(ends, comm) if found == {"str"} else _number_objects(ends, comm)
+
+
+def _kind(ids: np.ndarray) -> str:
+    if ids.dtype != object:
+        return "int"
+    return "str" if set(map(type, ids.tolist())) == {str} else "object"
+
+
+def _number_strings(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray], VertexIds]:
+    table = NameTable()
+    index = comm.attempt(lambda: [_intern(table, part) for part in ends])
+    told, known = number_names(table.names(), comm)
+    return [told[part] for part in index], known
+
+
+def _intern(table: NameTable, strings: np.ndarray) -> np.ndarray:
+    try:
+        names = Names.of(strings.tolist())
+    except ValueError as error:
+        raise InputError(f"an id cannot be written as UTF-8 without NUL: {error}") from error
+    if not np.diff(names.start).all():
+        raise InputError("an id is the empty string")
+    return table.intern(names)
+
+
+def _number_objects(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray], VertexIds]:
+    """Number objects in the order of the ranks' vertices, then of their edges."""
+    src, dst, vertices = (part.tolist() for part in ends)
+    pairs = [one for pair in zip(src, dst, strict=True) for one in pair]
+    listed = comm.allgather((list(dict.fromkeys(vertices)), list(dict.fromkeys(pairs))))
+    order = [one for part in (0, 1) for told in listed for one in told[part]]
+    objects = list(dict.fromkeys(order))
+    place = {one: gid for gid, one in enumerate(objects)}
+    numbered = [np.array([place[one] for one in part], dtype=np.int64) for part in (src, dst)]
+    return numbered, VertexIds(comm, "object", len(objects), objects=objects)

@@ -1,4 +1,8 @@
-"""User ids to global ids: who occurs anywhere, and everyone's position in the sorted order."""
+"""User ids to global ids: who occurs anywhere, and everyone's position in the sorted order.
+
+Compact integers are united as bits. All others go through a sample sort of the distinct ids: each
+rank numbers one range of them and tells those who asked.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from gaslab._kernels import ids as kernels
+from gaslab._kernels import names as name_kernels
 from gaslab.comm import Comm
 from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.names import Names, concatenate
 
 SPARSE = 4  # a bit per possible id is cheaper than sorting while there are at most so many ids per end
+SAMPLES = 64  # of each rank, per rank: ranges differ by about a tenth
 
 
 def number_integers(parts: Sequence[np.ndarray], largest: int, comm: Comm, threads: int) -> VertexIds:
@@ -42,23 +49,71 @@ def _by_presence(parts: Sequence[np.ndarray], largest: int, comm: Comm, threads:
 
 
 def _by_sorting(parts: Sequence[np.ndarray], comm: Comm, threads: int) -> VertexIds:
-    """Sample sort of the distinct ids: each range of ids is numbered by one rank, which tells those who asked."""
-    distinct = np.unique(np.concatenate(parts))
-    sample = (
-        distinct[np.linspace(0, distinct.size - 1, 64 * comm.size).astype(np.int64)]
-        if distinct.size
-        else distinct
-    )
+    distinct = _intern_integers(parts)
+    order = np.argsort(distinct)
+    sorted_ids = distinct[order]
+    sample = sorted_ids[_sample(sorted_ids.size, comm)]
     splitters = np.sort(np.concatenate(comm.allgather(sample)))
-    splitters = splitters[np.arange(1, comm.size) * splitters.size // comm.size]
-    bounds = np.concatenate([[0], np.searchsorted(distinct, splitters), [distinct.size]])
-    came = comm.alltoall([distinct[bounds[p] : bounds[p + 1]] for p in range(comm.size)])
+    cuts = np.searchsorted(sorted_ids, [splitters[i] for i in _quantiles(splitters.size, comm)])
+    came = comm.alltoall(np.split(sorted_ids, cuts))
     mine = np.unique(np.concatenate(came))
     sizes = comm.allgather(mine.size)
     base = sum(sizes[: comm.rank])
-    told = np.concatenate(comm.alltoall([base + np.searchsorted(mine, ids) for ids in came]))
+    told = np.empty(distinct.size, dtype=np.int64)
+    told[order] = np.concatenate(comm.alltoall([base + np.searchsorted(mine, ids) for ids in came]))
     for part in parts:
-        part[:] = np.searchsorted(distinct, part)
         kernels.translate(part, told, threads)
     kept = comm.alltoall([mine[(p - base) % comm.size :: comm.size] for p in range(comm.size)])
     return VertexIds(comm, "int", sum(sizes), np.concatenate(kept))
+
+
+def _intern_integers(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Replace ids by their index among the distinct ones, in place; return those, in order of arrival."""
+    places = 1 << 16
+    distinct = np.empty(places // 2, dtype=np.int64)
+    key, index = np.empty(places, dtype=np.int64), np.full(places, -1, dtype=np.int64)
+    count = 0
+    for part in parts:
+        at = 0
+        while at < part.size:
+            at, count = kernels.intern_integers(part, at, key, index, distinct, count)
+            if at < part.size:
+                places *= 4
+                known = distinct[:count]
+                distinct = np.empty(places // 2, dtype=np.int64)
+                key, index = np.empty(places, dtype=np.int64), np.full(places, -1, dtype=np.int64)
+                kernels.intern_integers(known.copy(), 0, key, index, distinct, 0)
+    return distinct[:count]
+
+
+def number_names(names: Names, comm: Comm) -> tuple[np.ndarray, VertexIds]:
+    """Return (global id of each of this rank's distinct *names*, the directory) (collective)."""
+    order = names.order()
+    names = names.take(order)
+    sample = [names.bytes_at(i) for i in _sample(len(names), comm).tolist()]
+    splitters = sorted(name for part in comm.allgather(sample) for name in part)
+    cuts = [names.search(splitters[i]) for i in _quantiles(len(splitters), comm)]
+    came = names.exchange(comm, np.array([0, *cuts, len(names)]))
+    pool = concatenate(came)
+    pool_order = pool.order()
+    number, first = name_kernels.number_sorted(pool.arena, pool.start, pool_order)
+    sizes = comm.allgather(first.size)
+    base = sum(sizes[: comm.rank])
+    ends = np.cumsum([len(part) for part in came])[:-1]
+    told = np.empty(len(names), dtype=np.int64)
+    told[order] = np.concatenate(comm.alltoall(np.split(base + number, ends)))
+    # The directory: the distinct names again, those of rank p at every size-th position.
+    where = [np.arange((p - base) % comm.size, first.size, comm.size) for p in range(comm.size)]
+    kept = pool.take(pool_order[first[np.concatenate(where)]])
+    limits = np.cumsum([0, *(part.size for part in where)])
+    return told, VertexIds(comm, "str", sum(sizes), concatenate(kept.exchange(comm, limits)))
+
+
+def _sample(size: int, comm: Comm) -> np.ndarray:
+    """Return positions that stand for *size* sorted items."""
+    return np.linspace(0, size - 1, min(size, SAMPLES * comm.size)).astype(np.int64)
+
+
+def _quantiles(size: int, comm: Comm) -> list[int]:
+    """Return the positions among *size* samples where one rank's range ends and the next begins."""
+    return [p * size // comm.size for p in range(1, comm.size)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from gaslab._kernels import ids as kernels
 from gaslab.comm import Comm
-from gaslab.errors import UsageError
+from gaslab.ingest.duplicates import first_of_each
 from gaslab.ingest.ids import VertexIds
 
 
@@ -29,7 +29,10 @@ class EdgeList:
         Of the whole graph.
     directed : bool
     counts : dict of str to int
-        Of the whole input. From text, edges_read + lines_rejected + headers + comments + blanks = lines.
+        Of the whole input: ``edges_read``, ``self_loops``, ``duplicates`` (once they were counted: they
+        were dropped, or `count_duplicates` was called) and ``edges``, what is left after drops. From text
+        also ``lines``, ``headers``, ``comments``, ``blanks`` and ``lines_rejected``, where edges_read +
+        lines_rejected + headers + comments + blanks = lines.
     source : str
         What it was read from.
     fingerprint : str
@@ -46,6 +49,18 @@ class EdgeList:
     source: str
     fingerprint: str
 
+    def count_duplicates(self, threads: int = 1) -> int:
+        """Return how many edges repeat an earlier one, over all ranks (collective).
+
+        Without direction (u, v) repeats (v, u). Kept in ``counts["duplicates"]``. It is not counted
+        while reading, because it costs about as much as reading does.
+        """
+        if "duplicates" not in self.counts:
+            comm = self.ids.comm
+            first = first_of_each(comm, self.src, self.dst, self.num_vertices, self.directed, None, threads)
+            self.counts["duplicates"] = int(comm.allreduce(np.count_nonzero(~first)))
+        return self.counts["duplicates"]
+
 
 def assemble(
     comm: Comm,
@@ -60,18 +75,25 @@ def assemble(
     threads: int,
     drop_self_loops: bool = False,
     drop_duplicates: bool = False,
+    position: np.ndarray | None = None,
 ) -> EdgeList:
-    """Drop what is not wanted, count and fingerprint (collective)."""
-    if drop_duplicates:
-        raise UsageError("duplicates cannot be dropped yet")
+    """Drop what is not wanted, count and fingerprint (collective).
+
+    *position* orders the edges of all ranks, to tell the first of parallel edges; by default they
+    are in order of rank and index.
+    """
     counts = dict(counts)
-    loop = src == dst
-    counts["self_loops"] = int(comm.allreduce(int(np.count_nonzero(loop))))
+    counts["self_loops"] = int(comm.allreduce(kernels.count_equal(src, dst, threads)))
+    if drop_duplicates:
+        keep = first_of_each(comm, src, dst, ids.num_vertices, directed, position, threads)
+        counts["duplicates"] = int(comm.allreduce(np.count_nonzero(~keep)))
     if drop_self_loops and counts["self_loops"]:
-        src, dst = src[~loop], dst[~loop]
-        columns = {name: column[~loop] for name, column in columns.items()}
+        keep = (src != dst) & keep if drop_duplicates else src != dst
+    if (drop_self_loops and counts["self_loops"]) or counts.get("duplicates"):
+        src, dst = src[keep], dst[keep]
+        columns = {name: column[keep] for name, column in columns.items()}
     counts["edges"] = int(comm.allreduce(src.size))
-    mark = fingerprint(comm, src, dst, columns, ids.num_vertices, directed, threads)
+    mark = fingerprint(comm, src, dst, columns, ids, directed, threads)
     return EdgeList(src, dst, columns, ids, ids.num_vertices, directed, counts, source, mark)
 
 
@@ -80,14 +102,25 @@ def fingerprint(
     src: np.ndarray,
     dst: np.ndarray,
     columns: dict[str, np.ndarray],
-    num_vertices: int,
+    ids: VertexIds,
     directed: bool,
     threads: int,
 ) -> str:
-    """Return 32 hexadecimal digits from the sum of a hash of every edge (collective)."""
-    bits = [np.ascontiguousarray(columns[name], dtype=np.float64).view(np.int64) for name in sorted(columns)]
-    total = comm.allreduce(
-        np.array([kernels.hash_edges(src, dst, tuple(bits), threads), src.size], dtype=np.uint64)
-    )
-    known = (num_vertices, directed, sorted(columns), total.tolist())
+    """Return 32 hexadecimal digits that tell this graph from others (collective).
+
+    They come from the sum of a hash of every edge, its ends and columns, and of one of every user
+    id; so they do not depend on ranks, threads or the order of the edges.
+    """
+    bits = tuple(_bits(columns[name]) for name in sorted(columns))
+    sums = [kernels.hash_edges(src, dst, bits, threads), ids.hash_here(), src.size]
+    total = comm.allreduce(np.array(sums, dtype=np.uint64))
+    types = sorted((name, str(column.dtype)) for name, column in columns.items())
+    known = (ids.kind, ids.num_vertices, directed, types, total.tolist())
     return hashlib.blake2b(repr(known).encode(), digest_size=16).hexdigest()
+
+
+def _bits(column: np.ndarray) -> np.ndarray:
+    """Return a column's values as int64: as they are, or a real's bits."""
+    if column.dtype.kind == "f":
+        return np.ascontiguousarray(column, dtype=np.float64).view(np.int64)
+    return np.ascontiguousarray(column, dtype=np.int64)

@@ -3,19 +3,25 @@
 A vertex's global id is its position in the sorted order of the distinct user ids: numeric, or
 bytewise (which for UTF-8 is the order of code points, and of Python's strings). Rank r keeps the
 user ids of the global ids g with g % size == r, at position g // size; since positions ascend with
-ids, each rank's table is itself sorted. Ids that are exactly 0 .. n-1 need no table.
+ids, each rank's table is itself sorted. Ids that are exactly 0 .. n-1 need no table. Ids that are
+neither integers nor strings (nodes of a NetworkX graph) are numbered as given and kept by every rank.
 """
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
+from gaslab._kernels import ids as kernels
 from gaslab.comm import Comm
-from gaslab.errors import VertexNotFound
+from gaslab.errors import UsageError, VertexNotFound
+from gaslab.ingest.names import Names, concatenate
 
 Kind = Literal["int", "str", "object"]
+SAMPLE = 2000  # names a rank compares with one that is not found
 
 
 class VertexIds:
@@ -23,58 +29,180 @@ class VertexIds:
 
     Attributes
     ----------
-    kind : "int", "str" or "object"
+    kind : {"int", "str", "object"}
     num_vertices : int
+    comm : Comm
+        The ranks that share the directory.
     """
 
-    def __init__(self, comm: Comm, kind: Kind, num_vertices: int, table: np.ndarray | None = None) -> None:
-        self.kind = kind
+    def __init__(
+        self,
+        comm: Comm,
+        kind: Kind,
+        num_vertices: int,
+        table: np.ndarray | Names | None = None,
+        objects: Sequence[Any] = (),
+    ) -> None:
+        self.kind: Kind = kind
         self.num_vertices = num_vertices
-        self._comm = comm
-        self._table = table  # this rank's part of the directory; None when ids are 0 .. n-1
+        self.comm = comm
+        self._table = table  # this rank's part of the directory; None when ids are 0 .. n-1 or objects
+        self._objects = objects
+        self._places: dict[Any, int] | None = None
 
-    def lookup(self, gids: np.ndarray) -> np.ndarray:
-        """Return the user ids of *gids*, any on any rank (collective)."""
+    def __repr__(self) -> str:
+        return f"<VertexIds: {self.num_vertices} of kind {self.kind!r}>"
+
+    def lookup(self, gids: Any) -> np.ndarray:
+        """Return the user ids of *gids*, any global ids on any rank (collective).
+
+        An int64 array for integer ids, else an object array of str or of the user's objects.
+        """
         gids = np.asarray(gids, dtype=np.int64)
+        if self.kind == "object":
+            found = np.empty(gids.size, dtype=object)
+            for at, gid in enumerate(gids.tolist()):
+                found[at] = self._objects[gid]
+            return found
         if self._table is None:
             return gids.copy()
-        comm = self._comm
+        comm = self.comm
         owner = gids % comm.size
         order = np.argsort(owner, kind="stable")
         bounds = np.searchsorted(owner[order], np.arange(comm.size + 1))
-        asked = comm.alltoall([gids[order[bounds[p] : bounds[p + 1]]] // comm.size for p in range(comm.size)])
-        told = comm.alltoall([self._table[positions] for positions in asked])
-        found = np.empty(gids.size, dtype=self._table.dtype)
-        found[order] = np.concatenate(told)
+        position = gids[order] // comm.size
+        asked = comm.alltoall([position[bounds[p] : bounds[p + 1]] for p in range(comm.size)])
+        if isinstance(self._table, Names):
+            ends = np.cumsum([0, *(part.size for part in asked)])
+            told = self._table.take(np.concatenate(asked)).exchange(comm, ends)
+            found = np.empty(gids.size, dtype=object)
+            found[order] = concatenate(told).decode()
+            return found
+        found = np.empty(gids.size, dtype=np.int64)
+        found[order] = np.concatenate(comm.alltoall([self._table[part] for part in asked]))
         return found
 
-    def find(self, user_ids: Any) -> np.ndarray:
-        """Return the global ids of *user_ids*, the same on every rank (collective).
+    def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
+        """Return the int64 global ids of *user_ids* (collective).
 
-        Raises VertexNotFound for the first that is not in the graph, naming the nearest that are.
+        Parameters
+        ----------
+        user_ids : an id or a sequence of ids
+        rows : {"same", "parts"}
+            Whether every rank asks for the same ids, or each for its own.
+
+        Raises
+        ------
+        VertexNotFound
+            For the first id that is not in the graph, naming the nearest that are; on every rank.
         """
-        wanted = np.atleast_1d(np.asarray(user_ids))
-        if not np.issubdtype(wanted.dtype, np.integer):
-            raise VertexNotFound(f"vertex {wanted.flat[0]!r} is not in the graph, whose ids are integers")
-        if self._table is None:
-            found = np.where((wanted >= 0) & (wanted < self.num_vertices), wanted, -1).astype(np.int64)
+        if isinstance(user_ids, (str, bytes)) or not isinstance(user_ids, Iterable):
+            user_ids = [user_ids]
+        wanted = user_ids.tolist() if isinstance(user_ids, np.ndarray) else list(user_ids)
+        if rows == "same":
+            return self._find(wanted)
+        if rows != "parts":
+            raise UsageError(f"rows={rows!r}; use 'same' or 'parts'")
+        parts = self.comm.allgather(wanted)
+        first = sum(len(part) for part in parts[: self.comm.rank])
+        return self._find([one for part in parts for one in part])[first : first + len(wanted)]
+
+    def hash_here(self) -> int:
+        """Return the sum of a hash of each user id in this rank's directory (not collective)."""
+        if isinstance(self._table, Names):
+            return self._table.hash_sum()
+        if self._table is not None:
+            return int(kernels.hash_edges(self._table, self._table, (), 1))
+        return 0
+
+    def from_text(self, text: str) -> Any:
+        """Return the user id that *text*, as typed at a command line, means in this graph."""
+        if self.kind != "int":
+            return text
+        try:
+            return int(text)
+        except ValueError:
+            raise VertexNotFound(f"vertex {text!r} is not in the graph, whose ids are integers") from None
+
+    def _find(self, wanted: list[Any]) -> np.ndarray:
+        if self.kind == "object":
+            found = self._find_objects(wanted)
+        elif self.kind == "str":
+            found = self._find_names(wanted)
         else:
-            at = np.searchsorted(self._table, wanted)
-            here = at < self._table.size
-            here[here] = self._table[at[here]] == wanted[here]
-            found = self._comm.allreduce(np.where(here, at * self._comm.size + self._comm.rank, -1), "max")
+            found = self._find_integers(wanted)
         absent = np.flatnonzero(found < 0)
         if absent.size:
-            raise VertexNotFound(self._not_found(int(wanted[absent[0]])))
+            one = wanted[int(absent[0])]
+            raise VertexNotFound(f"vertex {one!r} is not in the graph{self._near(one)}")
         return found
 
-    def _not_found(self, wanted: int) -> str:
-        """Name the nearest known ids (collective)."""
+    def _find_objects(self, wanted: list[Any]) -> np.ndarray:
+        if self._places is None:
+            self._places = {one: gid for gid, one in enumerate(self._objects)}
+        return np.array([self._places.get(one, -1) for one in wanted], dtype=np.int64)
+
+    def _find_integers(self, wanted: list[Any]) -> np.ndarray:
+        fits = [
+            isinstance(v, (int, np.integer)) and not isinstance(v, bool) and 0 <= v < 1 << 63 for v in wanted
+        ]
+        values = np.array([v if fit else -1 for v, fit in zip(wanted, fits, strict=True)], dtype=np.int64)
         if self._table is None:
-            return f"vertex {wanted} is not in the graph, whose ids are 0 to {self.num_vertices - 1}"
-        at = int(np.searchsorted(self._table, wanted))
-        near = self._table[max(at - 1, 0) : at + 1].tolist()
-        known = sorted(
-            {v for part in self._comm.allgather(near) for v in part}, key=lambda v: (abs(v - wanted), v)
+            return np.where(values < self.num_vertices, values, -1)
+        assert isinstance(self._table, np.ndarray)
+        at = np.searchsorted(self._table, values)
+        here = at < self._table.size
+        here[here] = self._table[at[here]] == values[here]
+        return self._first_known(np.where(here, at, -1))
+
+    def _find_names(self, wanted: list[Any]) -> np.ndarray:
+        assert isinstance(self._table, Names)
+        # A NUL is in no name: it stands for what is not a string.
+        texts = [one if isinstance(one, str) and "\0" not in one else "\0" for one in wanted]
+        return self._first_known(self._table.find([text.encode("utf-8", "surrogatepass") for text in texts]))
+
+    def _first_known(self, position: np.ndarray) -> np.ndarray:
+        """Return the global ids from each rank's positions in its table, -1 where no rank has one."""
+        comm = self.comm
+        gids = np.where(position >= 0, position * comm.size + comm.rank, -1)
+        return np.asarray(comm.allreduce(gids, "max")) if gids.size else gids
+
+    def _near(self, wanted: Any) -> str:
+        """Say which ids are nearest to one that is not there (collective)."""
+        if self.num_vertices == 0:
+            return "; it has no vertices"
+        if self.kind == "object":
+            return f"; its ids are the {self.num_vertices} given nodes"
+        if isinstance(self._table, Names):
+            return self._near_names(str(wanted))
+        if not isinstance(wanted, (int, np.integer)) or isinstance(wanted, bool):
+            return ", whose ids are integers"
+        if self._table is None:
+            return f", whose ids are 0 to {self.num_vertices - 1}"
+        at = int(np.searchsorted(self._table, min(max(wanted, 0), (1 << 63) - 1)))
+        near = {
+            v for part in self.comm.allgather(self._table[max(at - 1, 0) : at + 1].tolist()) for v in part
+        }
+        closest = sorted(near, key=lambda v: (abs(v - wanted), v))[:2]
+        return _nearest_ids(sorted(closest))
+
+    def _near_names(self, wanted: str) -> str:
+        assert isinstance(self._table, Names)
+        at = self._table.search(wanted.encode("utf-8", "surrogatepass"))
+        spread = np.linspace(0, len(self._table) - 1, min(len(self._table), SAMPLE)).astype(np.int64)
+        around = np.arange(max(at - 2, 0), min(at + 2, len(self._table)))
+        known = self._table.take(np.unique(np.concatenate([spread, around]))).decode().tolist()
+        close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.6)
+        offers = self.comm.allgather((close, self._table.take(around).decode().tolist()))
+        similar = difflib.get_close_matches(
+            wanted, [name for part, _ in offers for name in part], n=3, cutoff=0.6
         )
-        return f"vertex {wanted} is not in the graph; the nearest ids are {' and '.join(map(str, sorted(known[:2])))}"
+        if similar:
+            return "; did you mean " + " or ".join(map(repr, similar)) + "?"
+        beside = sorted({name for _, part in offers for name in part})
+        place = sum(name < wanted for name in beside)
+        return _nearest_ids(beside[max(place - 1, 0) : place + 1])
+
+
+def _nearest_ids(ids: Sequence[int | str]) -> str:
+    return f"; the nearest {'id is' if len(ids) == 1 else 'ids are'} {' and '.join(map(repr, ids))}"

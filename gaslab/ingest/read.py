@@ -9,11 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from gaslab import launch
+from gaslab._kernels import ids as kernels
 from gaslab.comm import Comm, world
-from gaslab.errors import UsageError
-from gaslab.ingest.assign import number_integers
+from gaslab.ingest.assign import number_integers, number_names
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.files import find_files
+from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.layout import Columns, Options
 from gaslab.ingest.text import Parsed, read_text
 
@@ -45,16 +46,45 @@ def read_edges(
     if comm.rank == 0:
         for said in layout.said:
             log.info(said)
-    if layout.strings:
-        raise UsageError("ids that are text cannot be read yet")
-    known = number_integers([parsed.src, parsed.dst], parsed.largest, comm, threads)
+    known = _number(parsed, layout.strings, comm, threads)
     counts["lines_rejected"] = counts.pop("rejected")
     counts["edges_read"] = counts.pop("edges")
     return assemble(
         comm, parsed.src, parsed.dst, dict(zip(layout.columns, _typed(parsed, comm), strict=True)), known,
         directed=directed, counts=counts, source=", ".join(file.name for file in files), threads=threads,
         drop_self_loops=drop_self_loops, drop_duplicates=drop_duplicates,
+        position=_positions(parsed, comm) if drop_duplicates and layout.columns else None,
     )  # fmt: skip
+
+
+def _number(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
+    """Replace the ends by global ids, in place; return the directory (collective)."""
+    if not strings:
+        return number_integers([parsed.src, parsed.dst], parsed.largest, comm, threads)
+    every, *others = parsed.tables
+    index = [None, *(every.intern(table.names()) for table in others)]
+    told, known = number_names(every.names(), comm)
+    gids = [told if part is None else told[part] for part in index]
+    for run in parsed.runs:
+        for ends in (parsed.src, parsed.dst):
+            kernels.translate(ends[run.lo : run.hi], gids[run.table], threads)
+    return known
+
+
+def _positions(parsed: Parsed, comm: Comm) -> np.ndarray | None:
+    """Return the place of each edge in the order of files and lines; None where ranks are in that order (collective)."""
+    rows = [first for *_, first in parsed.pieces] + [parsed.rows]
+    here = [(file, begin, rows[k + 1] - rows[k]) for k, (file, begin, *_) in enumerate(parsed.pieces)]
+    told = [piece for part in comm.allgather(here) for piece in part]
+    if told == sorted(told):
+        return None
+    place, base = {}, 0
+    for file, begin, count in sorted(told):
+        place[file, begin] = base
+        base += count
+    return np.concatenate(
+        [np.empty(0, dtype=np.int64), *(place[file, begin] + np.arange(count) for file, begin, count in here)]
+    )
 
 
 def _typed(parsed: Parsed, comm: Comm) -> list[np.ndarray]:

@@ -1,0 +1,92 @@
+"""Which rows of the user's arrays are this rank's: ``rows="same"``, ``"parts"`` or ``"root"``."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gaslab.comm import Comm
+from gaslab.errors import UsageError
+
+CHECKED = 1024  # values of each array that ranks compare to be sure that they passed the same
+
+Arrays = dict[str, np.ndarray]
+
+
+def share(comm: Comm, make: Callable[[], Arrays], rows: str) -> Arrays:
+    """Return this rank's part of each array (collective).
+
+    *make* checks and returns the user's 1-D arrays; with ``"root"`` it runs on rank 0 alone.
+    """
+    if rows not in ("same", "parts", "root"):
+        raise UsageError(f"rows={rows!r}; use 'same', 'parts' or 'root'")
+    arrays = comm.attempt(lambda: make() if rows != "root" or comm.rank == 0 else {})
+    if rows == "root":
+        known = comm.bcast([(name, array.dtype) for name, array in arrays.items()])
+        return {name: _scattered(comm, arrays.get(name, np.empty(0, dtype))) for name, dtype in known}
+    told = comm.allgather(_described(arrays) if rows == "same" else dict.fromkeys(arrays))
+    for rank, other in enumerate(told):
+        if rows == "same" and other != told[0]:
+            raise UsageError(
+                f"rows='same' needs the same rows on every rank, but {_difference(told[0], other, rank)}; pass each "
+                "rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
+            )
+        if set(other) != set(told[0]):
+            raise UsageError(f"rank 0 passed the columns {_listed(told[0])}, rank {rank} {_listed(other)}")
+    if rows == "parts":
+        return arrays
+    return {name: array[_span(array.size, comm.rank, comm.size)] for name, array in arrays.items()}
+
+
+def _span(size: int, part: int, parts: int) -> slice:
+    return slice(size * part // parts, size * (part + 1) // parts)
+
+
+def _described(arrays: Arrays) -> dict[str, tuple[int, str, str]]:
+    """Return what ranks compare: size, dtype and a digest of values spread over each array."""
+    described = {}
+    for name, array in arrays.items():
+        some = array[:: max(1, array.size // CHECKED)].tolist()
+        # Other objects may print their address: their type must do.
+        words = repr(
+            [one if isinstance(one, (str, int, float, bytes)) else type(one).__name__ for one in some]
+        )
+        digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        described[name] = (array.size, str(array.dtype), digest)
+    return described
+
+
+def _difference(first: dict[str, Any], other: dict[str, Any], rank: int) -> str:
+    if set(first) != set(other):
+        return f"rank 0 passed the columns {_listed(first)}, rank {rank} {_listed(other)}"
+    name = next(name for name in first if first[name] != other[name])
+    (size, dtype, _), (other_size, other_dtype, _) = first[name], other[name]
+    if (size, dtype) == (other_size, other_dtype):
+        return f"the values of {name} differ between rank 0 and rank {rank}"
+    return f"rank 0 passed {size} values of {dtype} as {name}, rank {rank} {other_size} of {other_dtype}"
+
+
+def _listed(arrays: dict[str, Any]) -> str:
+    return ", ".join(name for name in arrays if name not in ("source", "target", "vertices")) or "(none)"
+
+
+def _scattered(comm: Comm, array: np.ndarray) -> np.ndarray:
+    """Return this rank's part of rank 0's array (collective)."""
+    parts = [array[_span(array.size, p, comm.size)] for p in range(comm.size)]
+    if array.dtype != object:
+        return comm.alltoall(parts)[0]
+    packed = [np.frombuffer(pickle.dumps(part.tolist(), protocol=5), dtype=np.uint8) for part in parts]
+    if comm.rank:
+        packed = [np.empty(0, dtype=np.uint8)] * comm.size
+    return object_array(pickle.loads(comm.alltoall(packed)[0].tobytes()))
+
+
+def object_array(values: list[Any]) -> np.ndarray:
+    """Return a 1-D object array of *values*, whatever they are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
