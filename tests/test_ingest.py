@@ -51,8 +51,8 @@ def test_the_first_bad_line_of_the_input_is_told_by_every_rank(ranks: Ranks, tmp
     with pytest.raises(InputError) as caught:
         ranks.run(read_back, path, {})
     assert str(caught.value) == (
-        f"{path}:502: the target id is not an integer: '1 x'; for ids that are text pass --ids str (ids='str'), "
-        "or leave bad lines out with --on-bad-line skip (1 more bad line)"
+        f"{path}:502: the target id is not an integer: '1 x'; for ids that are text pass --ids str "
+        "(ids='str'), or leave bad lines out with --on-bad-line skip (1 more bad line)"
     )
 
 

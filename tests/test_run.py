@@ -195,7 +195,8 @@ def test_columns_that_are_not_there(columns: dict[str, str] | None, message: str
 
 def test_written_edge_fields_are_answered_and_the_graph_keeps_its_own() -> None:
     graph = ring(3, columns={"mark": np.array([10, 20, 30])})
-    result = gl.run(Marks(), graph, max_iterations=1)
+    with pytest.warns(gl.ConvergenceWarning):
+        result = gl.run(Marks(), graph, max_iterations=1)
     assert result.edges["mark"].tolist() == [11, 21, 31]
     assert sorted(graph.edge_columns["mark"].tolist()) == [10, 20, 30]
     with pytest.raises(gl.UsageError, match="an undirected edge has two ends that would write it"):

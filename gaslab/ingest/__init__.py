@@ -8,6 +8,12 @@ from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.read import read_edges
 
 __all__ = [
-    "EdgeList", "VertexIds", "edges_from_arrays", "edges_from_networkx", "edges_from_pandas", "edges_from_scipy",
-    "generate", "read_edges",
-]  # fmt: skip
+    "EdgeList",
+    "VertexIds",
+    "edges_from_arrays",
+    "edges_from_networkx",
+    "edges_from_pandas",
+    "edges_from_scipy",
+    "generate",
+    "read_edges",
+]

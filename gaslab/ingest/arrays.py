@@ -109,7 +109,8 @@ def _ids(name: str, values: Any) -> np.ndarray:
         wrong = np.flatnonzero(values < 0 if values.dtype.kind == "i" else values > LARGEST)
         if wrong.size:
             raise InputError(
-                f"{name}[{wrong[0]}] is {values[wrong[0]]}: integer ids are 0 to 2**63 - 1; pass such ids as strings"
+                f"{name}[{wrong[0]}] is {values[wrong[0]]}: integer ids are 0 to 2**63 - 1; pass "
+                "such ids as strings"
             )
         return values.astype(np.int64)
     if values.size == 0:
@@ -120,7 +121,8 @@ def _ids(name: str, values: Any) -> np.ndarray:
         values = values.astype(object)
     if values.dtype != object:
         raise UsageError(
-            f"{name} is {values.dtype}: ids are integers or strings; convert it, for instance with .astype('int64')"
+            f"{name} is {values.dtype}: ids are integers or strings; convert it, "
+            "for instance with .astype('int64')"
         )
     return _objects(name, values)
 

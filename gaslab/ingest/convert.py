@@ -62,7 +62,7 @@ def _attributes(edges: list[dict[Any, Any]], warn: bool) -> dict[str, np.ndarray
             columns[str(name)] = np.array(values)
         elif any(usable) and warn:
             log.warning(
-                "edge attribute %r is a number on %d of %d edges and left out; give it to all of them to use it",
+                "edge attribute %r is a number on %d of %d edges and left out; give it to all to use it",
                 name, sum(usable), len(edges),
             )  # fmt: skip
     return columns

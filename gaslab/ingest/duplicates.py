@@ -18,7 +18,7 @@ def first_of_each(
     position: np.ndarray | None,
     threads: int,
 ) -> np.ndarray:
-    """Return bool marks: True for the first edge of each (source, target), False for its repeats (collective).
+    """Return bool marks: True for the first edge of each (source, target), else False (collective).
 
     Without direction (u, v) and (v, u) are the same edge. First is the least *position*, int64 and
     different for every edge of the input; without, edges count in order of rank and index.

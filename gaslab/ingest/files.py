@@ -56,12 +56,12 @@ class Block:
 
 
 def find_files(paths: Path | Sequence[Path]) -> list[InputFile]:
-    """Return the files that *paths* name, globs expanded and sorted; raises InputError for what is no file."""
+    """Return the files that *paths* name, globs expanded and sorted."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise UsageError("no input file was given")
     names: list[str] = []
-    for path in map(os.fspath, given):
+    for path in [os.fspath(one) for one in given]:
         if os.path.exists(path) or not glob.has_magic(path):
             names.append(path)
             continue
@@ -171,13 +171,13 @@ def _line_start(file: InputFile, raw: io.FileIO, at: int) -> int:
 def _blocks(
     name: str, stream: io.FileIO | gzip.GzipFile, offset: int, remaining: int, block_bytes: int
 ) -> Iterator[Block]:
-    """Read *remaining* bytes of whole lines (-1: to the end), of which the first is byte *offset* of the text."""
+    """Read *remaining* bytes of whole lines (-1: to the end); the first is byte *offset* of the text."""
     text = np.zeros(block_bytes + parser.PADDING, dtype=np.uint8)
     held = 0
     while True:
         room = text.size - parser.PADDING - 1 - held  # one byte for a newline put in
         wanted = room if remaining < 0 else min(room, remaining)
-        came = _fill(stream, memoryview(text)[held : held + wanted])
+        came = _fill(stream, text[held : held + wanted].data)
         held += came
         if remaining >= 0:
             if came < wanted:

@@ -1,4 +1,4 @@
-"""What the lines of an edge list mean, decided from its first lines: delimiter, header, columns, kind of ids."""
+"""What the lines of an edge list mean, decided from the first: delimiter, header, columns, kind of ids."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def delimiter_byte(delimiter: str) -> int:
     ):
         return ord(delimiter)
     raise UsageError(
-        f"delimiter={delimiter!r} cannot be used; give one punctuation character, or one of whitespace, tab, comma, "
-        "semicolon, pipe, colon"
+        f"delimiter={delimiter!r} cannot be used; give a punctuation character, or one of whitespace, tab, "
+        "comma, semicolon, pipe, colon"
     )
 
 
@@ -130,7 +130,7 @@ def find_layout(files: Sequence[InputFile], options: Options) -> Layout:
         raise InputError(f"{where}: {len(sample)} fields, but the header {shown(first)} names {len(names)}")
     if len(sample) < 2:
         raise InputError(
-            f"{where}: the first data line has 1 field; an edge needs two. Name the delimiter with --delimiter"
+            f"{where}: first data line has 1 field, an edge needs two; name the delimiter with --delimiter"
         )
     if len(sample) > parser.MAX_FIELDS - 1:
         raise InputError(
@@ -194,7 +194,8 @@ def _roles(
     target = at.pop("target", lower.index(pair[1]) if pair else 1)
     if source == target:
         raise UsageError(
-            f"source and target are both column {source}; name two with columns={{'source': .., 'target': ..}}"
+            f"source and target are both column {source}; "
+            "name two with columns={'source': .., 'target': ..}"
         )
     role = np.full(len(sample), IGNORED, dtype=np.int8)
     role[source], role[target] = SOURCE, TARGET
@@ -219,8 +220,8 @@ def _roles(
         if value and not _NUMBER.fullmatch(value):
             if delimiter == 0 or k in called:
                 raise InputError(
-                    f"{where}: {name} (column {k + 1}) is not a number; leave it out with --column {name}=none, "
-                    "or name the delimiter, for instance --delimiter tab"
+                    f"{where}: {name} (column {k + 1}) is not a number; leave it out with "
+                    f"--column {name}=none, or name the delimiter, for instance --delimiter tab"
                 )
             said.append(f"column {name!r} is text and left out")
             continue

@@ -65,7 +65,7 @@ class Names:
         return kernels.decode(self.arena, self.start)  # type: ignore[no-any-return]
 
     def exchange(self, comm: Comm, bounds: np.ndarray) -> list[Names]:
-        """Send names ``bounds[p]`` to ``bounds[p + 1]`` to rank p; return what each rank sent (collective)."""
+        """Send names [bounds[p], bounds[p + 1]) to rank p; return what each rank sent (collective)."""
         lengths = np.diff(self.start)
         arenas = comm.alltoall(
             [self.arena[self.start[bounds[p]] : self.start[bounds[p + 1]]] for p in range(comm.size)]

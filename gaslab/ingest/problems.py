@@ -12,7 +12,7 @@ SHOWN = 80  # characters of a line that a message repeats
 
 @dataclass(frozen=True, order=True)
 class BadLine:
-    """One line that is no edge. *line* counts from 1; *field* is a position or, for counts of fields, a count."""
+    """One line that is no edge; *line* counts from 1, *field* is a position or a number of fields."""
 
     file: int
     line: int

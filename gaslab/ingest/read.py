@@ -72,7 +72,7 @@ def _number(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexId
 
 
 def _positions(parsed: Parsed, comm: Comm) -> np.ndarray | None:
-    """Return the place of each edge in the order of files and lines; None where ranks are in that order (collective)."""
+    """Return each edge's place in the order of files and lines; None if ranks are in it (collective)."""
     rows = [first for *_, first in parsed.pieces] + [parsed.rows]
     here = [(file, begin, rows[k + 1] - rows[k]) for k, (file, begin, *_) in enumerate(parsed.pieces)]
     told = [piece for part in comm.allgather(here) for piece in part]
@@ -88,7 +88,7 @@ def _positions(parsed: Parsed, comm: Comm) -> np.ndarray | None:
 
 
 def _typed(parsed: Parsed, comm: Comm) -> list[np.ndarray]:
-    """Return the columns as int64 where all values of the input are integers, else as float64 (collective)."""
+    """Return the columns: int64 where all values of the input are integers, else float64 (collective)."""
     count = len(parsed.columns)
     real = np.zeros(count, dtype=np.int64)
     for run in parsed.runs:

@@ -32,8 +32,8 @@ def share(comm: Comm, make: Callable[[], Arrays], rows: str) -> Arrays:
     for rank, other in enumerate(told):
         if rows == "same" and other != told[0]:
             raise UsageError(
-                f"rows='same' needs the same rows on every rank, but {_difference(told[0], other, rank)}; pass each "
-                "rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
+                f"rows='same' needs the same rows on every rank, but {_difference(told[0], other, rank)}; "
+                "pass each rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
             )
         if set(other) != set(told[0]):
             raise UsageError(f"rank 0 passed the columns {_listed(told[0])}, rank {rank} {_listed(other)}")
