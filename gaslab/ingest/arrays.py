@@ -67,7 +67,7 @@ def edges_from_arrays(
         Arrays that do not fit each other, or, with ``rows="same"``, differ between ranks.
     """
     comm = world() if comm is None else comm
-    threads = launch.threads_per_rank(comm.size) if threads is None else threads
+    threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
     mine = share(comm, lambda: _checked(src, dst, columns or {}, vertices), rows)
     ends = [mine.pop(name) for name in ENDS]
     numbered, known = _number(ends, comm, threads)
@@ -112,7 +112,7 @@ def _ids(name: str, values: Any) -> np.ndarray:
                 f"{name}[{wrong[0]}] is {values[wrong[0]]}: integer ids are 0 to 2**63 - 1; pass "
                 "such ids as strings"
             )
-        return values.astype(np.int64)
+        return np.asarray(values, dtype=np.int64)
     if values.size == 0:
         return np.empty(0, dtype=np.int64)
     if values.dtype.kind == "S":

@@ -45,7 +45,7 @@ def edges_from_networkx(
         comm,
         columns=_attributes([data for _, _, data in edges], comm.rank == 0),
         vertices=object_array(list(graph.nodes)) if here else None,
-        directed=comm.bcast(graph.is_directed() if here else None),
+        directed=comm.bcast(bool(here and graph.is_directed())),
         rows=rows,
         threads=threads,
         source="networkx",

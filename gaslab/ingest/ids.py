@@ -58,14 +58,14 @@ class VertexIds:
 
         An int64 array for integer ids, else an object array of str or of the user's objects.
         """
-        gids = np.asarray(gids, dtype=np.int64)
+        gids = np.array(gids, dtype=np.int64, ndmin=1)
         if self.kind == "object":
             found = np.empty(gids.size, dtype=object)
             for at, gid in enumerate(gids.tolist()):
                 found[at] = self._objects[gid]
             return found
         if self._table is None:
-            return gids.copy()
+            return np.asarray(gids)
         comm = self.comm
         owner = gids % comm.size
         order = np.argsort(owner, kind="stable")

@@ -165,7 +165,7 @@ def _parse_block(
     first = parsed.rows + np.cumsum(lines) - lines
     for table, count, width in zip(parsed.tables, lines, np.diff(bounds), strict=False):
         table.reserve(2 * int(count), int(width))
-    names = np.array([table.describe() for table in parsed.tables] or [[0] * 5], dtype=np.int64)
+    names = np.array([table.describe() for table in parsed.tables] or [(0,) * 5], dtype=np.int64)
     counters, bad, real = parser.parse(
         block.text, bounds, first, header, layout.delimiter, layout.comment, layout.strings, layout.role,
         parsed.src, parsed.dst, tuple(parsed.columns), names,
