@@ -183,7 +183,7 @@ def test_every_level_compiles_and_this_cpu_runs_those_up_to_its_own() -> None:
     for number, level in enumerate(levels):
         content = build.compiled(TEXT, level)
         if number <= toolchain.cpu_level():
-            assert works(build._open(content, False))
+            assert works(build.open_bytes(content, False))
 
 
 def test_emitted_text_gives_no_warnings(monkeypatch: pytest.MonkeyPatch) -> None:

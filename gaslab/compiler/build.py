@@ -68,7 +68,7 @@ def load(text: str, comm: Comm) -> Library:
         library.cached = True
         return library
     content, cached = comm.on_root(lambda: find_or_compile(text, toolchain.levels()[level]))
-    library = comm.attempt(lambda: _open(content, cached))
+    library = comm.attempt(lambda: open_bytes(content, cached))
     _loaded[name] = library
     return library
 
@@ -160,7 +160,7 @@ def write(path: Path, content: bytes) -> None:
         raise
 
 
-def _open(content: bytes, cached: bool) -> Library:
+def open_bytes(content: bytes, cached: bool) -> Library:
     """Load a library's bytes from a file that only this process sees."""
     handle, path = tempfile.mkstemp(prefix="gaslab-", suffix=".so")
     try:

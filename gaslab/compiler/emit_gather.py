@@ -7,7 +7,7 @@ from gaslab.compiler.emit_phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine,
 from gaslab.compiler.tree import STORAGE, Tree
 
 # What a gather reads of the far vertices is asked for ahead of time where it cannot be in a core's own
-# cache: from half a million vertices on. R-MAT, float64 sums: scale 20 -7 %, 22 -20 %; 18 would be +9 %.
+# cache: from half a million vertices on (benchmarks/gather.py). Below, asking costs more than it saves.
 AHEAD = """
 enum { GL_AHEAD = 64, GL_FAR = 1 << 19 };
 GL_INLINE int64_t gl_ahead(const gl_view *w, const int64_t *begin) {   /* positions that may look ahead */
