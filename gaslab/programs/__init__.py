@@ -5,9 +5,9 @@ The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand 
 
 from gaslab.programs.components import Components
 from gaslab.programs.degrees import Degrees
-from gaslab.programs.pagerank import (
+from gaslab.programs.pagerank import PageRank
+from gaslab.programs.pagerank_variants import (
     OutWeight,
-    PageRank,
     PersonalizedPageRank,
     Scale,
     SignalPageRank,

@@ -3,7 +3,7 @@
 Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998. Scores sum to 1 and
 the mass of vertices without out-edges is spread evenly, as NetworkX and LDBC Graphalytics define it.
 Each vertex keeps `share`, its score divided by its out-degree, so that a gather reads one value per
-edge and one field travels to mirrors. `SignalPageRank` trades that sweep for a frontier.
+edge and one field travels to mirrors. Its relatives are in `pagerank_variants`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab.programs.pagerank_variants import (
+    OutWeight,
+    PersonalizedPageRank,
+    Scale,
+    SignalPageRank,
+    UnnormalizedPageRank,
+)
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -52,154 +59,6 @@ class PageRank(gl.VertexProgram):
 
     def done(self) -> bool:
         return self.change < self.tolerance
-
-
-class PersonalizedPageRank(gl.VertexProgram):
-    """PageRank that restarts, and spreads dangling mass, by a given distribution over vertices.
-
-    Edges count by their weight. `restart` and `out_weight` are given (``init=``); `pagerank` fills them.
-    """
-
-    damping: float = 0.85
-    tolerance: float = 1e-9
-
-    class Vertex(gl.Vertex):
-        restart: float = 0.0  # sums to 1
-        out_weight: float = 0.0  # of all out-edges
-        score: float = 0.0
-        share: float = 0.0
-        moved: float = 0.0
-
-    class Edge(gl.Edge):
-        weight: float = 1.0
-
-    @gl.aggregator
-    def dangling(self, v: Vertex) -> gl.Sum[float]:
-        return v.score if v.out_weight == 0.0 else 0.0
-
-    @gl.aggregator
-    def change(self, v: Vertex) -> gl.Sum[float]:
-        return v.moved
-
-    def init(self, v: Vertex) -> None:
-        v.score = v.restart
-        v.share = v.score / v.out_weight if v.out_weight > 0.0 else 0.0
-
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return nbr.share * e.weight
-
-    def apply(self, v: Vertex, total: float) -> None:
-        d = self.damping
-        score = (1.0 - d + d * self.dangling) * v.restart + d * total
-        v.moved = abs(score - v.score)
-        v.score = score
-        v.share = score / v.out_weight if v.out_weight > 0.0 else 0.0
-
-    def done(self) -> bool:
-        return self.change < self.tolerance
-
-
-class OutWeight(gl.VertexProgram):
-    """The sum of the weights of each vertex's out-edges."""
-
-    gather_edges = gl.OUT
-
-    class Vertex(gl.Vertex):
-        out_weight: float = 0.0
-
-    class Edge(gl.Edge):
-        weight: float = 1.0
-
-    @gl.aggregator
-    def smallest(self, v: Vertex) -> gl.Min[float]:
-        return v.out_weight
-
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return e.weight
-
-    def apply(self, v: Vertex, total: float) -> None:
-        v.out_weight = total
-
-
-class SignalPageRank(gl.VertexProgram):
-    """PageRank driven by signals: a vertex runs again only after an in-neighbour moved noticeably.
-
-    Converges to PowerGraph's unnormalised scores, ``x = 1 - d + d * sum(x[u] / out_degree[u])``; they
-    are PageRank times a constant, so that dividing by their sum gives `PageRank`'s answer. Each
-    vertex stops within `tolerance` of its own fixed point, so the L1 error is about
-    ``tolerance * num_vertices`` at worst; compare the two variants at equal error, not equal tolerance.
-    """
-
-    damping: float = 0.85
-    tolerance: float = 1e-3  # change of one unnormalised score that is worth a signal
-
-    class Vertex(gl.Vertex):
-        score: float = 1.0
-        share: float = 0.0
-        moved: float = 0.0
-
-    @gl.aggregator
-    def mass(self, v: Vertex) -> gl.Sum[float]:
-        return v.score
-
-    def init(self, v: Vertex) -> None:
-        v.score = 1.0
-        v.share = v.score / max(v.out_degree, 1)
-
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
-        return nbr.share
-
-    def apply(self, v: Vertex, total: float) -> None:
-        score = 1.0 - self.damping + self.damping * total
-        v.moved = abs(score - v.score)
-        v.score, v.share = score, score / max(v.out_degree, 1)
-
-    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        if v.moved > self.tolerance:
-            nbr.signal()
-
-
-class UnnormalizedPageRank(gl.VertexProgram):
-    """PowerGraph's definition: scores start at 1, dangling mass is lost, the mean is at most 1."""
-
-    damping: float = 0.85
-    tolerance: float = 1e-9  # L1 change, divided by the number of vertices
-
-    class Vertex(gl.Vertex):
-        score: float = 1.0
-        share: float = 0.0
-        moved: float = 0.0
-
-    @gl.aggregator
-    def change(self, v: Vertex) -> gl.Sum[float]:
-        return v.moved
-
-    def init(self, v: Vertex) -> None:
-        v.score = 1.0
-        v.share = v.score / max(v.out_degree, 1)
-
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
-        return nbr.share
-
-    def apply(self, v: Vertex, total: float) -> None:
-        score = 1.0 - self.damping + self.damping * total
-        v.moved = abs(score - v.score)
-        v.score, v.share = score, score / max(v.out_degree, 1)
-
-    def done(self) -> bool:
-        return self.change < self.tolerance * self.num_vertices
-
-
-class Scale(gl.VertexProgram):
-    """Multiply given scores by a factor."""
-
-    factor: float
-
-    class Vertex(gl.Vertex):
-        score: float = 0.0
-
-    def apply(self, v: Vertex) -> None:
-        v.score = v.score * self.factor
 
 
 def pagerank(

@@ -1,0 +1,147 @@
+"""PageRank's relatives: restarts by choice, weighted edges, PowerGraph's scores, a frontier.
+
+Haveliwala, Topic-Sensitive PageRank, 2002 (restarts); Gonzalez et al., PowerGraph, OSDI 2012
+(unnormalised scores, signals). `gaslab.pagerank` chooses among them.
+"""
+
+from __future__ import annotations
+
+import gaslab as gl
+
+
+class PersonalizedPageRank(gl.VertexProgram):
+    """PageRank that restarts, and spreads dangling mass, by a given distribution over vertices.
+
+    Edges count by their weight. `restart` and `out_weight` are given (``init=``); `pagerank` fills them.
+    """
+
+    damping: float = 0.85
+    tolerance: float = 1e-9
+
+    class Vertex(gl.Vertex):
+        restart: float = 0.0  # sums to 1
+        out_weight: float = 0.0  # of all out-edges
+        score: float = 0.0
+        share: float = 0.0
+        moved: float = 0.0
+
+    class Edge(gl.Edge):
+        weight: float = 1.0
+
+    @gl.aggregator
+    def dangling(self, v: Vertex) -> gl.Sum[float]:
+        return v.score if v.out_weight == 0.0 else 0.0
+
+    @gl.aggregator
+    def change(self, v: Vertex) -> gl.Sum[float]:
+        return v.moved
+
+    def init(self, v: Vertex) -> None:
+        v.score = v.restart
+        v.share = v.score / v.out_weight if v.out_weight > 0.0 else 0.0
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        return nbr.share * e.weight
+
+    def apply(self, v: Vertex, total: float) -> None:
+        d = self.damping
+        score = (1.0 - d + d * self.dangling) * v.restart + d * total
+        v.moved = abs(score - v.score)
+        v.score = score
+        v.share = score / v.out_weight if v.out_weight > 0.0 else 0.0
+
+    def done(self) -> bool:
+        return self.change < self.tolerance
+
+
+class OutWeight(gl.VertexProgram):
+    """The sum of the weights of each vertex's out-edges."""
+
+    gather_edges = gl.OUT
+
+    class Vertex(gl.Vertex):
+        out_weight: float = 0.0
+
+    class Edge(gl.Edge):
+        weight: float = 1.0
+
+    @gl.aggregator
+    def smallest(self, v: Vertex) -> gl.Min[float]:
+        return v.out_weight
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        return e.weight
+
+    def apply(self, v: Vertex, total: float) -> None:
+        v.out_weight = total
+
+
+class UnnormalizedScores(gl.VertexProgram):
+    """PowerGraph's definition: scores start at 1, dangling mass is lost, the mean is at most 1.
+
+    How it ends is left to the two programs below.
+    """
+
+    damping: float = 0.85
+
+    class Vertex(gl.Vertex):
+        score: float = 1.0
+        share: float = 0.0
+        moved: float = 0.0
+
+    def init(self, v: Vertex) -> None:
+        v.score = 1.0
+        v.share = v.score / max(v.out_degree, 1)
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
+        return nbr.share
+
+    def apply(self, v: Vertex, total: float) -> None:
+        score = 1.0 - self.damping + self.damping * total
+        v.moved = abs(score - v.score)
+        v.score, v.share = score, score / max(v.out_degree, 1)
+
+
+class UnnormalizedPageRank(UnnormalizedScores):
+    """All vertices each superstep, until the mean change is below the tolerance."""
+
+    tolerance: float = 1e-9  # L1 change, divided by the number of vertices
+
+    @gl.aggregator
+    def change(self, v: UnnormalizedScores.Vertex) -> gl.Sum[float]:
+        return v.moved
+
+    def done(self) -> bool:
+        return self.change < self.tolerance * self.num_vertices
+
+
+class SignalPageRank(UnnormalizedScores):
+    """Driven by signals: a vertex runs again only after an in-neighbour moved noticeably.
+
+    The scores are PageRank times a constant, so that dividing by their sum, `mass`, gives
+    `PageRank`'s answer. Each vertex stops within `tolerance` of its own fixed point, so the L1 error
+    is about ``tolerance * num_vertices`` at worst; compare the two variants at equal error, not at
+    equal tolerance.
+    """
+
+    tolerance: float = 1e-3  # change of one score that is worth a signal
+
+    @gl.aggregator
+    def mass(self, v: UnnormalizedScores.Vertex) -> gl.Sum[float]:
+        return v.score
+
+    def scatter(self, v: UnnormalizedScores.Vertex, e: gl.Edge, nbr: UnnormalizedScores.Vertex) -> None:
+        if v.moved > self.tolerance:
+            nbr.signal()
+
+
+class Scale(gl.VertexProgram):
+    """Multiply given scores by a factor."""
+
+    factor: float
+
+    class Vertex(gl.Vertex):
+        score: float = 0.0
+
+    def apply(self, v: Vertex) -> None:
+        v.score = v.score * self.factor
