@@ -23,10 +23,10 @@ import numpy as np
 from gaslab._kernels import frontier, pack
 from gaslab.comm import Comm, Pending
 from gaslab.localgraph import LocalGraph
-from gaslab.program import ALL, IN, OUT
+from gaslab.program import ALL, IN, NONE, OUT
 
 EVERY, BITMAP, INDEX = 0, 1, 2
-_BOUNDS = {OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
+_BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
 _TAG_SPREAD, _TAG_COLLECT, _TAG_PARTIALS = 11, 12, 13
 
 

@@ -31,7 +31,8 @@ BUILTINS = ("abs", "min", "max", "int", "float", "bool")
 _KNOWN = {getattr(builtins, name): name for name in BUILTINS}
 _MATH = {getattr(math, name): name for name in ARITY if hasattr(math, name)}
 _INSTEAD: dict[Any, str] = {
-    print: "write what is to be seen to a field, and read it from the result",
+    print: "run with engine='reference' to print, or write to a field and read it from the result",
+    breakpoint: "run with engine='reference' to stop here",
     sum: "add the values with +",
     len: "v.degree counts edges, self.num_vertices vertices",
     round: "write math.floor(x + 0.5)",

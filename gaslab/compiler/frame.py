@@ -43,6 +43,7 @@ class Unit(NamedTuple):
     declared: Declared
     sites: Sites
     helpers: Helpers
+    debugging: bool = False  # lines that only print or stop may stand in the program
 
 
 class Frame:

@@ -19,8 +19,10 @@ from gaslab.compiler.rules import check_declared, check_tree
 from gaslab.compiler.tree import Aggregator, Tree
 
 
-def parse(cls: type) -> Tree:
+def parse(cls: type, debugging: bool = False) -> Tree:
     """Return the typed tree of program class *cls*.
+
+    With *debugging*, lines that call print() or breakpoint() are let pass and are not in the tree.
 
     Raises
     ------
@@ -31,7 +33,7 @@ def parse(cls: type) -> Tree:
     declared = declare(cls)
     check_declared(declared)
     sites, helpers = Sites(), Helpers()
-    unit = helpers.unit = Unit(declared, sites, helpers)
+    unit = helpers.unit = Unit(declared, sites, helpers, debugging)
     functions = {name: method(unit, name) for name in PHASES if name in declared.functions and name != "done"}
     aggregators = tuple(
         Aggregator(name, combiner, method(unit, name)) for name, combiner in declared.aggregators.items()

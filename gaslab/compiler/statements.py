@@ -78,6 +78,12 @@ class Statements(Assignments):
             role = self.role(value.func.value)
             if role not in (None, "self"):
                 return [self.signal(value, role == "nbr")]
+        if (
+            self.unit.debugging
+            and isinstance(value, ast.Call)
+            and self.lookup(value.func) in (print, breakpoint)
+        ):
+            return []
         self.value(value)
         raise self.error(value, "this line has no effect; assign its value, or remove it")
 

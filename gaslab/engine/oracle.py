@@ -32,7 +32,7 @@ def run_on_graph(
 ) -> Result:
     """Run *program* by the reference engine; the arguments and the answer are `gaslab.run`'s."""
     comm, local, began = graph.comm, graph.local, time.perf_counter()
-    tree = parse(type(program))
+    tree = parse(type(program), debugging=True)
     params = bind_parameters(tree, program, graph)
     edge_fields = bind_edge_fields(tree, graph, columns)
     given = bind_given(tree, graph, init)

@@ -41,7 +41,7 @@ class Synchronous:
         self._signalled = np.empty(0, np.int32)  # masters for the next superstep
         self._roles = self._field_roles()
         gather = self.view.gather_edges
-        if gather:
+        if self.tree.gather is not None:  # even over no edges: every total is then the identity
             self._gather_mirrors = exchange.mirrors(gather)
             self._boundary = exchange.replicated_masters(gather)
             self._is_boundary = np.zeros(self.local.num_local, np.uint8)
