@@ -1,0 +1,160 @@
+"""What the documentation says is so: its blocks run, its names exist, its links lead somewhere."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import linecache
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from gaslab.errors import GaslabError
+from tests.mpi.launcher import environment
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "datasets" / "README.md"])
+FENCE = re.compile(r"^```(\w*) ?(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def page_id(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@dataclass
+class Block:
+    """A fenced Python block; `shown` is the text block that follows it at once, if there is one."""
+
+    line: int
+    code: str
+    raises: bool
+    shown: str | None
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text()
+    fences = list(FENCE.finditer(text))
+    for here, after in zip(fences, [*fences[1:], None], strict=False):
+        if here[1] == "python":
+            follows = (
+                after is not None and after[1] == "text" and not text[here.end() : after.start()].strip()
+            )
+            shown = after[3] if after is not None and follows else None
+            yield Block(text.count("\n", 0, here.start()) + 2, here[3], here[2] == "error", shown)
+
+
+def run_block(block: Block, name: str, module: ModuleType) -> str:
+    """Run a block in *module* as if it stood in the file *name*; return what it printed or the error."""
+    linecache.cache[name] = (len(block.code), None, block.code.splitlines(keepends=True), name)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        code = compile(block.code, name, "exec")
+        if block.raises:
+            with pytest.raises(GaslabError) as caught:
+                exec(code, vars(module))
+            return f"{type(caught.value).__name__}: {caught.value}\n"
+        exec(code, vars(module))
+    return printed.getvalue()
+
+
+def run_page(page: Path) -> list[tuple[Block, str]]:
+    """Run all Python blocks of *page*, in order, in one module; return what each gave."""
+    module = ModuleType("page_" + page.stem)
+    sys.modules[module.__name__] = module
+    return [(block, run_block(block, f"<{page.stem}-{block.line}>", module)) for block in blocks(page)]
+
+
+def anonymous(text: str) -> str:
+    """Leave out what changes from page to page: the block's name and line."""
+    return re.sub(r"<\w+-\d+>", "my.py", text)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if any(blocks(p))], ids=page_id)
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+def test_python_blocks_do_what_is_shown(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for block, gave in run_page(page):
+        if block.shown is not None:
+            assert anonymous(gave) == block.shown, f"{page.name}:{block.line}"
+        else:
+            assert gave == "", f"{page.name}:{block.line} prints something that the page does not show"
+
+
+def test_programs_page_shows_errors_with_their_text() -> None:
+    errors = [block for block in blocks(ROOT / "docs" / "programs.md") if block.raises]
+    assert len(errors) >= 4
+    assert all(block.shown for block in errors)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_links_lead_to_files(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def definitions(source: Path) -> set[str]:
+    """Return the functions, classes and methods of a Python, Cython or C file."""
+    if source.suffix == ".py":
+        names = set()
+        for node in ast.walk(ast.parse(source.read_text())):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                names.add(node.name)
+                if isinstance(node, ast.ClassDef):
+                    names |= {
+                        f"{node.name}.{item.name}" for item in node.body if isinstance(item, ast.FunctionDef)
+                    }
+        return names
+    return set(
+        re.findall(r"^(?:cp?def|def|typedef|#define)\b.*?\b(\w+)\s*\(", source.read_text(), re.MULTILINE)
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_files_and_functions_that_are_named_exist(page: Path) -> None:
+    for name, function in re.findall(r"`([\w/.]+\.(?:py|pyx|h|sh|ipynb))(?::([\w.]+))?`", page.read_text()):
+        if "/" not in name:
+            continue  # my.py and the like
+        path = ROOT / name
+        assert path.exists(), name
+        if function:
+            assert function in definitions(path), f"{name}:{function}"
+
+
+def test_road_names_a_function_for_every_step() -> None:
+    named = re.findall(r"`[\w/]+\.pyx?:\w+", (ROOT / "docs" / "road.md").read_text())
+    assert len(named) >= 20
+
+
+def commands() -> list[tuple[str, str]]:
+    """Return every indented or inline command line that calls gaslab, with its page."""
+    found = []
+    for page in PAGES:
+        for line in re.findall(r"^    .*|`[^`\n]+`", page.read_text(), re.MULTILINE):
+            words = line.strip("` ").split("#")[0]
+            if re.match(r"(mpiexec -n \d+ |srun |mpirun .*)?gaslab [a-z]", words):
+                found.append((page_id(page), words[words.index("gaslab") :]))
+    return sorted(set(found))
+
+
+@pytest.mark.parametrize(("page", "command"), commands())
+def test_commands_use_options_that_exist(page: str, command: str) -> None:
+    words = shlex.split(command)
+    told = subprocess.run(
+        [sys.executable, "-m", "gaslab", words[1], "--help"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert told.returncode == 0, told.stderr
+    for word in words[2:]:
+        if word.startswith("-"):
+            assert re.search(rf"(?<!\S){re.escape(word)}\b", told.stdout.replace(",", " ")), word
