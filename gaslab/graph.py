@@ -5,21 +5,27 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab import launch
 from gaslab.comm import Comm, as_comm
 from gaslab.errors import UsageError
+from gaslab.ingest import (
+    EdgeList,
+    VertexIds,
+    edges_from_arrays,
+    edges_from_networkx,
+    edges_from_pandas,
+    edges_from_scipy,
+    generate,
+    read_edges,
+)
 from gaslab.localgraph import LocalGraph
 from gaslab.partition import strategies
 from gaslab.partition.build import build_local
 from gaslab.partition.metrics import measure
-
-if TYPE_CHECKING:
-    from gaslab.ingest.edges import EdgeList
-    from gaslab.ingest.ids import VertexIds
 
 
 class Graph:
@@ -162,8 +168,6 @@ class Graph:
         >>> gl.Graph.from_edges([0, 0, 7], [7, 7, 7], vertices=[3], drop_self_loops=True)
         <Graph from arrays: 3 vertices, 2 edges, directed>
         """
-        from gaslab.ingest import edges_from_arrays
-
         return cls._ingest(
             lambda comm: edges_from_arrays(
                 src, dst, comm=comm, columns=columns, vertices=vertices, rows=rows, directed=directed,
@@ -186,8 +190,6 @@ class Graph:
         >>> gl.Graph.from_networkx(nx.path_graph(4))
         <Graph from networkx: 4 vertices, 3 edges, undirected>
         """
-        from gaslab.ingest import edges_from_networkx
-
         return cls._ingest(lambda comm: edges_from_networkx(graph, comm=comm, rows=rows), strategy, comm)
 
     @classmethod
@@ -213,8 +215,6 @@ class Graph:
         >>> gl.Graph.from_scipy(sp.coo_array(([0.5, 2.0], ([0, 1], [1, 2])), shape=(4, 4)))
         <Graph from scipy: 4 vertices, 2 edges, directed; columns: weight (float64)>
         """
-        from gaslab.ingest import edges_from_scipy
-
         return cls._ingest(
             lambda comm: edges_from_scipy(matrix, comm=comm, weight=weight, directed=directed, rows=rows),
             strategy, comm,
@@ -244,8 +244,6 @@ class Graph:
         >>> gl.Graph.from_pandas(pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "km": [3, 4]}))
         <Graph from pandas: 3 vertices, 2 edges, directed; columns: km (int64)>
         """
-        from gaslab.ingest import edges_from_pandas
-
         return cls._ingest(
             lambda comm: edges_from_pandas(
                 frame, comm=comm, source=source, target=target, columns=columns, directed=directed, rows=rows
@@ -268,8 +266,6 @@ class Graph:
         >>> gl.Graph.generate("rmat", scale=10, edge_factor=16, seed=1).num_edges
         16384
         """
-        from gaslab.ingest import generate
-
         return cls._ingest(lambda comm: generate(kind, comm=comm, seed=seed, **size), strategy, comm)
 
     @classmethod
@@ -289,8 +285,6 @@ class Graph:
         """
         if strategies.find(strategy)[0] == self.strategy:
             return self
-        from gaslab.ingest.edges import EdgeList
-
         src, dst = self.edges()
         edges = EdgeList(
             src=src, dst=dst, columns=self.edge_columns, ids=self.ids, num_vertices=self.num_vertices,
@@ -430,8 +424,6 @@ def read_graph(
     """
 
     def load(comm: Comm) -> EdgeList:
-        from gaslab.ingest import read_edges
-
         return read_edges(
             path, comm, ids=ids, columns=columns, comments=comments, delimiter=delimiter, header=header,
             directed=directed, on_bad_line=on_bad_line, max_bad_lines=max_bad_lines,

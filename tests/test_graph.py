@@ -75,14 +75,13 @@ def test_read_graph(ranks: Ranks, tmp_path: Path) -> None:
 
 def rank_of_another_cut(comm: Comm, src: Any, dst: Any, steps: list[str]) -> None:
     columns = {"number": np.arange(len(src)), "odd": np.arange(len(src)) % 2 == 1}
-    first = graph = Graph.from_edges(
-        src, dst, columns=columns, vertices=range(60), strategy=steps[0], comm=comm
-    )
+    options: Any = {"columns": columns, "vertices": range(60), "comm": comm}
+    first = graph = Graph.from_edges(src, dst, strategy=steps[0], **options)
     before = whole(first), first.local.in_neighbor.copy(), first.local.gid.copy()
     for strategy in steps[1:]:
         graph = graph.partitioned(strategy)
         assert graph.strategy == strategy
-    direct = Graph.from_edges(src, dst, columns=columns, vertices=range(60), strategy=steps[-1], comm=comm)
+    direct = Graph.from_edges(src, dst, strategy=steps[-1], **options)
     # The way there leaves no trace: parallel edges have kept their order.
     for name in ("gid", "in_begin", "in_neighbor", "degree", "mirror_bounds", "send_bounds"):
         assert np.array_equal(getattr(graph.local, name), getattr(direct.local, name)), name
@@ -217,6 +216,90 @@ def test_on_a_communicator_of_mpi4py(hosts: Hosts) -> None:
     assert hosts(3).run(rank_on_half_of_the_ranks) == [(2, 6, 6), (1, 6, 6), (2, 6, 6)]
 
 
+def rank_of_networkx(comm: Comm, strategy: str) -> None:
+    import networkx as nx
+
+    for made in (nx.DiGraph(), nx.MultiDiGraph(), nx.Graph(), nx.MultiGraph()):
+        made.add_nodes_from(["lonely", "d"])
+        for u, v, w in [("a", "b", 1), ("b", "a", 2), ("b", "c", 3), ("c", "c", 4)]:
+            made.add_edge(u, v, weight=w)
+        graph = Graph.from_networkx(made, strategy=strategy, comm=comm)
+        assert graph.directed == made.is_directed()
+        assert (graph.num_vertices, graph.num_edges) == (5, made.number_of_edges())
+        # An undirected edge comes back one way or the other.
+        expected = [(min(u, v), max(u, v), w) for u, v, w in made.edges(data="weight")]
+        assert sorted((min(u, v), max(u, v), w) for u, v, w in whole(graph)) == sorted(expected)
+        names = graph.ids.lookup(graph.local.gid)
+        degrees = dict(zip(list(names), graph.local.degree.tolist(), strict=True))
+        assert degrees == {name: made.degree(name) for name in names}
+
+
+def test_from_networkx(ranks: Ranks) -> None:
+    for strategy in strategies.STRATEGIES:
+        ranks.run(rank_of_networkx, strategy)
+
+
+def rank_of_scipy(comm: Comm) -> None:
+    import scipy.sparse as sp
+
+    matrix = sp.random_array((40, 40), density=0.05, rng=np.random.default_rng(0), format="csr")
+    entries = matrix.tocoo()
+    graph = Graph.from_scipy(matrix, comm=comm)
+    triples = zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
+    assert (graph.num_vertices, whole(graph)) == (40, sorted(triples))
+    both = sp.csr_array(matrix + matrix.T)
+    undirected = Graph.from_scipy(both, directed=False, weight=None, comm=comm)
+    assert undirected.edge_columns == {}
+    assert undirected.num_edges == sp.triu(both).nnz
+    assert undirected.num_vertices == 40
+
+
+def test_from_scipy(ranks: Ranks) -> None:
+    ranks.run(rank_of_scipy)
+
+
+def rank_of_pandas(comm: Comm) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {"from": ["x", "y", "x"], "to": ["y", "z", "z"], "km": [3, 4, 5], "note": ["p", "q", "r"]}
+    )
+    graph = Graph.from_pandas(frame, "from", "to", comm=comm)
+    assert list(graph.edge_columns) == ["km"]
+    assert whole(graph) == [("x", "y", 3), ("x", "z", 5), ("y", "z", 4)]
+    on_root = Graph.from_pandas(
+        frame if comm.rank == 0 else None, "from", "to", columns=[], rows="root", comm=comm
+    )
+    assert whole(on_root) == [("x", "y"), ("x", "z"), ("y", "z")]
+
+
+def test_from_pandas(ranks: Ranks) -> None:
+    ranks.run(rank_of_pandas)
+
+
+def rank_of_objects(comm: Comm, strategy: str) -> None:
+    src, dst = [(0, "a"), (1, "b"), (0, "a")], [(1, "b"), (0, "a"), (2, None)]
+    graph = Graph.from_edges(src, dst, strategy=strategy, comm=comm)
+    told = [list(graph.ids.lookup(end)) for end in graph.edges()]
+    edges = [edge for part in comm.allgather(list(zip(*told, strict=True))) for edge in part]
+    assert sorted(edges, key=repr) == sorted(zip(src, dst, strict=True), key=repr)
+
+
+@pytest.mark.parametrize("strategy", ["1d", "random"])
+def test_ids_of_any_kind(ranks: Ranks, strategy: str) -> None:
+    ranks.run(rank_of_objects, strategy)
+
+
+def rank_of_dropping(comm: Comm) -> None:
+    graph = small(comm, drop_duplicates=True, drop_self_loops=True)
+    assert whole(graph) == [(3, 4, 2.5), (3, 9, 1.5), (4, 12, 6.5), (9, 3, 3.5)]
+    assert graph.num_vertices == 5
+
+
+def test_duplicates_and_self_loops_dropped(ranks: Ranks) -> None:
+    ranks.run(rank_of_dropping)
+
+
 def rank_of_check_column(comm: Comm) -> str:
     graph = Graph.from_edges(SRC, DST, columns={"weight": [1.0, 2.0, -0.5, 3.0, 0.0, 4.0]}, comm=comm)
     graph.check_column("weight", -1.0)
@@ -228,3 +311,10 @@ def rank_of_check_column(comm: Comm) -> str:
 def test_a_column_below_its_minimum_names_the_edge(ranks: Ranks) -> None:
     message = "edge column 'weight' is -0.5 on the edge 9 -> 3; at least 0 is needed"
     assert ranks.run(rank_of_check_column) == [message] * ranks.size
+
+
+def test_names_read_from_a_file(ranks: Ranks, tmp_path: Path) -> None:
+    file = tmp_path / "names.csv"
+    file.write_text("source,target,weight\nmünchen,köln,575\nköln,bonn,30.5\n")
+    expected = [("köln", "bonn", 30.5), ("münchen", "köln", 575.0)]
+    assert ranks.run(rank_of_file, file, "dbh") == [(3, 0, expected, True)] * ranks.size
