@@ -36,8 +36,9 @@ $(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.pyx cython
 
 demo: build
 	@mkdir -p demo-output
-	$(MPIEXEC) -n 2 $(BIN)/gaslab pagerank datasets/stdlib-imports.tsv --column weight=none --top 10 \
+	$(MPIEXEC) -n 2 $(BIN)/gaslab pagerank datasets/stdlib-imports.tsv \
 		--output demo-output/ranks.tsv --json demo-output/run.json --force
+	@$(BIN)/python examples/demo.py demo-output
 
 test: build
 	$(PYTEST)

@@ -10,6 +10,7 @@ Reads the two files that the command line wrote, as any script of yours could:
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,21 +20,20 @@ BAR = 40  # characters of the longest bar
 STORY = """
 What does Python's standard library stand on?
 
-{vertices:,} modules and the {edges:,} imports between them, ranked by PageRank on {ranks} MPI ranks: the score is
-the share of time that somebody spends at a module who follows imports at random.
+{vertices:,} modules and the {edges:,} imports between them, ranked by PageRank on {ranks} MPI ranks:
+the score is the share of time that somebody spends at a module who follows imports at random.
 """
 
 FIGURES = """
-{iterations} supersteps in {compute:.0f} ms. Each of the {ranks} ranks held about {share:,} of the imports; a module
-was on {replication_factor:.2f} ranks on average, and {bytes_per_iteration:,} bytes were sent per superstep.
+{iterations} supersteps in {compute:.0f} ms. Each of the {ranks} ranks held about {share:,} of the imports;
+a module was on {replication_factor:.2f} ranks on average; {bytes_per_iteration:,} bytes were sent per superstep.
 
 All scores are in {folder}/ranks.tsv, the figures of the run in {folder}/run.json.
 
-Next:
-  gaslab sssp datasets/stdlib-imports.tsv --source asyncio --weight none   how far is it to import?
-  gaslab components YOUR-EDGES.tsv                                         a graph of your own
-  mpiexec -n 2 python examples/widest_path.py                              a program that is not in gaslab
-  docs/programs.md                                                         write one yourself
+Next (after: source {activate}):
+  gaslab components YOUR-EDGES.tsv               a graph of your own
+  mpiexec -n 2 python examples/widest_path.py    a program that is not in gaslab
+  docs/programs.md                               write one yourself
 """
 
 
@@ -54,8 +54,9 @@ def main(folder: Path) -> None:
     scores = sorted(((row[0], float(row[-1])) for row in rows), key=lambda pair: -pair[1])
     print(STORY.format(**run))
     print(bars(scores[:10]))
+    activate = os.path.relpath(Path(sys.executable).with_name("activate"))
     compute, share = 1000 * run["seconds"]["compute"], run["edges"] // run["ranks"]
-    print(FIGURES.format(compute=compute, share=share, folder=folder, **run))
+    print(FIGURES.format(compute=compute, share=share, folder=folder, activate=activate, **run))
 
 
 if __name__ == "__main__":
