@@ -8,6 +8,7 @@ All methods are collective unless they say otherwise.
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 import time
@@ -190,6 +191,7 @@ class MPIComm(Comm):
         sys.stdout.flush()
         sys.stderr.flush()
         self._mpi.COMM_WORLD.Abort(code)
+        os._exit(code)  # MPICH's Abort may return before the launcher has ended this process
 
     def attempt(self, action: Callable[[], T]) -> T:
         error: Exception | None = None

@@ -20,6 +20,8 @@ from typing import Any, NoReturn
 from gaslab import launch
 from gaslab.errors import GaslabError
 
+JOIN_SECONDS = 2.0  # for MPI_Init, by a rank that fails before anybody has started MPI
+
 _installed = False
 _armed = True
 _exit_code = 0
@@ -52,7 +54,7 @@ def _chain_main() -> None:
             time.sleep(0.25)  # most likely raised on every rank: rank 0 tells it for all and ends us
         _announce(where)
         previous(kind, error, trace)
-        _end_all(130 if issubclass(kind, KeyboardInterrupt) else 1)
+        end_all(130 if issubclass(kind, KeyboardInterrupt) else 1)
 
     sys.excepthook = hook
 
@@ -65,7 +67,7 @@ def _chain_threads() -> None:
             return  # ends its thread alone
         _announce(_place())
         previous(arguments)
-        _end_all(1)
+        end_all(1)
 
     threading.excepthook = hook
 
@@ -102,7 +104,7 @@ def _last_words() -> None:
     """
     code = _exit_code or (1 if getattr(sys, "last_value", None) is not None else 0)
     if code:
-        _end_all(code)
+        end_all(code)
 
 
 def _mpi() -> Any:
@@ -128,7 +130,8 @@ def _announce(where: tuple[int, int] | None) -> None:
         print(f"gaslab: rank {where[0]} of {where[1]} failed; ending all ranks", file=sys.stderr, flush=True)
 
 
-def _end_all(code: int) -> None:
+def end_all(code: int) -> None:
+    """Abort the job with *code*, from any thread; nothing in a world of one or after `disarm`."""
     if not _armed or _place() is None:
         return
     sys.stdout.flush()
@@ -137,6 +140,7 @@ def _end_all(code: int) -> None:
     if mpi is None:
         mpi = _join_to_leave()
     mpi.COMM_WORLD.Abort(code)
+    os._exit(code)  # MPICH's Abort may return before the launcher has ended this process
 
 
 def _join_to_leave() -> Any:
@@ -144,8 +148,9 @@ def _join_to_leave() -> Any:
 
     A process that leaves before MPI_Init, whatever its exit code, is no failure to most launchers.
     """
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, 0.8)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, JOIN_SECONDS)
     try:
         from gaslab.comm import load_mpi
 

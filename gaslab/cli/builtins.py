@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gaslab.cli.arguments import Parser, add_input, add_output, add_running, at_least, one_of, read_options
@@ -23,6 +23,7 @@ class Builtin:
     call: Callable[[Graph, Any, dict[str, Any]], Result]
     keep: Callable[[Any], list[str] | None]  # columns of the input it uses; None: any
     show: str  # how gaslab.cli.show prints its answer
+    defaults: dict[str, Any] = field(default_factory=dict)  # of common options
 
 
 def parser(name: str) -> Parser:
@@ -33,6 +34,7 @@ def parser(name: str) -> Parser:
     builtin.add(made)
     add_running(made)
     add_output(made)
+    made.set_defaults(**builtin.defaults)
     return made
 
 
@@ -79,7 +81,6 @@ def _pagerank(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     from gaslab.programs.pagerank import pagerank
 
     given = arguments.personalization
-    options.setdefault("max_iterations", 100)
     return pagerank(
         graph,
         damping=arguments.damping,
@@ -130,7 +131,7 @@ BUILTINS = {
     "pagerank": Builtin(
         "PageRank: scores that sum to 1, as NetworkX and Graphalytics define them.",
         ("score",), _add_pagerank, _pagerank,
-        lambda arguments: None if _weight(arguments) else [], "largest",
+        lambda arguments: None if _weight(arguments) else [], "largest", {"max_iterations": 100},
     ),
     "components": Builtin(
         "Weakly connected components, each named by its smallest vertex id.",

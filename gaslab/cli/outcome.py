@@ -108,14 +108,14 @@ def set_alarm(arguments: Any) -> None:
     seconds = getattr(arguments, "timeout", None)
     if seconds is None:
         return
-    left = seconds - (time.perf_counter() - arguments.began) + GRACE_SECONDS
+    first = launch.launcher().rank == 0
+    # Rank 0 speaks and ends all; the others only if it can do that no more.
+    left = seconds - (time.perf_counter() - arguments.began) + (1 if first else 2) * GRACE_SECONDS
 
     def expire() -> None:
-        here = _ranks()
-        if launch.launcher().rank == 0:
+        if first:
             print(f"gaslab: no answer within {seconds:g} s (--timeout)", file=sys.stderr, flush=True)
-        if here is not None and here.size > 1:
-            here.abort(TIMEOUT)
+        failure.end_all(TIMEOUT)
         os._exit(TIMEOUT)
 
     timer = threading.Timer(max(left, 0.0), expire)

@@ -60,7 +60,7 @@ class Stopping:
             self._done, late = self.graph.comm.on_root(lambda: self._look(state, bool(history)))
             if late and not self._done:
                 raise TimeoutExpired(
-                    f"{self.tree.name} ran out of {self.timeout} s after {state.superstep} supersteps"
+                    f"{self.tree.name} ran out of {self.timeout:.3g} s after {state.superstep} supersteps"
                 )
         return self._done or (self.limit is not None and state.superstep >= self.limit)
 
