@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from gaslab import failure, launch
+from gaslab.version import __version__
 
 if TYPE_CHECKING:
     from gaslab import errors as errors
@@ -60,8 +61,6 @@ if TYPE_CHECKING:
     from gaslab.programs.sssp import sssp as sssp
     from gaslab.result import Result as Result
     from gaslab.tables import Table as Table
-
-__version__ = "0.1.0"
 
 # Where each name lives. A type checker reads the imports above; a test keeps the two the same.
 _HOME = {

@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 from gaslab import launch
+from gaslab.version import __version__
 
 KERNELS = ("csr", "frontier", "pack", "parser", "partition", "sweep")
 
@@ -43,8 +44,6 @@ def examine() -> list[Finding]:
 
 
 def _python() -> list[Finding]:
-    from gaslab import __version__
-
     where = Path(__file__).parent
     return [
         Finding("gaslab", f"{__version__}  ({where})"),

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # From the ground up; a module imports from its own line or those above it in this list.
 LAYERS = [
-    {"errors"},
+    {"errors", "version"},
     {"launch", "failure", "comm"},
     {"annotations", "program"},
     {"compiler"},

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from gaslab import __version__
 from gaslab.result import human
+from gaslab.version import __version__
 from gaslab.writers import write_text
 
 if TYPE_CHECKING:
