@@ -26,7 +26,8 @@ the score is the share of time that somebody spends at a module who follows impo
 
 FIGURES = """
 {iterations} supersteps in {compute:.0f} ms. Each of the {ranks} ranks held about {share:,} of the imports;
-a module was on {replication_factor:.2f} ranks on average; {bytes_per_iteration:,} bytes were sent per superstep.
+a module was on {replication_factor:.2f} ranks on average, and {bytes_per_iteration:,} bytes were sent
+per superstep.
 
 All scores are in {folder}/ranks.tsv, the figures of the run in {folder}/run.json.
 
