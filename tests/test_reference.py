@@ -145,7 +145,17 @@ def test_loops_and_parallels_count_by_ends(directed: bool, expected: dict[int, i
     edges = [(7, 7), (7, 7), (7, 8)]
     result = run_reference(Degrees(), [7, 8], edges, directed=directed, max_iterations=1)
     assert result.vertices["ends"] == expected
-    assert not result.converged
+    assert result.iterations == 1
+
+
+def test_the_program_s_own_end_or_the_limit_is_told() -> None:
+    ring = nx.cycle_graph(5, create_using=nx.DiGraph)
+    assert on(ring, Degrees(), max_iterations=3).converged  # it has no end of its own
+    assert not on(nx.path_graph(5, create_using=nx.DiGraph), PageRank(), max_iterations=3).converged
+    assert not on(nx.path_graph(5), Flood(), max_iterations=2).converged
+    assert on(nx.path_graph(5), Flood(), max_iterations=9).iterations == 5
+    with pytest.raises(UsageError, match="Degrees would never end; give max_iterations"):
+        on(ring, Degrees())
 
 
 class Numbers(gl.VertexProgram):
@@ -205,7 +215,7 @@ def test_faults_name_the_vertex_and_the_line() -> None:
         (step, "step 0"),
     ]:
         line = body.__code__.co_firstlineno + 1
-        where = rf"Computing.apply failed at vertex 0: .*{text}.*\n.*test_reference.py\", line {line}\n    \S"
+        where = rf"test_reference.py:{line}: Computing failed at vertex 0 in superstep 0: .*{text}.*\n    \S"
         with pytest.raises(ExecutionError, match=where):
             computing(body)
 
@@ -217,7 +227,7 @@ def test_gather_and_apply_write_only_what_they_may() -> None:
             return 1
 
     with pytest.raises(ProgramError, match="gather cannot write the vertex field 'ends'"):
-        run_reference(Writes(), [1], [(1, 1)])
+        run_reference(Writes(), [1], [(1, 1)], max_iterations=1)
     with pytest.raises(ProgramError, match="no vertex field 'smal'; did you mean 'small'"):
         computing(_misspells)
 

@@ -75,18 +75,17 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
     """scatter twice: pushed, with ``v`` near, and (unless it writes edges) pulled, with ``nbr`` near."""
     message = tree.message
     push = "gl_signal(w, x);"
-    concurrent = ""
+    deliver = concurrent = ""
     if message is not None:
         c_type = STORAGE[message.storage][1]
-        place = f"&(({c_type} *)w->message)[x]"
-        push = f"gl_send(c, {place}, {{message}}, concurrent); " + push
+        deliver = f"gl_send(c, &(({c_type} *)w->message)[x], {{message}}, concurrent);"
         concurrent = ", const int concurrent"
     texts = [
         phases.send(tree),
         _function(
             "GL_INLINE void gl_push(gl_context *c, const gl_view *w, const gl_vertex *n, "
             f"const int64_t x, const int64_t e{concurrent})",
-            Body(tree, function, "v", push),
+            Body(tree, function, "v", push, deliver),
         ),
     ]
     if not tree.writes("scatter", "e"):

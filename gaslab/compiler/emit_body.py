@@ -30,11 +30,14 @@ class Body:
     """Emits the statements of one function of a tree.
 
     *near* is the role (``"v"`` or ``"nbr"``) whose values are in ``n``; *signal* is the C statement
-    for ``nbr.signal()``, with ``{message}`` in it where a message travels.
+    for ``nbr.signal()`` and *deliver* the one before it, with ``{message}`` in it, where a message travels.
     """
 
-    def __init__(self, tree: t.Tree, function: t.Function, near: str = "v", signal: str = "") -> None:
-        self.tree, self.function, self.near, self.signal = tree, function, near, signal
+    def __init__(
+        self, tree: t.Tree, function: t.Function, near: str = "v", signal: str = "", deliver: str = ""
+    ) -> None:
+        self.tree, self.function, self.near = tree, function, near
+        self.signal, self.deliver = signal, deliver
         self.lines: list[str] = []
         self.depth = 1
         self.loops = 0
@@ -120,13 +123,12 @@ class Body:
             self.put("}")
 
     def send(self, s: t.Signal) -> None:
-        if s.message is None:
-            self.put(self.signal)
-            return
-        combiner = self.tree.message
-        assert combiner is not None
-        message = narrowed(combiner.storage, self.expr(s.message), s.site)
-        self.put(self.signal.replace("{message}", message))
+        if s.message is not None:
+            combiner = self.tree.message
+            assert combiner is not None
+            message = narrowed(combiner.storage, self.expr(s.message), s.site)
+            self.put(self.deliver.replace("{message}", message))
+        self.put(self.signal)
 
     # ---- expressions ---------------------------------------------------------------------------
 

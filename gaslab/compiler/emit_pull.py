@@ -77,12 +77,12 @@ def method(tree: Tree) -> tuple[str, Body]:
     if chosen is not None:
         assert message is not None
         return f"GL_INLINE {C_TYPE[message.type]} {head})", _ChoiceBody(tree, function, chosen)
-    more, signal = "", "*heard = 1;"
+    more = deliver = ""
     if message is not None:
         both = combined(message, widened(message.storage, "*message"), "{message}")
-        signal = f"*message = {narrowed(message.storage, both, function.site)}; {signal}"
+        deliver = f"*message = {narrowed(message.storage, both, function.site)};"
         more = f", {STORAGE[message.storage][1]} *message"
-    return f"GL_INLINE void {head}{more})", Body(tree, function, "nbr", signal)
+    return f"GL_INLINE void {head}{more})", Body(tree, function, "nbr", "*heard = 1;", deliver)
 
 
 class _ChoiceBody(Body):

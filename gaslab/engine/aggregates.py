@@ -5,12 +5,16 @@ The order is fixed, so a sum of floats has the same bits on any number of thread
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gaslab.compiler.tree import Tree
 from gaslab.engine.state import identity, scalars
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
 
 _COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
@@ -18,7 +22,8 @@ _COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 class Aggregates:
     """A program's aggregators, as eight-byte scalars of the ABI."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, graph: Graph) -> None:
+        self._graph = graph
         self._combiners = [a.combiner for a in tree.aggregators]
         self._identities = scalars([identity(c, wide=True) for c in self._combiners])[: len(self._combiners)]
         self._partials: list[np.ndarray] = []
@@ -52,10 +57,17 @@ class Aggregates:
         return result
 
     def values(self, row: np.ndarray) -> list[Any]:
-        """Return eight-byte scalars as Python numbers."""
+        """Return eight-byte scalars as Python numbers and vertex ids as the user's own (collective)."""
         kinds = [c.type for c in self._combiners]
         numbers = [row[k : k + 1].view(_wide(kind))[0].item() for k, kind in enumerate(kinds)]
-        return [bool(x) if kind == "bool" else x for x, kind in zip(numbers, kinds, strict=True)]
+        made: dict[str, Callable[[int], Any]] = {"bool": bool, "id": self._user_id}
+        return [made[kind](x) if kind in made else x for x, kind in zip(numbers, kinds, strict=True)]
+
+    def _user_id(self, gid: int) -> Any:
+        if not 0 <= gid < self._graph.num_vertices:
+            return None  # the combiner's identity
+        found = self._graph.ids.lookup(np.array([gid], np.int64))[0]
+        return found.item() if isinstance(found, np.generic) else found
 
 
 def _wide(type_: str) -> np.dtype:

@@ -33,7 +33,7 @@ class Phases:
         self._ids, self._comm = graph.ids, graph.comm
         self.fault: tuple[int, int, int] | None = None  # this rank's first: code, global id, site
         self._compiled = compiled
-        self.aggregates = Aggregates(self.tree)
+        self.aggregates = Aggregates(self.tree, graph)
         self._bounds: dict[tuple[int, int], np.ndarray] = {}
 
     # ---- running -----------------------------------------------------------------------------------

@@ -251,11 +251,16 @@ class _Run:
         self.me = self.instance(self.computing, number)
 
     def supersteps(self, limit: int | None) -> bool:
-        """Run supersteps until the program is done (True) or the limit is reached (False)."""
+        """Run supersteps to the limit; return whether the program came to its own end, if it has one."""
+        if not self.methods.keys() & {"gather", "apply", "scatter"}:
+            return True
+        own_end = method_of(self.cls, "done") or self.methods.keys() & {"scatter", "active"}
+        if limit is None and not own_end:
+            raise UsageError(f"{self.cls.__name__} would never end; give max_iterations")
         active = self.first_active()
         while active:
             if self.superstep_number == limit:
-                return False
+                return not own_end
             if self.superstep(active):
                 return True
             active = self.next_active()
@@ -334,6 +339,6 @@ class _Run:
             frames = traceback.extract_tb(fault.__traceback__)
             user = next(f for f in reversed(frames) if f.filename not in _OURS)
             raise ExecutionError(
-                f"{self.cls.__name__}.{phase} failed at vertex {v.id!r}: {fault}\n"
-                f'  File "{user.filename}", line {user.lineno}\n    {user.line}'
+                f"{user.filename}:{user.lineno}: {self.cls.__name__} failed at vertex {v.id} in superstep "
+                f"{self.superstep_number}: {fault}\n    {user.line}"
             ) from fault

@@ -15,7 +15,7 @@ from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels import pack
 from gaslab.engine.delivery import Delivery, across
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, dtype_of, scalars
+from gaslab.engine.state import RunState, dtype_of
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL
 
@@ -81,7 +81,7 @@ class Synchronous:
         aggregates = self.phases.aggregates
         combined = aggregates.combined(self.phases.agree(aggregates.collected()))
         self.state.aggregates = aggregates.values(combined)
-        self.view.aggregate = scalars(self.state.aggregates)
+        self.view.aggregate = combined
 
     # ---- activate ----------------------------------------------------------------------------------
 
@@ -117,6 +117,8 @@ class Synchronous:
         if "apply" in self.tree.functions:
             if self.tree.gather is None:
                 self._over(frontier.ids, "gl_apply", 0, fused)
+            elif not self.view.gather_edges:  # every total is the identity
+                self._over(frontier.ids, "gl_gather_apply", 0, fused)
             else:
                 self._gather(frontier, fused)
             self._commit(frontier)

@@ -1,0 +1,67 @@
+"""Graphs drawn by hypothesis: small, with loops, parallel edges, isolated vertices and all kinds of ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from gaslab.comm import Comm
+    from gaslab.graph import Graph
+
+KINDS = ("dense", "sparse", "str")
+STRATEGIES = ("random", "1d", "2d", "dbh")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A graph as plain lists; `ids` has every vertex once, sorted, isolated ones too."""
+
+    ids: list[Any]
+    edges: list[tuple[Any, Any]]
+    columns: dict[str, list[Any]]
+    directed: bool
+
+    def build(self, comm: Comm, strategy: str | None = None) -> Graph:
+        """Return it as a graph on the ranks of *comm* (collective)."""
+        from gaslab.graph import Graph
+
+        return Graph.from_edges(
+            [s for s, _ in self.edges],
+            [t for _, t in self.edges],
+            columns=self.columns,
+            vertices=self.ids,
+            directed=self.directed,
+            strategy=strategy,
+            comm=comm,
+        )
+
+
+def _ids(kind: str, n: int) -> list[Any]:
+    if kind == "dense":
+        return list(range(n))
+    if kind == "sparse":
+        return sorted((k * 0x9E3779B97F4A7C15 + 12345) % 2**63 for k in range(n))
+    names = ("", "a", "b b", "é", "zz", "日本", "a.b", "A", "0", "007", "#x", "\u00ff\u0100")
+    return sorted({names[k % len(names)] + "~" * (k // len(names) + 1) for k in range(n)}, key=str.encode)
+
+
+@st.composite
+def graphs(
+    draw: st.DrawFn, *, directed: bool | None = None, most: int = 12, kinds: tuple[str, ...] = KINDS
+) -> Drawn:
+    """Draw a graph with at least one vertex and edge; hubs are likely, so that vertices get mirrors."""
+    n = draw(st.integers(1, most))
+    ids = _ids(draw(st.sampled_from(kinds)), n)
+    position = st.integers(0, n - 1) | st.integers(0, min(2, n - 1))
+    pairs = draw(st.lists(st.tuples(position, position), min_size=1, max_size=4 * most))
+    count = len(pairs)
+    eighths = st.integers(1, 64).map(lambda k: k / 8)
+    columns: dict[str, list[Any]] = {
+        "weight": draw(st.lists(eighths, min_size=count, max_size=count)),
+        "cost": draw(st.lists(st.integers(-9, 9), min_size=count, max_size=count)),
+    }
+    edges = [(ids[s], ids[t]) for s, t in pairs]
+    return Drawn(ids, edges, columns, draw(st.booleans()) if directed is None else directed)

@@ -1,0 +1,46 @@
+"""Compiled = interpreted = reference, on any ranks, threads and strategies."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from tests.agreement import Task, assert_agree, by_reference, on_ranks
+from tests.graphs import STRATEGIES, Drawn, graphs
+from tests.mpi.ranks import Ranks
+from tests.zoo import CASES, Case
+
+MODES = [("require", 1), ("require", 2), ("never", 1)]
+
+
+def task_of(case: Case, graph: Drawn, data: st.DataObject) -> Task:
+    some = st.sampled_from(graph.ids)
+    parameters = dict(case.parameters)
+    if "source" in case.program.__annotations__:
+        parameters["source"] = data.draw(some, label="source")
+    init = None
+    if case.given:
+        init = {name: data.draw(st.dictionaries(some, st.integers(0, 9)), label=name) for name in case.given}
+    name = f"{case.program.__module__}:{case.program.__name__}"
+    return Task(name, graph, case.limit, parameters=parameters, columns=case.columns, init=init)
+
+
+def agree(ranks: Ranks, task: Task, strategy: str, tolerance: float) -> None:
+    """Run *task* on the ranks in every mode; all must be the reference, and bit for bit each other."""
+    of_each_rank = ranks.run(on_ranks, task, strategy, MODES)
+    for rank, outcomes in enumerate(of_each_rank):
+        assert repr(outcomes) == repr(of_each_rank[0]), f"rank {rank} has another answer than rank 0"
+    expected = by_reference(task)
+    for mode, outcome in zip(MODES, of_each_rank[0], strict=True):
+        note(f"mode {mode}")
+        assert_agree(outcome, expected, tolerance)
+        assert repr(outcome) == repr(of_each_rank[0][0]), f"{mode} has other bits than {MODES[0]}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@given(data=st.data())
+def test_the_engine_is_the_reference(ranks: Ranks, case: Case, data: st.DataObject) -> None:
+    graph = data.draw(graphs(directed=True if case.directed_only else None), label="graph")
+    task = task_of(case, graph, data)
+    agree(ranks, task, data.draw(st.sampled_from(STRATEGIES), label="strategy"), case.tolerance)

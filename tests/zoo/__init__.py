@@ -1,0 +1,11 @@
+"""Small programs that between them use every word of the language, for the tests of agreement.
+
+Those that compare floats do so on values that are exact in every order of summation, so that all
+engines, ranks and threads take the same branches. The graphs they run on have the edge columns
+``weight`` (eighths) and ``cost`` (small integers).
+"""
+
+from tests.zoo import arithmetic, edge_fields, gathers, signals
+from tests.zoo.case import CASES, Case
+
+__all__ = ["CASES", "Case", "arithmetic", "edge_fields", "gathers", "signals"]
