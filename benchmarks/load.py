@@ -20,6 +20,7 @@ import scipy.sparse
 import gaslab as gl
 from common import in_turn, parser, report, rmat
 from gaslab.writers import Target, write_rows
+from gaslab.writers import Target, write_rows
 
 
 def main() -> None:
@@ -56,9 +57,8 @@ def main() -> None:
     one_way, both_ways = (int(comm.allreduce(x)) / edges for x in held)
     if comm.rank == 0:
         megabytes = path.stat().st_size / 1e6
-        print(
-            f"{megabytes:.0f} MB, {edges:,} edges, {comm.size} ranks x {os.environ.get('OMP_NUM_THREADS', 'all')} threads"
-        )
+        threads = os.environ.get("OMP_NUM_THREADS", "all")
+        print(f"{megabytes:.0f} MB, {edges:,} edges, {comm.size} ranks x {threads} threads")
         report(timings)
         seconds = kept[0].seconds
         print(f"{edges / timings[0].best / 1e6:.2f} M edges/s   (to reach: 6.0 at 2 ranks)")

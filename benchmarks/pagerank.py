@@ -10,6 +10,7 @@ mpiexec scipy runs on rank 0 while the others wait. Also times a user's copy of 
 from __future__ import annotations
 
 import time
+import warnings
 
 import numpy as np
 import scipy.sparse
@@ -98,7 +99,7 @@ def main() -> None:
         return run
 
     ours: list[np.ndarray] = []
-    gl.errors.silence_convergence()
+    warnings.simplefilter("ignore", gl.ConvergenceWarning)  # the limit is the point here
     sides = {
         "gaslab": side(gl.programs.PageRank(tolerance=0.0)),
         "scipy CSR": theirs,
@@ -112,9 +113,8 @@ def main() -> None:
         report(timings[:2], target)
         report([timings[2], timings[0]], 1.05)
         per_edge = timings[0].best / ITERATIONS / graph.num_edges * 1e9
-        print(
-            f"{per_edge:.3f} ns per edge and iteration; largest difference {np.abs(ours[0] - answer[0]).max():.2e}"
-        )
+        off = np.abs(ours[0] - answer[0]).max()
+        print(f"{per_edge:.3f} ns per edge and iteration; largest difference of a score {off:.2e}")
 
 
 if __name__ == "__main__":
