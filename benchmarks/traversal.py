@@ -18,7 +18,10 @@ def main() -> None:
     plain = rmat(options)
     edges = plain.edges(on="all")
     weights = np.random.default_rng(1).integers(1, 256, edges[0].size).astype(float)
-    graph = gl.Graph.from_edges(*edges, columns={"weight": weights}, strategy=options.strategy)
+    everyone = np.arange(plain.num_vertices)
+    graph = gl.Graph.from_edges(
+        *edges, columns={"weight": weights}, vertices=everyone, strategy=options.strategy
+    )
     n, root = graph.num_vertices, graph.comm.rank == 0
     source = int(np.bincount(edges[0], minlength=n).argmax())
     matrix = scipy.sparse.csr_matrix((weights, edges), shape=(n, n)) if root else None
