@@ -136,7 +136,12 @@ def _normalised(graph: Graph, result: Result, options: dict[str, Any]) -> Result
     """Divide the scores of *result* by their sum, keeping its metrics and history."""
     mass = result.history[-1]["mass"] if result.history else float(graph.num_vertices)
     scaled = gl.run(Scale(factor=1.0 / mass), graph, **{**options, "init": result, "max_iterations": 1})
-    return scaled.replaced(metrics=result.metrics, history=result.history, converged=result.converged)
+    return scaled.replaced(
+        metrics=result.metrics,
+        history=result.history,
+        converged=result.converged,
+        iterations=result.iterations,
+    )
 
 
 def _personalized(
