@@ -72,3 +72,93 @@ cdef inline void _rmat_edge(
         v = 2 * v + (low & 1)
     source[0] = _permuted(u, scale, root) if permute else u
     target[0] = _permuted(v, scale, root) if permute else v
+
+
+def uniform(int64_t first, int64_t count, int64_t vertices, uint64_t seed, int threads):
+    """Return edges first .. first + count - 1 whose ends are uniform over the vertices, as (source, target)."""
+    source_array = np.empty(count, dtype=np.int64)
+    target_array = np.empty(count, dtype=np.int64)
+    cdef int64_t[::1] source = source_array, target = target_array
+    cdef int64_t i
+    cdef uint64_t root = gl_mix(seed + 0x65726472)
+    for i in prange(count, nogil=True, schedule="static", num_threads=threads):
+        source[i] = gl_below(_draw(root, first + i, 0), vertices)
+        target[i] = gl_below(_draw(root, first + i, 1), vertices)
+    return source_array, target_array
+
+
+def powerlaw_degrees(int64_t first, int64_t count, const double[::1] cumulative, uint64_t seed, int threads):
+    """Return int64 degrees of vertices first .. first + count - 1: degree k with probability
+    ``cumulative[k - 1] - cumulative[k - 2]``, the last of which is 1."""
+    degree_array = np.empty(count, dtype=np.int64)
+    cdef int64_t[::1] degree = degree_array
+    cdef int64_t i
+    cdef uint64_t root = gl_mix(seed + 0x706F7765)
+    for i in prange(count, nogil=True, schedule="static", num_threads=threads):
+        degree[i] = 1 + _position((_draw(root, first + i, 0) >> 11) * (1.0 / 9007199254740992.0), cumulative)
+    return degree_array
+
+
+cdef inline int64_t _position(double share, const double[::1] cumulative) noexcept nogil:
+    """The first position whose cumulative share is above *share*, which is below 1."""
+    cdef int64_t lo = 0, hi = cumulative.shape[0] - 1, mid
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if cumulative[mid] > share:
+            hi = mid
+        else:
+            lo = mid + 1
+    return lo
+
+
+def powerlaw_edges(
+    int64_t first, const int64_t[::1] begin, int64_t vertices, uint64_t seed, int threads
+):
+    """Return (vertex, other end) of the edges of vertices first ..; vertex first + i has positions
+    begin[i] .. begin[i + 1] - 1. Other ends are uniform over the other vertices."""
+    cdef int64_t count = begin.shape[0] - 1, i
+    vertex_array = np.empty(begin[count], dtype=np.int64)
+    other_array = np.empty(begin[count], dtype=np.int64)
+    cdef int64_t[::1] vertex = vertex_array, other = other_array
+    cdef uint64_t root = gl_mix(seed + 0x656E6473)
+    for i in prange(count, nogil=True, schedule="static", num_threads=threads):
+        _powerlaw_vertex(first + i, begin[i], begin[i + 1], vertices, root, vertex, other)
+    return vertex_array, other_array
+
+
+cdef inline void _powerlaw_vertex(
+    int64_t v, int64_t begin, int64_t end, int64_t vertices, uint64_t root, int64_t[::1] vertex, int64_t[::1] other
+) noexcept nogil:
+    cdef int64_t at, u
+    for at in range(begin, end):
+        u = gl_below(_draw(root, v, at - begin), vertices - 1)
+        vertex[at] = v
+        other[at] = u + (u >= v)                       # one place on: never the vertex itself
+
+
+def grid(int64_t first, int64_t count, int64_t rows, int64_t columns, int threads):
+    """Return edges first .. first + count - 1 of a grid: those along its rows, then those down its columns."""
+    source_array = np.empty(count, dtype=np.int64)
+    target_array = np.empty(count, dtype=np.int64)
+    cdef int64_t[::1] source = source_array, target = target_array
+    cdef int64_t i, edge, along = rows * (columns - 1)
+    for i in prange(count, nogil=True, schedule="static", num_threads=threads):
+        edge = first + i
+        if edge < along:
+            source[i] = edge // (columns - 1) * columns + edge % (columns - 1)
+            target[i] = source[i] + 1
+        else:
+            source[i] = edge - along
+            target[i] = source[i] + columns
+    return source_array, target_array
+
+
+def weights(int64_t first, int64_t count, int64_t most, uint64_t seed, int threads):
+    """Return int64 weights of edges first .. first + count - 1, uniform over 1 .. most."""
+    weight_array = np.empty(count, dtype=np.int64)
+    cdef int64_t[::1] weight = weight_array
+    cdef int64_t i
+    cdef uint64_t root = gl_mix(seed + 0x77656967)
+    for i in prange(count, nogil=True, schedule="static", num_threads=threads):
+        weight[i] = 1 + gl_below(_draw(root, first + i, 0), most)
+    return weight_array

@@ -5,11 +5,12 @@ A set of names is an arena of bytes and the starts of the names in it: name i is
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
 cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *length) except NULL
     object PyUnicode_DecodeUTF8(const char *text, Py_ssize_t length, const char *errors)
 
 cdef extern from "names.h" nogil:
@@ -217,24 +218,18 @@ def decode(const uint8_t[::1] arena, const int64_t[::1] start):
     return names
 
 
-def split_at_zeros(const uint8_t[::1] text, int64_t length, int64_t count):
-    """Return (arena, start) of *count* strings that are joined by zero bytes in ``text[:length]``."""
-    start_array = np.zeros(count + 1, dtype=np.int64)
-    arena_array = np.zeros(length + 8, dtype=np.uint8)
+def encode(list strings):
+    """Return (arena, start) of Python strings as UTF-8."""
+    cdef Py_ssize_t n = len(strings), i, length
+    start_array = np.zeros(n + 1, dtype=np.int64)
     cdef int64_t[::1] start = start_array
+    cdef const char *text
+    for i in range(n):
+        PyUnicode_AsUTF8AndSize(strings[i], &length)
+        start[i + 1] = start[i] + length
+    arena_array = np.zeros(start[n] + 8, dtype=np.uint8)
     cdef uint8_t[::1] arena = arena_array
-    cdef int64_t at = 0, stop, i
-    cdef const uint8_t *zero
-    if count == 0:
-        return arena_array, start_array
-    with nogil:
-        for i in range(count):
-            stop = length
-            if at < length:
-                zero = <const uint8_t *> memchr(&text[at], 0, length - at)
-                if zero != NULL:
-                    stop = zero - &text[0]
-            memcpy(&arena[start[i]], &text[min(at, text.shape[0] - 1)], stop - at)
-            start[i + 1] = start[i] + stop - at
-            at = stop + 1
+    for i in range(n):
+        text = PyUnicode_AsUTF8AndSize(strings[i], &length)
+        memcpy(&arena[start[i]], text, length)
     return arena_array, start_array

@@ -19,9 +19,9 @@ import numpy as np
 
 from gaslab.comm import Comm
 from gaslab.errors import GaslabError, UsageError
+from gaslab.ingest.format import format_table
 from gaslab.tables import Table, objects
 
-BLOCK_ROWS = 1 << 16
 MANIFEST = "manifest.json"
 FORMATS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 TAG = 9
@@ -217,26 +217,6 @@ def _text(columns: Mapping[str, np.ndarray], target: Target, header: bool) -> by
         names = target.delimiter.join(_quoted(name, target.delimiter) for name in columns)
         text = names.encode() + b"\n" + text
     return gzip.compress(text, compresslevel=6, mtime=0) if target.compressed else text
-
-
-def format_table(columns: list[np.ndarray], delimiter: str = "\t") -> bytes:
-    """Return the rows of *columns* as UTF-8 text, one line each."""
-    rows = columns[0].size if columns else 0
-    blocks = []
-    for lo in range(0, rows, BLOCK_ROWS):
-        cells = [_cells(values[lo : lo + BLOCK_ROWS], delimiter) for values in columns]
-        blocks.append("\n".join(map(delimiter.join, zip(*cells, strict=True))))
-    return ("\n".join(blocks) + "\n" if blocks else "").encode()
-
-
-def _cells(values: np.ndarray, delimiter: str) -> list[str]:
-    if values.dtype == np.bool_:
-        return list(map(str, values.view(np.uint8).tolist()))  # 0 and 1 read back as an edge column
-    if values.dtype == np.float32:
-        return [str(value) for value in values]  # tolist() would make float64s with more digits
-    write: Callable[[Any], str] = repr if values.dtype.kind == "f" else str
-    cells = list(map(write, values.tolist()))
-    return [_quoted(cell, delimiter) for cell in cells] if values.dtype == object else cells
 
 
 def _quoted(cell: str, delimiter: str) -> str:

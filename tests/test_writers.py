@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from gaslab import writers
 from gaslab.comm import Comm
 from gaslab.errors import GaslabError, UsageError
 from gaslab.tables import Table, objects
-from gaslab.writers import Target, format_table, write_table, write_text
+from gaslab.writers import Target, write_table, write_text
 from tests.mpi.ranks import Ranks
 
 ROWS = 23
@@ -163,48 +160,3 @@ def test_a_small_text_file_is_written_whole(tmp_path: Path) -> None:
     assert (tmp_path / "run.json").read_text() == "[]\n"
     with pytest.raises(UsageError, match="it is a directory"):
         write_text(tmp_path, "", force=True)
-
-
-# ---- text ------------------------------------------------------------------------------------------
-
-
-@given(st.lists(st.floats(width=64), max_size=20))
-def test_float64_reads_back_as_the_same_value(values: list[float]) -> None:
-    text = format_table([np.arange(len(values)), np.array(values, np.float64)]).decode()
-    back = [float(line.split("\t")[1]) for line in text.splitlines()]
-    np.testing.assert_array_equal(back, values)
-    assert all(len(line.split("\t")[1]) <= 24 for line in text.splitlines())
-
-
-@given(st.lists(st.floats(width=32), max_size=20))
-def test_float32_is_written_with_the_digits_of_a_float32(values: list[float]) -> None:
-    array = np.array(values, np.float32)
-    text = format_table([np.arange(len(values)), array]).decode()
-    cells = [line.split("\t")[1] for line in text.splitlines()]
-    np.testing.assert_array_equal(np.array(cells, np.float32), array)
-    assert all(len(cell) <= 16 for cell in cells)
-
-
-@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20))
-def test_integers(values: list[int]) -> None:
-    text = format_table([np.array(values, np.int64)]).decode()
-    assert [int(line) for line in text.splitlines()] == values
-
-
-def test_other_kinds_of_cells() -> None:
-    cells = [np.array([True, False]), np.array([np.inf, np.nan]), objects(["grün", None])]
-    assert format_table(cells).decode() == "1\tinf\tgrün\n0\tnan\tNone\n"
-    assert format_table([np.zeros(0), np.zeros(0)]) == b""
-
-
-def test_ids_that_a_reader_would_take_apart_are_quoted() -> None:
-    ids = objects(["plain", "a,b", 'say "so"', "two\nlines", "tab\there"])
-    assert format_table([ids], ",").decode() == 'plain\n"a,b"\n"say ""so"""\n"two\nlines"\ntab\there\n'
-    assert format_table([ids], "\t").decode() == 'plain\na,b\n"say ""so"""\n"two\nlines"\n"tab\there"\n'
-
-
-def test_blocks_meet_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = format_table([np.arange(10), np.arange(10) / 4])
-    for rows in (1, 3, 5, 10):
-        monkeypatch.setattr(writers, "BLOCK_ROWS", rows)
-        assert format_table([np.arange(10), np.arange(10) / 4]) == whole

@@ -12,8 +12,9 @@ from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_report, at_least, one_of, read_options
 from gaslab.comm import Comm, world
 from gaslab.errors import UsageError
+from gaslab.ingest.format import format_table
 from gaslab.tables import objects
-from gaslab.writers import Target, format_table, write_rows
+from gaslab.writers import Target, write_rows
 
 if TYPE_CHECKING:
     from gaslab.ingest.edges import EdgeList

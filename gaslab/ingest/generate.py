@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from gaslab import launch
 from gaslab._kernels import generate as kernels
@@ -17,24 +22,156 @@ def generate(
     comm: Comm | None = None,
     *,
     seed: int = 0,
+    weights: int | None = None,
     drop_duplicates: bool = False,
     drop_self_loops: bool = False,
     threads: int | None = None,
     **size: Any,
 ) -> EdgeList:
-    """Make a graph (collective)."""
+    """Make a graph (collective); vertices are 0 .. n-1, with or without edges.
+
+    Parameters
+    ----------
+    kind : {"rmat", "powerlaw", "grid", "erdos-renyi"}
+    comm : Comm, optional
+    seed : int
+        From 0 to 2**64 - 1. Edges are functions of the seed and their number alone.
+    weights : int, optional
+        Adds the column ``weight``: integers drawn from 1 .. *weights*.
+    drop_duplicates, drop_self_loops : bool
+    threads : int, optional
+    **size
+        - rmat: ``scale`` (2**scale vertices), ``edge_factor=16`` edges per vertex, ``a=0.57, b=0.19,
+          c=0.19, d=0.05`` (the shares of the quadrants, Graph500's), ``permute=True`` (ids say nothing of
+          degrees). May have parallel edges and self-loops.
+        - powerlaw: ``vertices``, ``exponent=2.1``, ``max_degree`` (by default vertices - 1) and
+          ``in_degree=True``: every vertex gets k in-edges (else out-edges) with probability proportional to
+          k**-exponent, whose other ends are uniform. May have parallel edges, no self-loops.
+        - grid: ``rows``, ``columns``; vertex row * columns + column is joined to those right of and below
+          it. Undirected.
+        - erdos-renyi: ``vertices``, ``edges``: both ends of every edge are uniform. May have parallel edges
+          and self-loops.
+
+    References
+    ----------
+    Chakrabarti, Zhan, Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004. The power law is
+    that of PowerGraph's generator (Gonzalez et al., OSDI 2012).
+    """
     comm = world() if comm is None else comm
     threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
-    if kind != "rmat":
-        raise UsageError(f"there is no generator {kind!r}{nearest(kind, ['rmat'])}")
-    scale, factor = int(size.pop("scale")), int(size.pop("edge_factor", 16))
-    edges = factor << scale
-    lo, hi = edges * comm.rank // comm.size, edges * (comm.rank + 1) // comm.size
-    src, dst = kernels.rmat(
-        lo, hi - lo, scale, 0.57, 0.19, 0.19, bool(size.pop("permute", True)), seed, threads
-    )
+    if kind not in KINDS:
+        raise UsageError(f"there is no generator {kind!r}{nearest(kind, KINDS)}")
+    make = KINDS[kind]
+    wanted = list(inspect.signature(make).parameters.values())[1:]
+    for name in size:
+        if name not in {one.name for one in wanted}:
+            raise UsageError(f"{kind} takes no {name}{nearest(name, [one.name for one in wanted])}")
+    for one in wanted:
+        if one.default is one.empty and one.name not in size:
+            raise UsageError(f"{kind} needs {one.name}")
+    if not 0 <= seed < 1 << 64:
+        raise UsageError(f"seed={seed} is not between 0 and 2**64 - 1")
+    if weights is not None and not 1 <= weights < 1 << 63:
+        raise UsageError(f"weights={weights} is not between 1 and 2**63 - 1")
+    made = make(_Share(comm, seed, threads), **size)
+    columns = {}
+    if weights is not None:
+        columns["weight"] = kernels.weights(made.first, made.src.size, weights, seed, threads)
+    said = ", ".join([*(f"{name}={value}" for name, value in size.items()), f"seed={seed}"])
     return assemble(
-        comm, src, dst, {}, VertexIds(comm, "int", 1 << scale), directed=True, counts={"edges_read": edges},
-        source=f"rmat(scale={scale}, edge_factor={factor}, seed={seed})", threads=threads,
+        comm, made.src, made.dst, columns, VertexIds(comm, "int", made.vertices), directed=made.directed,
+        counts={"edges_read": int(comm.allreduce(made.src.size))}, source=f"{kind}({said})", threads=threads,
         drop_self_loops=drop_self_loops, drop_duplicates=drop_duplicates,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Share:
+    """Who makes which part: this rank's run of any items, and what its draws come from."""
+
+    comm: Comm
+    seed: int
+    threads: int
+
+    def of(self, items: int) -> tuple[int, int]:
+        """Return (first, count) of this rank's part of so many items."""
+        first = items * self.comm.rank // self.comm.size
+        return first, items * (self.comm.rank + 1) // self.comm.size - first
+
+
+@dataclass
+class _Made:
+    """This rank's edges, numbered from *first* among all."""
+
+    src: np.ndarray
+    dst: np.ndarray
+    first: int
+    vertices: int
+    directed: bool = True
+
+
+def _rmat(
+    share: _Share,
+    scale: int,
+    edge_factor: int = 16,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    d: float = 0.05,
+    permute: bool = True,
+) -> _Made:
+    _between("scale", scale, 0, 40)
+    _between("edge_factor", edge_factor, 0, 1 << 20)
+    if min(a, b, c, d) < 0 or abs(a + b + c + d - 1) > 1e-9:
+        raise UsageError(f"a={a}, b={b}, c={c}, d={d}: shares are not negative and add up to 1")
+    first, count = share.of(edge_factor << scale)
+    src, dst = kernels.rmat(first, count, scale, a, b, c, permute, share.seed, share.threads)
+    return _Made(src, dst, first, 1 << scale)
+
+
+def _powerlaw(
+    share: _Share, vertices: int, exponent: float = 2.1, max_degree: int | None = None, in_degree: bool = True
+) -> _Made:
+    _between("vertices", vertices, 2, 1 << 40)
+    most = vertices - 1 if max_degree is None else max_degree
+    _between("max_degree", most, 1, vertices - 1)
+    if not 0 < exponent < 100:
+        raise UsageError(f"exponent={exponent} is not between 0 and 100")
+    cumulative = np.cumsum(np.arange(1, most + 1, dtype=np.float64) ** -exponent)
+    cumulative /= cumulative[-1]
+    at, count = share.of(vertices)
+    degree = kernels.powerlaw_degrees(at, count, cumulative, share.seed, share.threads)
+    begin = np.concatenate([[0], np.cumsum(degree)])
+    ends = kernels.powerlaw_edges(at, begin, vertices, share.seed, share.threads)
+    first = sum(share.comm.allgather(int(begin[-1]))[: share.comm.rank])
+    src, dst = ends[::-1] if in_degree else ends
+    return _Made(src, dst, first, vertices)
+
+
+def _grid(share: _Share, rows: int, columns: int) -> _Made:
+    _between("rows", rows, 1, 1 << 31)
+    _between("columns", columns, 1, 1 << 31)
+    first, count = share.of(rows * (columns - 1) + (rows - 1) * columns)
+    src, dst = kernels.grid(first, count, rows, columns, share.threads)
+    return _Made(src, dst, first, rows * columns, directed=False)
+
+
+def _erdos_renyi(share: _Share, vertices: int, edges: int) -> _Made:
+    _between("vertices", vertices, 1, 1 << 40)
+    _between("edges", edges, 0, 1 << 48)
+    first, count = share.of(edges)
+    src, dst = kernels.uniform(first, count, vertices, share.seed, share.threads)
+    return _Made(src, dst, first, vertices)
+
+
+def _between(name: str, value: int, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        raise UsageError(f"{name}={value!r} is not an integer between {least} and {most}")
+
+
+KINDS: dict[str, Callable[..., _Made]] = {
+    "rmat": _rmat,
+    "powerlaw": _powerlaw,
+    "grid": _grid,
+    "erdos-renyi": _erdos_renyi,
+}

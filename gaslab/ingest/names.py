@@ -23,11 +23,10 @@ class Names:
     @classmethod
     def of(cls, strings: Sequence[str]) -> Names:
         """Return the names of Python strings; raises ValueError for one that has a NUL."""
-        text = "\0".join(strings).encode()
-        padded = np.frombuffer(text + bytes(kernels.PADDING), dtype=np.uint8)
-        if text.count(b"\0") != max(len(strings) - 1, 0):
+        names = cls(*kernels.encode(list(strings)))
+        if not names.arena[: names.start[-1]].all():
             raise ValueError("a NUL character in an id")
-        return cls(*kernels.split_at_zeros(padded, len(text), len(strings)))
+        return names
 
     @classmethod
     def joined(cls, arenas: Sequence[np.ndarray], lengths: Sequence[np.ndarray]) -> Names:
