@@ -318,8 +318,21 @@ def load_mpi() -> Any:
     return MPI
 
 
+def _library() -> str:
+    """Return the family of the MPI that mpi4py will load, without starting it; "" if it does not say."""
+    try:
+        from mpi4py import _mpiabi
+
+        return str(_mpiabi._get_mpiabi())  # type: ignore[attr-defined]
+    except Exception:  # an mpi4py built from source has one MPI and no such choice
+        return ""
+
+
 def _start() -> Comm:
     if "mpi4py.MPI" not in sys.modules and not launch.launcher().parallel:
+        return Comm()
+    if launch.launcher().name == "Open MPI" and _library() == "mpich":
+        launch.check_world(1)  # told here: MPICH would end this process in C, over a PMI it does not know
         return Comm()
     mpi = load_mpi()
     size = mpi.COMM_WORLD.Get_size()

@@ -224,8 +224,8 @@ KEYS = {
 def test_the_json_document(gaslab: Run, edges: Path, tmp_path: Path) -> None:
     edges.write_text(edges.read_text() + "not an edge\n")
     done = gaslab(
-        "pagerank", edges, "--json", tmp_path / "run.json", "--seed", 7, "--threads", 1, "--on-bad-line", "skip",
-        "--max-bad-lines", 1, "--damping", "0.5",
+        "pagerank", edges, "--json", tmp_path / "run.json", "--seed", 7, "--threads", 1,
+        "--on-bad-line", "skip", "--max-bad-lines", 1, "--damping", "0.5",
     )  # fmt: skip
     assert done.code == 0, done.err
     told = json.loads((tmp_path / "run.json").read_text())
