@@ -8,7 +8,6 @@ All methods are collective unless they say otherwise.
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
 import time
@@ -18,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gaslab import launch
+from gaslab import failure, launch
 from gaslab.errors import GaslabError, LaunchError, UsageError
 
 T = TypeVar("T")
@@ -188,10 +187,7 @@ class MPIComm(Comm):
         return _MPIPending(self._mpi, self._world, requests, sources, tag)
 
     def abort(self, code: int = 1) -> None:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        self._mpi.COMM_WORLD.Abort(code)
-        os._exit(code)  # MPICH's Abort may return before the launcher has ended this process
+        failure.abort(self._mpi, code)
 
     def attempt(self, action: Callable[[], T]) -> T:
         error: Exception | None = None

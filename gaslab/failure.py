@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from gaslab import launch
 from gaslab.errors import GaslabError
 
+DRAIN_SECONDS = 0.3  # for the launcher to read what this rank has said, before it is ended
 JOIN_SECONDS = 2.0  # for MPI_Init, by a rank that fails before anybody has started MPI
 
 _installed = False
@@ -134,13 +135,34 @@ def end_all(code: int) -> None:
     """Abort the job with *code*, from any thread; nothing in a world of one or after `disarm`."""
     if not _armed or _place() is None:
         return
-    sys.stdout.flush()
-    sys.stderr.flush()
-    mpi = _mpi()
-    if mpi is None:
-        mpi = _join_to_leave()
+    abort(_mpi() or _join_to_leave(), code)
+
+
+def abort(mpi: Any, code: int) -> NoReturn:
+    """End every rank, once what was said has reached the launcher; *mpi* is mpi4py.MPI."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        _drain(stream)
+    time.sleep(0.05)  # from the launcher's helper on this machine to the launcher itself
     mpi.COMM_WORLD.Abort(code)
     os._exit(code)  # MPICH's Abort may return before the launcher has ended this process
+
+
+def _drain(stream: Any) -> None:
+    """Wait until the other end of a pipe has read it: launchers drop what they have not read at an Abort."""
+    try:
+        import fcntl
+        import termios
+
+        deadline = time.monotonic() + DRAIN_SECONDS
+        unread = bytearray(4)
+        while time.monotonic() < deadline:
+            fcntl.ioctl(stream.fileno(), termios.FIONREAD, unread)
+            if not any(unread):
+                return
+            time.sleep(0.005)
+    except (ImportError, OSError, ValueError):  # no pipe: a file, a terminal, a notebook
+        return
 
 
 def _join_to_leave() -> Any:

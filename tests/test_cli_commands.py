@@ -275,6 +275,29 @@ def test_generated_graphs_are_the_same_on_any_ranks(gaslab: Run, tmp_path: Path)
     assert (tmp_path / "o.tsv").read_text() != text
 
 
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        ("rmat --scale 5 --edge-factor 2", 64),
+        ("grid --rows 3 --columns 4", 17),
+        ("erdos-renyi --vertices 20 --edges 31", 31),
+        ("powerlaw --vertices 30 --exponent 2.5 --max-degree 1", 30),
+    ],
+)
+def test_every_kind_of_graph(gaslab: Run, tmp_path: Path, words: str, count: int) -> None:
+    done = gaslab("generate", *words.split(), "--weights", 3, "-o", tmp_path / "g.tsv")
+    assert done.code == 0, done.err
+    lines = [line.split("\t") for line in (tmp_path / "g.tsv").read_text().splitlines()]
+    assert len(lines) == count
+    assert {weight for *_, weight in lines} == {"1", "2", "3"}
+
+
+def test_a_size_of_another_generator_is_refused(gaslab: Run) -> None:
+    done = gaslab("generate", "grid", "--scale", 3)
+    assert done.code == 2
+    assert "grid takes no scale" in done.err
+
+
 def test_an_unknown_generator(gaslab: Run) -> None:
     done = gaslab("generate", "rmatt", "--scale", 3)
     assert done.code == 2

@@ -45,11 +45,13 @@ def _generate_parser(name: str) -> Parser:
     group.add_argument("--vertices", type=at_least(1), metavar="N", help="powerlaw, erdos-renyi: vertices")
     group.add_argument("--edges", type=at_least(0), metavar="M", help="erdos-renyi: edges")
     group.add_argument(
-        "--exponent", type=at_least(1.0, float), metavar="A", help="powerlaw: of the in-degrees"
+        "--exponent", type=at_least(1.0, float), metavar="A", help="powerlaw: of the degrees (2.1)"
     )
+    group.add_argument("--max-degree", type=at_least(1), metavar="K", help="powerlaw: the largest degree")
     group.add_argument("--rows", type=at_least(1), metavar="R", help="grid: rows")
     group.add_argument("--columns", type=at_least(1), metavar="C", help="grid: columns")
     made.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="of the random numbers (0)")
+    made.add_argument("--weights", type=at_least(1), metavar="W", help="add a weight to each edge, 1 to W")
     made.add_argument("--drop-duplicates", action="store_true", help="keep one of parallel edges")
     made.add_argument(
         "--drop-self-loops", action="store_true", help="leave out edges from a vertex to itself"
@@ -72,7 +74,8 @@ def _generate(arguments: Any) -> int:
 
     comm = world()
     target = target_of(comm, arguments)
-    sizes = ("scale", "edge_factor", "vertices", "edges", "exponent", "rows", "columns")
+    sizes: tuple[str, ...] = ("scale", "edge_factor", "vertices", "edges", "exponent")
+    sizes += ("max_degree", "rows", "columns", "weights")
     given = {name: getattr(arguments, name) for name in sizes if getattr(arguments, name) is not None}
     edges = generate(
         arguments.kind, comm, seed=arguments.seed, drop_duplicates=arguments.drop_duplicates,
