@@ -6,15 +6,6 @@ from gaslab.compiler.emit_names import ATTRIBUTES, C_TYPE, combined, constant, f
 from gaslab.compiler.emit_phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, load
 from gaslab.compiler.tree import STORAGE, Tree
 
-# What a gather reads of the far vertices is asked for ahead of time where it cannot be in a core's own
-# cache: from half a million vertices on (benchmarks/gather.py). Below, asking costs more than it saves.
-AHEAD = """
-enum { GL_AHEAD = 64, GL_FAR = 1 << 19 };
-GL_INLINE int64_t gl_ahead(const gl_view *w, const int64_t *begin) {   /* positions that may look ahead */
-    return w->num_local < GL_FAR ? 0 : begin[w->num_local] - GL_AHEAD - 4;
-}
-"""
-
 
 def gather_row(tree: Tree) -> str:
     """Return ``gl_gather_row``: the accumulator of one vertex, the same bits wherever it is called.
@@ -30,13 +21,14 @@ def gather_row(tree: Tree) -> str:
         return f"a{k} = {combined(combiner, f'a{k}', value)};"
 
     loops = []
+    names = tree.reads("gather", "nbr")
     for mask, (begin, neighbor, slot) in (("GL_IN", ROWS["in"]), ("GL_OUT", ROWS["out"])):
         four = "".join(f"            {step(k % ways, f'(p + {k})', neighbor, slot)}\n" for k in range(4))
         loops.append(
             f"    if (w->gather_edges & {mask}) {{\n"
             f"        int64_t p = {begin}[v];\n"
             f"        const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
-            f"        for (; p + 4 <= end; p += 4) {{\n{_look_ahead(tree, neighbor)}{four}        }}\n"
+            f"        for (; p + 4 <= end; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}        }}\n"
             f"        for (; p < end; p++) {step(0, 'p', neighbor, slot)}\n    }}\n"
         )
     result = "a0"
@@ -45,15 +37,15 @@ def gather_row(tree: Tree) -> str:
     first = constant(identity(combiner), combiner.type)
     declared = ", ".join(f"a{k} = {first}" for k in range(ways))
     return (
-        f"{AHEAD}\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
+        f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
         "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v) {\n"
         f"    {C_TYPE[combiner.type]} {declared};\n{''.join(loops)}"
         f"    return {narrowed(combiner.storage, result, tree.functions['gather'].site)};\n}}\n"
     )
 
 
-def _look_ahead(tree: Tree, neighbor: str) -> str:
-    names = tree.reads("gather", "nbr")
+def look_ahead(tree: Tree, names: frozenset[str], neighbor: str) -> str:
+    """Return the statements that ask early for what is read of the far vertices (see ``gl_ahead``)."""
     arrays = [field_name(tree, k) for k, field in enumerate(tree.vertex_fields) if field.name in names]
     arrays += [name for name in ATTRIBUTES if name in names]
     if not arrays:

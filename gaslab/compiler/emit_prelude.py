@@ -112,6 +112,13 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
     "gl_choose_i": (
         "GL_INLINE int64_t gl_choose_i(_Bool first, int64_t a, int64_t b) { return first ? a : b; }\n"
     ),
+    # What is read of far vertices is asked for ahead of time where it cannot be in a core's own cache:
+    # from half a million vertices on (benchmarks/gather.py). Below, asking costs more than it saves.
+    "gl_ahead": """enum { GL_AHEAD = 64, GL_FAR = 1 << 19 };
+GL_INLINE int64_t gl_ahead(const gl_view *w, const int64_t *begin) {   /* positions that may look ahead */
+    return w->num_local < GL_FAR ? 0 : begin[w->num_local] - GL_AHEAD - 4;
+}
+""",
     "gl_min_f": "GL_INLINE double gl_min_f(double a, double b) { return b < a ? b : a; }\n",
     "gl_max_f": "GL_INLINE double gl_max_f(double a, double b) { return b > a ? b : a; }\n",
     "gl_min_i": "GL_INLINE int64_t gl_min_i(int64_t a, int64_t b) { return b < a ? b : a; }\n",

@@ -14,8 +14,9 @@ from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit_body import Body
+from gaslab.compiler.emit_gather import look_ahead
 from gaslab.compiler.emit_names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
-from gaslab.compiler.emit_phases import FAULT_CHECK, ROWS, VERTEX_LOOP, load
+from gaslab.compiler.emit_phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, load
 from gaslab.compiler.tree import STORAGE, Tree
 
 
@@ -105,21 +106,30 @@ class _ChoiceBody(Body):
 
 def scatter_pull(tree: Tree) -> str:
     """``gl_scatter_pull``."""
+    return _pull_choice(tree) if choice(tree) is not None else _pull(tree)
+
+
+def _pull(tree: Tree) -> str:
+    """Any scatter, an edge at a time; without a message the first signal ends the row."""
     combiner = tree.message
     enough = "        if (w->signalled[v]) continue;\n" if combiner is None else ""
     stop = " && !heard" if combiner is None else ""
-    begin_message = end_message = ""
+    passed = begin_message = end_message = ""
     if combiner is not None:
         c_type = STORAGE[combiner.storage][1]
         begin_message = f"        {c_type} message = (({c_type} *)w->message)[v];\n"
         end_message = f"            (({c_type} *)w->message)[v] = message;\n"
+        passed = ", &message"
     loops = []
     for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["in"]), ("GL_IN", ROWS["out"])):
         loops.append(
             f"        if (w->scatter_edges & {mask}{stop})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = {neighbor.format(p='p')};\n"
-            f"{_look(tree, slot.format(p='p'))}            }}\n"
+            "                if (!(c->all_active || c->active[source])) continue;\n"
+            f"                gl_pull(c, n, source, {slot.format(p='p')}, &heard{passed});\n"
+            "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
+            "            }\n"
         )
     return (
         f"\nGL_RANGE(gl_scatter_pull) {{\n{VERTEX_LOOP}{enough}        _Bool heard = 0;\n{begin_message}"
@@ -129,23 +139,47 @@ def scatter_pull(tree: Tree) -> str:
     )
 
 
-def _look(tree: Tree, slot: str) -> str:
-    """Return the statements for one edge to the target."""
+def _pull_choice(tree: Tree) -> str:
+    """A choice: four edges at a time into four messages, made twice for whole and partial frontiers."""
     combiner = tree.message
-    if combiner is None or choice(tree) is None:
-        message = ", &message" if combiner is not None else ""
+    assert combiner is not None
+    c_type, kind = STORAGE[combiner.storage][1], C_TYPE[combiner.type]
+    nothing = constant(identity(combiner), combiner.type)
+
+    def look(k: int, p: str, neighbor: str, slot: str) -> str:
+        offer = f"gl_choose_{MEMBER[combiner.type]}(sends, offered, {nothing})"
         return (
-            "                if (!(c->all_active || c->active[source])) continue;\n"
-            f"                gl_pull(c, n, source, {slot}, &heard{message});\n"
-            "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
+            "                {\n"
+            f"                    const int64_t source = {neighbor.format(p=p)};\n"
+            "                    _Bool sends;\n"
+            f"                    const {kind} offered = gl_pull(c, n, source, {slot.format(p=p)}, &sends);\n"
+            "                    if (!all) sends &= c->active[source];\n"
+            "                    heard |= sends;\n"
+            f"                    m{k} = {combined(combiner, f'm{k}', offer)};\n"
+            "                }\n"
         )
-    kind, nothing = C_TYPE[combiner.type], constant(identity(combiner), combiner.type)
-    offer = f"gl_choose_{MEMBER[combiner.type]}(sends, offered, {nothing})"
-    message = narrowed(combiner.storage, combined(combiner, "message", offer), 0)
+
+    loops = []
+    names = tree.reads("scatter", "v")
+    for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["in"]), ("GL_IN", ROWS["out"])):
+        four = "".join(look(k, f"(p + {k})", neighbor, slot) for k in range(4))
+        loops.append(
+            f"        if (w->scatter_edges & {mask}) {{\n"
+            f"            int64_t p = {begin}[v];\n"
+            f"            const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
+            f"            for (; p + 4 <= end; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}"
+            f"            }}\n            for (; p < end; p++)\n{look(0, 'p', neighbor, slot)}        }}\n"
+        )
+    halves = (combined(combiner, "m0", "m1"), combined(combiner, "m2", "m3"))
+    message = narrowed(combiner.storage, combined(combiner, *halves), 0)
     return (
-        "                _Bool sends;\n"
-        f"                const {kind} offered = gl_pull(c, n, source, {slot}, &sends);\n"
-        "                sends &= (c->all_active | c->active[source]);\n"
-        "                heard |= sends;\n"
-        f"                message = {message};\n"
+        f"\nGL_INLINE int32_t gl_pull_range({ARGUMENTS}, const int all) {{\n{VERTEX_LOOP}"
+        f"        _Bool heard = 0;\n        {kind} m0 = (({c_type} *)w->message)[v];\n"
+        f"        {kind} m1 = {nothing}, m2 = m1, m3 = m1;\n"
+        f"{load(tree, tree.reads('scatter', 'nbr'))}{''.join(loops)}"
+        f"        if (heard) {{\n            (({c_type} *)w->message)[v] = {message};\n"
+        "            gl_signal(w, v);\n        }\n    }\n    return 0;\n}\n"
+        "GL_RANGE(gl_scatter_pull) {\n"
+        "    return w->all_active ? gl_pull_range(w, list, lo, hi, fault, 1)\n"
+        "                         : gl_pull_range(w, list, lo, hi, fault, 0);\n}\n"
     )
