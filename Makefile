@@ -35,7 +35,7 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 $(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.pyx cython_kernels/*.pxd cython_kernels/*.h \
-		gaslab/compiler/*.py gaslab/programs/*.py gaslab/program.py)
+		gaslab/compiler/*.py gaslab/compiler/*/*.py gaslab/programs/*.py gaslab/program.py)
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	touch $@
 

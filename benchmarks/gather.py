@@ -4,7 +4,7 @@
     python benchmarks/gather.py --scale 22
 
 One rank, one thread; every side sums one float64 per in-edge into each vertex. The emitted loop is run
-as it is, and once more without looking ahead (`gaslab/compiler/emit_gather.py`), by what it gains or
+as it is, and once more without looking ahead (`gaslab/compiler/emit/gather.py`), by what it gains or
 costs at a size.
 """
 

@@ -14,7 +14,7 @@ from gaslab.comm import Comm
 from gaslab.compiler import build
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit import emit
-from gaslab.compiler.emit_names import identity
+from gaslab.compiler.emit.names import identity
 from gaslab.compiler.interpret import Interpreter
 
 P, I64 = ctypes.c_void_p, ctypes.c_int64

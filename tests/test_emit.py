@@ -19,7 +19,7 @@ from gaslab.comm import Comm
 from gaslab.compiler import build
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit import emit
-from gaslab.compiler.emit_names import identity
+from gaslab.compiler.emit.names import identity
 from tests import hand_trees as h
 from tests.hand_trees import F, I, assign, binary, const, function, local, program, ret, variable
 from tests.hand_views import State, both, call, dtype, made, state

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gaslab.compiler import build
 from gaslab.compiler.emit import emit as emit_text
 from gaslab.compiler.interpret import Interpreter
-from gaslab.compiler.parse import parse
+from gaslab.compiler.parse import parse as parse_class
 from gaslab.compiler.tree import Tree
 from gaslab.errors import PerformanceWarning, UsageError
 
@@ -59,7 +59,7 @@ def compile_program(cls: type, comm: Comm, mode: str = "auto") -> Compiled:
     if mode not in MODES:
         raise UsageError(f"compile={mode!r} is unknown; one of {', '.join(map(repr, MODES))}")
     began = time.perf_counter()
-    tree = parse(cls)
+    tree = parse_class(cls)
     library = None
     if mode != "never":
         try:
@@ -90,4 +90,4 @@ def compile_ahead(cls: type, target: Path | None = None) -> list[Path]:
         A library is made for every CPU level of this kind of machine, under the name by which
         `compile_program` looks for it there.
     """
-    return build.compile_levels(emit_text(parse(cls)), target or build.cache_directory())
+    return build.compile_levels(emit_text(parse_class(cls)), target or build.cache_directory())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.emit_names import ATTRIBUTES, C_TYPE, combined, constant, field_name, identity, narrowed
-from gaslab.compiler.emit_phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, load
+from gaslab.compiler.emit.names import ATTRIBUTES, C_TYPE, combined, constant, field_name, identity, narrowed
+from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, load
 from gaslab.compiler.tree import STORAGE, Tree
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import inspect
 
-from gaslab.compiler.convert import INT_MAX, INT_MIN, constant, type_of
-from gaslab.compiler.declare import PHASES
-from gaslab.compiler.frame import MISSING, Frame
+from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant, type_of
+from gaslab.compiler.parse.declare import PHASES
+from gaslab.compiler.parse.frame import MISSING, Frame
 from gaslab.compiler.tree import (
     Aggregate,
     Const,

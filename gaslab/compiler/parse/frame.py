@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gaslab.annotations import closure_of
-from gaslab.compiler.convert import join, named, remedy, widen
-from gaslab.compiler.declare import Declared
-from gaslab.compiler.source import FunctionSource
+from gaslab.compiler.parse.convert import join, named, remedy, widen
+from gaslab.compiler.parse.declare import Declared
+from gaslab.compiler.parse.source import FunctionSource
 from gaslab.compiler.tree import EdgeField, Expr, Local, Site, VertexAttribute, VertexField
 from gaslab.errors import ProgramError, nearest
 
 if TYPE_CHECKING:
-    from gaslab.compiler.helpers import Helpers
+    from gaslab.compiler.parse.helpers import Helpers
 
 MISSING = object()
 

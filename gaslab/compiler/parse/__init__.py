@@ -11,11 +11,11 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.declare import PHASES, declare
-from gaslab.compiler.frame import Sites, Unit
-from gaslab.compiler.helpers import Helpers
-from gaslab.compiler.method import method
-from gaslab.compiler.rules import check_declared, check_tree
+from gaslab.compiler.parse.declare import PHASES, declare
+from gaslab.compiler.parse.frame import Sites, Unit
+from gaslab.compiler.parse.helpers import Helpers
+from gaslab.compiler.parse.method import method
+from gaslab.compiler.parse.rules import check_declared, check_tree
 from gaslab.compiler.tree import Aggregator, Tree
 
 

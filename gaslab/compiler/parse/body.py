@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.statements import Statements
+from gaslab.compiler.parse.statements import Statements
 from gaslab.compiler.tree import Assign, Function, Local, Stmt
 
 

@@ -9,28 +9,27 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gaslab.compiler import emit_context, emit_gather, emit_pull
-from gaslab.compiler import emit_phases as phases
-from gaslab.compiler.emit_body import Body
-from gaslab.compiler.emit_names import C_TYPE, aggregate_name, helper_name
-from gaslab.compiler.emit_prelude import FAULTS, HEAD, helpers_for
+from gaslab.compiler.emit import context, gather, phases, pull
+from gaslab.compiler.emit.body import Body
+from gaslab.compiler.emit.names import C_TYPE, aggregate_name, helper_name
+from gaslab.compiler.emit.prelude import FAULTS, HEAD, helpers_for
 from gaslab.compiler.tree import STORAGE, Function, Tree
 
 
 @functools.cache
 def abi() -> str:
-    """Return the text of ``abi.h``: the source tree's, else the one installed beside this file."""
+    """Return the text of ``abi.h``: the source tree's, else the one installed with the package."""
     here = Path(__file__).resolve().parent
-    source = here.parents[1] / "cython_kernels" / "abi.h"
-    return (source if source.is_file() else here / "abi.h").read_text(encoding="utf-8")
+    source = here.parents[2] / "cython_kernels" / "abi.h"
+    return (source if source.is_file() else here.parent / "abi.h").read_text(encoding="utf-8")
 
 
 def emit(tree: Tree) -> str:
     """Return the C text of *tree*; the same tree gives the same text."""
     methods = "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
-    context = emit_context.context(tree)
-    text = abi() + HEAD + context + FAULTS + helpers_for(context + methods + ranges) + methods + ranges
+    bound = context.context(tree)
+    text = abi() + HEAD + bound + FAULTS + helpers_for(bound + methods + ranges) + methods + ranges
     return _with_line_numbers(text)
 
 
@@ -89,14 +88,14 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
         ),
     ]
     if not tree.writes("scatter", "e"):
-        texts.append(_function(*emit_pull.method(tree)))
+        texts.append(_function(*pull.method(tree)))
     return texts
 
 
 def _ranges(tree: Tree) -> list[str]:
     texts = [phases.masters(tree, name) for name in ("init", "start", "active") if name in tree.functions]
     if tree.gather is not None:
-        texts += [emit_gather.gather_row(tree), emit_gather.gather(tree)]
+        texts += [gather.gather_row(tree), gather.gather(tree)]
     texts.append(phases.totals(tree))
     if "apply" in tree.functions:
         texts.append(phases.apply(tree))
@@ -105,7 +104,7 @@ def _ranges(tree: Tree) -> list[str]:
     if "scatter" in tree.functions:
         texts.append(phases.scatter_push(tree))
         if not tree.writes("scatter", "e"):
-            texts.append(emit_pull.scatter_pull(tree))
+            texts.append(pull.scatter_pull(tree))
     if tree.message is not None:
         texts.append(phases.combine(tree, "gl_combine_messages", tree.message, "message"))
     return texts

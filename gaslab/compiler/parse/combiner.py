@@ -7,8 +7,8 @@ from typing import Any
 
 from gaslab import program
 from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
-from gaslab.compiler.fields import storage_of
-from gaslab.compiler.source import FunctionSource
+from gaslab.compiler.parse.fields import storage_of
+from gaslab.compiler.parse.source import FunctionSource
 from gaslab.compiler.tree import STORAGE, Combiner
 
 _CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"

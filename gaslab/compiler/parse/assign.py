@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from gaslab.annotations import Namespace, evaluate
-from gaslab.compiler.calls import Calls
-from gaslab.compiler.convert import named
-from gaslab.compiler.fields import storage_of
-from gaslab.compiler.names import ATTRIBUTES
+from gaslab.compiler.parse.calls import Calls
+from gaslab.compiler.parse.convert import named
+from gaslab.compiler.parse.fields import storage_of
+from gaslab.compiler.parse.names import ATTRIBUTES
 from gaslab.compiler.tree import STORAGE, Assign, Const, EdgeField, Expr, Stmt, VertexField
 from gaslab.errors import ProgramError
 from gaslab.program import ALL

@@ -6,7 +6,7 @@ its registers, and loops over its block; the program's methods are inlined into 
 
 from __future__ import annotations
 
-from gaslab.compiler.emit_names import (
+from gaslab.compiler.emit.names import (
     ATTRIBUTES,
     C_TYPE,
     MEMBER,

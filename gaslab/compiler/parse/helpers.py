@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from types import FunctionType
 
-from gaslab.compiler.body import Body, ascii_name
-from gaslab.compiler.convert import join, named
-from gaslab.compiler.frame import Frame, Unit
-from gaslab.compiler.source import function_source
+from gaslab.compiler.parse.body import Body, ascii_name
+from gaslab.compiler.parse.convert import join, named
+from gaslab.compiler.parse.frame import Frame, Unit
+from gaslab.compiler.parse.source import function_source
 from gaslab.compiler.tree import Aggregate, Expr, Function, Global, Local, Param
 
 

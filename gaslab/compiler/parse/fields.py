@@ -7,8 +7,8 @@ from typing import Annotated, Any, get_origin
 
 from gaslab import program
 from gaslab.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
-from gaslab.compiler.convert import constant, join, type_of
-from gaslab.compiler.source import ClassSource, class_source
+from gaslab.compiler.parse.convert import constant, join, type_of
+from gaslab.compiler.parse.source import ClassSource, class_source
 from gaslab.compiler.tree import REQUIRED, STORAGE, Variable
 from gaslab.errors import nearest
 

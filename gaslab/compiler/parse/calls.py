@@ -9,11 +9,11 @@ import math
 from types import FunctionType
 from typing import Any
 
-from gaslab.compiler.convert import INT_MAX, INT_MIN, constant
-from gaslab.compiler.declare import PHASES
-from gaslab.compiler.frame import MISSING
-from gaslab.compiler.names import nearest_only
-from gaslab.compiler.operators import Operators
+from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant
+from gaslab.compiler.parse.declare import PHASES
+from gaslab.compiler.parse.frame import MISSING
+from gaslab.compiler.parse.names import nearest_only
+from gaslab.compiler.parse.operators import Operators
 from gaslab.compiler.tree import Binary, Call, CallHelper, Cast, Const, Expr
 from gaslab.errors import ProgramError, nearest
 

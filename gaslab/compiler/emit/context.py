@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.emit_names import (
+from gaslab.compiler.emit.names import (
     ATTRIBUTES,
     C_TYPE,
     MEMBER,

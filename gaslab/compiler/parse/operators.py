@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from gaslab.compiler.convert import IDS, NUMBERS, named
-from gaslab.compiler.names import Names
+from gaslab.compiler.parse.convert import IDS, NUMBERS, named
+from gaslab.compiler.parse.names import Names
 from gaslab.compiler.tree import Binary, Call, Cast, Compare, Conditional, Const, Expr, Global, Logical, Unary
 
 _OPERATORS: dict[type[ast.operator], str] = {

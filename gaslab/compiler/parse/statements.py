@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gaslab.compiler.assign import Assignments
+from gaslab.compiler.parse.assign import Assignments
 from gaslab.compiler.tree import (
     Assign,
     Break,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from types import FunctionType
 
 from gaslab import program
-from gaslab.compiler.combiner import combiner
-from gaslab.compiler.fields import fields, parameters
-from gaslab.compiler.source import FunctionSource, class_source, function_source
+from gaslab.compiler.parse.combiner import combiner
+from gaslab.compiler.parse.fields import fields, parameters
+from gaslab.compiler.parse.source import FunctionSource, class_source, function_source
 from gaslab.compiler.tree import Combiner, Variable
 from gaslab.errors import ProgramError
 

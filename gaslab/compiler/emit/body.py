@@ -7,7 +7,7 @@ vertex, its values in registers), `x` (the far vertex, a local id) and `e` (the 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit_names import (
+from gaslab.compiler.emit.names import (
     C_TYPE,
     aggregate_name,
     constant,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gaslab.compiler import numerics
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit_body import ARITHMETIC
-from gaslab.compiler.emit_names import INTEGER_RANGE
+from gaslab.compiler.emit.body import ARITHMETIC
+from gaslab.compiler.emit.names import INTEGER_RANGE
+from gaslab.compiler.interpret import numerics
 
 COMBINE = {"sum": "{0} + {1}", "min": "minimum({0}, {1})", "max": "maximum({0}, {1})"}
 ZERO = {"float": "0.0", "int": "0", "bool": "False", "id": "0"}

@@ -6,10 +6,10 @@ import ast
 import difflib
 
 from gaslab import program
-from gaslab.compiler.declare import PHASES, Declared
-from gaslab.compiler.method import entities_of
-from gaslab.compiler.names import GLOBALS
-from gaslab.compiler.source import class_source
+from gaslab.compiler.parse.declare import PHASES, Declared
+from gaslab.compiler.parse.method import entities_of
+from gaslab.compiler.parse.names import GLOBALS
+from gaslab.compiler.parse.source import class_source
 from gaslab.compiler.tree import ForRange, If, Signal, Stmt, Tree, While
 from gaslab.errors import nearest
 

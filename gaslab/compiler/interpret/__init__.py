@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gaslab.compiler import numerics
-from gaslab.compiler.emit_names import identity
-from gaslab.compiler.interpret_body import namespace
+from gaslab.compiler.emit.names import identity
+from gaslab.compiler.interpret import numerics
+from gaslab.compiler.interpret.body import namespace
 from gaslab.compiler.tree import Tree
 
 IN, OUT = 1, 2

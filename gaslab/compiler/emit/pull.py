@@ -13,10 +13,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit_body import Body
-from gaslab.compiler.emit_gather import look_ahead
-from gaslab.compiler.emit_names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
-from gaslab.compiler.emit_phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, load
+from gaslab.compiler.emit.body import Body
+from gaslab.compiler.emit.gather import look_ahead
+from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
+from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, load
 from gaslab.compiler.tree import STORAGE, Tree
 
 

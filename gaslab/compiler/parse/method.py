@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from gaslab.compiler.body import Body
-from gaslab.compiler.combiner import annotation_value
-from gaslab.compiler.convert import named
-from gaslab.compiler.declare import Declared, parameters_of
-from gaslab.compiler.fields import storage_of
-from gaslab.compiler.frame import Unit
-from gaslab.compiler.source import FunctionSource
+from gaslab.compiler.parse.body import Body
+from gaslab.compiler.parse.combiner import annotation_value
+from gaslab.compiler.parse.convert import named
+from gaslab.compiler.parse.declare import Declared, parameters_of
+from gaslab.compiler.parse.fields import storage_of
+from gaslab.compiler.parse.frame import Unit
+from gaslab.compiler.parse.source import FunctionSource
 from gaslab.compiler.tree import STORAGE, Aggregate, Combiner, Expr, Function
 from gaslab.errors import ProgramError
 
