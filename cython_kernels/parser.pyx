@@ -21,9 +21,10 @@ cdef extern from "text.h" nogil:
         double real
     int64_t gl_count_lines(const uint8_t *p, int64_t length)
     int64_t gl_read_digits(const uint8_t *p, uint64_t *value)
-    int gl_read_number(const uint8_t *p, gl_number *out)
+    int gl_read_number(const uint8_t *p, gl_number *out, const uint64_t *five)
     enum:
         GL_NOT_NUMBER, GL_INTEGER, GL_DOUBLE, GL_HARD_DOUBLE
+        GL_FIVE_MIN, GL_FIVE_MAX
 
 cdef extern from "names.h" nogil:
     ctypedef struct gl_names:
@@ -51,6 +52,21 @@ PROBLEMS = (
 cdef enum:
     FINE, TOO_FEW, TOO_MANY, NOT_INTEGER, NEGATIVE, TOO_LARGE, EMPTY_ID, NOT_NUMBER, IS_NAN
     OUT_OF_RANGE, NUL, CARRIAGE_RETURN, QUOTE, NOT_UTF8
+
+def _fives():
+    """Return the powers of five that text.h wants."""
+    powers = np.empty((GL_FIVE_MAX - GL_FIVE_MIN + 1, 2), dtype=np.uint64)
+    for k in range(GL_FIVE_MIN, GL_FIVE_MAX + 1):
+        five = 5 ** abs(k)
+        if k >= 0:
+            five = five << 128 >> five.bit_length()
+        else:
+            five = (1 << (five.bit_length() + 127)) // five + 1
+        powers[k - GL_FIVE_MIN] = five >> 64, five & (2**64 - 1)
+    return powers
+
+
+cdef uint64_t[:, ::1] FIVES = _fives()
 
 cdef enum:                    # roles of a field; a column k has role k
     SOURCE = -1
@@ -141,7 +157,7 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
                     break
                 p += 1
         else:
-            kind[k] = gl_read_number(p, &number[k])
+            kind[k] = gl_read_number(p, &number[k], &FIVES[0, 0])
             if kind[k] != GL_INTEGER and kind[k] != GL_DOUBLE:
                 return NULL
             p += number[k].length
@@ -314,7 +330,7 @@ cdef int _number(Token *token, int *kind, gl_number *number) noexcept nogil:
     cdef int ok
     if length == 0:
         return NOT_NUMBER
-    kind[0] = gl_read_number(p, number)
+    kind[0] = gl_read_number(p, number, &FIVES[0, 0])
     if kind[0] != GL_NOT_NUMBER and number.length == length:
         if kind[0] == GL_HARD_DOUBLE:
             number.real = _hard_double(p, length, &ok)
