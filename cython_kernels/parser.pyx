@@ -26,6 +26,16 @@ cdef extern from "text.h" nogil:
         GL_NOT_NUMBER, GL_INTEGER, GL_DOUBLE, GL_HARD_DOUBLE
         GL_FIVE_MIN, GL_FIVE_MAX
 
+cdef extern from "fields.h" nogil:
+    ctypedef struct gl_field:
+        const uint8_t *at
+        int64_t length
+        int quoted
+    bint gl_blank(uint8_t c)
+    int gl_split_blanks(const uint8_t *p, const uint8_t *end, gl_field *field, int most)
+    int gl_split_delimiter(const uint8_t *p, const uint8_t *end, uint8_t delimiter, gl_field *field, int most)
+    bint gl_is_utf8(const uint8_t *p, int64_t length)
+
 cdef extern from "names.h" nogil:
     ctypedef struct gl_names:
         uint8_t *arena
@@ -94,15 +104,6 @@ cdef struct Run:
     int64_t *bad              # [KEPT_BAD, 5]: line, offset, length, problem, field
     gl_names *names
 
-cdef struct Token:
-    const uint8_t *at
-    int64_t length
-    int quoted                # 1: in quotes, 2: with doubled quotes inside
-
-
-cdef inline bint _blank(uint8_t c) noexcept nogil:
-    return c == 32 or c == 9
-
 
 cdef inline void _as_reals(Run *run, int k) noexcept nogil:
     """Turn column *k*'s integers so far into doubles: its type is decided by all of its values."""
@@ -138,9 +139,9 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
     p += count
     for k in range(1, dialect.num_fields):
         if dialect.delimiter == 0:
-            if not _blank(p[0]):
+            if not gl_blank(p[0]):
                 return NULL
-            while _blank(p[0]):
+            while gl_blank(p[0]):
                 p += 1
         else:
             if p[0] != dialect.delimiter:
@@ -180,74 +181,7 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
     return p + 1
 
 
-cdef int _split_blanks(const uint8_t *p, const uint8_t *end, Token *token, int most) noexcept nogil:
-    """Cut a line at runs of blanks; return the number of fields, at most *most* + 1."""
-    cdef int n = 0
-    while True:
-        while p < end and _blank(p[0]):
-            p += 1
-        if p == end or n > most:
-            return n
-        if n < most:
-            token[n].at = p
-            token[n].quoted = 0
-        while p < end and not _blank(p[0]):
-            p += 1
-        if n < most:
-            token[n].length = p - token[n].at
-        n += 1
-
-
-cdef int _split_delimiter(const uint8_t *p, const uint8_t *end, uint8_t delimiter, Token *token, int most) noexcept nogil:
-    """Cut a line at every *delimiter* outside double quotes; return the number of fields, -1 for bad quotes."""
-    cdef int n = 0
-    cdef const uint8_t *stop
-    while True:
-        while p < end and p[0] != delimiter and _blank(p[0]):
-            p += 1
-        if n > most:
-            return n
-        if p < end and p[0] == 34:
-            p += 1
-            stop = p
-            if n < most:
-                token[n].at = p
-                token[n].quoted = 1
-            while True:
-                stop = <const uint8_t *> memchr(stop, 34, end - stop)
-                if stop == NULL:
-                    return -1
-                if stop + 1 < end and stop[1] == 34:
-                    if n < most:
-                        token[n].quoted = 2
-                    stop += 2
-                    continue
-                break
-            if n < most:
-                token[n].length = stop - p
-            p = stop + 1
-            while p < end and p[0] != delimiter and _blank(p[0]):
-                p += 1
-            if p < end and p[0] != delimiter:
-                return -1
-        else:
-            stop = <const uint8_t *> memchr(p, delimiter, end - p)
-            if stop == NULL:
-                stop = end
-            if n < most:
-                token[n].at = p
-                token[n].quoted = 0
-                token[n].length = stop - p
-                while token[n].length > 0 and _blank(p[token[n].length - 1]):
-                    token[n].length -= 1
-            p = stop
-        n += 1
-        if p == end:
-            return n
-        p += 1
-
-
-cdef int _integer_id(Token *token, int64_t *value, int64_t *counter) noexcept nogil:
+cdef int _integer_id(gl_field *token, int64_t *value, int64_t *counter) noexcept nogil:
     cdef uint64_t digits
     cdef int64_t count, zeros = 0
     cdef const uint8_t *p = token.at
@@ -266,39 +200,6 @@ cdef int _integer_id(Token *token, int64_t *value, int64_t *counter) noexcept no
         return TOO_LARGE
     value[0] = <int64_t> digits
     return FINE
-
-
-cdef inline bint _follows(uint8_t c) noexcept nogil:
-    return (c & 0xC0) == 0x80
-
-
-cdef bint _utf8(const uint8_t *p, int64_t length) noexcept nogil:
-    """Whether the bytes are UTF-8 (RFC 3629: no surrogates, no overlong forms)."""
-    cdef const uint8_t *end = p + length
-    cdef uint8_t c
-    while p < end:
-        c = p[0]
-        if c < 0x80:
-            p += 1
-        elif 0xC2 <= c <= 0xDF:
-            if end - p < 2 or not _follows(p[1]):
-                return False
-            p += 2
-        elif 0xE0 <= c <= 0xEF:
-            if end - p < 3 or not _follows(p[1]) or not _follows(p[2]):
-                return False
-            if (c == 0xE0 and p[1] < 0xA0) or (c == 0xED and p[1] > 0x9F):
-                return False
-            p += 3
-        elif 0xF0 <= c <= 0xF4:
-            if end - p < 4 or not _follows(p[1]) or not _follows(p[2]) or not _follows(p[3]):
-                return False
-            if (c == 0xF0 and p[1] < 0x90) or (c == 0xF4 and p[1] > 0x8F):
-                return False
-            p += 4
-        else:
-            return False
-    return True
 
 
 cdef double _hard_double(const uint8_t *p, int64_t length, int *ok) noexcept with gil:
@@ -324,7 +225,7 @@ cdef bint _is_word(const uint8_t *p, int64_t length, const char *word) noexcept 
     return word[length] == 0
 
 
-cdef int _number(Token *token, int *kind, gl_number *number) noexcept nogil:
+cdef int _number(gl_field *token, int *kind, gl_number *number) noexcept nogil:
     cdef const uint8_t *p = token.at
     cdef int64_t length = token.length, sign
     cdef int ok
@@ -350,7 +251,7 @@ cdef int _number(Token *token, int *kind, gl_number *number) noexcept nogil:
     return NOT_NUMBER
 
 
-cdef int64_t _name(gl_names *names, Token *token) noexcept nogil:
+cdef int64_t _name(gl_names *names, gl_field *token) noexcept nogil:
     """Intern a token; doubled quotes are made single in the free part of the arena first."""
     cdef uint8_t *free_part
     cdef int64_t i = 0, n = 0
@@ -366,7 +267,7 @@ cdef int64_t _name(gl_names *names, Token *token) noexcept nogil:
 
 cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *run, int *field) noexcept nogil:
     """Parse the line [p, end) without its line end: store an edge and return FINE, or what is wrong."""
-    cdef Token token[FIELDS]
+    cdef gl_field token[FIELDS]
     cdef gl_number number[FIELDS]
     cdef int kind[FIELDS]
     cdef int64_t ends[2]
@@ -378,9 +279,9 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
     if memchr(p, 13, end - p) != NULL:
         return CARRIAGE_RETURN
     if dialect.delimiter == 0:
-        n = _split_blanks(p, end, token, most)
+        n = gl_split_blanks(p, end, token, most)
     else:
-        n = _split_delimiter(p, end, <uint8_t> dialect.delimiter, token, most)
+        n = gl_split_delimiter(p, end, <uint8_t> dialect.delimiter, token, most)
     if n < 0:
         return QUOTE
     field[0] = n
@@ -395,7 +296,7 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
             if dialect.strings:
                 if token[k].length == 0:
                     return EMPTY_ID
-                if not _utf8(token[k].at, token[k].length):
+                if not gl_is_utf8(token[k].at, token[k].length):
                     return NOT_UTF8
             else:
                 problem = _integer_id(&token[k], &ends[-1 - role], run.counter)
@@ -446,7 +347,7 @@ cdef void _parse_run(
                 continue
         end = <const uint8_t *> memchr(p, 10, stop - p)
         first = p
-        while _blank(first[0]):
+        while gl_blank(first[0]):
             first += 1
         if p - text == header:
             counter[HEADERS] += 1
@@ -506,7 +407,8 @@ def parse(
     or of float64 in the runs marked in *real*). With *strings*, ``names[t]`` describes run t's
     name table (`gaslab.ingest.names.NameTable.describe`) and ends are indices into it.
 
-    Returns (counters int64[runs, len(COUNTERS)], bad int64[runs, KEPT_BAD, 5] as (line, offset,
+    Returns (counters int64[runs, len(COUNTERS)], where *largest* is the size of a run's name table if there
+    are any, bad int64[runs, KEPT_BAD, 5] as (line, offset,
     length, problem, field), real uint8[runs, columns]).
     """
     cdef int runs = bounds.shape[0] - 1, num_columns = len(columns), t, k
@@ -545,7 +447,7 @@ cdef void _one_run(
     cdef Run run
     cdef gl_names table
     if bounds[t] == bounds[t + 1]:
-        counters[t, LARGEST] = -1
+        counters[t, LARGEST] = names[t, 4] if dialect.strings else -1
         return
     run.source = &source[0] + first[t]
     run.target = &target[0] + first[t]
@@ -573,14 +475,14 @@ def _check_block(const uint8_t[::1] text, int64_t begin, int64_t end):
 
 def fields(bytes line, int delimiter):
     """Return the fields of one line (without its line end) as bytes, or None for bad quotes."""
-    cdef Token token[FIELDS]
+    cdef gl_field token[FIELDS]
     cdef bytes padded = line + b"\n" + bytes(PADDING)
     cdef const uint8_t *p = padded
     cdef int n, k
     if delimiter == 0:
-        n = _split_blanks(p, p + len(line), token, FIELDS)
+        n = gl_split_blanks(p, p + len(line), token, FIELDS)
     else:
-        n = _split_delimiter(p, p + len(line), <uint8_t> delimiter, token, FIELDS)
+        n = gl_split_delimiter(p, p + len(line), <uint8_t> delimiter, token, FIELDS)
     if n < 0:
         return None
     found = []

@@ -181,7 +181,7 @@ class VertexIds:
             return f", whose ids are 0 to {self.num_vertices - 1}"
         at = int(np.searchsorted(self._table, min(max(wanted, 0), (1 << 63) - 1)))
         near = {
-            v for part in self.comm.allgather(self._table[max(at - 1, 0) : at + 1].tolist()) for v in part
+            v for part in self.comm.allgather(self._table[max(at - 2, 0) : at + 2].tolist()) for v in part
         }
         closest = sorted(near, key=lambda v: (abs(v - wanted), v))[:2]
         return _nearest_ids(sorted(closest))

@@ -95,11 +95,15 @@ def data_lines(file: InputFile, comment: np.ndarray) -> Iterator[tuple[int, byte
 
 
 def first_lines(files: Sequence[InputFile], comment: np.ndarray, count: int) -> list[tuple[int, bytes]]:
-    """Return (file, line) of the first *count* data lines of the input."""
+    """Return (file, line) of the first *count* data lines that are text, of all the input.
+
+    One with a NUL or a carriage return inside says nothing of the layout; reading will reject it.
+    """
     found: list[tuple[int, bytes]] = []
     for index, file in enumerate(files):
         for _, line in data_lines(file, comment):
-            found.append((index, line))
+            if b"\0" not in line and b"\r" not in line:
+                found.append((index, line))
             if len(found) == count:
                 return found
     return found
@@ -209,7 +213,7 @@ def _roles(
     fields: list[str] = []
     said: list[str] = []
     for k, value in enumerate(sample):
-        name = called.get(k, own[k])
+        name = called.get(k, f"column{k}" if names is None and k < 2 else own[k])
         fields.append("source" if k == source else "target" if k == target else name)
         if k in (source, target):
             continue

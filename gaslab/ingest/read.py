@@ -37,7 +37,74 @@ def read_edges(
     drop_self_loops: bool = False,
     threads: int | None = None,
 ) -> EdgeList:
-    """Read an edge list from text (collective)."""
+    """Read edges from text, one a line (collective).
+
+    Parameters
+    ----------
+    path : path or sequence of paths
+        Files, plain or gzip (told by content, not by name), or globs. Every rank parses its own range
+        of the bytes of the plain ones; a gzip file is read whole by one rank.
+    comm : Comm, optional
+        The ranks; all of them by default.
+    ids : {"auto", "int", "str"}
+        ``"int"``: 0 to 2**63 - 1 in digits alone, ``007`` is 7. ``"str"``: any UTF-8, byte for byte.
+        ``"auto"``: text if an id of the first data line is not an integer (``+5``, ``1_000`` and ``5.0``
+        are not) or any id of the input has a leading zero; else integers, and then a negative, larger
+        or other id is a bad line.
+    columns : dict or sequence of str, optional
+        Which further fields become columns. By default all: fields are called ``weight`` (the third)
+        and ``column3``, ``column4``, ... (counted from 0), or as the header names them. A dict binds
+        names to fields (``{"cost": 2}``, ``{"cost": "price"}``; ``source`` and ``target`` too) and leaves
+        fields out (``{"weight": None}``, and any whose own name is bound to another); a sequence names
+        the only ones to keep. A column is int64 if all its values are integers that fit, else float64.
+    comments : str
+        A line whose first visible character is one of these is a comment.
+    delimiter : str, optional
+        Between fields: a punctuation character or ``"whitespace"``, ``"tab"``, ``"comma"``, ... By default
+        a comma if the first data line has one, else runs of blanks. With a delimiter, blanks around
+        fields do not count, and fields may be in double quotes, doubled inside.
+    header : bool, optional
+        Whether the first data line names the fields. By default it does if it has ``source`` and
+        ``target`` (or ``src, dst``; ``from, to``; ``FromNodeId, ToNodeId``), or, with a delimiter, if its
+        ids or a further field are text where the next line has integers or a number. A file that
+        begins with the same line repeats it.
+    directed : bool
+        False: a line is one edge between its ends, in both directions.
+    on_bad_line : {"error", "skip"}
+        A bad line has too few or too many fields (the first data line decides), an id or a number that
+        is none, a number that is nan or beyond float64 (``inf`` is fine), an unclosed quote, an empty id,
+        a NUL, a carriage return other than before the newline, or ids that are not UTF-8. The first one
+        is an error; or bad lines are left out, counted, and warned of once.
+    max_bad_lines : int, optional
+        With ``"skip"``: more are an error all the same.
+    drop_duplicates, drop_self_loops : bool
+        Leave out all but the first (by file and line) of the edges with the same ends, in any order
+        where edges have no direction; leave out edges from a vertex to itself. Their vertices stay.
+    threads : int, optional
+
+    Returns
+    -------
+    EdgeList
+        A byte-order mark is not part of the first line; a last line without newline is a line like
+        any other, and so is one that ends in CR LF.
+
+    Raises
+    ------
+    InputError
+        On every rank alike: no such file, a directory, a format other than text and gzip, gzip data
+        that is damaged or ends too early, no line end in 1 MiB, a bad line, or no edge at all.
+    UsageError
+        Options that cannot be or do not fit the input.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "edges.txt")
+    >>> _ = open(path, "w").write("# knows\\n3 7 0.5\\n7 9 1\\n")
+    >>> edges = read_edges(path)
+    >>> edges.num_vertices, edges.src.tolist(), edges.dst.tolist(), edges.columns["weight"].tolist()
+    (3, [0, 1], [1, 2], [0.5, 1.0])
+    """
     comm = world() if comm is None else comm
     threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
     files = comm.on_root(lambda: find_files(path))

@@ -96,14 +96,19 @@ def read_text(
     )
     _settle_bad_lines(parsed, files, layout, comm, counts, on_bad_line, max_bad_lines)
     if counts["edges"] == 0:
-        named = ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
-        what = [
-            f"{counts[name]} {name}" for name in ("headers", "comments", "blanks", "rejected") if counts[name]
-        ]
-        raise InputError(
-            f"{named}: holds no edges ({counts['lines']} lines{': ' if what else ''}{', '.join(what)})"
-        )
+        raise InputError(_no_edges(files, counts))
     return parsed, layout, counts
+
+
+def _no_edges(files: Sequence[InputFile], counts: dict[str, int]) -> str:
+    named = ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
+    kinds = {"headers": "header", "comments": "comment", "blanks": "blank", "rejected": "bad line"}
+    what = ", ".join(_plural(counts[name], kind) for name, kind in kinds.items() if counts[name])
+    return f"{named}: holds no edges ({_plural(counts['lines'], 'line')}{': ' if what else ''}{what})"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _moved(array: np.ndarray, rows: int, room: int) -> np.ndarray:
