@@ -3,8 +3,9 @@
     python benchmarks/pagerank.py --threads 2
     mpiexec -n 2 python benchmarks/pagerank.py
 
-Both sides do the full iteration in float64: product, teleport, dangling mass, L1 change. Under
-mpiexec scipy runs on rank 0 while the others wait. Also times a user's copy of the program.
+In float64. Ours is timed whole: product, teleport, dangling mass, L1 change, and the messages; of
+scipy's iteration only the product counts. Under mpiexec scipy runs on rank 0 while the others
+wait. Also times a user's copy of the program.
 """
 
 from __future__ import annotations
@@ -71,16 +72,17 @@ def scipy_side(graph: gl.Graph) -> tuple[object, list[np.ndarray]]:
     divisor, dangling = 1.0 / np.maximum(out, 1), out == 0
 
     def run() -> float:
-        x = np.full(n, 1.0 / n)
-        began = time.perf_counter()
+        x, seconds = np.full(n, 1.0 / n), 0.0
         for _ in range(ITERATIONS):
-            y = matrix @ (x * divisor)
+            share = x * divisor
+            began = time.perf_counter()
+            y = matrix @ share
+            seconds += time.perf_counter() - began
             y *= 0.85
             y += (0.15 + 0.85 * x[dangling].sum()) / n
-            np.abs(y - x).sum()
             x = y
         answer[:] = [x]
-        return time.perf_counter() - began
+        return seconds
 
     return run, answer
 
@@ -102,7 +104,7 @@ def main() -> None:
     warnings.simplefilter("ignore", gl.ConvergenceWarning)  # the limit is the point here
     sides = {
         "gaslab": side(gl.programs.PageRank(tolerance=0.0)),
-        "scipy CSR": theirs,
+        "scipy CSR product": theirs,
         "gaslab, user's copy": side(MyPageRank()),
     }
     timings = in_turn(sides, options.repeats)
