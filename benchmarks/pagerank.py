@@ -88,8 +88,12 @@ def scipy_side(graph: gl.Graph) -> tuple[object, list[np.ndarray]]:
 
 
 def main() -> None:
-    options = parser(__doc__).parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--compact", action="store_true", help="leave out vertices without edges")
+    options = arguments.parse_args()
     graph = rmat(options)
+    if options.compact:
+        graph = gl.Graph.from_edges(*graph.edges(on="all"), strategy=options.strategy)
     theirs, answer = scipy_side(graph)
 
     def side(program: gl.VertexProgram):
