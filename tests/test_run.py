@@ -131,6 +131,14 @@ def test_a_run_ends_when_nobody_is_signalled() -> None:
     assert result.metrics["updates"] == 5
 
 
+def test_a_limit_that_comes_just_when_nobody_is_left_is_the_program_s_own_end() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert gl.run(Relay(first=2), ring(5), max_iterations=5).converged
+    with pytest.warns(gl.ConvergenceWarning):
+        assert not gl.run(Relay(first=2), ring(5), max_iterations=4).converged
+
+
 def test_the_timeout_is_looked_at_between_supersteps() -> None:
     with pytest.raises(gl.TimeoutExpired, match=r"after 0 supersteps"):
         gl.run(Count(until=10**9), ring(3), timeout=0.0)
@@ -195,8 +203,7 @@ def test_columns_that_are_not_there(columns: dict[str, str] | None, message: str
 
 def test_written_edge_fields_are_answered_and_the_graph_keeps_its_own() -> None:
     graph = ring(3, columns={"mark": np.array([10, 20, 30])})
-    with pytest.warns(gl.ConvergenceWarning):
-        result = gl.run(Marks(), graph, max_iterations=1)
+    result = gl.run(Marks(), graph, max_iterations=1)
     assert result.edges["mark"].tolist() == [11, 21, 31]
     assert sorted(graph.edge_columns["mark"].tolist()) == [10, 20, 30]
     with pytest.raises(gl.UsageError, match="an undirected edge has two ends that would write it"):

@@ -145,6 +145,8 @@ def run(
             )
             bar.update()
     superstep.finish()
+    if not (stopping.done or stopping.quiet):  # the limit may have come just when nobody was left
+        stopping.quiet = superstep.is_quiet()
     computed = time.perf_counter()
     bytes_sent = comm.bytes_sent - bytes_before
     if not stopping.converged and comm.rank == 0:

@@ -37,7 +37,7 @@ class Stopping:
         self.tree, self.program, self.graph = tree, program, graph
         self.limit, self.timeout = limit, timeout
         self.quiet = False  # no vertex was active
-        self._done = False
+        self.done = False
         self._began = time.perf_counter()
         self._ends_itself = tree.has_done or bool({"scatter", "active"} & tree.functions.keys())
         self._works = bool({"gather", "apply", "scatter"} & tree.functions.keys())
@@ -50,19 +50,19 @@ class Stopping:
     @property
     def converged(self) -> bool:
         """Whether the program came to its own end (a program without one ends at the limit)."""
-        return self._done or self.quiet or not self._ends_itself or not self._works
+        return self.done or self.quiet or not self._ends_itself or not self._works
 
     def now(self, state: RunState, history: list[dict[str, Any]]) -> bool:
         """Return whether the run is over before the next superstep (collective)."""
         if not self._works:
             return True
         if (self.tree.has_done and history) or self.timeout is not None:
-            self._done, late = self.graph.comm.on_root(lambda: self._look(state, bool(history)))
-            if late and not self._done:
+            self.done, late = self.graph.comm.on_root(lambda: self._look(state, bool(history)))
+            if late and not self.done:
                 raise TimeoutExpired(
                     f"{self.tree.name} ran out of {self.timeout:.3g} s after {state.superstep} supersteps"
                 )
-        return self._done or (self.limit is not None and state.superstep >= self.limit)
+        return self.done or (self.limit is not None and state.superstep >= self.limit)
 
     def _look(self, state: RunState, begun: bool) -> tuple[bool, bool]:
         done = False
