@@ -7,6 +7,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from tests.agreement import Task, assert_agree, by_reference, on_ranks
+from tests.drawn_programs import drawn_program
 from tests.graphs import STRATEGIES, Drawn, graphs
 from tests.mpi.ranks import Ranks
 from tests.zoo import CASES, Case
@@ -44,3 +45,14 @@ def test_the_engine_is_the_reference(ranks: Ranks, case: Case, data: st.DataObje
     graph = data.draw(graphs(directed=True if case.directed_only else None), label="graph")
     task = task_of(case, graph, data)
     agree(ranks, task, data.draw(st.sampled_from(STRATEGIES), label="strategy"), case.tolerance)
+
+
+@given(seed=st.integers(0, 1 << 30), data=st.data())
+def test_drawn_programs(ranks: Ranks, seed: int, data: st.DataObject) -> None:
+    """Programs nobody wrote: every combination of phases, combiners and directions is the reference."""
+    text = drawn_program(seed)
+    note(text)
+    graph = data.draw(graphs(), label="graph")
+    parameters = {"source": data.draw(st.sampled_from(graph.ids), label="source")}
+    task = Task(f"drawn_{seed}:P", graph, limit=4, text=text, parameters=parameters)
+    agree(ranks, task, data.draw(st.sampled_from(STRATEGIES), label="strategy"), 1e-12)
