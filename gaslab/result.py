@@ -86,7 +86,8 @@ class Result:
         storage : mapping
             Field name to storage type; fields of type ``"id"`` hold global ids and become the user's.
         vertex_values : mapping
-            Field name to the values of this rank's masters.
+            Field name to the values of this rank's masters; fields whose name begins with ``_`` are the
+            program's own affair and are left out, here and in *edge_values*.
         edge_values : mapping
             Field name to the values of this rank's edges, in slot order.
         on : {"all", "root", "local"}
@@ -97,8 +98,8 @@ class Result:
         UsageError
             The copies would not fit into memory; the message says their size.
         """
-        local = graph.local
-        masters = local.gid[: local.num_masters]
+        vertex_values, edge_values = _public(vertex_values), _public(edge_values)
+        masters = graph.local.gid[: graph.local.num_masters]
         vertices = _Part({"id": masters}, vertex_values, storage)
         if edge_values:
             source, target = graph.edges()
@@ -123,6 +124,10 @@ class Result:
             f"{self.iterations:,} superstep{'s' * (self.iterations != 1)}, {end}; "
             f"fields: {', '.join([*self.vertices.columns, *self.edges.columns]) or 'none'}>"
         )
+
+
+def _public(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: array for name, array in values.items() if not name.startswith("_")}
 
 
 class _Part:

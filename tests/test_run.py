@@ -210,6 +210,36 @@ def test_written_edge_fields_are_answered_and_the_graph_keeps_its_own() -> None:
         gl.run(Marks(), ring(3, directed=False), max_iterations=1)
 
 
+class Memory(gl.VertexProgram):
+    """A field of the program's own, from gather to scatter."""
+
+    class Vertex(gl.Vertex):
+        _seen: int = 0
+        told: int = 0
+
+    class Edge(gl.Edge):
+        _crossed: int = 0
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return nbr._seen + 1
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v._seen += total
+        v.told = v._seen
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        e._crossed = v._seen
+        if self.superstep < 2:
+            nbr.signal()
+
+
+@pytest.mark.parametrize("engine", ["sync", "reference"])
+def test_fields_that_begin_with_an_underscore_are_in_no_result(engine: str) -> None:
+    result = gl.run(Memory(), ring(4), engine=engine)
+    assert result.vertices.columns == ["told"] and result.edges.columns == []
+    assert result.vertices["told"].tolist() == [7] * 4
+
+
 # ---- faults and figures ----------------------------------------------------------------------------
 
 
