@@ -236,7 +236,8 @@ class Memory(gl.VertexProgram):
 @pytest.mark.parametrize("engine", ["sync", "reference"])
 def test_fields_that_begin_with_an_underscore_are_in_no_result(engine: str) -> None:
     result = gl.run(Memory(), ring(4), engine=engine)
-    assert result.vertices.columns == ["told"] and result.edges.columns == []
+    assert result.vertices.columns == ["told"]
+    assert result.edges.columns == []
     assert result.vertices["told"].tolist() == [7] * 4
 
 
