@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from gaslab.program import uint32 as uint32
     from gaslab.programs.components import components as components
     from gaslab.programs.degrees import degrees as degrees
+    from gaslab.programs.jacobi import jacobi as jacobi
+    from gaslab.programs.mis import mis as mis
     from gaslab.programs.pagerank import pagerank as pagerank
     from gaslab.programs.sssp import sssp as sssp
     from gaslab.result import Result as Result
@@ -87,6 +89,8 @@ _HOME = {
     "run": "gaslab.engine.run",
     "components": "gaslab.programs.components",
     "degrees": "gaslab.programs.degrees",
+    "jacobi": "gaslab.programs.jacobi",
+    "mis": "gaslab.programs.mis",
     "pagerank": "gaslab.programs.pagerank",
     "sssp": "gaslab.programs.sssp",
 }  # fmt: skip

@@ -21,6 +21,8 @@ DONE, FAILED, USAGE, NOT_CONVERGED, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 124, 130
 COMMANDS = {
     "pagerank": ("gaslab.cli.builtins", "importance of every vertex (PageRank)"),
     "components": ("gaslab.cli.builtins", "weakly connected components"),
+    "mis": ("gaslab.cli.builtins", "a maximal independent set"),
+    "jacobi": ("gaslab.cli.builtins", "a sparse linear system A x = b"),
     "sssp": ("gaslab.cli.builtins", "shortest paths from one vertex"),
     "degrees": ("gaslab.cli.builtins", "in-, out- and total degree of every vertex"),
     "run": ("gaslab.cli.custom", "a vertex program of your own: FILE.py:Class"),

@@ -17,14 +17,16 @@ def show(style: str, graph: Graph, table: Table, count: int) -> list[str]:
 
     Parameters
     ----------
-    style : {"largest", "nearest", "groups"}
-        Vertices of the largest last field; of the smallest, as far as it is finite; or the groups of
-        vertices with the same last field, the biggest first.
+    style : {"largest", "nearest", "groups", "members"}
+        Vertices of the largest last field; of the smallest, as far as it is finite; the groups of
+        vertices with the same last field, the biggest first; or the vertices where it is true.
     table : Table
         This rank's rows, sorted by id.
     """
     if style == "groups":
         return _groups(graph, table, count)
+    if style == "members":
+        return _members(graph, table, count)
     key = _key(table, ascending=style == "nearest")
     if key is None:
         rows = np.arange(min(count, len(table)))
@@ -87,6 +89,17 @@ def _groups(graph: Graph, table: Table, count: int) -> list[str]:
     shares = np.array([f"{100 * n / graph.num_vertices:.1f}%" for n in size[order].tolist()])
     rows = Table({name: ids}, {"vertices": size[order], "share": shares}, {name: every[order]})
     return [f"{total:,} group{'s' * (total != 1)}", *_numbered(rows)]
+
+
+def _members(graph: Graph, table: Table, count: int) -> list[str]:
+    """Count the vertices whose last field is true, then show the first of them."""
+    inside = np.flatnonzero(table[table.columns[-1]])
+    total = int(graph.comm.allreduce(inside.size))
+    whole = _join(graph.comm.allgather(table.take(inside[:count]).select()))
+    if graph.comm.rank > 0:
+        return []
+    first = whole.take(np.argsort(whole.global_ids["id"])[:count])
+    return [f"{total:,} of {graph.num_vertices:,} vertices", *_numbered(first)]
 
 
 def _numbered(table: Table) -> list[str]:

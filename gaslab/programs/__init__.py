@@ -5,6 +5,8 @@ The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand 
 
 from gaslab.programs.components import Components
 from gaslab.programs.degrees import Degrees
+from gaslab.programs.jacobi import Jacobi
+from gaslab.programs.mis import IndependentSet
 from gaslab.programs.pagerank import PageRank
 from gaslab.programs.pagerank_variants import (
     OutWeight,
@@ -18,6 +20,8 @@ from gaslab.programs.sssp import ShortestPaths
 __all__ = [
     "Components",
     "Degrees",
+    "IndependentSet",
+    "Jacobi",
     "OutWeight",
     "PageRank",
     "PersonalizedPageRank",

@@ -1,0 +1,42 @@
+"""The built-in programs as commands: what each takes, which function runs it, how its answer is shown.
+
+The commands are gathered by what they answer: `ranking`, `paths`, `groups`, `local`, `models`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gaslab.cli.arguments import Parser, add_input, add_output, add_running, read_options
+from gaslab.cli.builtins import groups, local, models, paths, ranking
+
+BUILTINS = {
+    **ranking.COMMANDS,
+    **paths.COMMANDS,
+    **groups.COMMANDS,
+    **local.COMMANDS,
+    **models.COMMANDS,
+}
+
+
+def parser(name: str) -> Parser:
+    """Return the parser of a built-in's command."""
+    builtin = BUILTINS[name]
+    made = Parser(name, "GRAPH...", builtin.description)
+    add_input(made)
+    if builtin.add is not None:
+        builtin.add(made)
+    add_running(made)
+    add_output(made)
+    made.set_defaults(**builtin.defaults)
+    return made
+
+
+def execute(arguments: Any) -> int:
+    """Run a built-in on a graph and report."""
+    from gaslab.cli.job import Job
+
+    builtin = BUILTINS[arguments.command]
+    job = Job(arguments, read_options(arguments, builtin.keep(arguments)))
+    result = builtin.call(job.graph, arguments, job.options())
+    return job.finish(result, list(arguments.fields or builtin.fields), builtin.show)

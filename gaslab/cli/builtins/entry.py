@@ -1,0 +1,68 @@
+"""`Builtin`: what a built-in program is at the command line, and what several of them share."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gaslab.cli.arguments import Parser
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+Call = Callable[["Graph", Any, dict[str, Any]], "Result"]
+
+
+def no_columns(arguments: Any) -> list[str] | None:
+    """For `Builtin.keep`: the columns of the input are not read."""
+    return []
+
+
+def all_columns(arguments: Any) -> list[str] | None:
+    """For `Builtin.keep`: any column may be used."""
+    return None
+
+
+def weighted_columns(arguments: Any) -> list[str] | None:
+    """For `Builtin.keep`: columns are read if one is named as the weight."""
+    return None if weight(arguments) else []
+
+
+@dataclass(frozen=True)
+class Builtin:
+    """A built-in program at the command line."""
+
+    description: str
+    fields: tuple[str, ...]  # of its answer, as written by --output
+    call: Call
+    show: str  # how gaslab.cli.show prints its answer
+    add: Callable[[Parser], None] | None = None  # its own options
+    keep: Callable[[Any], list[str] | None] = no_columns  # columns of the input it uses; None: any
+    defaults: dict[str, Any] = field(default_factory=dict)  # of common options
+
+
+def plain(module: str, name: str) -> Call:
+    """Return the call of a function without options of its own; it is loaded when it is called."""
+
+    def call(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+        function = getattr(importlib.import_module(f"gaslab.programs.{module}"), name)
+        result: Result = function(graph, **options)
+        return result
+
+    return call
+
+
+def weight(arguments: Any) -> str | None:
+    """Return the weight column that the options name: ``--weight``, else ``--column weight=NAME``."""
+    if arguments.weight is not None:
+        return str(arguments.weight)
+    bound = dict(arguments.column).get("weight", "none")
+    return None if bound == "none" else "weight"
+
+
+def weight_by_default(arguments: Any) -> str | None:
+    """Return the weight column: ``--weight``, else "weight", unless ``--column weight=none``."""
+    return arguments.weight or (None if ("weight", "none") in arguments.column else "weight")

@@ -1,0 +1,12 @@
+"""Commands that put vertices into groups: components."""
+
+from __future__ import annotations
+
+from gaslab.cli.builtins.entry import Builtin, plain
+
+COMMANDS = {
+    "components": Builtin(
+        "Weakly connected components, each named by its smallest vertex id.",
+        ("component",), plain("components", "components"), "groups",
+    ),
+}  # fmt: skip

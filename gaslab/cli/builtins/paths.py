@@ -1,0 +1,35 @@
+"""Commands about distances: sssp."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gaslab.cli.arguments import Parser
+from gaslab.cli.builtins.entry import Builtin, all_columns, weight_by_default
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+def _add_sssp(made: Parser) -> None:
+    group = made.add_argument_group("sssp")
+    group.add_argument("--source", required=True, metavar="ID", help="the vertex that paths start from")
+    group.add_argument("--weight", metavar="NAME",
+                       help="length of an edge (default: the third column; 1 without one)")  # fmt: skip
+
+
+def _sssp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.cli.job import vertex_id
+    from gaslab.programs.sssp import sssp
+
+    source = vertex_id(arguments.source, graph)
+    return sssp(graph, source, weight=weight_by_default(arguments), **options)
+
+
+COMMANDS = {
+    "sssp": Builtin(
+        "Shortest paths from one vertex; inf where there is none.",
+        ("distance",), _sssp, "nearest", _add_sssp, all_columns,
+    ),
+}  # fmt: skip

@@ -1,0 +1,58 @@
+"""Commands that give every vertex a rank: pagerank, degrees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gaslab.cli.arguments import Parser, at_least, one_of
+from gaslab.cli.builtins.entry import Builtin, plain, weight, weighted_columns
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+def _add_pagerank(made: Parser) -> None:
+    group = made.add_argument_group("pagerank")
+    group.add_argument("--damping", type=at_least(0.0, float), default=0.85, metavar="D",
+                       help="probability of following an edge (default 0.85)")  # fmt: skip
+    group.add_argument("--tolerance", type=at_least(0.0, float), metavar="T",
+                       help="stop when the scores change by less in sum (default 1e-9)")  # fmt: skip
+    group.add_argument(
+        "--personalization", metavar="FILE", help="where to restart: id first, weight last (or 1)"
+    )
+    group.add_argument("--weight", metavar="NAME", help="follow edges in proportion to this column")
+    group.add_argument(
+        "--unnormalised", action="store_true", help="PowerGraph's scores: mean 1, dangling mass lost"
+    )
+    group.add_argument("--method", type=one_of("power", "signal"), default="power", metavar="power|signal",
+                       help="signal: run only vertices whose in-neighbours moved")  # fmt: skip
+
+
+def _pagerank(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.cli.job import read_values
+    from gaslab.programs.pagerank import pagerank
+
+    given = arguments.personalization
+    return pagerank(
+        graph,
+        damping=arguments.damping,
+        tolerance=arguments.tolerance,
+        personalization=None if given is None else read_values(given, graph, default=1.0),
+        weight=weight(arguments),
+        unnormalised=arguments.unnormalised,
+        method=arguments.method,
+        **options,
+    )
+
+
+COMMANDS = {
+    "pagerank": Builtin(
+        "PageRank: scores that sum to 1, as NetworkX and Graphalytics define them.",
+        ("score",), _pagerank, "largest", _add_pagerank, weighted_columns, {"max_iterations": 100},
+    ),
+    "degrees": Builtin(
+        "Degrees: parallel edges count each, a self-loop once in and once out.",
+        ("in_edges", "out_edges", "edges"), plain("degrees", "degrees"), "largest",
+    ),
+}  # fmt: skip

@@ -1,0 +1,107 @@
+"""Jacobi's iteration for a sparse system A x = b: every unknown solves its own row for itself.
+
+Saad, Iterative Methods for Sparse Linear Systems, 2nd ed. 2003, section 4.1. The edge i -> j is the
+entry A[i, j], as in `Graph.from_scipy`; self-loops are the diagonal, parallel edges add up. It
+converges for every start if A is strictly diagonally dominant.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gaslab as gl
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+class Jacobi(gl.VertexProgram):
+    """The unknown `x` of every vertex, until none moves by more than `tolerance` in one step."""
+
+    tolerance: float = 1e-10
+    loop: float = 1.0  # of a self-loop's weight; 0.5 where the graph is undirected: gather sees it twice
+    gather_edges = gl.OUT
+
+    class Vertex(gl.Vertex):
+        b: float = 0.0
+        x: float = 0.0
+        diagonal: float = 0.0
+        moved: float = 0.0
+
+    class Edge(gl.Edge):
+        weight: float
+
+    @gl.aggregator
+    def change(self, v: Vertex) -> gl.Max[float]:
+        return v.moved
+
+    @gl.aggregator
+    def empty_rows(self, v: Vertex) -> gl.Sum[int]:
+        return 1 if v.diagonal == 0.0 else 0
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        if self.superstep == 0:
+            return self.loop * e.weight if nbr.id == v.id else 0.0
+        return 0.0 if nbr.id == v.id else e.weight * nbr.x
+
+    def apply(self, v: Vertex, total: float) -> None:
+        if self.superstep == 0:
+            v.diagonal = total
+        else:
+            x = (v.b - total) / v.diagonal
+            v.moved = abs(x - v.x)
+            v.x = x
+
+    def done(self) -> bool:
+        return self.empty_rows > 0 or (self.superstep > 0 and self.change <= self.tolerance)
+
+
+def jacobi(
+    graph: Graph,
+    rhs: Any = 1.0,
+    *,
+    weight: str = "weight",
+    tolerance: float = 1e-10,
+    max_iterations: int = 1000,
+    **options: Any,
+) -> Result:
+    """Solve A x = b, ``result.vertices["x"]`` (float64).
+
+    Parameters
+    ----------
+    graph : Graph
+        The edge i -> j is the entry A[i, j]; an undirected one is A[j, i] too.
+    rhs : number, mapping by vertex id, array by sorted id, or Result
+        The right-hand side b; as `gaslab.run` takes ``init``.
+    weight : str
+        Edge column of the entries.
+    tolerance : float
+        Largest move of an unknown in one step at which to stop.
+    max_iterations : int
+        Supersteps at most; reaching it warns (ConvergenceWarning). The first reads the diagonal.
+    **options
+        As for `gaslab.run`; ``init={"x": ...}`` is where to start.
+
+    Raises
+    ------
+    UsageError
+        The diagonal has a zero, or the graph has no such column.
+
+    Examples
+    --------
+    >>> import gaslab as gl, numpy as np, scipy.sparse as sp
+    >>> graph = gl.Graph.from_scipy(sp.coo_array(np.array([[4.0, 1.0], [2.0, 5.0]])))
+    >>> gl.jacobi(graph, [9.0, 18.0]).vertices["x"].round(6)
+    array([1.5, 3. ])
+    """
+    if weight not in graph.edge_columns:
+        known = gl.errors.nearest(weight, graph.edge_columns)
+        raise gl.UsageError(f"the graph has no edge column {weight!r}{known}; it holds the matrix entries")
+    options = {**options, "columns": {"weight": weight}, "max_iterations": max_iterations}
+    options["init"] = {**(options.get("init") or {}), "b": rhs}
+    program = Jacobi(tolerance=tolerance, loop=1.0 if graph.directed else 0.5)
+    result = gl.run(program, graph, **options)
+    if result.history and (rows := result.history[-1]["empty_rows"]):
+        raise gl.UsageError(f"the diagonal is zero in {rows} row{'s' * (rows != 1)}; Jacobi divides by it")
+    return result

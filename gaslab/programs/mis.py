@@ -1,0 +1,72 @@
+"""A maximal independent set: the greedy one for an order of the vertices, all who can decide at once.
+
+Luby, A Simple Parallel Algorithm for the Maximal Independent Set Problem, 1986; Blelloch, Fineman and
+Shun, Greedy Sequential Maximal Independent Set and Matching are Parallel on Average, SPAA 2012. A
+vertex is in as soon as all neighbours before it are out, and out as soon as one is in. So the set is
+what a sequential pass in this order finds, on any number of ranks. By id a path takes as many rounds
+as it is long.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gaslab as gl
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+OUT_OF_SET, WAIT, IN_SET = 0, 1, 2  # what the neighbours before a vertex say, the strongest last
+
+
+class IndependentSet(gl.VertexProgram):
+    """Whether each vertex is a `member`; those with the smallest `rank` choose first, then by id."""
+
+    gather_edges = gl.ALL
+    scatter_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        rank: float = 0.0
+        member: bool = False
+        decided: bool = False
+
+    def before(self, a: Vertex, b: Vertex) -> bool:
+        return a.rank < b.rank or (a.rank == b.rank and a.id < b.id)
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[int]:
+        if nbr.member:
+            return IN_SET
+        return WAIT if self.before(nbr, v) and not nbr.decided else OUT_OF_SET
+
+    def apply(self, v: Vertex, total: int) -> None:
+        if total != WAIT:
+            v.decided = True
+            v.member = total != IN_SET
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.decided and not nbr.decided:
+            nbr.signal()
+
+
+def mis(graph: Graph, **options: Any) -> Result:
+    """Return a maximal independent set, ``result.vertices["member"]`` (bool).
+
+    No two members are neighbours, and everybody else has a member as neighbour. It is the set that a
+    pass over the vertices in the order of their ids finds.
+
+    Parameters
+    ----------
+    graph : Graph
+        Edge directions and self-loops are ignored.
+    **options
+        As for `gaslab.run`.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> graph = gl.Graph.from_edges([1, 2, 3], [2, 3, 4])
+    >>> gl.mis(graph).vertices["member"]
+    array([ True, False,  True, False])
+    """
+    return gl.run(IndependentSet(), graph, **options)

@@ -1,0 +1,87 @@
+"""The toolkit's functions as the tests call them, and what they answer in every mode."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+import gaslab as gl
+from gaslab.comm import Comm, world
+from tests.graphs import Drawn
+
+MODES: dict[str, dict[str, Any]] = {
+    "reference": {"engine": "reference"},
+    "1 thread": {"compile": "require", "threads": 1},
+    "2 threads": {"compile": "require", "threads": 2},
+    "interpreted": {"compile": "never", "threads": 1},
+}
+Answer = dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """``gl.<function>(graph, **options(graph))`` and the vertex fields that it answers."""
+
+    function: str
+    fields: tuple[str, ...]
+    options: Callable[[Drawn], dict[str, Any]] = lambda drawn: {}
+    label: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.function} {self.label}".strip()
+
+
+CALLS = [
+    Call("mis", ("member",)),
+    Call("jacobi", ("x",), lambda drawn: {"rhs": 2.0, "max_iterations": 6}),
+    Call("degrees", ("in_edges", "out_edges", "edges")),
+    Call("components", ("component",)),
+    Call("pagerank", ("score",), lambda drawn: {"tolerance": 0.0, "max_iterations": 9}),
+    Call("sssp", ("distance",), lambda drawn: {"source": drawn.ids[-1]}, "by weight"),
+]
+
+
+def by_sorted_id(result: gl.Result, fields: tuple[str, ...]) -> Answer:
+    return {name: result.vertices[name].tolist() for name in fields}
+
+
+def answer(drawn: Drawn, function: str, *fields: str, **options: Any) -> Answer:
+    """Return what a function answers on one rank of this process, by sorted id."""
+    result = getattr(gl, function)(drawn.build(world()), **options)
+    assert list(result.vertices.ids) == drawn.ids
+    return by_sorted_id(result, fields)
+
+
+def in_every_mode(
+    comm: Comm, drawn: Drawn, strategy: str, function: str, fields: tuple[str, ...], options: dict[str, Any]
+) -> dict[str, tuple[int, Answer]]:
+    """Return supersteps and answer by mode; for `Ranks.run`."""
+    graph = drawn.build(comm, strategy)
+    found = {}
+    for mode, how in MODES.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of limits, and of running interpreted: asked for here
+            try:
+                result = getattr(gl, function)(graph, **options, **how)
+            except gl.UsageError as error:
+                found[mode] = (0, {"error": [str(error)]})
+                continue
+        assert list(result.vertices.ids) == drawn.ids
+        found[mode] = (result.iterations, by_sorted_id(result, fields))
+    return found
+
+
+def as_networkx(drawn: Drawn, simple: bool = False, weight: str = "weight") -> Any:
+    """Return the graph in NetworkX: a multigraph with the column as weight, or a simple undirected one."""
+    graph = nx.Graph() if simple else nx.MultiDiGraph() if drawn.directed else nx.MultiGraph()
+    graph.add_nodes_from(drawn.ids)
+    if simple:
+        graph.add_edges_from((s, t) for s, t in drawn.edges if s != t)
+    else:
+        rows = zip(drawn.edges, drawn.columns[weight], strict=True)
+        graph.add_weighted_edges_from((s, t, w) for (s, t), w in rows)
+    return graph
