@@ -15,7 +15,7 @@
  *   gl_aggregate     masters: adds every vertex aggregator into `out`
  *   gl_scatter_push  for each v of the list, over its scatter edges: scatter(v, e, neighbour)
  *   gl_scatter_pull  for each target t, over the edges that lead to it: scatter(source, e, t)
- *                    where active[source]
+ *                    where the bit of source is set
  *   gl_combine_messages  message[list[i]] = combine(message[list[i]], incoming[i]), and signal
  *
  * `out` holds one gl_scalar per aggregator, which the caller has set to the identities.
@@ -26,7 +26,7 @@
 #define GASLAB_ABI_H
 #include <stdint.h>
 
-#define GL_ABI_VERSION 1
+#define GL_ABI_VERSION 2
 enum { GL_IN = 1, GL_OUT = 2, GL_ALL = 3 };   /* masks of edge directions; 0 is none */
 enum {                                         /* gl_fault.code */
     GL_FAULT_DIVISION = 1,                     /* integer division or modulo by zero */
@@ -52,6 +52,7 @@ typedef struct gl_view {
     const void *incoming;                            /* partial sums or messages from one peer */
     const uint8_t *skip;                             /* [num_local] or NULL */
     uint8_t *active;                                 /* [num_local] */
+    const uint64_t *active_bits;                     /* the same for pull: bit v & 63 of word v >> 6 */
     uint8_t *signalled;                              /* [num_local] */
     uint8_t *signal_blocks;                          /* one byte per 2^GL_SIGNAL_BLOCK vertices */
     void *message;                                   /* [num_local], identities where not signalled */

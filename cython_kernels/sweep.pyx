@@ -39,6 +39,7 @@ cdef extern from "abi.h" nogil:
         const void *incoming
         const uint8_t *skip
         uint8_t *active
+        const uint64_t *active_bits
         uint8_t *signalled
         uint8_t *signal_blocks
         void *message
@@ -124,6 +125,8 @@ cdef class View:
             self.c.skip = <const uint8_t *> p
         elif name == "active":
             self.c.active = <uint8_t *> p
+        elif name == "active_bits":
+            self.c.active_bits = <const uint64_t *> p
         elif name == "signalled":
             self.c.signalled = <uint8_t *> p
         elif name == "signal_blocks":

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from gaslab.program import uint8 as uint8
     from gaslab.program import uint16 as uint16
     from gaslab.program import uint32 as uint32
+    from gaslab.programs.bfs import bfs as bfs
     from gaslab.programs.components import components as components
     from gaslab.programs.degrees import degrees as degrees
     from gaslab.programs.jacobi import jacobi as jacobi
@@ -87,6 +88,7 @@ _HOME = {
     "Result": "gaslab.result",
     "Table": "gaslab.tables",
     "run": "gaslab.engine.run",
+    "bfs": "gaslab.programs.bfs",
     "components": "gaslab.programs.components",
     "degrees": "gaslab.programs.degrees",
     "jacobi": "gaslab.programs.jacobi",

@@ -32,8 +32,8 @@ class View(ctypes.Structure):
                                  "out_begin", "out_neighbor", "out_slot", "vertex", "vertex_next", "edge",
                                  "param", "aggregate")],
         ("given", ctypes.c_uint64),
-        *[(name, P) for name in ("total", "incoming", "skip", "active", "signalled", "signal_blocks",
-                                 "message")],
+        *[(name, P) for name in ("total", "incoming", "skip", "active", "active_bits", "signalled",
+                                 "signal_blocks", "message")],
         ("concurrent", I64), ("all_active", I64),
     ]  # fmt: skip
 
@@ -76,6 +76,7 @@ class State:
     signalled: np.ndarray = field(init=False)
     signal_blocks: np.ndarray = field(init=False)
     active: np.ndarray = field(init=False)
+    active_bits: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         n = self.num_vertices
@@ -85,6 +86,7 @@ class State:
         self.degree = self.in_degree + self.out_degree
         self.signalled, self.active = np.zeros(n, np.uint8), np.zeros(n, np.uint8)
         self.signal_blocks = np.zeros((n >> 10) + 1, np.uint8)
+        self.active_bits = np.zeros(n // 64 + 1, np.uint64)
         if self.tree.gather:
             self.total = np.full(n, identity(self.tree.gather), dtype(self.tree.gather.storage))
         if self.tree.message:
@@ -138,6 +140,7 @@ def call(library: Any, name: str, s: State, lo: int, hi: int, listed: Any = None
     for key, _ in View._fields_:
         value = getattr(s, key)
         if isinstance(value, np.ndarray):
+            keep.append(value)
             value = value.ctypes.data
         elif key in ("vertex", "vertex_next", "edge"):
             value = pointers(value)

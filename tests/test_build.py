@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import threading
@@ -197,9 +198,9 @@ def test_emitted_text_gives_no_warnings(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_another_version_of_the_border_is_refused() -> None:
-    old = TEXT.replace("#define GL_ABI_VERSION 1", "#define GL_ABI_VERSION 77")
+    old = re.sub(r"#define GL_ABI_VERSION \d+", "#define GL_ABI_VERSION 77", TEXT)
     assert old != TEXT
-    with pytest.raises(CompileError, match="border version 77, this gaslab 1"):
+    with pytest.raises(CompileError, match="border version 77, this gaslab 2"):
         build.load(old, Comm())
 
 

@@ -301,7 +301,7 @@ def scattered(s: State, sources: list[int], concurrent: int = 0) -> None:
 
 
 def pulled(s: State, sources: list[int]) -> None:
-    s.active[sources] = 1
+    s.active_bits[0] = sum(1 << v for v in sources)  # N is below 64
     s.all_active = int(len(sources) == N)
     assert both("gl_scatter_pull", s) is None
 

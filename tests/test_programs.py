@@ -112,6 +112,17 @@ def test_distances_are_scipy_s(ranks: Ranks, weight: str | None, drawn: Drawn, d
         assert found == expected.tolist()
 
 
+@given(drawn=graphs(), data=st.data())
+def test_levels_are_networkx_s(ranks: Ranks, drawn: Drawn, data: st.DataObject) -> None:
+    source = data.draw(st.sampled_from(drawn.ids), label="source")
+    graph = nx.MultiDiGraph() if drawn.directed else nx.MultiGraph()
+    graph.add_nodes_from(drawn.ids)
+    graph.add_edges_from(drawn.edges)
+    levels = nx.single_source_shortest_path_length(graph, source)
+    for found in everywhere(ranks, drawn, "bfs", "level", source=source):
+        assert found == [levels.get(v, -1) for v in drawn.ids]
+
+
 @given(drawn=graphs())
 def test_degrees_count_ends(ranks: Ranks, drawn: Drawn) -> None:
     ends = matrix(drawn).sum(axis=0) + (matrix(drawn).sum(axis=1) if drawn.directed else 0)

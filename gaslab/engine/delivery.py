@@ -49,6 +49,8 @@ class Delivery:
         pull = self._pull_allowed and (ids is None or self._frontier_edges(ids) * PULL_FRACTION > self._edges)
         self.last = "pull" if pull else "push"
         if pull:
+            if ids is not None:
+                frontier_kernel.set_bits(self.state.active_bits, ids)
             phases.over_locals("gl_scatter_pull", across(self.mask))
             return
         threads = 1 if self._inexact else phases.threads
@@ -75,7 +77,7 @@ class Delivery:
                 view.incoming = messages
                 self.phases.over("gl_combine_messages", masters)
         return frontier_kernel.take_signalled(  # type: ignore[no-any-return]
-            state.signalled, state.signal_blocks, 0, self.phases.local.num_masters
+            state.signalled, state.signal_blocks, 0, self.phases.local.num_masters, self.phases.threads
         )
 
     def forget_messages(self, ids: np.ndarray | None) -> None:
@@ -89,7 +91,7 @@ class Delivery:
     def _frontier_edges(self, ids: np.ndarray) -> int:
         view = self.phases.view
         return sum(
-            frontier_kernel.count_edges(ids, begin)
+            frontier_kernel.count_edges(ids, begin, self.phases.threads)
             for bit, begin in ((IN, view.in_begin), (OUT, view.out_begin))
             if self.mask & bit
         )

@@ -99,4 +99,3 @@ class Phases:
             f"{place.file}:{place.line}: {self.tree.name} failed at vertex {vertex!s} in superstep "
             f"{self.view.superstep}: {FAULTS[code]}\n    {place.text.strip()}"
         )
-

@@ -53,6 +53,7 @@ class RunState:
     next_fields: list[np.ndarray]  # the same arrays, except where a gather reads what apply writes
     edge_fields: list[np.ndarray]  # by edge slot
     active: np.ndarray  # uint8
+    active_bits: np.ndarray  # uint64, written only before a pull that needs it
     signalled: np.ndarray  # uint8
     signal_blocks: np.ndarray  # uint8, one per 2**SIGNAL_BLOCK vertices
     message: np.ndarray | None  # identities where no message waits
@@ -77,6 +78,7 @@ class RunState:
         return cls(
             tree, fields, next_fields, edge_fields,
             active=np.zeros(n, np.uint8),
+            active_bits=np.zeros((n >> 6) + 1, np.uint64),
             signalled=np.zeros(n, np.uint8),
             signal_blocks=np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8),
             message=message,
@@ -118,5 +120,5 @@ def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:
     view.given, view.concurrent, view.all_active = 0, 0, 0
     view.total = view.incoming = view.skip = None
     view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks
-    view.message = state.message
+    view.active_bits, view.message = state.active_bits, state.message
     return view

@@ -3,6 +3,7 @@
 The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand beside them.
 """
 
+from gaslab.programs.bfs import Levels
 from gaslab.programs.components import Components
 from gaslab.programs.degrees import Degrees
 from gaslab.programs.jacobi import Jacobi
@@ -22,6 +23,7 @@ __all__ = [
     "Degrees",
     "IndependentSet",
     "Jacobi",
+    "Levels",
     "OutWeight",
     "PageRank",
     "PersonalizedPageRank",

@@ -29,7 +29,7 @@ def context(tree: Tree) -> str:
     for name in ATTRIBUTES:
         members.append(("const int64_t *", name, f"w->{'gid' if name == 'id' else name}"))
     members += [(f"const {kind} *", name, f"w->{name}") for name, kind in POSITIONS.items()]
-    members.append(("const uint8_t *", "active", "w->active"))
+    members.append(("const uint64_t *", "active_bits", "w->active_bits"))
     for k, field in enumerate(tree.vertex_fields):
         members.append((f"const {STORAGE[field.storage][1]} *", field_name(tree, k), f"w->vertex[{k}]"))
     for k, field in enumerate(tree.edge_fields):

@@ -99,5 +99,3 @@ def combined(combiner: Combiner, left: str, right: str) -> str:
     if combiner.op == "sum":
         return f"({left} | {right})" if combiner.type == "bool" else f"({left} + {right})"
     return f"gl_{combiner.op}_{MEMBER[combiner.type]}({left}, {right})"
-
-

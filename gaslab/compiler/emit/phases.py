@@ -6,6 +6,8 @@ its registers, and loops over its block; the program's methods are inlined into 
 
 from __future__ import annotations
 
+from gaslab.compiler.emit.body import Body
+from gaslab.compiler.emit.guard import guard
 from gaslab.compiler.emit.names import (
     ATTRIBUTES,
     C_TYPE,
@@ -56,8 +58,10 @@ def masters(tree: Tree, name: str) -> str:
     """``gl_init``, ``gl_start`` and ``gl_active``."""
     names = tree.reads(name, "v") | tree.writes(name)
     call = f"gl_do_{name}(c, n)"
-    act = f"        {call};\n{FAULT_CHECK}{store(tree, tree.writes(name), 'vertex')}" if name == "init" else (
-        f"        w->active[v] = {call};\n{FAULT_CHECK}"
+    act = (
+        f"        {call};\n{FAULT_CHECK}{store(tree, tree.writes(name), 'vertex')}"
+        if name == "init"
+        else (f"        w->active[v] = {call};\n{FAULT_CHECK}")
     )
     return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{load(tree, names)}{act}    }}\n    return 0;\n}}\n"
 
@@ -139,7 +143,7 @@ def apply(tree: Tree) -> str:
         assert tree.message is not None
         c_type = STORAGE[tree.message.storage][1]
         message = ", " + widened(tree.message.storage, f"((const {c_type} *)w->message)[v]")
-    after = FAULT_CHECK + store(tree, tree.writes('apply'), "vertex_next")
+    after = FAULT_CHECK + store(tree, tree.writes("apply"), "vertex_next")
     given = ""
     if "total" in takes:
         assert tree.gather is not None
@@ -199,8 +203,11 @@ def scatter_push(tree: Tree) -> str:
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
             f"                gl_push(c, w, n, {neighbor.format(p='p')}, {slot.format(p='p')}{concurrent});\n"
         )
+    tests = guard(tree, "v")
+    near = Body(tree, tree.functions["scatter"])
+    idle = f"        if (!({' && '.join(map(near.expr, tests))})) continue;\n" if tests else ""
     body = (
-        f"{VERTEX_LOOP}{load(tree, tree.reads('scatter', 'v'))}{''.join(loops)}{FAULT_CHECK}    }}\n"
+        f"{VERTEX_LOOP}{load(tree, tree.reads('scatter', 'v'))}{idle}{''.join(loops)}{FAULT_CHECK}    }}\n"
         "    return 0;\n}\n"
     )
     if tree.message is None:

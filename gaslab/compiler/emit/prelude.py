@@ -131,6 +131,11 @@ GL_INLINE uint64_t gl_range_length(gl_context *c, int64_t start, int64_t stop, i
     return 0;
 }
 """,
+    "gl_is_active": """\
+GL_INLINE _Bool gl_is_active(const gl_context *c, int64_t vertex) {
+    return c->active_bits[vertex >> 6] >> (vertex & 63) & 1;
+}
+""",
     "gl_signal": """\
 /* Other threads may set the same bytes, always to 1; the test keeps their cache lines shared. */
 GL_INLINE void gl_signal(const gl_view *w, int64_t vertex) {

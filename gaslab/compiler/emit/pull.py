@@ -8,13 +8,12 @@ guess costs several edges' worth of work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.gather import look_ahead
+from gaslab.compiler.emit.guard import expressions, guard, harmless, names
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
 from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, load
 from gaslab.compiler.tree import STORAGE, Tree
@@ -46,28 +45,7 @@ def choice(tree: Tree) -> Choice | None:
     if not all(isinstance(s, t.Assign) and isinstance(s.target, t.Local) for s in before):
         return None
     found = Choice(tuple(before), test, last.message, last.site)
-    return found if all(_harmless(x) for x in _expressions(found)) else None
-
-
-def _expressions(node: Any) -> Iterator[Any]:
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _expressions(item)
-    elif is_dataclass(node):
-        yield node
-        for field in fields(node):
-            yield from _expressions(getattr(node, field.name))
-
-
-def _harmless(node: Any) -> bool:
-    """Whether evaluating *node* where Python would not have is free of faults and cheap."""
-    if isinstance(node, t.Binary):
-        return node.op in ("+", "-", "*", "&", "|", "^") or (node.op == "/" and not node.int_divisor)
-    if isinstance(node, t.Call):
-        return node.function in ("abs", "min", "max")
-    if isinstance(node, t.Cast):
-        return not (node.type == "int" and node.operand.type == "float")
-    return not isinstance(node, t.CallHelper)
+    return found if all(map(harmless, expressions((found.before, found.test, found.message)))) else None
 
 
 def method(tree: Tree) -> tuple[str, Body]:
@@ -109,6 +87,17 @@ def scatter_pull(tree: Tree) -> str:
     return _pull_choice(tree) if choice(tree) is not None else _pull(tree)
 
 
+def _load_guarded(tree: Tree) -> str:
+    """Return the statements that pass over a target that no source can move, and load the others."""
+    tests, reads = guard(tree, "nbr"), tree.reads("scatter", "nbr")
+    if not tests:
+        return load(tree, reads)
+    first = names(tests, tree)
+    body = Body(tree, tree.functions["scatter"], "nbr")
+    test = " && ".join(map(body.expr, tests))
+    return f"{load(tree, first)}        if (!({test})) continue;\n{load(tree, reads - first)}"
+
+
 def _pull(tree: Tree) -> str:
     """Any scatter, an edge at a time; without a message the first signal ends the row."""
     combiner = tree.message
@@ -126,14 +115,14 @@ def _pull(tree: Tree) -> str:
             f"        if (w->scatter_edges & {mask}{stop})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = {neighbor.format(p='p')};\n"
-            "                if (!(c->all_active || c->active[source])) continue;\n"
+            "                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
             f"                gl_pull(c, n, source, {slot.format(p='p')}, &heard{passed});\n"
             "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
             "            }\n"
         )
     return (
-        f"\nGL_RANGE(gl_scatter_pull) {{\n{VERTEX_LOOP}{enough}        _Bool heard = 0;\n{begin_message}"
-        f"{load(tree, tree.reads('scatter', 'nbr'))}{''.join(loops)}"
+        f"\nGL_RANGE(gl_scatter_pull) {{\n{VERTEX_LOOP}{enough}{_load_guarded(tree)}"
+        f"        _Bool heard = 0;\n{begin_message}{''.join(loops)}"
         f"        if (heard) {{\n{end_message}            gl_signal(w, v);\n        }}\n{FAULT_CHECK}    }}\n"
         "    return 0;\n}\n"
     )
@@ -153,30 +142,30 @@ def _pull_choice(tree: Tree) -> str:
             f"                    const int64_t source = {neighbor.format(p=p)};\n"
             "                    _Bool sends;\n"
             f"                    const {kind} offered = gl_pull(c, n, source, {slot.format(p=p)}, &sends);\n"
-            "                    if (!all) sends &= c->active[source];\n"
+            "                    if (!all) sends &= gl_is_active(c, source);\n"
             "                    heard |= sends;\n"
             f"                    m{k} = {combined(combiner, f'm{k}', offer)};\n"
             "                }\n"
         )
 
     loops = []
-    names = tree.reads("scatter", "v")
+    far = tree.reads("scatter", "v")
     for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["in"]), ("GL_IN", ROWS["out"])):
         four = "".join(look(k, f"(p + {k})", neighbor, slot) for k in range(4))
         loops.append(
             f"        if (w->scatter_edges & {mask}) {{\n"
             f"            int64_t p = {begin}[v];\n"
             f"            const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
-            f"            for (; p + 4 <= end; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}"
+            f"            for (; p + 4 <= end; p += 4) {{\n{look_ahead(tree, far, neighbor)}{four}"
             f"            }}\n            for (; p < end; p++)\n{look(0, 'p', neighbor, slot)}        }}\n"
         )
     halves = (combined(combiner, "m0", "m1"), combined(combiner, "m2", "m3"))
     message = narrowed(combiner.storage, combined(combiner, *halves), 0)
     return (
         f"\nGL_INLINE int32_t gl_pull_range({ARGUMENTS}, const int all) {{\n{VERTEX_LOOP}"
-        f"        _Bool heard = 0;\n        {kind} m0 = (({c_type} *)w->message)[v];\n"
+        f"{_load_guarded(tree)}        _Bool heard = 0;\n        {kind} m0 = (({c_type} *)w->message)[v];\n"
         f"        {kind} m1 = {nothing}, m2 = m1, m3 = m1;\n"
-        f"{load(tree, tree.reads('scatter', 'nbr'))}{''.join(loops)}"
+        f"{''.join(loops)}"
         f"        if (heard) {{\n            (({c_type} *)w->message)[v] = {message};\n"
         "            gl_signal(w, v);\n        }\n    }\n    return 0;\n}\n"
         "GL_RANGE(gl_scatter_pull) {\n"

@@ -171,7 +171,7 @@ class Interpreter:
                 for source, e in row(target) if c.scatter_edges & bit else ():
                     if plain and c.signalled[target]:
                         break
-                    if c.all_active or c.active[source]:
+                    if c.all_active or c.active_bits.item(source >> 6) >> (source & 63) & 1:
                         self._namespace["do_scatter"](c, c.load(source), source, target, e)
 
     def _combine_messages(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:

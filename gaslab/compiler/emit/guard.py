@@ -1,0 +1,69 @@
+"""What a scatter asks of one end alone: looked at once per vertex, before its edges.
+
+``if nbr.level < 0: nbr.signal()`` can do nothing for a target that has a level, so a pull passes over it
+without looking at an edge; ``if v.left and …`` says the same of a source that pushes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.tree import Tree
+
+_LEAVES = (t.Const, t.Param, t.Aggregate, t.Global)
+_INNER = (t.Unary, t.Binary, t.Compare, t.Logical, t.Conditional, t.Cast, t.Call)
+
+
+def guard(tree: Tree, role: str) -> tuple[t.Expr, ...]:
+    """Return tests of the vertex *role* (``"v"`` or ``"nbr"``) alone without which scatter does nothing.
+
+    They may be evaluated once and early: neither they nor the tests before them can fail.
+    """
+    body = tree.functions["scatter"].body
+    if len(body) != 1 or not isinstance(body[0], t.If) or body[0].otherwise:
+        return ()
+    test, found = body[0].test, []
+    for operand in test.operands if isinstance(test, t.Logical) and test.op == "and" else (test,):
+        parts = list(expressions(operand))
+        if not all(map(harmless, parts)):
+            break
+        if all(isinstance(x, (*_LEAVES, *_INNER)) or _of(role, x) for x in parts):
+            found.append(operand)
+    return tuple(found)
+
+
+def names(tests: tuple[t.Expr, ...], tree: Tree) -> frozenset[str]:
+    """Return the fields and attributes of the vertex that *tests* read."""
+    parts = [x for test in tests for x in expressions(test)]
+    return frozenset(
+        tree.vertex_fields[x.index].name for x in parts if isinstance(x, t.VertexField)
+    ) | frozenset(x.name for x in parts if isinstance(x, t.VertexAttribute))
+
+
+def _of(role: str, node: Any) -> bool:
+    return isinstance(node, (t.VertexField, t.VertexAttribute)) and node.role == role
+
+
+def expressions(node: Any) -> Iterator[Any]:
+    """Yield every node of an expression (or of a tuple of them)."""
+    if isinstance(node, tuple):
+        for item in node:
+            yield from expressions(item)
+    elif is_dataclass(node):
+        yield node
+        for field in fields(node):
+            yield from expressions(getattr(node, field.name))
+
+
+def harmless(node: Any) -> bool:
+    """Whether evaluating *node* where Python would not have is free of faults and cheap."""
+    if isinstance(node, t.Binary):
+        return node.op in ("+", "-", "*", "&", "|", "^") or (node.op == "/" and not node.int_divisor)
+    if isinstance(node, t.Call):
+        return node.function in ("abs", "min", "max")
+    if isinstance(node, t.Cast):
+        return not (node.type == "int" and node.operand.type == "float")
+    return not isinstance(node, t.CallHelper)
