@@ -29,7 +29,8 @@ class Result:
         One row per edge, sorted by source and target; a column per edge field that scatter wrote
         (no rows if there is none).
     metrics : dict
-        Figures of the run: iterations, updates, bytes_sent, seconds, ...
+        Figures of the run: iterations, updates, bytes_sent, seconds, ... Where a function of the toolkit
+        answers something about the whole graph, ``"answer"`` has it by name.
     history : list of dict
         One entry per superstep.
     converged : bool

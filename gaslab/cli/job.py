@@ -69,8 +69,11 @@ class Job:
         answer = result.vertices.select(*fields)
         describe(arguments.command, graph, result)
         top = arguments.top or (SHOWN_BY_DEFAULT if not (self.target or arguments.json) else 0)
-        if top and (lines := show(style, graph, answer, top)):
-            print("\n".join(lines), flush=True)
+        if top:
+            figures = [f"{name}: {value:.6g}" for name, value in result.metrics.get("answer", {}).items()]
+            lines = show(style, graph, answer, top)
+            if self.comm.rank == 0 and (figures or lines):
+                print("\n".join([*figures, *lines]), flush=True)
         if self.target is not None:
             write_table(self.comm, self.target, answer, graph.num_vertices)
             self._tell_written(self.target.path, f"{graph.num_vertices:,} rows")

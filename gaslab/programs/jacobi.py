@@ -26,19 +26,19 @@ class Jacobi(gl.VertexProgram):
     class Vertex(gl.Vertex):
         b: float = 0.0
         x: float = 0.0
-        diagonal: float = 0.0
-        moved: float = 0.0
+        _diagonal: float = 0.0
+        _moved: float = 0.0
 
     class Edge(gl.Edge):
         weight: float
 
     @gl.aggregator
     def change(self, v: Vertex) -> gl.Max[float]:
-        return v.moved
+        return v._moved
 
     @gl.aggregator
     def empty_rows(self, v: Vertex) -> gl.Sum[int]:
-        return 1 if v.diagonal == 0.0 else 0
+        return 1 if v._diagonal == 0.0 else 0
 
     def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
         if self.superstep == 0:
@@ -47,10 +47,10 @@ class Jacobi(gl.VertexProgram):
 
     def apply(self, v: Vertex, total: float) -> None:
         if self.superstep == 0:
-            v.diagonal = total
+            v._diagonal = total
         else:
-            x = (v.b - total) / v.diagonal
-            v.moved = abs(x - v.x)
+            x = (v.b - total) / v._diagonal
+            v._moved = abs(x - v.x)
             v.x = x
 
     def done(self) -> bool:

@@ -21,31 +21,31 @@ OUT_OF_SET, WAIT, IN_SET = 0, 1, 2  # what the neighbours before a vertex say, t
 
 
 class IndependentSet(gl.VertexProgram):
-    """Whether each vertex is a `member`; those with the smallest `rank` choose first, then by id."""
+    """Whether each vertex is a `member`; those with the smallest `_rank` choose first, then by id."""
 
     gather_edges = gl.ALL
     scatter_edges = gl.ALL
 
     class Vertex(gl.Vertex):
-        rank: float = 0.0
+        _rank: float = 0.0
         member: bool = False
-        decided: bool = False
+        _decided: bool = False
 
     def before(self, a: Vertex, b: Vertex) -> bool:
-        return a.rank < b.rank or (a.rank == b.rank and a.id < b.id)
+        return a._rank < b._rank or (a._rank == b._rank and a.id < b.id)
 
     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[int]:
         if nbr.member:
             return IN_SET
-        return WAIT if self.before(nbr, v) and not nbr.decided else OUT_OF_SET
+        return WAIT if self.before(nbr, v) and not nbr._decided else OUT_OF_SET
 
     def apply(self, v: Vertex, total: int) -> None:
         if total != WAIT:
-            v.decided = True
+            v._decided = True
             v.member = total != IN_SET
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        if v.decided and not nbr.decided:
+        if v._decided and not nbr._decided:
             nbr.signal()
 
 

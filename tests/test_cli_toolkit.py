@@ -1,0 +1,47 @@
+"""The commands of the toolkit: what they print and write, and what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.test_cli import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
+
+__all__ = ["edges", "gaslab", "weighted"]  # fixtures
+
+
+def test_mis(gaslab: Run, edges: Path, tmp_path: Path) -> None:
+    done = gaslab("mis", edges, "-q", "--top", 9, "-o", tmp_path / "members.tsv")
+    assert done.code == 0, done.err
+    inside = {v for v, x in rows((tmp_path / "members.tsv").read_text()).items() if x}
+    assert all(not {s, t} <= inside for s, t in EDGES if s != t)
+    assert all(v in inside or inside & {s + t - v for s, t in EDGES if v in (s, t)} for e in EDGES for v in e)
+    head, names, *lines = done.out.splitlines()
+    assert (head, names.split()) == (f"{len(inside)} of 7 vertices", ["id"])
+    assert [int(line.split()[1]) for line in lines] == sorted(inside)
+    assert on_ranks(2, "mis", edges, "-q", "--top", 9).out == done.out
+
+
+SYSTEM = {(0, 0): 4.0, (0, 1): 1.0, (1, 1): 5.0, (1, 2): -2.0, (2, 0): 1.0, (2, 2): 3.0}
+
+
+def test_jacobi(gaslab: Run, tmp_path: Path) -> None:
+    text = "".join(f"{i}\t{j}\t{a}\n" for (i, j), a in SYSTEM.items())
+    (tmp_path / "a.tsv").write_text(text)
+    (tmp_path / "b.txt").write_text("0 1.5\n1 -2\n2 7\n")
+    done = gaslab("jacobi", tmp_path / "a.tsv", "--rhs", tmp_path / "b.txt", "-o", tmp_path / "x.tsv",
+                  "--tolerance", 1e-13, "--require-converged")  # fmt: skip
+    assert done.code == 0, done.err
+    dense = np.zeros((3, 3))
+    for at, entry in SYSTEM.items():
+        dense[at] = entry
+    expected = np.linalg.solve(dense, [1.5, -2.0, 7.0])
+    assert list(rows((tmp_path / "x.tsv").read_text()).values()) == pytest.approx(expected, abs=1e-11)
+    short = gaslab("jacobi", tmp_path / "a.tsv", "--iterations", 3, "--require-converged", "-q")
+    assert short.code == 3
+    (tmp_path / "a.tsv").write_text(text.replace("4.0", "0.0"))
+    zero = gaslab("jacobi", tmp_path / "a.tsv")
+    assert zero.code == 2
+    assert "the diagonal is zero in 1 row" in zero.err
