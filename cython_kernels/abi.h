@@ -8,6 +8,8 @@
  *   gl_init          masters: the program's init()
  *   gl_start         masters: active[v] = start(v)
  *   gl_active        masters: active[v] = active(v)
+ *   gl_visit         for each edge position e in [lo, hi), in order: visit(in_neighbor[e], e, out_neighbor[e]);
+ *                    a view of its own, with no two of its blocks on one vertex
  *   gl_gather        total[i] = gather over the edges of vertex i's, i = position in the list
  *   gl_combine       total[list[i]] = combine(total[list[i]], incoming[i])
  *   gl_apply         apply(v, total[i], message[v]); adds to the aggregates at `out` unless NULL

@@ -118,8 +118,8 @@ class Edge:
 
 RESERVED_FIELDS = frozenset({"id", "side", "degree", "in_degree", "out_degree", "signal"})
 RESERVED_PARAMETERS = frozenset(
-    {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "Vertex", "Edge",
-     "init", "start", "active", "gather", "apply", "scatter", "done", "parameters"}
+    {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "visit_ways",
+     "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply", "scatter", "done", "parameters"}
 )  # fmt: skip
 
 
@@ -175,6 +175,8 @@ class VertexProgram:
         Which vertices superstep 0 runs, as a bool; all without it.
     ``active(self, v)``
         Which vertices a superstep runs, as a bool, asked at its start.
+    ``visit(self, u, e, w)``
+        Runs per edge from u to w, first in a superstep; writes ``u``, ``e`` and ``w``; ``docs/visit.md``.
     ``gather(self, v, e, nbr)``
         A value per edge in the directions `gather_edges`; its return annotation says how they combine:
         ``-> gl.Sum[float]``. Reads only.
@@ -214,6 +216,7 @@ class VertexProgram:
 
     gather_edges: ClassVar[int] = IN
     scatter_edges: ClassVar[int] = OUT
+    visit_ways: ClassVar[int] = 16
 
     if TYPE_CHECKING:
         Vertex: ClassVar[Any] = Vertex

@@ -52,7 +52,7 @@ def bind_edge_fields(tree: Tree, graph: Graph, columns: Mapping[str, str | None]
     for name in columns:
         if name not in known:
             raise UsageError(f"{tree.name} has no edge field {name!r}{nearest(name, known)}")
-    written = tree.writes("scatter", "e")
+    written = tree.writes("scatter", "e") | tree.writes("visit", "e")
     fields, bound = [], []
     for variable in tree.edge_fields:
         column = columns.get(variable.name, variable.name)

@@ -57,6 +57,11 @@ class Phases:
             blocks = np.append(np.arange(0, ids.size, 4 * BLOCK_VERTICES), ids.size).astype(np.int64)
         self._run(phase, blocks, ids, aggregate, threads or self.threads)
 
+    def over_edges(self, view: sweep.View, bounds: np.ndarray) -> None:
+        """Run visit for the edges of a view of its own, whose blocks share no vertex."""
+        if self.fault is None:
+            self._call(view, "gl_visit", bounds, None, None, self.threads)
+
     def _blocks(self, mask: int, vertices: int) -> np.ndarray:
         if (mask, vertices) not in self._bounds:
             self._bounds[mask, vertices] = self.local.blocks(mask, 0, vertices)
@@ -68,15 +73,26 @@ class Phases:
         if self.fault is not None or blocks.size < 2:
             return
         out = self.aggregates.rows(blocks.size - 1) if aggregate else None
+        self._call(self.view, phase, blocks, ids, out, threads)
+
+    def _call(
+        self,
+        view: sweep.View,
+        phase: str,
+        blocks: np.ndarray,
+        ids: np.ndarray | None,
+        out: np.ndarray | None,
+        threads: int,
+    ) -> None:
         if self._compiled.library is not None:
             function = self._compiled.library.function(phase)
-            fault = sweep.run(self.view, function, blocks, ids, out, threads)
+            fault = sweep.run(view, function, blocks, ids, out, threads)
         else:
             assert self._compiled.interpreter is not None
-            fault = self._compiled.interpreter.run(self.view, phase, blocks, ids, out)
+            fault = self._compiled.interpreter.run(view, phase, blocks, ids, out)
         if fault is not None:
             code, vertex, site = fault
-            self.fault = (code, int(self.local.gid[vertex]), site)
+            self.fault = (code, int(view.gid[vertex]), site)
 
     # ---- faults ------------------------------------------------------------------------------------
 

@@ -18,10 +18,11 @@ from gaslab import program as words
 from gaslab.engine import arithmetic
 from gaslab.engine.arithmetic import Fault, narrow, number
 from gaslab.engine.declared import aggregators_of, combiner_of, fields_of, method_of, storage_of, translated
+from gaslab.engine.reference_visit import visit_order
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound, nearest
 
 _OURS = (__file__, arithmetic.__file__)
-_PHASES = ("init", "start", "active", "gather", "apply", "scatter")
+_PHASES = ("init", "start", "active", "visit", "gather", "apply", "scatter")
 
 
 @dataclass
@@ -104,7 +105,7 @@ class _Vertex:
         run = self._run
         if name not in run.vertex_fields:
             raise ProgramError(f"no vertex field {name!r}{nearest(name, run.vertex_fields)}")
-        if run.writable is not self:
+        if run.writable is not self and run.phase != "visit":
             raise ProgramError(f"{run.phase} cannot write the vertex field {name!r}; init and apply can")
         if run.phase != "init" or name not in run.given:
             vars(self)[name] = narrow(run.vertex_fields[name].storage, value)
@@ -133,7 +134,7 @@ class _Edge:
         run = self._run
         if name not in run.edge_fields:
             raise ProgramError(f"no edge field {name!r}{nearest(name, run.edge_fields)}")
-        if run.phase != "scatter":
+        if run.phase not in ("scatter", "visit"):
             raise ProgramError(f"{run.phase} cannot write the edge field {name!r}; scatter can")
         run.written.add(name)
         vars(self)[name] = narrow(run.edge_fields[name].storage, value)
@@ -197,6 +198,7 @@ class _Run:
         by_id = {vertex_id: _Vertex(self, vertex_id) for vertex_id in vertices}
         self.vertices = list(by_id.values())
         self.edges = [_Edge(self) for _ in edges]
+        self.ends = [(by_id[source], by_id[target]) for source, target in edges]
         self.incoming: dict[_Vertex, list[tuple[_Edge, _Vertex]]] = {v: [] for v in self.vertices}
         self.outgoing: dict[_Vertex, list[tuple[_Edge, _Vertex]]] = {v: [] for v in self.vertices}
         for e, (source, target) in zip(self.edges, edges, strict=True):
@@ -208,6 +210,9 @@ class _Run:
             degrees = (coming, going, both) if directed else (both, both, both)
             vars(v).update(zip(("in_degree", "out_degree", "degree"), map(number, degrees), strict=True))
         self.directed = directed
+        number_of = {v: k for k, v in enumerate(self.vertices)}
+        ends = [(number_of[u], number_of[w]) for u, w in self.ends]
+        self.visit_order = visit_order(ends, directed, self.cls.visit_ways)
         for name, field in self.edge_fields.items():
             if name not in columns and field.required:
                 raise UsageError(f"{self.cls.__name__} needs an edge column {name!r}: it has no default")
@@ -252,7 +257,7 @@ class _Run:
 
     def supersteps(self, limit: int | None) -> bool:
         """Run supersteps to the limit; return whether the program came to its own end, if it has one."""
-        if not self.methods.keys() & {"gather", "apply", "scatter"}:
+        if not self.methods.keys() & {"visit", "gather", "apply", "scatter"}:
             return True
         own_end = method_of(self.cls, "done") or self.methods.keys() & {"scatter", "active"}
         if limit is None and not own_end:
@@ -268,6 +273,8 @@ class _Run:
 
     def superstep(self, active: list[_Vertex]) -> bool:
         """Gather at every active vertex, then apply, then scatter; return whether the program is done."""
+        for k in self.visit_order if "visit" in self.methods else ():
+            self.call("visit", self.ends[k][0], self.edges[k], self.ends[k][1])
         totals = {v: self.gathered(v) for v in active} if self.gather else {}
         if "apply" in self.methods:
             for v in active:

@@ -17,6 +17,7 @@ from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, make_view
 from gaslab.engine.stopping import Stopping
 from gaslab.engine.sync import Synchronous
+from gaslab.engine.visit import Visits
 from gaslab.errors import ConvergenceWarning, UsageError, nearest, warn_user
 from gaslab.exchange import Exchange
 from gaslab.program import VertexProgram
@@ -121,7 +122,11 @@ def run(
     given = state.give(bind_given(tree, graph, init))
     view = make_view(state, graph, params)
     view.given = given
-    superstep = Synchronous(Phases(compiled, view, graph, threads), state, Exchange(graph.local, comm))
+    phases, exchange = Phases(compiled, view, graph, threads), Exchange(graph.local, comm)
+    visits = None
+    if "visit" in tree.functions:
+        visits = Visits(phases, state, exchange, graph, type(program).visit_ways)
+    superstep = Synchronous(phases, state, exchange, visits)
     built = time.perf_counter()
 
     history: list[dict[str, Any]] = []
@@ -158,7 +163,7 @@ def run(
         program, graph, engine, seed, threads, state.superstep, stopping.converged, state.updates,
         bytes_sent, {"build": built - began, "compute": computed - built},
     )  # fmt: skip
-    masters, written = graph.local.num_masters, tree.writes("scatter", "e")
+    masters, written = graph.local.num_masters, tree.writes("scatter", "e") | tree.writes("visit", "e")
     return Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},

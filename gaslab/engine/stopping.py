@@ -40,7 +40,7 @@ class Stopping:
         self.done = False
         self._began = time.perf_counter()
         self._ends_itself = tree.has_done or bool({"scatter", "active"} & tree.functions.keys())
-        self._works = bool({"gather", "apply", "scatter"} & tree.functions.keys())
+        self._works = bool({"visit", "gather", "apply", "scatter"} & tree.functions.keys())
         if limit is None and self._works and not self._ends_itself:
             raise UsageError(
                 f"{tree.name} would never end: it has no done(), active() or scatter(); "

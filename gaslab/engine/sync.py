@@ -16,6 +16,7 @@ from gaslab._kernels import pack
 from gaslab.engine.delivery import Delivery, across
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, dtype_of
+from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL
 
@@ -32,7 +33,10 @@ class Frontier:
 class Synchronous:
     """Runs one program's supersteps on one rank; all ranks step together."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
+    def __init__(
+        self, phases: Phases, state: RunState, exchange: Exchange, visits: Visits | None = None
+    ) -> None:
+        self.visits = visits
         self.phases, self.state, self.exchange = phases, state, exchange
         self.tree, self.view, self.local = state.tree, phases.view, phases.local
         functions = self.tree.functions
@@ -63,6 +67,8 @@ class Synchronous:
         frontier = self._activate()
         if not frontier.total:
             return None
+        if self.visits is not None:
+            self.exchange.spread(self._sections(self.visits.sweep()), None).end()
         self._gather_apply(frontier)
         mirrors = self._spread(frontier)
         if self.delivery is not None:
@@ -224,6 +230,8 @@ class Synchronous:
     def finish(self) -> None:
         """Raise a fault of the last superstep that no later step would tell."""
         self.phases.agree(np.empty(0, np.int64))
+        if self.visits is not None:
+            self.visits.finish()
 
     def is_quiet(self) -> bool:
         """Return whether no vertex would run in a further superstep; to be asked once, at the end."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gaslab.compiler.emit import context, gather, phases, pull
+from gaslab.compiler.emit import context, gather, phases, pull, visit
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import C_TYPE, aggregate_name, helper_name
 from gaslab.compiler.emit.prelude import FAULTS, HEAD, helpers_for
@@ -62,6 +62,9 @@ def _methods(tree: Tree) -> list[str]:
     for name, function in tree.functions.items():
         if name == "scatter":
             continue
+        if name == "visit":
+            texts.append(_function(*visit.method(tree)))
+            continue
         texts.append(_method(tree, function, name, edge if name == "gather" else ""))
     for k, a in enumerate(tree.aggregators):
         texts.append(_method(tree, a.function, aggregate_name(tree, k)))
@@ -94,6 +97,8 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
 
 def _ranges(tree: Tree) -> list[str]:
     texts = [phases.masters(tree, name) for name in ("init", "start", "active") if name in tree.functions]
+    if "visit" in tree.functions:
+        texts.append(visit.visit(tree))
     if tree.gather is not None:
         texts += [gather.gather_row(tree), gather.gather(tree)]
     texts.append(phases.totals(tree))

@@ -18,6 +18,7 @@ from gaslab.compiler.emit.names import (
     param_name,
     widened,
 )
+from gaslab.compiler.tree import STORAGE
 
 # Python's math -> C, where the names differ
 MATH = {"gamma": "tgamma"}
@@ -101,6 +102,10 @@ class Body:
             self.put(f"c->{edge_name(self.tree, target.index)}[e] = {narrowed(storage, value, s.site)};")
         else:
             storage = self.tree.vertex_fields[target.index].storage
+            if self.function.name == "visit":  # both ends are in memory: they may be one vertex
+                place = self.place(target.role, field_name(self.tree, target.index))
+                self.put(f"*({STORAGE[storage][1]} *)&{place} = {narrowed(storage, value, s.site)};")
+                return
             store = f"n->{field_name(self.tree, target.index)} = {narrowed(storage, value, s.site)};"
             if self.function.name == "init":  # a field given by the caller keeps the caller's values
                 store = f"if (!(c->given >> {target.index} & 1)) {store}"
@@ -130,6 +135,12 @@ class Body:
             self.put(self.deliver.replace("{message}", message))
         self.put(self.signal)
 
+    def place(self, role: str, name: str) -> str:
+        """Return where a vertex's value is: in ``n``, or in an array: the far end's, in visit either's."""
+        if role == self.near:
+            return f"n->{name}"
+        return f"c->{name}[v]" if self.function.name == "visit" and role == "v" else f"c->{name}[x]"
+
     # ---- expressions ---------------------------------------------------------------------------
 
     def expr(self, x: t.Expr) -> str:
@@ -145,10 +156,9 @@ class Body:
             return f"c->{x.name}"
         if isinstance(x, t.VertexField):
             name = field_name(self.tree, x.index)
-            place = f"n->{name}" if x.role == self.near else f"c->{name}[x]"
-            return widened(self.tree.vertex_fields[x.index].storage, place)
+            return widened(self.tree.vertex_fields[x.index].storage, self.place(x.role, name))
         if isinstance(x, t.VertexAttribute):
-            return f"n->{x.name}" if x.role == self.near else f"c->{x.name}[x]"
+            return self.place(x.role, x.name)
         if isinstance(x, t.EdgeField):
             return widened(self.tree.edge_fields[x.index].storage, f"c->{edge_name(self.tree, x.index)}[e]")
         if isinstance(x, t.Unary):

@@ -30,6 +30,8 @@ class Interpreter:
         for name in ("init", "start", "active"):
             if name in tree.functions:
                 self._phases[f"gl_{name}"] = getattr(self, f"_{name}")
+        if "visit" in tree.functions:
+            self._phases["gl_visit"] = self._visit
         if tree.gather is not None:
             self._phases |= {"gl_gather": self._gather, "gl_combine": self._combine}
         if "apply" in tree.functions:
@@ -94,6 +96,11 @@ class Interpreter:
     def _active(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             c.active[v] = self._namespace["do_active"](c, c.load(v), v)
+
+    def _visit(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        for _, e in positions:
+            c.at = c.in_neighbor.item(e)
+            self._namespace["do_visit"](c, None, c.at, c.out_neighbor.item(e), e)
 
     def _writes(self, phase: str) -> list[int]:
         names = self.tree.writes(phase)

@@ -89,10 +89,18 @@ class PythonBody:
             self.put(f"c.edge[{target.index}][e] = {narrowed(storage, value, s.site)}")
         else:
             storage = self.tree.vertex_fields[target.index].storage
+            if self.function.name == "visit":
+                place = f"c.vertex[{target.index}][{self.at(target.role)}]"
+                self.put(f"{place} = {narrowed(storage, value, s.site)}")
+                return
             store = f"n[{target.index}] = {narrowed(storage, value, s.site)}"
             if self.function.name == "init":  # a field given by the caller keeps the caller's values
                 store = f"if not c.given >> {target.index} & 1: {store}"
             self.put(store)
+
+    def at(self, role: str) -> str:
+        """Return the name of the vertex in that role."""
+        return "v" if role == (self.near or "v") else "x"
 
     # ---- expressions ---------------------------------------------------------------------------
 
@@ -108,11 +116,11 @@ class PythonBody:
         if isinstance(x, t.Global):
             return f"c.{x.name}"
         if isinstance(x, t.VertexField):
-            value = f"n[{x.index}]" if x.role == self.near else f"c.vertex[{x.index}].item(x)"
+            value = f"n[{x.index}]" if x.role == self.near else f"c.vertex[{x.index}].item({self.at(x.role)})"
             return f"({value} != 0)" if x.type == "bool" else value
         if isinstance(x, t.VertexAttribute):
             array = "gid" if x.name == "id" else x.name
-            return f"c.{array}.item({'v' if x.role == self.near else 'x'})"
+            return f"c.{array}.item({self.at(x.role)})"
         if isinstance(x, t.EdgeField):
             value = f"c.edge[{x.index}].item(e)"
             return f"({value} != 0)" if x.type == "bool" else value
@@ -184,9 +192,10 @@ def python_text(tree: t.Tree) -> str:
         scalars = "".join(f", l_{name}" for name, _ in helper.parameters)
         texts.append(PythonBody(tree, helper).text(f"def helper{k}(c{scalars}):"))
     for name, function in tree.functions.items():
-        edge = ", x, e" if name in ("gather", "scatter") else ""
+        edge = ", x, e" if name in ("visit", "gather", "scatter") else ""
         scalars = "".join(f", l_{p}" for p, _ in function.parameters)
-        texts.append(PythonBody(tree, function).text(f"def do_{name}(c, n, v{edge}{scalars}):"))
+        near = "" if name == "visit" else "v"
+        texts.append(PythonBody(tree, function, near).text(f"def do_{name}(c, n, v{edge}{scalars}):"))
     for k, a in enumerate(tree.aggregators):
         texts.append(PythonBody(tree, a.function).text(f"def aggregator{k}(c, n, v):"))
         texts.append(_combiner(f"aggregate{k}", a.combiner, a.function))

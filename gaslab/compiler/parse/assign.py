@@ -13,7 +13,7 @@ from gaslab.compiler.tree import STORAGE, Assign, Const, EdgeField, Expr, Stmt, 
 from gaslab.errors import ProgramError
 from gaslab.program import ALL
 
-_WRITES_VERTEX = ("init", "apply")
+_WRITES_VERTEX = ("init", "apply", "visit")
 
 
 class Assignments(Calls):
@@ -88,7 +88,7 @@ class Assignments(Calls):
         place = self.writable(target)
         is_edge = isinstance(place, EdgeField)
         field = (self.unit.declared.edge_fields if is_edge else self.unit.declared.vertex_fields)[place.index]
-        self.writes.add(("e." if is_edge else "v.") + field.name)
+        self.writes.add(f"{getattr(place, 'role', 'e')}.{field.name}")
         return Assign(place, self.fit(value, field.type, at, ast.unparse(target)), self.site(node))
 
     def store_local(self, target: ast.Name, value: Expr, node: ast.stmt, at: ast.AST) -> Assign:
@@ -129,11 +129,13 @@ class Assignments(Calls):
             return self.name_error(
                 target, "a helper only reads; return the value and assign it where it is called"
             )
-        if role == "nbr":
+        if role == "nbr" and self.name != "visit":
             return self.name_error(
                 target, f"{owner} is the neighbour, which writes itself; signal it and write in apply"
             )
         if role == "e":
+            if self.name == "visit":
+                return None
             if self.name != "scatter":
                 return self.name_error(target, f"{self.name} cannot write an edge; write it in scatter")
             if self.unit.declared.scatter_edges == ALL:

@@ -12,7 +12,7 @@ from gaslab.compiler.parse.source import FunctionSource, class_source, function_
 from gaslab.compiler.tree import Combiner, Variable
 from gaslab.errors import ProgramError
 
-PHASES = ("init", "start", "active", "gather", "apply", "scatter", "done")
+PHASES = ("init", "start", "active", "visit", "gather", "apply", "scatter", "done")
 MAX_VERTEX_FIELDS = 64  # bits of the view's `given`
 
 

@@ -18,6 +18,7 @@ _ROLES = {
     "init": ("self", "v"),
     "start": ("self", "v"),
     "active": ("self", "v"),
+    "visit": ("self", "v", "e", "nbr"),
     "gather": ("self", "v", "e", "nbr"),
     "scatter": ("self", "v", "e", "nbr"),
     "done": ("self",),
@@ -109,7 +110,7 @@ def _wrong_apply(source: FunctionSource, given: tuple[str, ...], declared: Decla
 
 def _signature(name: str, declared: Declared) -> str:
     """Return how a method is to be written."""
-    parameters = _ROLES.get(name, ("self", "v"))
+    parameters = ("self", "u", "e", "w") if name == "visit" else _ROLES.get(name, ("self", "v"))
     if name == "apply" and declared.gather is not None:
         parameters = (*parameters, "total")
     if name == "apply" and declared.message is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+from typing import Any
 
 from gaslab import program
 from gaslab.compiler.parse.declare import PHASES, Declared
@@ -12,6 +13,8 @@ from gaslab.compiler.parse.names import GLOBALS
 from gaslab.compiler.parse.source import class_source
 from gaslab.compiler.tree import ForRange, If, Signal, Stmt, Tree, While
 from gaslab.errors import nearest
+
+MAX_WAYS = 1024  # tables of a visit's schedule
 
 
 def check_declared(declared: Declared) -> None:
@@ -31,6 +34,8 @@ def check_declared(declared: Declared) -> None:
     if "start" in functions and "active" in functions:
         source = declared.source("start")
         raise source.error(source.node, "start has no say beside active; keep one of them")
+    if "visit" in functions:
+        _check_visit(declared)
     if declared.message is not None and "scatter" not in functions:
         source = declared.source("apply")
         raise source.error(
@@ -38,6 +43,25 @@ def check_declared(declared: Declared) -> None:
         )
     if "done" in functions:
         _check_done(declared)
+
+
+def _check_visit(declared: Declared) -> None:
+    """Raise for methods that choose who runs beside visit, which is for every edge, and for bad ways."""
+    for name in ("start", "active", "scatter"):
+        if name in declared.functions:
+            source = declared.source(name)
+            raise source.error(
+                source.node,
+                f"{name} has no say beside visit, which runs on every edge in every superstep; remove {name}",
+            )
+    cls: Any = declared.cls
+    ways = cls.visit_ways
+    if type(ways) is not int or not 1 <= ways <= MAX_WAYS:
+        home = class_source(next(c for c in cls.__mro__ if "visit_ways" in vars(c)))
+        at = home.declaration("visit_ways")
+        raise home.error(
+            getattr(at, "value", at), f"visit_ways is {ways!r}; write an int from 1 to {MAX_WAYS}"
+        )
 
 
 def check_tree(declared: Declared, tree: Tree) -> None:
