@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -22,6 +23,17 @@ def test_mis(gaslab: Run, edges: Path, tmp_path: Path) -> None:
     assert (head, names.split()) == (f"{len(inside)} of 7 vertices", ["id"])
     assert [int(line.split()[1]) for line in lines] == sorted(inside)
     assert on_ranks(2, "mis", edges, "-q", "--top", 9).out == done.out
+
+
+def test_bfs(gaslab: Run, edges: Path, tmp_path: Path) -> None:
+    done = gaslab("bfs", edges, "--source", 40, "-q", "--top", 9, "-o", tmp_path / "levels.tsv")
+    assert done.code == 0, done.err
+    levels = nx.single_source_shortest_path_length(nx.DiGraph(EDGES), 40)
+    expected = {v: levels.get(v, -1) for e in EDGES for v in e}
+    assert rows((tmp_path / "levels.tsv").read_text()) == expected
+    shown = [tuple(map(int, line.split()[1:])) for line in done.out.splitlines()[1:]]
+    assert shown == sorted(levels.items(), key=lambda row: row[::-1])
+    assert gaslab("bfs", edges).code == 2
 
 
 SYSTEM = {(0, 0): 4.0, (0, 1): 1.0, (1, 1): 5.0, (1, 2): -2.0, (2, 0): 1.0, (2, 2): 3.0}

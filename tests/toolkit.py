@@ -41,6 +41,7 @@ CALLS = [
     Call("degrees", ("in_edges", "out_edges", "edges")),
     Call("components", ("component",)),
     Call("pagerank", ("score",), lambda drawn: {"tolerance": 0.0, "max_iterations": 9}),
+    Call("bfs", ("level",), lambda drawn: {"source": drawn.ids[0]}),
     Call("sssp", ("distance",), lambda drawn: {"source": drawn.ids[-1]}, "by weight"),
 ]
 

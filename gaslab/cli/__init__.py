@@ -19,11 +19,12 @@ DONE, FAILED, USAGE, NOT_CONVERGED, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 124, 130
 
 # command -> (module with parser(name) and execute(arguments), what it does)
 COMMANDS = {
-    "pagerank": ("gaslab.cli.builtins", "importance of every vertex (PageRank)"),
+    "bfs": ("gaslab.cli.builtins", "breadth-first search from one vertex"),
+    "sssp": ("gaslab.cli.builtins", "shortest paths from one vertex"),
     "components": ("gaslab.cli.builtins", "weakly connected components"),
+    "pagerank": ("gaslab.cli.builtins", "importance of every vertex (PageRank)"),
     "mis": ("gaslab.cli.builtins", "a maximal independent set"),
     "jacobi": ("gaslab.cli.builtins", "a sparse linear system A x = b"),
-    "sssp": ("gaslab.cli.builtins", "shortest paths from one vertex"),
     "degrees": ("gaslab.cli.builtins", "in-, out- and total degree of every vertex"),
     "run": ("gaslab.cli.custom", "a vertex program of your own: FILE.py:Class"),
     "info": ("gaslab.cli.info", "what a graph is made of"),

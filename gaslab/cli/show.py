@@ -18,7 +18,7 @@ def show(style: str, graph: Graph, table: Table, count: int) -> list[str]:
     Parameters
     ----------
     style : {"largest", "nearest", "groups", "members"}
-        Vertices of the largest last field; of the smallest, as far as it is finite; the groups of
+        Vertices of the largest last field; of the smallest that is a distance; the groups of
         vertices with the same last field, the biggest first; or the vertices where it is true.
     table : Table
         This rank's rows, sorted by id.
@@ -31,7 +31,8 @@ def show(style: str, graph: Graph, table: Table, count: int) -> list[str]:
     if key is None:
         rows = np.arange(min(count, len(table)))
     else:
-        candidates = np.flatnonzero(np.isfinite(key))
+        distance = np.isfinite(key) & (key >= 0 if style == "nearest" else True)  # -1: not reached
+        candidates = np.flatnonzero(distance)
         rows = candidates[np.argsort(key[candidates], kind="stable")[:count]]
     whole = _join(graph.comm.allgather(table.take(rows)))
     if graph.comm.rank > 0:

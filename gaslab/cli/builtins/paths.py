@@ -1,4 +1,4 @@
-"""Commands about distances: sssp."""
+"""Commands about distances: bfs, sssp."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ from gaslab.cli.builtins.entry import Builtin, all_columns, weight_by_default
 if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.result import Result
+
+
+def _add_bfs(made: Parser) -> None:
+    group = made.add_argument_group("bfs")
+    group.add_argument("--source", required=True, metavar="ID", help="the vertex that the search starts from")
+
+
+def _bfs(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.cli.job import vertex_id
+    from gaslab.programs.bfs import bfs
+
+    return bfs(graph, vertex_id(arguments.source, graph), **options)
 
 
 def _add_sssp(made: Parser) -> None:
@@ -28,6 +40,10 @@ def _sssp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
 
 
 COMMANDS = {
+    "bfs": Builtin(
+        "Breadth-first search: how many edges away every vertex is; -1 where it is not reached.",
+        ("level",), _bfs, "nearest", _add_bfs,
+    ),
     "sssp": Builtin(
         "Shortest paths from one vertex; inf where there is none.",
         ("distance",), _sssp, "nearest", _add_sssp, all_columns,
