@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gaslab.program import Edge as Edge
     from gaslab.program import Max as Max
     from gaslab.program import Min as Min
+    from gaslab.program import Phase as Phase
     from gaslab.program import Sum as Sum
     from gaslab.program import Vertex as Vertex
     from gaslab.program import VertexId as VertexId
@@ -77,9 +78,9 @@ _HOME = {
     ),
     **dict.fromkeys(
         [
-            "ALL", "IN", "NONE", "OUT", "Edge", "Max", "Min", "Sum", "Vertex", "VertexId", "VertexProgram",
-            "aggregator", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16",
-            "uint32",
+            "ALL", "IN", "NONE", "OUT", "Edge", "Max", "Min", "Phase", "Sum", "Vertex", "VertexId",
+            "VertexProgram", "aggregator", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
+            "uint16", "uint32",
         ],
         "gaslab.program",
     ),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, ov
 
 from gaslab.annotations import annotations_of, is_class_variable
 from gaslab.errors import UsageError, nearest
+from gaslab.phases import Phase as Phase
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -119,7 +120,8 @@ class Edge:
 RESERVED_FIELDS = frozenset({"id", "side", "degree", "in_degree", "out_degree", "signal"})
 RESERVED_PARAMETERS = frozenset(
     {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "visit_ways",
-     "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply", "scatter", "done", "parameters"}
+     "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply", "scatter", "done",
+     "parameters", "phases"}
 )  # fmt: skip
 
 
@@ -188,6 +190,7 @@ class VertexProgram:
     ``done(self)``
         Whether to stop, after each superstep; plain Python, run once for all vertices.
 
+    A program of several `Phase` after one another names its methods in `phases` instead.
     Methods made by `aggregator` are values over all vertices. ``docs/programs.md`` has the language.
 
     Raises
@@ -217,6 +220,7 @@ class VertexProgram:
     gather_edges: ClassVar[int] = IN
     scatter_edges: ClassVar[int] = OUT
     visit_ways: ClassVar[int] = 16
+    phases: ClassVar[tuple[Phase, ...]] = ()
 
     if TYPE_CHECKING:
         Vertex: ClassVar[Any] = Vertex

@@ -70,16 +70,16 @@ def _compile(arguments: Any) -> int:
     from gaslab.comm import world
     from gaslab.compiler import build
     from gaslab.compiler.emit import emit
-    from gaslab.compiler.parse import parse
+    from gaslab.compiler.parse import parse_phases
 
-    text = emit(parse(load_class(arguments.program)))
+    texts = list(map(emit, parse_phases(load_class(arguments.program))))
     comm = world()
     if arguments.emit:
         if comm.rank == 0:
-            print(text)
+            print(*texts, sep="\n")
         return DONE
     directory = Path(arguments.output) if arguments.output else build.cache_directory()
-    for path in comm.on_root(lambda: build.compile_levels(text, directory)):
+    for path in comm.on_root(lambda: [p for t in texts for p in build.compile_levels(t, directory)]):
         if comm.rank == 0:
             print(path)
     return DONE

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gaslab.compiler import build
 from gaslab.compiler.emit import emit as emit_text
 from gaslab.compiler.interpret import Interpreter
-from gaslab.compiler.parse import parse as parse_class
+from gaslab.compiler.parse import parse_phases
 from gaslab.compiler.tree import Tree
 from gaslab.errors import PerformanceWarning, UsageError
 
@@ -37,7 +37,12 @@ class Compiled:
 
 
 def compile_program(cls: type, comm: Comm, mode: str = "auto") -> Compiled:
-    """Return a program class ready to run. Collective.
+    """Return a program class ready to run, the first phase of one that has several. Collective."""
+    return compile_phases(cls, comm, mode)[0]
+
+
+def compile_phases(cls: type, comm: Comm, mode: str = "auto") -> tuple[Compiled, ...]:
+    """Return every phase of a program class ready to run; one for a program without phases. Collective.
 
     Parameters
     ----------
@@ -59,7 +64,14 @@ def compile_program(cls: type, comm: Comm, mode: str = "auto") -> Compiled:
     if mode not in MODES:
         raise UsageError(f"compile={mode!r} is unknown; one of {', '.join(map(repr, MODES))}")
     began = time.perf_counter()
-    tree = parse_class(cls)
+    made = []
+    for tree in parse_phases(cls):
+        made.append(_ready(tree, comm, mode, began))
+        began = time.perf_counter()
+    return tuple(made)
+
+
+def _ready(tree: Tree, comm: Comm, mode: str, began: float) -> Compiled:
     library = None
     if mode != "never":
         try:
@@ -67,11 +79,11 @@ def compile_program(cls: type, comm: Comm, mode: str = "auto") -> Compiled:
         except build.NoCompiler as error:
             if mode == "require":
                 raise
-            if comm.rank == 0:
+            if comm.rank == 0 and not tree.phase:
                 warnings.warn(
                     f"{tree.name} runs interpreted, about a hundred times slower: {error}",
                     PerformanceWarning,
-                    stacklevel=2,
+                    stacklevel=4,
                 )
     interpreter = Interpreter(tree) if library is None else None
     cached = library is None or library.cached
@@ -90,4 +102,6 @@ def compile_ahead(cls: type, target: Path | None = None) -> list[Path]:
         A library is made for every CPU level of this kind of machine, under the name by which
         `compile_program` looks for it there.
     """
-    return build.compile_levels(emit_text(parse_class(cls)), target or build.cache_directory())
+    target = target or build.cache_directory()
+    texts = dict.fromkeys(map(emit_text, parse_phases(cls)))  # phases may be the same
+    return [path for text in texts for path in build.compile_levels(text, target)]

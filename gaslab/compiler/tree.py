@@ -343,6 +343,8 @@ class Tree:
     scatter_edges: int
     has_done: bool
     sites: tuple[Site, ...] = field(default=())
+    phase: int = 0  # the place of this phase in a program of several
+    supersteps: int | None = None  # of this phase, at most, each time it is its turn
 
     def reads(self, phase: str, role: str) -> frozenset[str]:
         """Names that *phase* reads on *role* (``v``, ``nbr``, ``e``), without the role."""
@@ -357,6 +359,10 @@ class Tree:
         prefix = role + "."
         names = function.writes if function else ()
         return frozenset(n[len(prefix) :] for n in names if n.startswith(prefix))
+
+    def written_edges(self) -> frozenset[str]:
+        """Names of the edge fields that the program writes."""
+        return self.writes("scatter", "e") | self.writes("visit", "e")
 
     def double_buffered(self, name: str) -> bool:
         """Whether a gather reads this vertex field across an edge while apply writes it."""

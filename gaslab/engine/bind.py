@@ -45,14 +45,18 @@ def _parameter(variable: Variable, value: Any, owner: str, graph: Graph) -> Any:
     return int(value)
 
 
-def bind_edge_fields(tree: Tree, graph: Graph, columns: Mapping[str, str | None] | None) -> list[np.ndarray]:
-    """Return one array per edge field, in slot order, from the graph's columns or the defaults."""
+def bind_edge_fields(
+    tree: Tree, graph: Graph, columns: Mapping[str, str | None] | None, written: frozenset[str]
+) -> list[np.ndarray]:
+    """Return one array per edge field, in slot order, from the graph's columns or the defaults.
+
+    Those *written* are the run's own.
+    """
     columns = dict(columns or {})
     known = [v.name for v in tree.edge_fields]
     for name in columns:
         if name not in known:
             raise UsageError(f"{tree.name} has no edge field {name!r}{nearest(name, known)}")
-    written = tree.writes("scatter", "e") | tree.writes("visit", "e")
     fields, bound = [], []
     for variable in tree.edge_fields:
         column = columns.get(variable.name, variable.name)

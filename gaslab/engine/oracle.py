@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.compiler.parse import parse
+from gaslab.compiler.parse import parse_phases
 from gaslab.engine.bind import bind_edge_fields, bind_parameters
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
@@ -32,9 +32,10 @@ def run_on_graph(
 ) -> Result:
     """Run *program* by the reference engine; the arguments and the answer are `gaslab.run`'s."""
     comm, local, began = graph.comm, graph.local, time.perf_counter()
-    tree = parse(type(program), debugging=True)
+    tree, *_ = trees = parse_phases(type(program), debugging=True)
+    written = frozenset(name for one in trees for name in one.written_edges())
     params = bind_parameters(tree, program, graph)
-    edge_fields = bind_edge_fields(tree, graph, columns)
+    edge_fields = bind_edge_fields(tree, graph, columns, written)
     given = bind_given(tree, graph, init)
     ids = _ids(graph)
     # Ids that are neither integers nor strings have no order of their own: then the program sees

@@ -8,7 +8,6 @@ is `_Run.superstep`, and what the language means is what stands there.
 
 from __future__ import annotations
 
-import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +16,12 @@ from typing import Any
 from gaslab import program as words
 from gaslab.engine import arithmetic
 from gaslab.engine.arithmetic import Fault, narrow, number
-from gaslab.engine.declared import aggregators_of, combiner_of, fields_of, method_of, storage_of, translated
+from gaslab.engine.declared import Combiner, aggregators_of, combiner_of, fields_of, storage_of, translated
 from gaslab.engine.reference_visit import visit_order
+from gaslab.engine.turns import turns_of
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound, nearest
 
 _OURS = (__file__, arithmetic.__file__)
-_PHASES = ("init", "start", "active", "visit", "gather", "apply", "scatter")
 
 
 @dataclass
@@ -166,15 +165,12 @@ class _Run:
         self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex)
         self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge)
         self.computing = translated(cls)
-        self.methods = {name: method_of(self.computing, name) for name in _PHASES if method_of(cls, name)}
+        self.turns, self.done = turns_of(cls, self.computing)
+        self.turn = self.turns[0]
         self.aggregators = aggregators_of(self.computing)
         self.combiners = {
             name: combiner_of(function, "return", cls) for name, function in aggregators_of(cls).items()
         }
-        gather, apply = method_of(cls, "gather"), method_of(cls, "apply")
-        self.gather = combiner_of(gather, "return", cls) if gather else None
-        self.apply_takes = list(inspect.signature(apply).parameters)[2:] if apply else []
-        self.message = combiner_of(apply, "message", cls) if apply and "message" in self.apply_takes else None
 
         self.phase = "init"
         self.writable: _Vertex | None = None
@@ -234,6 +230,10 @@ class _Run:
             self.outgoing[v] if direction & words.OUT else []
         )
 
+    @property
+    def message(self) -> Combiner | None:
+        return self.turn.message
+
     # ---- supersteps --------------------------------------------------------------------------------
 
     def initialise(self, given: Mapping[str, Mapping[Any, Any]]) -> None:
@@ -249,7 +249,7 @@ class _Run:
             for v in self.vertices:
                 default = first if field.storage == "id" and field.required else field.default
                 vars(v)[name] = narrow(field.storage, values.get(v.id, default))
-        if "init" in self.methods:
+        if "init" in self.turn.methods:
             for v in self.vertices:
                 self.call("init", v)
         self.aggregates = self.aggregated()
@@ -257,60 +257,80 @@ class _Run:
 
     def supersteps(self, limit: int | None) -> bool:
         """Run supersteps to the limit; return whether the program came to its own end, if it has one."""
-        if not self.methods.keys() & {"visit", "gather", "apply", "scatter"}:
-            return True
-        own_end = method_of(self.cls, "done") or self.methods.keys() & {"scatter", "active"}
-        if limit is None and not own_end:
+        if limit is None and not all(turn.ends_itself for turn in self.turns):
             raise UsageError(f"{self.cls.__name__} would never end; give max_iterations")
-        active = self.first_active()
+        while True:
+            before = self.superstep_number
+            for turn in self.turns:
+                self.turn = turn
+                if not self.take_turn(limit):
+                    return not turn.ends_itself
+            if self.done is None or self.superstep_number == before:
+                return True
+            if self.done(self.instance(self.cls, _plain, self.superstep_number - 1)):
+                return True
+
+    def take_turn(self, limit: int | None) -> bool:
+        """Run the supersteps of one phase; return False if the limit came before its end."""
+        self.signalled, self.messages = set(), {}
+        if not self.turn.methods.keys() & {"visit", "gather", "apply", "scatter"}:
+            return True
+        count, active = 0, self.first_active()
         while active:
             if self.superstep_number == limit:
-                return not own_end
-            if self.superstep(active):
+                return False
+            finished = self.superstep(active)
+            count += 1
+            if finished or count == self.turn.supersteps:
                 return True
             active = self.next_active()
         return True
 
     def superstep(self, active: list[_Vertex]) -> bool:
         """Gather at every active vertex, then apply, then scatter; return whether the program is done."""
-        for k in self.visit_order if "visit" in self.methods else ():
+        for k in self.visit_order if "visit" in self.turn.methods else ():
             self.call("visit", self.ends[k][0], self.edges[k], self.ends[k][1])
-        totals = {v: self.gathered(v) for v in active} if self.gather else {}
-        if "apply" in self.methods:
+        totals = {v: self.gathered(v) for v in active} if self.turn.gather else {}
+        if "apply" in self.turn.methods:
+            takes = self.turn.apply_takes
             for v in active:
                 message = self.messages.pop(v, self.message.identity) if self.message else None
                 total = totals.get(v)
-                self.call("apply", v, *(message if name == "message" else total for name in self.apply_takes))
+                self.call("apply", v, *(message if name == "message" else total for name in takes))
         self.aggregates = self.aggregated()
         self.signalled = set()
-        if "scatter" in self.methods:
+        if "scatter" in self.turn.methods:
             for v in active:
-                for e, nbr in self.beside(v, self.cls.scatter_edges):
+                for e, nbr in self.beside(v, self.turn.scatter_edges):
                     self.call("scatter", v, e, nbr)
         aggregates = {name: _plain(value) for name, value in self.aggregates.items()}
         self.history.append({"superstep": self.superstep_number, "active": len(active), **aggregates})
-        done = method_of(self.cls, "done")
+        if len(self.turns) > 1:
+            self.history[-1]["phase"] = self.turns.index(self.turn)
+        done = self.turn.done
         finished = bool(done and done(self.instance(self.cls, _plain)))
         self.superstep_number += 1
         self.me = self.instance(self.computing, number)  # from here on `self` has the new aggregates
         return finished
 
     def gathered(self, v: _Vertex) -> Any:
-        assert self.gather is not None
-        total = self.gather.identity
-        for e, nbr in self.beside(v, self.cls.gather_edges):
-            total = self.gather.add(total, self.call("gather", v, e, nbr))
+        gather = self.turn.gather
+        assert gather is not None
+        total = gather.identity
+        for e, nbr in self.beside(v, self.turn.gather_edges):
+            total = gather.add(total, self.call("gather", v, e, nbr))
         return total
 
     def first_active(self) -> list[_Vertex]:
-        if "active" in self.methods or "start" not in self.methods:
-            return self.next_active() if "active" in self.methods else self.vertices
+        methods = self.turn.methods
+        if "active" in methods or "start" not in methods:
+            return self.next_active() if "active" in methods else self.vertices
         return [v for v in self.vertices if self.call("start", v)]
 
     def next_active(self) -> list[_Vertex]:
-        if "active" in self.methods:
+        if "active" in self.turn.methods:
             return [v for v in self.vertices if self.call("active", v)]
-        if "scatter" in self.methods:
+        if "scatter" in self.turn.methods:
             return [v for v in self.vertices if v in self.signalled]
         return self.vertices
 
@@ -326,10 +346,10 @@ class _Run:
 
     # ---- calling the program -----------------------------------------------------------------------
 
-    def instance(self, cls: type, kind: Callable[[Any], Any]) -> Any:
+    def instance(self, cls: type, kind: Callable[[Any], Any], superstep: int | None = None) -> Any:
         """Return a method's `self`: the program with what only a run knows, numbers made by *kind*."""
         known = {
-            "superstep": self.superstep_number,
+            "superstep": self.superstep_number if superstep is None else superstep,
             "num_vertices": len(self.vertices),
             "num_edges": len(self.edges),
         }
@@ -341,7 +361,7 @@ class _Run:
         """Call a method on *v*; a fault in it becomes an error at the user's line."""
         self.phase, self.writable = phase, v if phase in ("init", "apply") else None
         try:
-            return (function or self.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
+            return (function or self.turn.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
         except (Fault, ZeroDivisionError) as fault:
             frames = traceback.extract_tb(fault.__traceback__)
             user = next(f for f in reversed(frames) if f.filename not in _OURS)

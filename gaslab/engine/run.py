@@ -9,17 +9,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gaslab import launch
-from gaslab.compiler import compile_program
+from gaslab.compiler import compile_phases
 from gaslab.engine.bind import bind_edge_fields, bind_parameters
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
-from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, make_view
-from gaslab.engine.stopping import Stopping
-from gaslab.engine.sync import Synchronous
-from gaslab.engine.visit import Visits
+from gaslab.engine.sequence import Sequence
 from gaslab.errors import ConvergenceWarning, UsageError, nearest, warn_user
-from gaslab.exchange import Exchange
 from gaslab.program import VertexProgram
 from gaslab.result import Result
 
@@ -109,67 +104,44 @@ def run(
         return run_on_graph(program, graph, max_iterations, init, columns, seed, on)
     comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
     threads = launch.choose_threads(threads, comm.local_ranks, comm.rank)
-    compiled = compile_program(type(program), comm, compile)
-    tree = compiled.tree
-    if not graph.directed and tree.writes("scatter", "e"):
+    compiled = compile_phases(type(program), comm, compile)
+    tree = compiled[0].tree
+    written = frozenset(name for one in compiled for name in one.tree.written_edges())
+    if not graph.directed and any(one.tree.writes("scatter", "e") for one in compiled):
         raise UsageError(
             f"{tree.name} writes edge fields in scatter, and an undirected edge has two ends that would "
             "write it; use a directed graph"
         )
-    stopping = Stopping(tree, program, graph, max_iterations, timeout)
+    phases = Sequence(compiled, program, graph, max_iterations, timeout)
     params = bind_parameters(tree, program, graph)
-    state = RunState.create(tree, graph, bind_edge_fields(tree, graph, columns))
-    given = state.give(bind_given(tree, graph, init))
-    view = make_view(state, graph, params)
-    view.given = given
-    phases, exchange = Phases(compiled, view, graph, threads), Exchange(graph.local, comm)
-    visits = None
-    if "visit" in tree.functions:
-        visits = Visits(phases, state, exchange, graph, type(program).visit_ways)
-    superstep = Synchronous(phases, state, exchange, visits)
+    edges = bind_edge_fields(tree, graph, columns, written)
+    phases.prepare(params, edges, bind_given(tree, graph, init), threads)
     built = time.perf_counter()
 
     history: list[dict[str, Any]] = []
     with _bar(progress and comm.rank == 0, max_iterations) as bar:
-        superstep.initialise()
-        while not stopping.now(state, history):
-            start, sent = time.perf_counter(), comm.bytes_sent
-            frontier = superstep.step()
-            if frontier is None:
-                stopping.quiet = True
-                break
-            history.append(
-                {
-                    "superstep": state.superstep - 1,
-                    "active": frontier.total,
-                    "seconds": time.perf_counter() - start,
-                    "bytes_sent": comm.bytes_sent - sent,
-                    "delivery": superstep.delivery.last if superstep.delivery else None,
-                    **dict(zip((a.name for a in tree.aggregators), state.aggregates, strict=True)),
-                }
-            )
+        for row in phases.supersteps():
+            history.append(row)
             bar.update()
-    superstep.finish()
-    if not (stopping.done or stopping.quiet):  # the limit may have come just when nobody was left
-        stopping.quiet = superstep.is_quiet()
+    state, converged = phases.state, phases.converged
     computed = time.perf_counter()
     bytes_sent = comm.bytes_sent - bytes_before
-    if not stopping.converged and comm.rank == 0:
+    if not converged and comm.rank == 0:
         warn_user(
             f"{tree.name} was not done after {state.superstep} supersteps; raise max_iterations",
             ConvergenceWarning,
         )
     metrics = run_metrics(
-        program, graph, engine, seed, threads, state.superstep, stopping.converged, state.updates,
+        program, graph, engine, seed, threads, state.superstep, converged, state.updates,
         bytes_sent, {"build": built - began, "compute": computed - built},
     )  # fmt: skip
-    masters, written = graph.local.num_masters, tree.writes("scatter", "e") | tree.writes("visit", "e")
+    masters = graph.local.num_masters
     return Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},
         {v.name: state.fields[k][:masters] for k, v in enumerate(tree.vertex_fields)},
         {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in written},
-        metrics, history, stopping.converged, state.superstep, on,
+        metrics, history, converged, state.superstep, on,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -60,29 +61,40 @@ class RunState:
     aggregates: list[Any]  # values, by aggregator
     superstep: int = 0
     updates: int = 0  # vertices applied on all ranks
+    entered: int = 0  # the superstep at which the phase began
+    spare: dict[int, list[np.ndarray]] = dataclasses.field(default_factory=dict)  # both buffers of a field
 
     @classmethod
-    def create(cls, tree: Tree, graph: Graph, edge_fields: list[np.ndarray]) -> RunState:
-        """Allocate the state with every field at its default."""
+    def create(
+        cls, tree: Tree, graph: Graph, edge_fields: list[np.ndarray], first: RunState | None = None
+    ) -> RunState:
+        """Allocate the state with every field at its default, or share that of the *first* phase."""
         n = graph.local.num_local
         fields, next_fields = [], []
-        for variable in tree.vertex_fields:
+        spare = first.spare if first else {}
+        for k, variable in enumerate(tree.vertex_fields):
             dtype = dtype_of(variable.storage)
             default: Any = 0 if variable.required else variable.default
             values = np.full(n, default, dtype) if default else np.zeros(n, dtype)
+            values = first.fields[k] if first else values
             fields.append(values)
-            next_fields.append(values.copy() if tree.double_buffered(variable.name) else values)
+            if tree.double_buffered(variable.name) and k not in spare:
+                spare[k] = [values, values.copy()]
+            next_fields.append(spare[k][1] if tree.double_buffered(variable.name) else values)
         message = None
         if tree.message is not None:
             message = np.full(n, identity(tree.message), dtype_of(tree.message.storage))
         return cls(
             tree, fields, next_fields, edge_fields,
-            active=np.zeros(n, np.uint8),
-            active_bits=np.zeros((n >> 6) + 1, np.uint64),
-            signalled=np.zeros(n, np.uint8),
-            signal_blocks=np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8),
+            active=first.active if first else np.zeros(n, np.uint8),
+            active_bits=first.active_bits if first else np.zeros((n >> 6) + 1, np.uint64),
+            signalled=first.signalled if first else np.zeros(n, np.uint8),
+            signal_blocks=(
+                first.signal_blocks if first else np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8)
+            ),
             message=message,
             aggregates=[identity(a.combiner, wide=True) for a in tree.aggregators],
+            spare=spare,
         )  # fmt: skip
 
     def give(self, masters_values: Mapping[str, np.ndarray]) -> int:
@@ -94,6 +106,18 @@ class RunState:
                 self.fields[k][: values.size] = values
                 bits |= 1 << k
         return bits
+
+    def follow(self, before: RunState) -> None:
+        """Take over, at the begin of a phase, what the phase before left; its messages are dropped."""
+        self.fields = list(before.fields)
+        self.next_fields = [
+            self.spare[k][self.spare[k][0] is values] if self.tree.double_buffered(field.name) else values
+            for k, (field, values) in enumerate(zip(self.tree.vertex_fields, self.fields, strict=True))
+        ]
+        self.aggregates, self.updates = before.aggregates, before.updates
+        self.superstep = self.entered = before.superstep
+        if self.message is not None and self.tree.message is not None:
+            self.message[:] = identity(self.tree.message)
 
     def swap(self) -> None:
         """Make what apply wrote current, when every vertex of the graph was applied."""

@@ -1,8 +1,9 @@
-"""When a run ends: the program's done(), an empty frontier, the limit or the timeout."""
+"""When a phase of a run ends: done(), an empty frontier, its number of supersteps, limit or timeout."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gaslab.compiler.tree import Tree
@@ -12,6 +13,8 @@ from gaslab.errors import TimeoutExpired, UsageError
 if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
+
+Done = Callable[[Any], Any]
 
 
 class Progress:
@@ -29,44 +32,59 @@ class Progress:
 
 
 class Stopping:
-    """Decides, on rank 0 for all, whether another superstep runs."""
+    """Decides, on rank 0 for all, whether another superstep of a phase runs."""
 
     def __init__(
-        self, tree: Tree, program: VertexProgram, graph: Graph, limit: int | None, timeout: float | None
+        self,
+        tree: Tree,
+        done: Done | None,
+        program: VertexProgram,
+        graph: Graph,
+        limit: int | None,
+        timeout: float | None,
     ) -> None:
         self.tree, self.program, self.graph = tree, program, graph
         self.limit, self.timeout = limit, timeout
-        self.quiet = False  # no vertex was active
-        self.done = False
+        self._done = done
         self._began = time.perf_counter()
-        self._ends_itself = tree.has_done or bool({"scatter", "active"} & tree.functions.keys())
-        self._works = bool({"visit", "gather", "apply", "scatter"} & tree.functions.keys())
-        if limit is None and self._works and not self._ends_itself:
+        self.ends_itself = bool(
+            done or tree.supersteps or not self.works or {"scatter", "active"} & tree.functions.keys()
+        )
+        if limit is None and not self.ends_itself:
             raise UsageError(
                 f"{tree.name} would never end: it has no done(), active() or scatter(); "
                 "give max_iterations (--max-iterations)"
             )
 
     @property
-    def converged(self) -> bool:
-        """Whether the program came to its own end (a program without one ends at the limit)."""
-        return self.done or self.quiet or not self._ends_itself or not self._works
+    def works(self) -> bool:
+        """Whether the program has anything to do in a superstep."""
+        return bool({"visit", "gather", "apply", "scatter"} & self.tree.functions.keys())
 
-    def now(self, state: RunState, history: list[dict[str, Any]]) -> bool:
-        """Return whether the run is over before the next superstep (collective)."""
-        if not self._works:
+    def done(self, state: RunState, ran: int) -> bool:
+        """Return whether the phase is over after *ran* supersteps of it in a row (collective)."""
+        if ran and ran == self.tree.supersteps and self._done is None:
             return True
-        if (self.tree.has_done and history) or self.timeout is not None:
-            self.done, late = self.graph.comm.on_root(lambda: self._look(state, bool(history)))
-            if late and not self.done:
-                raise TimeoutExpired(
-                    f"{self.tree.name} ran out of {self.timeout:.3g} s after {state.superstep} supersteps"
-                )
-        return self.done or (self.limit is not None and state.superstep >= self.limit)
+        if (self._done is None or not ran) and self.timeout is None:
+            return False
+        over, late = self.graph.comm.on_root(lambda: self._look(state, ran))
+        if late and not over:
+            raise TimeoutExpired(
+                f"{self.tree.name} ran out of {self.timeout:.3g} s after {state.superstep} supersteps"
+            )
+        return bool(over)
 
-    def _look(self, state: RunState, begun: bool) -> tuple[bool, bool]:
-        done = False
-        if self.tree.has_done and begun:
-            done = bool(type(self.program).done(Progress(self.program, self.graph, self.tree, state)))  # type: ignore[attr-defined]
-        late = self.timeout is not None and time.perf_counter() - self._began > self.timeout
-        return done, late
+    def limited(self, state: RunState) -> bool:
+        """Return whether the run may have no further superstep."""
+        return self.limit is not None and state.superstep >= self.limit
+
+    def _look(self, state: RunState, ran: int) -> tuple[bool, bool]:
+        over = bool(ran) and ran == self.tree.supersteps
+        if self._done is not None and ran and not over:
+            over = ask(self._done, self.program, self.graph, self.tree, state)
+        return over, self.timeout is not None and time.perf_counter() - self._began > self.timeout
+
+
+def ask(done: Done, program: VertexProgram, graph: Graph, tree: Tree, state: RunState) -> bool:
+    """Return what a ``done`` of the user's says now."""
+    return bool(done(Progress(program, graph, tree, state)))

@@ -62,6 +62,15 @@ class Synchronous:
         self._aggregate_all()
         self.agree()
 
+    def enter(self, before: Synchronous) -> None:
+        """Begin this phase where the phase *before* left the run; bring its mirrors up to date."""
+        state, view = self.state, self.view
+        state.follow(before.state)
+        view.vertex, view.vertex_next = state.fields, state.next_fields
+        view.aggregate, view.superstep = before.view.aggregate, state.superstep
+        self._signalled = np.empty(0, np.int32)
+        self.exchange.spread(self._sections(frozenset(self._roles)), None).end()
+
     def step(self) -> Frontier | None:
         """Run one superstep; return its frontier, or None when no vertex was active."""
         frontier = self._activate()
@@ -93,7 +102,7 @@ class Synchronous:
 
     def _activate(self) -> Frontier:
         functions, n = self.tree.functions, self.local.num_masters
-        first = self.state.superstep == 0
+        first = self.state.superstep == self.state.entered
         if "active" in functions or (first and "start" in functions):
             self.phases.over_masters("gl_active" if "active" in functions else "gl_start")
             ids = frontier_kernel.where(self.state.active, 0, n)

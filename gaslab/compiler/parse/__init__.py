@@ -4,6 +4,7 @@
 
     source       the user's text, found through code objects
     declare      parameters, fields, methods, combiners, directions   (fields, combiner)
+    sequence     the same for each phase of a program of several
     rules        what a program as a whole must have
     method       a phase: frame <- names <- operators <- calls <- assign <- statements <- body
     helpers      what phases call, made for the types it is called with
@@ -11,16 +12,17 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.parse.declare import PHASES, declare
+from gaslab.compiler.parse.declare import PHASES, Declared, declare
 from gaslab.compiler.parse.frame import Sites, Unit
 from gaslab.compiler.parse.helpers import Helpers
 from gaslab.compiler.parse.method import method
 from gaslab.compiler.parse.rules import check_declared, check_tree
+from gaslab.compiler.parse.sequence import declare_phases
 from gaslab.compiler.tree import Aggregator, Tree
 
 
 def parse(cls: type, debugging: bool = False) -> Tree:
-    """Return the typed tree of program class *cls*.
+    """Return the typed tree of program class *cls*, of its first phase if it has several.
 
     With *debugging*, lines that call print() or breakpoint() are let pass and are not in the tree.
 
@@ -30,7 +32,19 @@ def parse(cls: type, debugging: bool = False) -> Tree:
         For what is outside the language: the user's file, line and column, what is wrong and what
         to write instead, then the line itself and a caret.
     """
-    declared = declare(cls)
+    return parse_phases(cls, debugging)[0]
+
+
+def parse_phases(cls: type, debugging: bool = False) -> tuple[Tree, ...]:
+    """Return the typed trees of all phases of *cls*: one for a program without ``phases``.
+
+    They have the same parameters, fields and aggregators; ``init`` is in the first.
+    """
+    phases = declare_phases(cls) or [declare(cls)]
+    return tuple(_tree(declared, debugging, k) for k, declared in enumerate(phases))
+
+
+def _tree(declared: Declared, debugging: bool, phase: int) -> Tree:
     check_declared(declared)
     sites, helpers = Sites(), Helpers()
     unit = helpers.unit = Unit(declared, sites, helpers, debugging)
@@ -39,7 +53,7 @@ def parse(cls: type, debugging: bool = False) -> Tree:
         Aggregator(name, combiner, method(unit, name)) for name, combiner in declared.aggregators.items()
     )
     tree = Tree(
-        name=cls.__name__,
+        name=declared.cls.__name__,
         params=declared.params,
         vertex_fields=declared.vertex_fields,
         edge_fields=declared.edge_fields,
@@ -52,6 +66,8 @@ def parse(cls: type, debugging: bool = False) -> Tree:
         scatter_edges=declared.scatter_edges,
         has_done="done" in declared.functions,
         sites=sites.all(),
+        phase=phase,
+        supersteps=declared.supersteps,
     )
     check_tree(declared, tree)
     return tree

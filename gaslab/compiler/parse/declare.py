@@ -31,17 +31,30 @@ class Declared:
     message: Combiner | None
     gather_edges: int
     scatter_edges: int
+    supersteps: int | None = None  # of a phase, at most
 
     def source(self, name: str) -> FunctionSource:
         """Return the source of method or aggregator *name*."""
         return function_source(self.functions[name])
 
 
-def declare(cls: type) -> Declared:
-    """Return what program class *cls* and its bases declare; raises ProgramError."""
+Directions = tuple[int, int]
+
+
+def declare(
+    cls: type,
+    functions: dict[str, FunctionType] | None = None,
+    directions: Directions | None = None,
+) -> Declared:
+    """Return what program class *cls* and its bases declare; raises ProgramError.
+
+    *functions* and *directions* (of gather and scatter) are those of one phase, where the class has
+    several; by default the class's own.
+    """
     if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram):
         raise ProgramError(f"{cls!r} is not a vertex program; write class Name(gl.VertexProgram):")
-    functions, static, names = _methods(cls)
+    own, static, names = methods_of(cls)
+    functions = own if functions is None else functions
     params, vertex_fields = parameters(cls), fields(cls, "Vertex")
     if len(vertex_fields) > MAX_VERTEX_FIELDS:
         raise class_source(cls).error(
@@ -53,6 +66,10 @@ def declare(cls: type) -> Declared:
     }
     apply = sources.get("apply")
     takes_message = apply is not None and "message" in parameters_of(apply.function)
+    gather_edges, scatter_edges = directions or (
+        _direction(cls, "gather_edges") if "gather" in functions else 0,
+        _direction(cls, "scatter_edges") if "scatter" in functions else 0,
+    )
     return Declared(
         cls=cls,
         params=params,
@@ -63,8 +80,8 @@ def declare(cls: type) -> Declared:
         aggregators={name: combiner(cls, sources[name], "return") for name in names},
         gather=combiner(cls, sources["gather"], "return") if "gather" in sources else None,
         message=combiner(cls, apply, "message") if apply and takes_message else None,
-        gather_edges=_direction(cls, "gather_edges") if "gather" in functions else 0,
-        scatter_edges=_direction(cls, "scatter_edges") if "scatter" in functions else 0,
+        gather_edges=gather_edges if "gather" in functions else 0,
+        scatter_edges=scatter_edges if "scatter" in functions else 0,
     )
 
 
@@ -73,7 +90,7 @@ def parameters_of(function: FunctionType) -> tuple[str, ...]:
     return function.__code__.co_varnames[: function.__code__.co_argcount]
 
 
-def _methods(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list[str]]:
+def methods_of(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list[str]]:
     """Return the functions behind all methods, the names of the static ones, and of the aggregators."""
     functions: dict[str, FunctionType] = {}
     static: set[str] = set()

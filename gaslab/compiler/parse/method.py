@@ -66,12 +66,14 @@ def entities_of(
         raise source.error(source.node, f"{name} is a static method; write def {_signature(name, declared)}")
     node, given = source.node, parameters_of(source.function)
     if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.args.defaults:
-        raise source.error(node, f"{name} takes plain parameters; write def {_signature(name, declared)}")
+        raise source.error(
+            node, f"{node.name} takes plain parameters; write def {_signature(name, declared)}"
+        )
     if name == "apply":
         return _of_apply(source, given, declared)
     roles = _ROLES.get(name, ("self", "v"))
     if len(given) != len(roles):
-        raise source.error(node, f"{name} has {_count(given)}; write def {_signature(name, declared)}")
+        raise source.error(node, f"{node.name} has {_count(given)}; write def {_signature(name, declared)}")
     return dict(zip(given, roles, strict=True)), {}
 
 
@@ -101,11 +103,13 @@ def _of_apply(
 def _wrong_apply(source: FunctionSource, given: tuple[str, ...], declared: Declared) -> ProgramError:
     write = f"write def {_signature('apply', declared)}"
     if declared.gather is not None and given[2:] in ((), ("message",)):
-        return source.error(source.node, f"apply does not take what gather gives; {write}")
+        return source.error(source.node, f"{source.node.name} does not take what gather gives; {write}")
     if declared.gather is None and len(given) > 2 and given[2] != "message":
         argument = source.node.args.args[2]
-        return source.error(argument, f"apply takes {given[2]!r} but there is no gather to give it; {write}")
-    return source.error(source.node, f"apply has {_count(given)}; {write}")
+        return source.error(
+            argument, f"{source.node.name} takes {given[2]!r} but there is no gather to give it; {write}"
+        )
+    return source.error(source.node, f"{source.node.name} has {_count(given)}; {write}")
 
 
 def _signature(name: str, declared: Declared) -> str:
@@ -115,7 +119,7 @@ def _signature(name: str, declared: Declared) -> str:
         parameters = (*parameters, "total")
     if name == "apply" and declared.message is not None:
         parameters = (*parameters, "message: ...")
-    return f"{name}({', '.join(parameters)})"
+    return f"{declared.functions[name].__name__}({', '.join(parameters)})"
 
 
 def _count(given: tuple[str, ...]) -> str:

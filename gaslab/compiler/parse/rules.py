@@ -42,7 +42,7 @@ def check_declared(declared: Declared) -> None:
             source.node.args.args[-1], "nothing sends messages; write nbr.signal(...) in scatter"
         )
     if "done" in functions:
-        _check_done(declared)
+        check_done(declared)
 
 
 def _check_visit(declared: Declared) -> None:
@@ -111,7 +111,7 @@ def _check_spelling(declared: Declared) -> None:
             raise source.error(source.node, f"nothing calls method {name!r}; did you mean {close[0]!r}?")
 
 
-def _check_done(declared: Declared) -> None:
+def check_done(declared: Declared) -> None:
     """Raise for parameters that done does not have and names of self it cannot know.
 
     done is plain Python that runs on one rank, so its body is not read any further.

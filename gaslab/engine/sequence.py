@@ -1,0 +1,120 @@
+"""The phases of one run, in turn; a program that names no phases is a sequence of one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.compiler import Compiled
+from gaslab.engine.phases import Phases
+from gaslab.engine.state import RunState, make_view
+from gaslab.engine.stopping import Done, Stopping, ask
+from gaslab.engine.sync import Synchronous
+from gaslab.engine.visit import Visits
+from gaslab.exchange import Exchange
+from gaslab.phases import phases_of
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.program import VertexProgram
+
+
+def done_functions(program: VertexProgram) -> tuple[list[Done | None], Done | None]:
+    """Return each phase's own ``done``, and that of a program of several, which may begin them anew."""
+    cls = type(program)
+    done: Done | None = getattr(cls, "done", None)
+    if not phases_of(cls):
+        return [done], None
+    return [phase.methods(cls).get("done") for phase in phases_of(cls)], done
+
+
+class Sequence:
+    """Runs every phase until it is over; then, if the program has a ``done`` that says no, again."""
+
+    def __init__(
+        self,
+        compiled: tuple[Compiled, ...],
+        program: VertexProgram,
+        graph: Graph,
+        limit: int | None,
+        timeout: float | None,
+    ) -> None:
+        self.program, self.graph, self.compiled = program, graph, compiled
+        self.converged = False
+        dones, self._done = done_functions(program)
+        self._stopping = [
+            Stopping(c.tree, done, program, graph, limit, timeout)
+            for c, done in zip(compiled, dones, strict=True)
+        ]
+        self._engines: list[Synchronous] = []
+        self.state: RunState
+
+    def prepare(
+        self, params: list[Any], edges: list[np.ndarray], given: dict[str, np.ndarray], threads: int
+    ) -> None:
+        """Make ready to run: bind every phase to the graph and to one state."""
+        exchange = Exchange(self.graph.local, self.graph.comm)
+        for one in self.compiled:
+            first = self._engines[0].state if self._engines else None
+            state = RunState.create(one.tree, self.graph, edges, first)
+            bits = state.give(given) if first is None else 0
+            view = make_view(state, self.graph, params)
+            view.given = bits
+            phases, visits = Phases(one, view, self.graph, threads), None
+            if "visit" in one.tree.functions:
+                ways = type(self.program).visit_ways
+                visits = Visits(phases, state, exchange, self.graph, ways)
+            self._engines.append(Synchronous(phases, state, exchange, visits))
+        self.state = self._engines[0].state
+
+    def supersteps(self) -> Iterator[dict[str, Any]]:
+        """Run the whole; give a row of the history after each superstep."""
+        current = self._engines[0]
+        current.initialise()
+        while True:
+            began = self.state.superstep
+            for engine, stopping in zip(self._engines, self._stopping, strict=True):
+                if engine is not current or self.state.superstep:
+                    current.finish()
+                    engine.enter(current)
+                    current, self.state = engine, engine.state
+                limited = yield from self._phase(engine, stopping)
+                if limited and not engine.is_quiet():
+                    self.converged = not stopping.ends_itself
+                    current.finish()
+                    return
+            if self._done is None or self.state.superstep == began or self._says_done(self._done):
+                self.converged = True
+                current.finish()
+                return
+
+    def _phase(self, engine: Synchronous, stopping: Stopping) -> Generator[dict[str, Any], None, bool]:
+        """Run one phase to its end; return whether the limit came first."""
+        state, comm, ran = engine.state, self.graph.comm, 0
+        while stopping.works and not stopping.done(state, ran):
+            if stopping.limited(state):
+                return True
+            start, sent = time.perf_counter(), comm.bytes_sent
+            frontier = engine.step()
+            if frontier is None:
+                break
+            ran += 1
+            row = {
+                "superstep": state.superstep - 1,
+                "active": frontier.total,
+                "seconds": time.perf_counter() - start,
+                "bytes_sent": comm.bytes_sent - sent,
+                "delivery": engine.delivery.last if engine.delivery else None,
+                **dict(zip((a.name for a in engine.tree.aggregators), state.aggregates, strict=True)),
+            }
+            if len(self._engines) > 1:
+                row["phase"] = engine.tree.phase
+            yield row
+        return False
+
+    def _says_done(self, done: Done) -> bool:
+        tree = self.compiled[0].tree
+        return bool(self.graph.comm.on_root(lambda: ask(done, self.program, self.graph, tree, self.state)))

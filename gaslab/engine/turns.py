@@ -1,0 +1,81 @@
+"""What each phase of a program consists of, for the reference engine."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from gaslab.engine.declared import Combiner, combiner_of, method_of
+from gaslab.phases import phases_of
+
+_PHASES = ("init", "start", "active", "visit", "gather", "apply", "scatter")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One phase: its methods (computing in the language's arithmetic), combiners and directions."""
+
+    methods: dict[str, FunctionType]
+    done: FunctionType | None
+    gather: Combiner | None
+    message: Combiner | None
+    apply_takes: tuple[str, ...]
+    gather_edges: int
+    scatter_edges: int
+    supersteps: int | None
+
+    @property
+    def ends_itself(self) -> bool:
+        """Whether the phase has an end of its own, or nothing to do."""
+        return bool(
+            self.done
+            or self.supersteps
+            or self.methods.keys() & {"scatter", "active"}
+            or not self.methods.keys() & {"visit", "gather", "apply", "scatter"}
+        )
+
+
+def turns_of(cls: type, computing: Any) -> tuple[list[Turn], FunctionType | None]:
+    """Return the phases of *cls*, and the ``done`` that decides whether they begin anew.
+
+    *computing* is the same class in the language's arithmetic.
+    """
+    phases = phases_of(cls)
+    if not phases:
+        names = {name: name for name in _PHASES if method_of(cls, name)}
+        edges = (cls.gather_edges, cls.scatter_edges)  # type: ignore[attr-defined]
+        return [_turn(cls, computing, names, method_of(cls, "done"), edges, None)], None
+    turns = []
+    for phase in phases:
+        names = {role: function.__name__ for role, function in phase.methods(cls).items()}
+        done = names.pop("done", None)
+        edges = (phase.gather_edges, phase.scatter_edges)
+        over = method_of(cls, done) if done else None
+        turns.append(_turn(cls, computing, names, over, edges, phase.supersteps))
+    if method_of(cls, "init"):
+        turns[0].methods["init"] = method_of(computing, "init")  # type: ignore[assignment]
+    return turns, method_of(cls, "done")
+
+
+def _turn(
+    cls: type,
+    computing: Any,
+    names: dict[str, str],
+    done: FunctionType | None,
+    edges: tuple[int, int],
+    supersteps: int | None,
+) -> Turn:
+    gather, apply = (method_of(cls, names.get(role, "")) for role in ("gather", "apply"))
+    takes = tuple(inspect.signature(apply).parameters)[2:] if apply else ()
+    return Turn(
+        methods={role: getattr(computing, name) for role, name in names.items()},
+        done=done,
+        gather=combiner_of(gather, "return", cls) if gather else None,
+        message=combiner_of(apply, "message", cls) if apply and "message" in takes else None,
+        apply_takes=takes,
+        gather_edges=edges[0],
+        scatter_edges=edges[1],
+        supersteps=supersteps,
+    )

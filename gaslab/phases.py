@@ -1,0 +1,88 @@
+"""Programs of several phases: what `Phase` holds, and which method of a class each of them names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+IN, OUT = 1, 2
+METHODS = ("start", "active", "gather", "apply", "scatter", "done")  # that a phase may name
+DIRECTIONS = ("gather_edges", "scatter_edges")
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """One phase of a program: which of its methods run, over which edges, and for how long.
+
+    Parameters
+    ----------
+    gather, apply, scatter, start, active : method, optional
+        Methods of the class, by whatever names; each is to this phase what the method called so is
+        to a program of one phase.
+    done : method, optional
+        ``done(self)``: whether the phase is over, asked after each of its supersteps.
+    gather_edges, scatter_edges : direction
+        gl.IN, gl.OUT, gl.ALL or gl.NONE.
+    supersteps : int, optional
+        At most so many at a time.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> class TwoHops(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         near: int = 0
+    ...         far: int = 0
+    ...     def count(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+    ...         return 1
+    ...     def keep_near(self, v: Vertex, total: int) -> None:
+    ...         v.near = total
+    ...     def count_near(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+    ...         return nbr.near
+    ...     def keep_far(self, v: Vertex, total: int) -> None:
+    ...         v.far = total
+    ...     phases = (
+    ...         gl.Phase(gather=count, apply=keep_near, supersteps=1),
+    ...         gl.Phase(gather=count_near, apply=keep_far, supersteps=1),
+    ...     )
+    >>> graph = gl.Graph.from_edges([0, 1, 1], [1, 2, 3])
+    >>> gl.run(TwoHops(), graph).vertices["far"]
+    array([0, 0, 1, 1])
+    """
+
+    gather: Callable[..., Any] | None = None
+    apply: Callable[..., Any] | None = None
+    scatter: Callable[..., Any] | None = None
+    start: Callable[..., Any] | None = None
+    active: Callable[..., Any] | None = None
+    done: Callable[..., Any] | None = None
+    gather_edges: int = IN
+    scatter_edges: int = OUT
+    supersteps: int | None = None
+
+    def methods(self, cls: type) -> dict[str, FunctionType]:
+        """Return what this phase names, by role, as *cls* has it: a subclass may have replaced it.
+
+        Raises TypeError for what is no method of the class; the text says what.
+        """
+        found: dict[str, FunctionType] = {}
+        for role in METHODS:
+            given = getattr(self, role)
+            if given is None:
+                continue
+            name = getattr(given, "__name__", "")
+            mine = getattr(cls, name, None)
+            if not isinstance(given, FunctionType) or not isinstance(mine, FunctionType):
+                raise TypeError(f"{role}={name or repr(given)} is no method of the class; name one above it")
+            if all(vars(base).get(name) is not given for base in cls.__mro__):
+                raise TypeError(f"{role}={name} is not the method that the class has by this name")
+            found[role] = mine
+        return found
+
+
+def phases_of(cls: type) -> tuple[Phase, ...]:
+    """Return the phases of a program class; none for one that has its methods by their own names."""
+    phases: tuple[Phase, ...] = getattr(cls, "phases", ())
+    return phases
