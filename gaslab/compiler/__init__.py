@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,7 +91,7 @@ def _ready(tree: Tree, comm: Comm, mode: str, began: float) -> Compiled:
     return Compiled(tree, library, interpreter, time.perf_counter() - began, cached)
 
 
-def compile_ahead(cls: type, target: Path | None = None) -> list[Path]:
+def compile_ahead(cls: type, target: Path | None = None, levels: Sequence[str] | None = None) -> list[Path]:
     """Compile a program for machines without a compiler; return the files made.
 
     Parameters
@@ -99,9 +100,10 @@ def compile_ahead(cls: type, target: Path | None = None) -> list[Path]:
         A `gaslab.VertexProgram`.
     target : Path, optional
         A directory to be ``$GASLAB_CACHE_DIR`` on the other machine; by default the cache of this one.
-        A library is made for every CPU level of this kind of machine, under the name by which
-        `compile_program` looks for it there.
+        A library is made for each CPU level, under the name by which `compile_program` looks for it there.
+    levels : sequence of str, optional
+        CPU levels of `toolchain.levels`; all of this kind of machine by default.
     """
     target = target or build.cache_directory()
     texts = dict.fromkeys(map(emit_text, parse_phases(cls)))  # phases may be the same
-    return [path for text in texts for path in build.compile_levels(text, target)]
+    return [path for text in texts for path in build.compile_levels(text, target, levels)]

@@ -16,6 +16,7 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,12 +106,12 @@ def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
     return content, False
 
 
-def compile_levels(text: str, directory: Path) -> list[Path]:
-    """Compile *text* for every CPU level into *directory*, under names that need no compiler to be found.
+def compile_levels(text: str, directory: Path, levels: Sequence[str] | None = None) -> list[Path]:
+    """Compile *text* for CPU levels (all by default) into *directory*; no compiler is needed to find them.
 
     What is there already stays.
     """
-    paths = {level: directory / f"{key(text, level)}.so" for level in toolchain.levels()}
+    paths = {level: directory / f"{key(text, level)}.so" for level in levels or toolchain.levels()}
     for level, path in paths.items():
         if read(path) is None:
             write(path, compiled(text, level))
