@@ -59,10 +59,12 @@ if TYPE_CHECKING:
     from gaslab.programs.bfs import bfs as bfs
     from gaslab.programs.components import components as components
     from gaslab.programs.degrees import degrees as degrees
+    from gaslab.programs.hits import hits as hits
     from gaslab.programs.jacobi import jacobi as jacobi
     from gaslab.programs.mis import mis as mis
     from gaslab.programs.pagerank import pagerank as pagerank
     from gaslab.programs.sssp import sssp as sssp
+    from gaslab.programs.strong_components import strong_components as strong_components
     from gaslab.result import Result as Result
     from gaslab.tables import Table as Table
 
@@ -92,10 +94,12 @@ _HOME = {
     "bfs": "gaslab.programs.bfs",
     "components": "gaslab.programs.components",
     "degrees": "gaslab.programs.degrees",
+    "hits": "gaslab.programs.hits",
     "jacobi": "gaslab.programs.jacobi",
     "mis": "gaslab.programs.mis",
     "pagerank": "gaslab.programs.pagerank",
     "sssp": "gaslab.programs.sssp",
+    "strong_components": "gaslab.programs.strong_components",
 }  # fmt: skip
 _MODULES = ("errors", "programs")
 

@@ -36,6 +36,31 @@ def test_bfs(gaslab: Run, edges: Path, tmp_path: Path) -> None:
     assert gaslab("bfs", edges).code == 2
 
 
+def test_strong_components(gaslab: Run, edges: Path) -> None:
+    done = gaslab("strong-components", edges, "-q")
+    assert [line.split() for line in done.out.splitlines()] == [
+        ["3", "groups"], ["component", "vertices", "share"],
+        ["1", "3", "3", "42.9%"], ["2", "7", "3", "42.9%"], ["3", "40", "1", "14.3%"],
+    ]  # fmt: skip
+
+
+def test_hits(gaslab: Run, weighted: Path, tmp_path: Path) -> None:
+    done = gaslab("hits", weighted, "--weight", "weight", "-o", tmp_path / "h.csv",
+                  "--fields", "authority,hub",
+                  "--tolerance", 1e-12, "--require-converged")  # fmt: skip
+    assert done.code == 0, done.err
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from((s, t, k + 1) for k, (s, t) in enumerate(EDGES))
+    hubs, authorities = nx.hits(graph, tol=1e-13, max_iter=10_000)
+    head, *lines = (tmp_path / "h.csv").read_text().splitlines()
+    assert head == "id,authority,hub"
+    for line in lines:
+        vertex, authority, hub = line.split(",")
+        assert float(hub) == pytest.approx(hubs[int(vertex)], abs=1e-9)
+        assert float(authority) == pytest.approx(authorities[int(vertex)], abs=1e-9)
+    assert gaslab("hits", weighted, "--iterations", 3, "--require-converged", "-q").code == 3
+
+
 SYSTEM = {(0, 0): 4.0, (0, 1): 1.0, (1, 1): 5.0, (1, 2): -2.0, (2, 0): 1.0, (2, 2): 3.0}
 
 

@@ -39,6 +39,8 @@ CALLS = [
     Call("mis", ("member",)),
     Call("jacobi", ("x",), lambda drawn: {"rhs": 2.0, "max_iterations": 6}),
     Call("degrees", ("in_edges", "out_edges", "edges")),
+    Call("hits", ("hub", "authority"), lambda drawn: {"tolerance": 0.0, "max_iterations": 12}),
+    Call("strong_components", ("component",)),
     Call("components", ("component",)),
     Call("pagerank", ("score",), lambda drawn: {"tolerance": 0.0, "max_iterations": 9}),
     Call("bfs", ("level",), lambda drawn: {"source": drawn.ids[0]}),

@@ -6,6 +6,7 @@ The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand 
 from gaslab.programs.bfs import Levels
 from gaslab.programs.components import Components
 from gaslab.programs.degrees import Degrees
+from gaslab.programs.hits import HITS
 from gaslab.programs.jacobi import Jacobi
 from gaslab.programs.mis import IndependentSet
 from gaslab.programs.pagerank import PageRank
@@ -17,8 +18,10 @@ from gaslab.programs.pagerank_variants import (
     UnnormalizedPageRank,
 )
 from gaslab.programs.sssp import ShortestPaths
+from gaslab.programs.strong_components import StrongComponents
 
 __all__ = [
+    "HITS",
     "Components",
     "Degrees",
     "IndependentSet",
@@ -30,5 +33,6 @@ __all__ = [
     "Scale",
     "ShortestPaths",
     "SignalPageRank",
+    "StrongComponents",
     "UnnormalizedPageRank",
 ]

@@ -21,7 +21,6 @@ class Jacobi(gl.VertexProgram):
 
     tolerance: float = 1e-10
     loop: float = 1.0  # of a self-loop's weight; 0.5 where the graph is undirected: gather sees it twice
-    gather_edges = gl.OUT
 
     class Vertex(gl.Vertex):
         b: float = 0.0
@@ -40,21 +39,27 @@ class Jacobi(gl.VertexProgram):
     def empty_rows(self, v: Vertex) -> gl.Sum[int]:
         return 1 if v._diagonal == 0.0 else 0
 
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        if self.superstep == 0:
-            return self.loop * e.weight if nbr.id == v.id else 0.0
+    def on_diagonal(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        return self.loop * e.weight if nbr.id == v.id else 0.0
+
+    def keep(self, v: Vertex, total: float) -> None:
+        v._diagonal = total
+
+    def off_diagonal(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
         return 0.0 if nbr.id == v.id else e.weight * nbr.x
 
-    def apply(self, v: Vertex, total: float) -> None:
-        if self.superstep == 0:
-            v._diagonal = total
-        else:
-            x = (v.b - total) / v._diagonal
-            v._moved = abs(x - v.x)
-            v.x = x
+    def solve(self, v: Vertex, total: float) -> None:
+        x = (v.b - total) / v._diagonal
+        v._moved = abs(x - v.x)
+        v.x = x
 
-    def done(self) -> bool:
-        return self.empty_rows > 0 or (self.superstep > 0 and self.change <= self.tolerance)
+    def settled(self) -> bool:
+        return self.empty_rows > 0 or self.change <= self.tolerance
+
+    phases = (
+        gl.Phase(gather=on_diagonal, apply=keep, gather_edges=gl.OUT, supersteps=1),
+        gl.Phase(gather=off_diagonal, apply=solve, gather_edges=gl.OUT, done=settled),
+    )
 
 
 def jacobi(

@@ -1,4 +1,4 @@
-"""Commands that put vertices into groups: components."""
+"""Commands that put vertices into groups: components, strong-components."""
 
 from __future__ import annotations
 
@@ -8,5 +8,9 @@ COMMANDS = {
     "components": Builtin(
         "Weakly connected components, each named by its smallest vertex id.",
         ("component",), plain("components", "components"), "groups",
+    ),
+    "strong-components": Builtin(
+        "Strongly connected components, each named by its smallest vertex id.",
+        ("component",), plain("strong_components", "strong_components"), "groups",
     ),
 }  # fmt: skip

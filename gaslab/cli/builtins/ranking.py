@@ -1,4 +1,4 @@
-"""Commands that give every vertex a rank: pagerank, degrees."""
+"""Commands that give every vertex a rank: pagerank, hits, degrees."""
 
 from __future__ import annotations
 
@@ -46,10 +46,27 @@ def _pagerank(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     )
 
 
+def _add_hits(made: Parser) -> None:
+    group = made.add_argument_group("hits")
+    group.add_argument("--tolerance", type=at_least(0.0, float), default=1e-10, metavar="T",
+                       help="stop when the hubs change by less in sum (default 1e-10)")  # fmt: skip
+    group.add_argument("--weight", metavar="NAME", help="count edges by this column")
+
+
+def _hits(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.programs.hits import hits
+
+    return hits(graph, tolerance=arguments.tolerance, weight=weight(arguments), **options)
+
+
 COMMANDS = {
     "pagerank": Builtin(
         "PageRank: scores that sum to 1, as NetworkX and Graphalytics define them.",
         ("score",), _pagerank, "largest", _add_pagerank, weighted_columns, {"max_iterations": 100},
+    ),
+    "hits": Builtin(
+        "HITS: hubs and authorities, each sum to 1.",
+        ("hub", "authority"), _hits, "largest", _add_hits, weighted_columns, {"max_iterations": 3000},
     ),
     "degrees": Builtin(
         "Degrees: parallel edges count each, a self-loop once in and once out.",

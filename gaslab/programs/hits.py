@@ -1,0 +1,118 @@
+"""HITS: hubs that point at good authorities, authorities that good hubs point at.
+
+Kleinberg, Authoritative Sources in a Hyperlinked Environment, JACM 46, 1999. Power iteration with A and
+its transpose in turn; hubs and authorities each sum to 1, as in NetworkX. Where the largest singular
+value of A is not simple, the answer is the one that a start from equal hubs leads to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gaslab as gl
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+class HITS(gl.VertexProgram):
+    """Each vertex's `hub` and `authority`, until the hubs move by less than `tolerance` in sum."""
+
+    tolerance: float = 1e-10
+
+    class Vertex(gl.Vertex):
+        hub: float = 0.0
+        authority: float = 0.0
+        _hub: float = 0.0  # before they are scaled to sum 1
+        _authority: float = 0.0
+        _moved: float = 0.0
+
+    class Edge(gl.Edge):
+        weight: float = 1.0
+
+    @gl.aggregator
+    def hubs(self, v: Vertex) -> gl.Sum[float]:
+        return v._hub
+
+    @gl.aggregator
+    def authorities(self, v: Vertex) -> gl.Sum[float]:
+        return v._authority
+
+    @gl.aggregator
+    def change(self, v: Vertex) -> gl.Sum[float]:
+        return v._moved
+
+    def init(self, v: Vertex) -> None:
+        v.hub = 1.0 / self.num_vertices
+
+    def from_hubs(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        return e.weight * nbr.hub
+
+    def to_authority(self, v: Vertex, total: float) -> None:
+        v._authority = total
+
+    def from_authorities(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        return e.weight * nbr._authority
+
+    def to_hub(self, v: Vertex, total: float) -> None:
+        v._hub = total
+
+    def scale(self, v: Vertex) -> None:
+        hub = v._hub / self.hubs if self.hubs > 0.0 else 0.0
+        v._moved = abs(hub - v.hub)
+        v.hub = hub
+        v.authority = v._authority / self.authorities if self.authorities > 0.0 else 0.0
+
+    def done(self) -> bool:
+        return self.change < self.tolerance
+
+    phases = (
+        gl.Phase(gather=from_hubs, apply=to_authority, gather_edges=gl.IN, supersteps=1),
+        gl.Phase(gather=from_authorities, apply=to_hub, gather_edges=gl.OUT, supersteps=1),
+        gl.Phase(apply=scale, supersteps=1),
+    )
+
+
+def hits(
+    graph: Graph,
+    *,
+    tolerance: float = 1e-10,
+    max_iterations: int = 3000,
+    weight: str | None = None,
+    **options: Any,
+) -> Result:
+    """Return hubs and authorities, ``result.vertices["hub" | "authority"]`` (float64, each sums to 1).
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected edges count in both directions; parallel edges count each.
+    tolerance : float
+        Change of all hubs in sum at which to stop.
+    max_iterations : int
+        Supersteps at most, three for each iteration; reaching it warns (ConvergenceWarning).
+    weight : str, optional
+        Edge column to count edges by; non-negative.
+    **options
+        As for `gaslab.run`.
+
+    Returns
+    -------
+    Result
+        All 0 in a graph without edges.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> result = gl.hits(gl.Graph.from_edges([0, 0, 1], [1, 2, 2]))
+    >>> result.vertices["hub"].round(4), result.vertices["authority"].round(4)
+    (array([0.618, 0.382, 0.   ]), array([0.   , 0.382, 0.618]))
+    """
+    if weight is not None:
+        known = gl.errors.nearest(weight, graph.edge_columns)
+        if weight not in graph.edge_columns:
+            raise gl.UsageError(f"the graph has no edge column {weight!r}{known}")
+        graph.check_column(weight, minimum=0.0)
+    options = {**options, "columns": {"weight": weight}, "max_iterations": max_iterations}
+    return gl.run(HITS(tolerance=tolerance), graph, **options)
