@@ -69,8 +69,9 @@ class Build(build_ext):
     def run(self) -> None:
         super().run()
         package = Path("gaslab") if self.inplace else Path(self.build_lib, "gaslab")
-        if not self.inplace:  # in place, the compiler reads the one in cython_kernels
-            shutil.copy(KERNELS / "abi.h", package / "compiler" / "abi.h")
+        if not self.inplace:  # in place, the compiler reads those in cython_kernels
+            for header in ("abi.h", "chance.h"):  # the texts that emitted programs have in them
+                shutil.copy(KERNELS / header, package / "compiler" / header)
         compile_programs(package / "_builtins", here=self.inplace)
 
 

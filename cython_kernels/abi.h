@@ -34,7 +34,8 @@ enum {                                         /* gl_fault.code */
     GL_FAULT_DIVISION = 1,                     /* integer division or modulo by zero */
     GL_FAULT_RANGE = 2,                        /* a value outside the field's or int's range */
     GL_FAULT_SHIFT = 3,                        /* a shift by less than 0 or more than 63 */
-    GL_FAULT_STEP = 4                          /* range() with step 0 */
+    GL_FAULT_STEP = 4,                         /* range() with step 0 */
+    GL_FAULT_CHOICE = 9                        /* gl.integers(n) with n < 1 */
 };
 #define GL_SIGNAL_BLOCK 10                     /* log2 of the vertices behind one signal_blocks byte */
 
@@ -60,6 +61,7 @@ typedef struct gl_view {
     void *message;                                   /* [num_local], identities where not signalled */
     int64_t concurrent;                              /* 1: several threads push at once */
     int64_t all_active;                              /* 1: pull need not look at active */
+    uint64_t seed;                                   /* of the draws */
 } gl_view;
 
 typedef struct gl_fault { int64_t code, vertex, site; } gl_fault;   /* local id; index of tree.sites */

@@ -20,7 +20,7 @@ cdef extern from "abi.h" nogil:
     ctypedef struct gl_view:
         int64_t num_vertices, num_edges, superstep, num_masters, num_local
         int64_t gather_edges, scatter_edges, concurrent, all_active
-        uint64_t given
+        uint64_t given, seed
         const int64_t *gid
         const int64_t *degree
         const int64_t *in_degree
@@ -155,6 +155,8 @@ cdef class View:
             self.c.given = value
         elif name == "concurrent":
             self.c.concurrent = value
+        elif name == "seed":
+            self.c.seed = value
         elif name == "all_active":
             self.c.all_active = value
         else:

@@ -20,6 +20,9 @@ from gaslab.version import __version__
 if TYPE_CHECKING:
     from gaslab import errors as errors
     from gaslab import programs as programs
+    from gaslab.chance import integers as integers
+    from gaslab.chance import normal as normal
+    from gaslab.chance import uniform as uniform
     from gaslab.engine.run import run as run
     from gaslab.errors import CompileError as CompileError
     from gaslab.errors import ConvergenceWarning as ConvergenceWarning
@@ -86,6 +89,7 @@ _HOME = {
         ],
         "gaslab.program",
     ),
+    **dict.fromkeys(["integers", "normal", "uniform"], "gaslab.chance"),
     "Graph": "gaslab.graph",
     "read_graph": "gaslab.graph",
     "Result": "gaslab.result",

@@ -11,6 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, overload
 
 from gaslab.annotations import annotations_of, is_class_variable
+from gaslab.chance import integers as integers
+from gaslab.chance import normal as normal
+from gaslab.chance import uniform as uniform
 from gaslab.errors import UsageError, nearest
 from gaslab.phases import Phase as Phase
 
@@ -119,7 +122,7 @@ class Edge:
 
 RESERVED_FIELDS = frozenset({"id", "side", "degree", "in_degree", "out_degree", "signal"})
 RESERVED_PARAMETERS = frozenset(
-    {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "visit_ways",
+    {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "visit_ways", "rng",
      "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply", "scatter", "done",
      "parameters", "phases"}
 )  # fmt: skip
@@ -221,6 +224,7 @@ class VertexProgram:
     scatter_edges: ClassVar[int] = OUT
     visit_ways: ClassVar[int] = 16
     phases: ClassVar[tuple[Phase, ...]] = ()
+    rng: ClassVar[str] = "counter"
 
     if TYPE_CHECKING:
         Vertex: ClassVar[Any] = Vertex

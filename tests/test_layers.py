@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = [
     {"errors", "version"},
     {"launch", "failure", "comm"},
-    {"annotations", "phases", "program"},
+    {"annotations", "chance", "phases", "program"},
     {"compiler"},
     {"ingest", "partition", "localgraph", "graph", "exchange"},
     {"tables", "result", "writers"},
@@ -101,7 +101,8 @@ def test_kernels_import_nothing_from_gaslab() -> None:
 
 
 def test_program_and_compiler_need_no_numpy_kernel_or_mpi() -> None:
-    modules = [m for m in MODULES if layer(m) in ("errors", "annotations", "phases", "program", "compiler")]
+    names = ("errors", "annotations", "chance", "phases", "program", "compiler")
+    modules = [m for m in MODULES if layer(m) in names]
     check = (
         "import sys\n"
         f"for name in {modules!r}: __import__(name)\n"

@@ -8,8 +8,10 @@ checks the range. Conversions are explicit `Cast` nodes, so emit never infers a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
+from typing import Any
 
 # storage type -> (expression type, C type, bytes)
 STORAGE: dict[str, tuple[str, str, int]] = {
@@ -226,10 +228,36 @@ class CallHelper:
     type: str
 
 
+@dataclass(frozen=True)
+class Draw:
+    """``gl.uniform(low, high)``, ``gl.normal(scale)`` or ``gl.integers(n)``: the next draw of this call.
+
+    Draws are numbered in the order in which Python evaluates them, from 0 in every call of a method;
+    see ``chance.h`` for what a draw is a function of. `integers` with n < 1 is a fault.
+    """
+
+    kind: str
+    arguments: tuple[Expr, ...]
+    type: str
+    site: int = -1
+
+
 Expr = (
     Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Local | Unary | Binary
-    | Compare | Logical | Conditional | Cast | Call | CallHelper
+    | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw
 )  # fmt: skip
+
+
+def nodes(x: Any) -> Iterator[Any]:
+    """Yield the nodes of an expression, or of a tuple of them, from the top down."""
+    if isinstance(x, tuple):
+        for item in x:
+            yield from nodes(item)
+    elif is_dataclass(x):
+        yield x
+        for member in fields(x):
+            yield from nodes(getattr(x, member.name))
+
 
 # ---- statements; every one has .site, an index into Tree.sites -------------------------------------
 
@@ -303,7 +331,8 @@ class Function:
 
     `parameters` are (name, type): a helper's scalars in order; of apply those it takes of ``total``
     and ``message``, by these names whatever the user calls them; of other methods none.
-    `reads` and `writes` hold names: ``v.score``, ``nbr.share``, ``e.weight``, ``v.out_degree``.
+    `reads` and `writes` hold names: ``v.score``, ``nbr.share``, ``e.weight``, ``v.out_degree``; a function
+    that draws reads ``self.draws`` too, and over edges ``v.#`` and ``nbr.#``, the ends' local ids.
     """
 
     name: str
@@ -345,6 +374,12 @@ class Tree:
     sites: tuple[Site, ...] = field(default=())
     phase: int = 0  # the place of this phase in a program of several
     supersteps: int | None = None  # of this phase, at most, each time it is its turn
+    rng: str = "counter"  # or "stream": one Philox block seeds a small generator per call
+
+    @property
+    def draws(self) -> bool:
+        """Whether any method draws random numbers."""
+        return any("self.draws" in f.reads for f in (*self.functions.values(), *self.helpers))
 
     def reads(self, phase: str, role: str) -> frozenset[str]:
         """Names that *phase* reads on *role* (``v``, ``nbr``, ``e``), without the role."""

@@ -17,6 +17,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from gaslab.chance import WORDS
+
 LIMITS = {
     f"{sign}int{bits}": ((0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
     for sign in ("", "u")
@@ -282,7 +284,7 @@ def _translated(value: Any, known: dict[Any, Any]) -> Any:
     if value is math:
         return _math_module
     if isinstance(value, types.FunctionType):
-        return translate(value, known)
+        return value if value in WORDS else translate(value, known)
     if isinstance(value, types.BuiltinFunctionType) and value in _MATH:
         return _MATH[value]
     return number(value)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaslab.chance import Draw
 from gaslab.compiler.tree import Tree, Variable
+from gaslab.engine.chance import Starts
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError, nearest
 
@@ -46,9 +48,13 @@ def _parameter(variable: Variable, value: Any, owner: str, graph: Graph) -> Any:
 
 
 def bind_edge_fields(
-    tree: Tree, graph: Graph, columns: Mapping[str, str | None] | None, written: frozenset[str]
+    tree: Tree,
+    graph: Graph,
+    columns: Mapping[str, str | None] | None,
+    written: frozenset[str],
+    starts: Starts,
 ) -> list[np.ndarray]:
-    """Return one array per edge field, in slot order, from the graph's columns or the defaults.
+    """Return one array per edge field, in slot order: the graph's columns, or the defaults, or draws.
 
     Those *written* are the run's own.
     """
@@ -58,7 +64,7 @@ def bind_edge_fields(
         if name not in known:
             raise UsageError(f"{tree.name} has no edge field {name!r}{nearest(name, known)}")
     fields, bound = [], []
-    for variable in tree.edge_fields:
+    for k, variable in enumerate(tree.edge_fields):
         column = columns.get(variable.name, variable.name)
         if column is not None and column in graph.edge_columns:
             values = converted(graph.edge_columns[column], variable, column)
@@ -73,7 +79,11 @@ def bind_edge_fields(
                 f"has no column of that name{nearest(variable.name, graph.edge_columns)}; "
                 f"bind one with columns={{{variable.name!r}: NAME}} or --column {variable.name}=NAME"
             )
-        fields.append(np.full(graph.local.in_neighbor.size, variable.default, dtype_of(variable.storage)))
+        dtype, default = dtype_of(variable.storage), variable.default
+        if isinstance(default, Draw):
+            fields.append(starts.of_edges(default, k, dtype))
+        else:
+            fields.append(np.full(graph.local.in_neighbor.size, default, dtype))
         bound.append(f"{variable.name} = {variable.default!r} on every edge")
     if bound and graph.comm.rank == 0:
         log.info("%s: %s", tree.name, "; ".join(bound))

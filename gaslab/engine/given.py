@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaslab.chance import Draw
 from gaslab.compiler.tree import Tree, Variable
 from gaslab.engine.bind import converted
+from gaslab.engine.chance import Starts
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError, nearest
 from gaslab.result import Result
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
 
 
-def bind_given(tree: Tree, graph: Graph, given: Mapping[str, Any] | Result | None) -> dict[str, np.ndarray]:
+def bind_given(
+    tree: Tree,
+    graph: Graph,
+    given: Mapping[str, Any] | Result | None,
+    starts: Starts,
+) -> dict[str, np.ndarray]:
     """Return the given vertex values, by field, for this rank's masters (collective).
 
     *given* maps fields to values: a dict or pandas Series by vertex id (other vertices keep the
@@ -30,10 +37,18 @@ def bind_given(tree: Tree, graph: Graph, given: Mapping[str, Any] | Result | Non
     for name in given or ():
         if name not in known:
             raise UsageError(f"{tree.name} has no vertex field {name!r}{nearest(name, known)}")
-    return {name: _of_masters(known[name], data, graph) for name, data in (given or {}).items()}
+    masters = graph.local.num_masters
+    found = {}
+    for k, variable in enumerate(tree.vertex_fields):
+        if variable.name in (given or {}):
+            default: Any = 0 if variable.required else variable.default
+            if isinstance(default, Draw):
+                default = starts.of_vertices(default, k, dtype_of(variable.storage))[:masters]
+            found[variable.name] = _of_masters(variable, default, (given or {})[variable.name], graph)
+    return found
 
 
-def _of_masters(variable: Variable, data: Any, graph: Graph) -> np.ndarray:
+def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> np.ndarray:
     masters = graph.local.gid[: graph.local.num_masters]
     if isinstance(data, Result):
         table, name = data.vertices, variable.name
@@ -41,12 +56,13 @@ def _of_masters(variable: Variable, data: Any, graph: Graph) -> np.ndarray:
             gids, values = table.global_ids["id"], table.global_ids.get(name, table[name])
         else:
             gids, values = graph.ids.find(list(table.ids)), _content(variable, table[name], graph)
-        return _placed(variable, gids, values, masters, graph)
+        return _placed(variable, default, gids, values, masters, graph)
     if hasattr(data, "to_dict"):  # a pandas Series
         data = data.to_dict()
     if isinstance(data, Mapping):
         gids = graph.ids.find(list(data))
-        return _placed(variable, gids, _content(variable, list(data.values()), graph), masters, graph)
+        content = _content(variable, list(data.values()), graph)
+        return _placed(variable, default, gids, content, masters, graph)
     values = np.asarray(data)
     if values.ndim == 0:
         values = np.broadcast_to(values, graph.num_vertices)
@@ -66,7 +82,12 @@ def _content(variable: Variable, values: Any, graph: Graph) -> np.ndarray:
 
 
 def _placed(
-    variable: Variable, gids: np.ndarray, values: np.ndarray, masters: np.ndarray, graph: Graph
+    variable: Variable,
+    default: Any,
+    gids: np.ndarray,
+    values: np.ndarray,
+    masters: np.ndarray,
+    graph: Graph,
 ) -> np.ndarray:
     """Return the values of *masters* out of (gids, values); others keep the field's default."""
     order = np.argsort(gids)
@@ -79,8 +100,8 @@ def _placed(
             f"init={{{variable.name!r}: ...}} leaves out {missing} vertices and the field has no default; "
             'name every vertex (an earlier result must be whole: on="all")'
         )
-    default = 0 if variable.required else variable.default
-    full = np.full(masters.size, default, dtype_of(variable.storage))
+    full = np.empty(masters.size, dtype_of(variable.storage))
+    full[:] = default
     if found.any():
         full[found] = converted(values[place[found]], variable, variable.name)
     return full

@@ -10,6 +10,7 @@ import numpy as np
 
 from gaslab.compiler.parse import parse_phases
 from gaslab.engine.bind import bind_edge_fields, bind_parameters
+from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.reference import ReferenceResult, run_reference
@@ -35,8 +36,9 @@ def run_on_graph(
     tree, *_ = trees = parse_phases(type(program), debugging=True)
     written = frozenset(name for one in trees for name in one.written_edges())
     params = bind_parameters(tree, program, graph)
-    edge_fields = bind_edge_fields(tree, graph, columns, written)
-    given = bind_given(tree, graph, init)
+    starts_at = Starts(graph, seed, program.parameters())
+    edge_fields = bind_edge_fields(tree, graph, columns, written, starts_at)
+    given = bind_given(tree, graph, init, starts_at)
     ids = _ids(graph)
     # Ids that are neither integers nor strings have no order of their own: then the program sees
     # their positions, as a compiled one always does.
@@ -62,6 +64,7 @@ def run_on_graph(
                 name: {ids[g]: x for g, x in zip(order.tolist(), values.tolist(), strict=True)}
                 for name, values in starts.items()
             },
+            seed,
         )
 
     answer = comm.on_root(run)

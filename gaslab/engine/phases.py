@@ -20,6 +20,7 @@ FAULTS = {
     2: "a value outside the range of the type it is stored in; widen the field, or clip the value",
     3: "a shift by less than 0 or more than 63 bits",
     4: "range() with step 0",
+    9: "gl.integers(n) with n below 1; test n first",
 }
 BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
 

@@ -13,15 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gaslab import chance
 from gaslab import program as words
-from gaslab.engine import arithmetic
+from gaslab.chance import EDGE_PHASES, Draw, drawing
+from gaslab.engine import arithmetic, plain_chance
 from gaslab.engine.arithmetic import Fault, narrow, number
 from gaslab.engine.declared import Combiner, aggregators_of, combiner_of, fields_of, storage_of, translated
+from gaslab.engine.plain_chance import PlainChance
 from gaslab.engine.reference_visit import visit_order
 from gaslab.engine.turns import turns_of
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound, nearest
 
-_OURS = (__file__, arithmetic.__file__)
+_OURS = (__file__, arithmetic.__file__, plain_chance.__file__, chance.__file__)
 
 
 @dataclass
@@ -44,6 +47,7 @@ def run_reference(
     directed: bool = True,
     max_iterations: int | None = None,
     init: Mapping[str, Mapping[Any, Any]] | None = None,
+    seed: int = 0,
 ) -> ReferenceResult:
     """Run *program* on one graph, vertex by vertex, in plain Python.
 
@@ -52,7 +56,7 @@ def run_reference(
     program
         An instance; its methods are called as they stand, so breakpoints in them work.
     vertices
-        The ids of all vertices: all ints, or all strs.
+        The ids of all vertices, ascending: all ints, or all strs.
     edges
         (source id, target id) of every edge; parallel edges and self-loops count.
     columns
@@ -61,6 +65,8 @@ def run_reference(
         The limit on supersteps; None runs until the program is done.
     init
         Earlier values: field name -> {vertex id: value}; other vertices keep the default.
+    seed
+        Of the program's draws.
 
     Raises
     ------
@@ -71,7 +77,7 @@ def run_reference(
     ExecutionError
         The program failed: names the method, the vertex and the line.
     """
-    run = _Run(program, vertices, edges, columns or {}, directed)
+    run = _Run(program, vertices, edges, columns or {}, directed, seed)
     run.initialise(init or {})
     converged = run.supersteps(max_iterations)
     written = {name: [getattr(e, name) for e in run.edges] for name in sorted(run.written)}
@@ -159,8 +165,10 @@ class _Run:
         edges: Sequence[tuple[Any, Any]],
         columns: Mapping[str, Sequence[Any]],
         directed: bool,
+        seed: int,
     ) -> None:
         cls = type(program)
+        self.chance = PlainChance(seed, getattr(cls, "rng", "counter") == "stream")
         self.program, self.cls = program, cls
         self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex)
         self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge)
@@ -192,6 +200,7 @@ class _Run:
         directed: bool,
     ) -> None:
         by_id = {vertex_id: _Vertex(self, vertex_id) for vertex_id in vertices}
+        self.chance.learn(list(by_id), edges)
         self.vertices = list(by_id.values())
         self.edges = [_Edge(self) for _ in edges]
         self.ends = [(by_id[source], by_id[target]) for source, target in edges]
@@ -209,10 +218,14 @@ class _Run:
         number_of = {v: k for k, v in enumerate(self.vertices)}
         ends = [(number_of[u], number_of[w]) for u, w in self.ends]
         self.visit_order = visit_order(ends, directed, self.cls.visit_ways)
-        for name, field in self.edge_fields.items():
+        self.edge_numbers = {e: k for k, e in enumerate(self.edges)}
+        for k, (name, field) in enumerate(self.edge_fields.items()):
             if name not in columns and field.required:
                 raise UsageError(f"{self.cls.__name__} needs an edge column {name!r}: it has no default")
-            values = columns.get(name) or [field.default] * len(self.edges)
+            default = [field.default] * len(self.edges)
+            if isinstance(field.default, Draw):
+                default = self.chance.edge_start(field.default, k, self.program.parameters())
+            values = columns.get(name) or default
             for e, value in zip(self.edges, values, strict=True):
                 vars(e)[name] = narrow(field.storage, value)
         self.parameters = {}
@@ -244,10 +257,12 @@ class _Run:
                 raise UsageError(f"init: {self.cls.__name__} has no vertex field {name!r}{known}")
         self.given = set(given)
         first = min((v.id for v in self.vertices), default=None)
-        for name, field in self.vertex_fields.items():
+        for k, (name, field) in enumerate(self.vertex_fields.items()):
             values = given.get(name, {})
             for v in self.vertices:
                 default = first if field.storage == "id" and field.required else field.default
+                if isinstance(default, Draw):
+                    default = self.chance.vertex_start(default, k, v.id, self.program.parameters())
                 vars(v)[name] = narrow(field.storage, values.get(v.id, default))
         if "init" in self.turn.methods:
             for v in self.vertices:
@@ -360,6 +375,9 @@ class _Run:
     def call(self, phase: str, v: _Vertex, *arguments: Any, function: Any = None) -> Any:
         """Call a method on *v*; a fault in it becomes an error at the user's line."""
         self.phase, self.writable = phase, v if phase in ("init", "apply") else None
+        edge = self.edge_numbers[arguments[0]] if phase in EDGE_PHASES else None
+        self.chance.begin(phase, self.superstep_number, v.id, edge)
+        before = drawing.set(self.chance.draw)
         try:
             return (function or self.turn.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
         except (Fault, ZeroDivisionError) as fault:
@@ -369,3 +387,5 @@ class _Run:
                 f"{user.filename}:{user.lineno}: {self.cls.__name__} failed at vertex {v.id} in superstep "
                 f"{self.superstep_number}: {fault}\n    {user.line}"
             ) from fault
+        finally:
+            drawing.reset(before)

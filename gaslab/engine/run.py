@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gaslab import launch
 from gaslab.compiler import compile_phases
 from gaslab.engine.bind import bind_edge_fields, bind_parameters
+from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.sequence import Sequence
@@ -64,7 +65,7 @@ def run(
     columns : mapping, optional
         Edge field name to the graph's column; None leaves the field at its default.
     seed : int
-        Kept in the metrics.
+        Of everything random in the program: the same seed gives the same draws on any ranks and threads.
     compile : {"auto", "require", "never"}
         Whether a missing C compiler is a warning (the program runs interpreted) or an error.
     timeout : float, optional
@@ -114,8 +115,9 @@ def run(
         )
     phases = Sequence(compiled, program, graph, max_iterations, timeout)
     params = bind_parameters(tree, program, graph)
-    edges = bind_edge_fields(tree, graph, columns, written)
-    phases.prepare(params, edges, bind_given(tree, graph, init), threads)
+    starts = Starts(graph, seed, program.parameters())
+    edges = bind_edge_fields(tree, graph, columns, written, starts)
+    phases.prepare(params, edges, bind_given(tree, graph, init, starts), starts, threads)
     built = time.perf_counter()
 
     history: list[dict[str, Any]] = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler import Compiled
+from gaslab.engine.chance import Starts
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, make_view
 from gaslab.engine.stopping import Done, Stopping, ask
@@ -53,15 +54,16 @@ class Sequence:
         self.state: RunState
 
     def prepare(
-        self, params: list[Any], edges: list[np.ndarray], given: dict[str, np.ndarray], threads: int
-    ) -> None:
+        self, params: list[Any], edges: list[np.ndarray], given: dict[str, np.ndarray], starts: Starts,
+        threads: int,
+    ) -> None:  # fmt: skip
         """Make ready to run: bind every phase to the graph and to one state."""
         exchange = Exchange(self.graph.local, self.graph.comm)
         for one in self.compiled:
             first = self._engines[0].state if self._engines else None
-            state = RunState.create(one.tree, self.graph, edges, first)
+            state = RunState.create(one.tree, self.graph, edges, starts, first)
             bits = state.give(given) if first is None else 0
-            view = make_view(state, self.graph, params)
+            view = make_view(state, self.graph, params, starts.seed)
             view.given = bits
             phases, visits = Phases(one, view, self.graph, threads), None
             if "visit" in one.tree.functions:

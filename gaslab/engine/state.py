@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab._kernels import frontier, sweep
+from gaslab.chance import Draw
 from gaslab.compiler.tree import WIDE, Combiner, Tree
+from gaslab.engine.chance import Starts
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -66,17 +68,23 @@ class RunState:
 
     @classmethod
     def create(
-        cls, tree: Tree, graph: Graph, edge_fields: list[np.ndarray], first: RunState | None = None
-    ) -> RunState:
-        """Allocate the state with every field at its default, or share that of the *first* phase."""
+        cls, tree: Tree, graph: Graph, edge_fields: list[np.ndarray], starts: Starts | None = None,
+        first: RunState | None = None,
+    ) -> RunState:  # fmt: skip
+        """Allocate the state with every field at its start, or share that of the *first* phase."""
         n = graph.local.num_local
         fields, next_fields = [], []
         spare = first.spare if first else {}
         for k, variable in enumerate(tree.vertex_fields):
             dtype = dtype_of(variable.storage)
             default: Any = 0 if variable.required else variable.default
-            values = np.full(n, default, dtype) if default else np.zeros(n, dtype)
-            values = first.fields[k] if first else values
+            if first:
+                values = first.fields[k]
+            elif isinstance(default, Draw):
+                assert starts is not None
+                values = starts.of_vertices(default, k, dtype)
+            else:
+                values = np.full(n, default, dtype) if default else np.zeros(n, dtype)
             fields.append(values)
             if tree.double_buffered(variable.name) and k not in spare:
                 spare[k] = [values, values.copy()]
@@ -124,12 +132,13 @@ class RunState:
         self.fields, self.next_fields = self.next_fields, self.fields
 
 
-def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:
+def make_view(state: RunState, graph: Graph, params: list[Any], seed: int = 0) -> sweep.View:
     """Return the program's view of *graph* and *state*."""
     local, tree = graph.local, state.tree
     every = 0 if graph.directed else 3  # an undirected edge serves every direction
     view = sweep.View()
     view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
+    view.seed = seed
     view.num_masters, view.num_local = local.num_masters, local.num_local
     view.gather_edges = tree.gather_edges and tree.gather_edges | every
     view.scatter_edges = tree.scatter_edges and tree.scatter_edges | every

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gaslab.compiler.emit import context, gather, phases, pull, visit
+from gaslab.compiler.emit import chance, context, gather, phases, pull, visit
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import C_TYPE, aggregate_name, helper_name
 from gaslab.compiler.emit.prelude import FAULTS, HEAD, helpers_for
@@ -29,7 +29,8 @@ def emit(tree: Tree) -> str:
     methods = "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
-    text = abi() + HEAD + bound + FAULTS + helpers_for(bound + methods + ranges) + methods + ranges
+    helpers = FAULTS + helpers_for(bound + methods + ranges) + chance.helpers(tree)
+    text = abi() + (chance.header() if tree.draws else "") + HEAD + bound + helpers + methods + ranges
     return _with_line_numbers(text)
 
 

@@ -7,6 +7,7 @@ vertex, its values in registers), `x` (the far vertex, a local id) and `e` (the 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.emit import chance
 from gaslab.compiler.emit.names import (
     C_TYPE,
     aggregate_name,
@@ -42,6 +43,7 @@ class Body:
         self.lines: list[str] = []
         self.depth = 1
         self.loops = 0
+        self.drawing = chance.drawing_helpers(tree)
 
     def text(self) -> str:
         """Return the declarations and statements, without the function's head and braces."""
@@ -49,6 +51,8 @@ class Body:
         for name, kind in self.function.locals.items():
             if name not in given:
                 self.put(f"{C_TYPE[kind]} l_{name} = 0;")
+        if begin := chance.begin(self.tree, self.function):
+            self.put(begin)
         self.block(self.function.body)
         if self.function.returns is not None:
             self.put("return 0;")
@@ -116,9 +120,11 @@ class Body:
         i, first, step, count = (f"{name}{self.loops}" for name in ("i", "first", "step", "count"))
         self.put("{")
         self.depth += 1
-        self.put(f"const int64_t {first} = {self.expr(s.start)}, {step} = {self.expr(s.step)};")
+        stop = f"stop{self.loops}"
+        for name, bound in ((first, s.start), (stop, s.stop), (step, s.step)):
+            self.put(f"const int64_t {name} = {self.expr(bound)};")
         self.put(f"const uint64_t {count} = "
-                 f"gl_range_length(c, {first}, {self.expr(s.stop)}, {step}, {s.site});")  # fmt: skip
+                 f"gl_range_length(c, {first}, {stop}, {step}, {s.site});")  # fmt: skip
         self.put(f"for (uint64_t {i} = 0; {i} < {count} && !c->code; {i}++) {{")
         self.depth += 1
         self.put(f"l_{s.target.name} = {first} + (int64_t){i} * {step};")
@@ -143,7 +149,17 @@ class Body:
 
     # ---- expressions ---------------------------------------------------------------------------
 
-    def expr(self, x: t.Expr) -> str:
+    def expr(self, x: t.Expr | chance.Text) -> str:
+        if self.tree.draws:
+            x, before = chance.in_order(x, self.drawing)
+            if before:
+                texts = [(self.expr(operand), operand) for operand in before]
+                return chance.sequenced(self.plain_expr(x), texts)
+        return self.plain_expr(x)
+
+    def plain_expr(self, x: t.Expr | chance.Text) -> str:
+        if isinstance(x, chance.Text):
+            return x.text
         if isinstance(x, t.Const):
             return constant(x.value, x.type)
         if isinstance(x, t.Local):
@@ -176,6 +192,8 @@ class Body:
         if isinstance(x, t.CallHelper):
             arguments = "".join(", " + self.expr(a) for a in x.arguments)
             return f"{helper_name(self.tree, x.index)}(c{arguments})"
+        if isinstance(x, t.Draw):
+            return chance.draw(x, [self.expr(a) for a in x.arguments])
         return self.call(x)
 
     def binary(self, x: t.Binary) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gaslab.compiler.emit import chance
 from gaslab.compiler.emit.names import (
     ATTRIBUTES,
     C_TYPE,
@@ -40,12 +41,13 @@ def context(tree: Tree) -> str:
     for k, a in enumerate(tree.aggregators):
         kind = a.combiner.type
         members.append((f"{C_TYPE[kind]} ", aggregate_name(tree, k), f"w->aggregate[{k}].{MEMBER[kind]}"))
+    members += chance.STATE if tree.draws else ()
     values = [f"{STORAGE[f.storage][1]} {field_name(tree, k)};" for k, f in enumerate(tree.vertex_fields)]
     lines = "\n    ".join
     return (
         f"\ntypedef struct {{\n    int64_t code, site;\n    {lines(f'{k}{n};' for k, n, _ in members)}\n"
         "} gl_context;\n"
-        f"typedef struct {{\n    int64_t id, degree, in_degree, out_degree;\n    {lines(values)}\n"
+        f"typedef struct {{\n    int64_t here, id, degree, in_degree, out_degree;\n    {lines(values)}\n"
         "} gl_vertex;\n"
         "GL_INLINE gl_context gl_bind(const gl_view *w) {\n    return (gl_context){\n    "
         f"{lines(f'.{n} = {source},' for _, n, source in members)}\n    }};\n}}\n"

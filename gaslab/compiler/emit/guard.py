@@ -6,8 +6,6 @@ without looking at an edge; ``if v.left and …`` says the same of a source that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gaslab.compiler import tree as t
@@ -27,7 +25,7 @@ def guard(tree: Tree, role: str) -> tuple[t.Expr, ...]:
         return ()
     test, found = body[0].test, []
     for operand in test.operands if isinstance(test, t.Logical) and test.op == "and" else (test,):
-        parts = list(expressions(operand))
+        parts = list(t.nodes(operand))
         if not all(map(harmless, parts)):
             break
         if all(isinstance(x, (*_LEAVES, *_INNER)) or _of(role, x) for x in parts):
@@ -37,7 +35,7 @@ def guard(tree: Tree, role: str) -> tuple[t.Expr, ...]:
 
 def names(tests: tuple[t.Expr, ...], tree: Tree) -> frozenset[str]:
     """Return the fields and attributes of the vertex that *tests* read."""
-    parts = [x for test in tests for x in expressions(test)]
+    parts = [x for test in tests for x in t.nodes(test)]
     return frozenset(
         tree.vertex_fields[x.index].name for x in parts if isinstance(x, t.VertexField)
     ) | frozenset(x.name for x in parts if isinstance(x, t.VertexAttribute))
@@ -45,17 +43,6 @@ def names(tests: tuple[t.Expr, ...], tree: Tree) -> frozenset[str]:
 
 def _of(role: str, node: Any) -> bool:
     return isinstance(node, (t.VertexField, t.VertexAttribute)) and node.role == role
-
-
-def expressions(node: Any) -> Iterator[Any]:
-    """Yield every node of an expression (or of a tuple of them)."""
-    if isinstance(node, tuple):
-        for item in node:
-            yield from expressions(item)
-    elif is_dataclass(node):
-        yield node
-        for field in fields(node):
-            yield from expressions(getattr(node, field.name))
 
 
 def harmless(node: Any) -> bool:
@@ -66,4 +53,4 @@ def harmless(node: Any) -> bool:
         return node.function in ("abs", "min", "max")
     if isinstance(node, t.Cast):
         return not (node.type == "int" and node.operand.type == "float")
-    return not isinstance(node, t.CallHelper)
+    return not isinstance(node, t.CallHelper | t.Draw)

@@ -42,6 +42,7 @@ def load(tree: Tree, names: frozenset[str] | set[str], vertex: str = "v") -> str
         if field.name in names:
             lines.append(f"n->{field_name(tree, k)} = c->{field_name(tree, k)}[{vertex}];")
     lines += [f"n->{name} = c->{name}[{vertex}];" for name in ATTRIBUTES if name in names]
+    lines += [f"n->here = {vertex};"] if "#" in names else []
     return "".join(f"        {line}\n" for line in lines)
 
 

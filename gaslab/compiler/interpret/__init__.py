@@ -13,6 +13,7 @@ from typing import Any
 from gaslab.compiler.emit.names import identity
 from gaslab.compiler.interpret import numerics
 from gaslab.compiler.interpret.body import namespace
+from gaslab.compiler.interpret.chance import Chance
 from gaslab.compiler.tree import Tree
 
 IN, OUT = 1, 2
@@ -192,6 +193,7 @@ class _Block:
 
     def __init__(self, tree: Tree, view: Any, combine_message: Callable[..., Any] | None) -> None:
         self._view, self._combine_message = view, combine_message
+        self.chance = Chance(self, tree.rng == "stream")
         self.at = 0  # the vertex that runs, for faults
         self.out: Any = None
         self._kinds = [a.combiner.type for a in tree.aggregators]

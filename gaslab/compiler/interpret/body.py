@@ -13,7 +13,7 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.body import ARITHMETIC
 from gaslab.compiler.emit.names import INTEGER_RANGE
-from gaslab.compiler.interpret import numerics
+from gaslab.compiler.interpret import chance, numerics
 
 COMBINE = {"sum": "{0} + {1}", "min": "minimum({0}, {1})", "max": "maximum({0}, {1})"}
 ZERO = {"float": "0.0", "int": "0", "bool": "False", "id": "0"}
@@ -33,6 +33,8 @@ class PythonBody:
         for name, kind in self.function.locals.items():
             if name not in given:
                 self.put(f"l_{name} = {ZERO[kind]}")
+        if begin := chance.begin(self.tree, self.function):
+            self.put(begin)
         self.block(self.function.body)
         if self.function.returns is not None:
             self.put(f"return {ZERO[self.function.returns]}")
@@ -142,6 +144,8 @@ class PythonBody:
         if isinstance(x, t.CallHelper):
             arguments = "".join(", " + self.expr(a) for a in x.arguments)
             return f"helper{x.index}(c{arguments})"
+        if isinstance(x, t.Draw):
+            return chance.draw(x, ", ".join(map(self.expr, x.arguments)))
         return self.call(x)
 
     def binary(self, x: t.Binary) -> str:

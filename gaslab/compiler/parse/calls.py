@@ -9,11 +9,12 @@ import math
 from types import FunctionType
 from typing import Any
 
+from gaslab import chance
 from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant
 from gaslab.compiler.parse.declare import PHASES
+from gaslab.compiler.parse.draws import Draws
 from gaslab.compiler.parse.frame import MISSING
 from gaslab.compiler.parse.names import nearest_only
-from gaslab.compiler.parse.operators import Operators
 from gaslab.compiler.tree import Binary, Call, CallHelper, Cast, Const, Expr
 from gaslab.errors import ProgramError, nearest
 
@@ -47,7 +48,7 @@ _INSTEAD: dict[Any, str] = {
 }
 
 
-class Calls(Operators):
+class Calls(Draws):
     """Adds calls to the values of one function."""
 
     def value_Call(self, node: ast.Call) -> Expr:
@@ -63,6 +64,8 @@ class Calls(Operators):
         function = self.lookup(callee)
         if function is MISSING:
             raise self.unknown_function(callee)
+        if _found(function, chance.WORDS):
+            return self.call_draw(node, chance.WORDS[function])
         if isinstance(function, FunctionType):
             return self.call_helper(node, function, None)
         if _found(function, _MATH):
@@ -217,8 +220,12 @@ class Calls(Operators):
         helper = self.unit.helpers.special(function, given, self, node)
         values = [value for value in given.values() if not isinstance(value, str)]
         hidden = [self.access(value, node) for value in helper.hidden]
+        if "self.draws" in helper.reads:
+            self.note_draw(node)
         index = self.unit.helpers.place(helper) if self.final else -1
         assert helper.result is not None  # every path of a helper returns
+        if node.keywords:
+            self.check_order(node, values)
         return CallHelper(index, (*values, *hidden), helper.result)
 
     def bind(self, node: ast.Call, function: FunctionType, is_method: bool) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class Declared:
     message: Combiner | None
     gather_edges: int
     scatter_edges: int
+    rng: str
     supersteps: int | None = None  # of a phase, at most
 
     def source(self, name: str) -> FunctionSource:
@@ -82,6 +83,7 @@ def declare(
         message=combiner(cls, apply, "message") if apply and takes_message else None,
         gather_edges=gather_edges if "gather" in functions else 0,
         scatter_edges=scatter_edges if "scatter" in functions else 0,
+        rng=_rng(cls),
     )
 
 
@@ -127,6 +129,15 @@ def _refuse_shadows(cls: type, params: set[str], aggregators: list[str]) -> None
             source = class_source(next(c for c in cls.__mro__ if name in vars(c)))
             why = "is also a parameter" if name in params else "has a reserved name"
             raise source.error(source.declaration(name), f"aggregator {name!r} {why}; choose another name")
+
+
+def _rng(cls: type) -> str:
+    value = getattr(cls, "rng", "counter")
+    if value in ("counter", "stream"):
+        return str(value)
+    source = class_source(next(c for c in cls.__mro__ if "rng" in vars(c)))
+    at = source.declaration("rng")
+    raise source.error(getattr(at, "value", at), f'rng is {value!r}; write rng = "counter" or rng = "stream"')
 
 
 def _direction(cls: type, name: str) -> int:

@@ -7,6 +7,8 @@ from typing import Annotated, Any, get_origin
 
 from gaslab import program
 from gaslab.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
+from gaslab.chance import TYPES as TYPES_OF_DRAWS
+from gaslab.chance import Draw
 from gaslab.compiler.parse.convert import constant, join, type_of
 from gaslab.compiler.parse.source import ClassSource, class_source
 from gaslab.compiler.tree import REQUIRED, STORAGE, Variable
@@ -14,7 +16,8 @@ from gaslab.errors import nearest
 
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
 _PLAIN = {float: "float64", int: "int64", bool: "bool"}
-_DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways")  # may be annotated, and are no parameters
+# may be annotated, and are no parameters
+_DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways", "rng")
 _EXAMPLE = {"float": "a float such as 1.0", "int": "an int such as 1", "bool": "True or False"}
 _RANGES = {
     f"{sign}int{bits}": (0, (1 << bits) - 1) if sign else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
@@ -98,6 +101,8 @@ class _Group:
     def default(self, value: Any, storage: str, what: str, source: ClassSource, at: ast.AST | None) -> Any:
         """Return a default as the plain number of its type; raises where it does not fit."""
         kind = STORAGE[storage][0]
+        if isinstance(value, Draw):
+            return self.drawn(value, kind, what, source, at)
         if kind == "id":
             if not self.is_parameter:
                 raise source.error(at, f"{what} is a vertex id without a default; assign it in init")
@@ -118,6 +123,19 @@ class _Group:
                 raise source.error(at, f"{what} holds {low} to {high}, not {number}; choose a wider type")
             return int(number)
         return float(number) if kind == "float" else number
+
+    def drawn(self, draw: Draw, kind: str, what: str, source: ClassSource, at: ast.AST | None) -> Draw:
+        """Return a random start of a field; raises where it does not fit."""
+        if self.is_parameter:
+            raise source.error(at, f"{what} is the same for all vertices; draw in a field: class Vertex")
+        if join(TYPES_OF_DRAWS[draw.kind], kind) != kind:
+            raise source.error(at, f"{what} is {kind} but {draw!r} is {TYPES_OF_DRAWS[draw.kind]}")
+        names = [name for name in draw.arguments if isinstance(name, str)]
+        known = program.parameter_annotations(self.owner)
+        for name in names:
+            if name not in known:
+                raise source.error(at, f"{draw!r}: there is no parameter {name!r}{nearest(name, known)}")
+        return draw
 
     def refuse_untyped(self, known: set[str]) -> None:
         """Raise for ``score = 0.0`` in a Vertex or Edge: a field whose type was forgotten."""

@@ -112,7 +112,7 @@ class Operators(Names):
             return self.logical(node, values)
         result = values[-1]
         for value, operand in zip(reversed(values[:-1]), reversed(node.values[:-1]), strict=True):
-            test = self.as_bool(value, operand)
+            test = self.as_bool(self.once(value, operand), operand)
             value, result, kind = self.join(value, result, node)
             then, otherwise = (result, value) if isinstance(node.op, ast.And) else (value, result)
             result = Conditional(test, then, otherwise, kind)
@@ -140,6 +140,8 @@ class Operators(Names):
                     )
                 return self.membership(op, left, right_node)
             right = self.value(right_node)
+            if right_node is not node.comparators[-1]:
+                self.once(right, right_node)
             parts.append(self.comparison(op, left, right, right_node))
             left = right
         return parts[0] if len(parts) == 1 else Logical("and", tuple(parts))
@@ -159,6 +161,8 @@ class Operators(Names):
     def membership(self, op: ast.cmpop, left: Expr, node: ast.expr) -> Expr:
         if not isinstance(node, ast.Tuple | ast.List | ast.Set) or not node.elts:
             raise self.error(node, "`in` needs its choices written out; write x in (1, 2, 3)")
+        if len(node.elts) > 1:
+            self.once(left, node)
         parts = tuple(self.comparison(ast.Eq(), left, self.value(choice), choice) for choice in node.elts)
         found = parts[0] if len(parts) == 1 else Logical("or", parts)
         return found if isinstance(op, ast.In) else Unary("not", found, "bool")

@@ -1,0 +1,66 @@
+"""Random numbers in a program: ``gl.uniform``, ``gl.normal`` and ``gl.integers``."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+from gaslab import chance
+from gaslab.compiler.parse.operators import Operators
+from gaslab.compiler.tree import CallHelper, Const, Draw, Expr, nodes
+
+
+class Draws(Operators):
+    """Adds draws to the values of one function."""
+
+    def call_draw(self, node: ast.Call, kind: str) -> Expr:
+        """Return a draw; its arguments are values like any."""
+        word = next(word for word, name in chance.WORDS.items() if name == kind)
+        keywords = {str(keyword.arg): keyword.value for keyword in node.keywords}
+        try:
+            bound = inspect.signature(word).bind(*node.args, **keywords)
+        except TypeError as error:
+            raise self.error(node, f"gl.{kind} cannot be called like this: {error}") from None
+        bound.apply_defaults()
+        type_ = chance.TYPES[kind]
+        arguments = []
+        for name, argument in bound.arguments.items():
+            if isinstance(argument, ast.expr):
+                value = self.fit(self.value(argument), type_, argument, f"{name} of gl.{kind}")
+            else:
+                value = Const(argument, type_)
+            arguments.append(value)
+        if kind == "integers" and isinstance(arguments[0], Const) and arguments[0].value < 1:
+            raise self.error(node.args[0] if node.args else node, "gl.integers(n) draws from 0 .. n - 1; "
+                             "write an n of at least 1")  # fmt: skip
+        if len(keywords) > 1:
+            self.check_order(node, arguments)
+        self.note_draw(node)
+        return Draw(kind, tuple(arguments), type_, self.site(node))
+
+    def note_draw(self, node: ast.AST) -> None:
+        """Note that this function draws; raises where it may not."""
+        if self.name in self.unit.declared.aggregators and not self.is_helper:
+            raise self.error(
+                node, "an aggregator cannot draw; draw in apply and keep the number in a field"
+            )
+        self.reads.add("self.draws")
+        if not self.is_helper:
+            self.reads |= {"v.#", "nbr.#"} if self.name in chance.EDGE_PHASES else {"v.id"}
+
+    def draws(self, value: Expr) -> bool:
+        """Return whether evaluating *value* draws; known while the tree is made."""
+        helpers = self.unit.helpers.all()
+        called = [helpers[n.index] for n in nodes(value) if isinstance(n, CallHelper) and n.index >= 0]
+        return any("self.draws" in h.reads for h in called) or any(isinstance(n, Draw) for n in nodes(value))
+
+    def once(self, value: Expr, node: ast.AST) -> Expr:
+        """Return *value*, which the tree will hold twice; raises if that would draw twice."""
+        if self.final and self.draws(value):
+            raise self.error(node, "a draw cannot stand here; assign it to a local first")
+        return value
+
+    def check_order(self, node: ast.Call, arguments: list[Expr]) -> None:
+        """Raise where two arguments draw and keywords may have changed their order."""
+        if self.final and sum(map(self.draws, arguments)) > 1:
+            raise self.error(node, "two of these arguments draw; assign them to locals first")
