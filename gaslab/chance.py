@@ -56,8 +56,8 @@ def _drawn(kind: str, *arguments: Any) -> Any:
     return Draw(kind, arguments) if draw is None else draw(kind, arguments)
 
 
-def uniform(low: float = 0.0, high: float = 1.0) -> float:
-    """Draw a float from [low, high).
+def uniform(low: float | str = 0.0, high: float | str = 1.0) -> float:
+    """Draw a float from [low, high); as the start of a field, arguments may be names of parameters.
 
     >>> import gaslab as gl
     >>> class Toss(gl.VertexProgram):
@@ -73,13 +73,13 @@ def uniform(low: float = 0.0, high: float = 1.0) -> float:
     return result
 
 
-def normal(scale: float = 1.0) -> float:
+def normal(scale: float | str = 1.0) -> float:
     """Draw a float from the normal distribution of mean 0 and standard deviation *scale*."""
     result: float = _drawn("normal", scale)
     return result
 
 
-def integers(n: int) -> int:
+def integers(n: int | str) -> int:
     """Draw an int from 0 .. n - 1, all equally likely; n below 1 ends the run."""
     result: int = _drawn("integers", n)
     return result

@@ -172,4 +172,4 @@ def test_a_choice_out_of_nothing_ends_the_run() -> None:
 def test_outside_a_program_the_words_are_starts_of_fields() -> None:
     assert repr(gl.uniform(0.5)) == "gl.uniform(0.5, 1.0)"
     assert gl.normal(0.1) == gl.normal(scale=0.1)
-    assert repr(gl.integers("topics")) == "gl.integers('topics')"  # type: ignore[arg-type]
+    assert repr(gl.integers("topics")) == "gl.integers('topics')"

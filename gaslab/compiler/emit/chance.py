@@ -127,9 +127,10 @@ def in_order(x: Any, drawing: frozenset[int]) -> tuple[Any, list[Any]]:
         operand if isinstance(operand, t.Const) else Text(f"o{k}_", operand.type)
         for k, operand in enumerate(operands)
     )
+    sides: dict[str, Any] = {"arguments": texts}
     if isinstance(x, t.Binary | t.Compare):
-        return replace(x, left=texts[0], right=texts[1]), list(operands)
-    return replace(x, arguments=texts), list(operands)
+        sides = dict(zip(("left", "right"), texts, strict=True))
+    return replace(x, **sides), list(operands)
 
 
 def sequenced(result: str, texts: list[tuple[str, Any]]) -> str:

@@ -6,7 +6,7 @@
     declare      parameters, fields, methods, combiners, directions   (fields, combiner)
     sequence     the same for each phase of a program of several
     rules        what a program as a whole must have
-    method       a phase: frame <- names <- operators <- draws <- calls <- assign <- statements <- body
+    method       a phase: frame <- names <- draws <- operators <- calls <- assign <- statements <- body
     helpers      what phases call, made for the types it is called with
 """
 

@@ -12,9 +12,9 @@ from typing import Any
 from gaslab import chance
 from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant
 from gaslab.compiler.parse.declare import PHASES
-from gaslab.compiler.parse.draws import Draws
 from gaslab.compiler.parse.frame import MISSING
 from gaslab.compiler.parse.names import nearest_only
+from gaslab.compiler.parse.operators import Operators
 from gaslab.compiler.tree import Binary, Call, CallHelper, Cast, Const, Expr
 from gaslab.errors import ProgramError, nearest
 
@@ -48,7 +48,7 @@ _INSTEAD: dict[Any, str] = {
 }
 
 
-class Calls(Draws):
+class Calls(Operators):
     """Adds calls to the values of one function."""
 
     def value_Call(self, node: ast.Call) -> Expr:

@@ -6,11 +6,11 @@ import ast
 import inspect
 
 from gaslab import chance
-from gaslab.compiler.parse.operators import Operators
+from gaslab.compiler.parse.names import Names
 from gaslab.compiler.tree import CallHelper, Const, Draw, Expr, nodes
 
 
-class Draws(Operators):
+class Draws(Names):
     """Adds draws to the values of one function."""
 
     def call_draw(self, node: ast.Call, kind: str) -> Expr:

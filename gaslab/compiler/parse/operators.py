@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gaslab.compiler.parse.convert import IDS, NUMBERS, named
-from gaslab.compiler.parse.names import Names
+from gaslab.compiler.parse.draws import Draws
 from gaslab.compiler.tree import Binary, Call, Cast, Compare, Conditional, Const, Expr, Global, Logical, Unary
 
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -17,7 +17,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
-class Operators(Names):
+class Operators(Draws):
     """Adds operators to the values of one function."""
 
     def truth(self, node: ast.expr) -> Expr:
