@@ -95,3 +95,21 @@ class Streams(gl.VertexProgram):
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if gl.uniform() < 0.4:
             nbr.signal()
+
+
+@case(limit=3)
+class Duels(gl.VertexProgram):
+    """Draws in visits, by the edge."""
+
+    class Vertex(gl.Vertex):
+        strength: int = gl.integers(100)
+
+    class Edge(gl.Edge):
+        thrown: int = 0
+
+    def visit(self, u: Vertex, e: Edge, w: Vertex) -> None:
+        e.thrown = gl.integers(1000)
+        if gl.uniform() < 0.5:
+            u.strength += e.thrown
+        else:
+            w.strength -= gl.integers(50)

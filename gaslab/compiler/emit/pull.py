@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.gather import look_ahead
-from gaslab.compiler.emit.guard import expressions, guard, harmless, names
+from gaslab.compiler.emit.guard import guard, harmless, names
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
 from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, load
 from gaslab.compiler.tree import STORAGE, Tree
@@ -45,7 +45,7 @@ def choice(tree: Tree) -> Choice | None:
     if not all(isinstance(s, t.Assign) and isinstance(s.target, t.Local) for s in before):
         return None
     found = Choice(tuple(before), test, last.message, last.site)
-    return found if all(map(harmless, expressions((found.before, found.test, found.message)))) else None
+    return found if all(map(harmless, t.nodes((found.before, found.test, found.message)))) else None
 
 
 def method(tree: Tree) -> tuple[str, Body]:
