@@ -12,7 +12,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.emit.names import C_TYPE
 
 STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_t ", "stream", "0"),
-         ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"))  # fmt: skip
+         ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"))  # fmt: skip
 HELPERS = """\
 GL_INLINE uint64_t gl_edge_unit(const gl_context *c, int64_t here, int64_t there, int64_t e) {
     const _Bool in = e >= c->in_begin[there] && e < c->in_begin[there + 1];
@@ -21,8 +21,8 @@ GL_INLINE uint64_t gl_edge_unit(const gl_context *c, int64_t here, int64_t there
                        gl_occurrence(c->in_begin, c->in_neighbor, target, e));
 }
 GL_INLINE uint64_t gl_visit_unit(const gl_context *c, int64_t source, int64_t target, int64_t e) {
-    int64_t p = e;   /* edges stand in the order of their visits, parallel ones together */
-    while (p > 0 && c->in_neighbor[p - 1] == source && c->out_neighbor[p - 1] == target) p--;
+    int64_t p = e;   /* in a block, edges stand by source and target, parallel ones together */
+    while (p > c->first && c->in_neighbor[p - 1] == source && c->out_neighbor[p - 1] == target) p--;
     return gl_edge_key(c->id[source], c->id[target], e - p);
 }
 GL_INLINE double gl_uniform(gl_context *c, double low, double high) {

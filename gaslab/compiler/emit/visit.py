@@ -16,8 +16,9 @@ def method(tree: Tree) -> tuple[str, Body]:
 
 def visit(tree: Tree) -> str:
     """``gl_visit``."""
+    first = "    c->first = lo;\n" if tree.draws else ""
     return (
         "\nGL_RANGE(gl_visit) {\n    gl_context context = gl_bind(w), *c = &context;\n"
-        "    for (int64_t e = lo; e < hi; e++) {\n        const int64_t v = c->in_neighbor[e];\n"
+        f"{first}    for (int64_t e = lo; e < hi; e++) {{\n        const int64_t v = c->in_neighbor[e];\n"
         f"        gl_do_visit(c, v, c->out_neighbor[e], e);\n{FAULT_CHECK}    }}\n    return 0;\n}}\n"
     )

@@ -75,6 +75,7 @@ class Interpreter:
         for b in range(len(blocks) - 1):
             block.out = None if out is None else out[b]
             lo, hi = int(blocks[b]), int(blocks[b + 1])
+            block.first = lo
             positions = ((i, i if ids is None else ids.item(i)) for i in range(lo, hi))
             try:
                 self._phases[phase](block, positions)
@@ -194,7 +195,7 @@ class _Block:
     def __init__(self, tree: Tree, view: Any, combine_message: Callable[..., Any] | None) -> None:
         self._view, self._combine_message = view, combine_message
         self.chance = Chance(self, tree.rng == "stream")
-        self.at = 0  # the vertex that runs, for faults
+        self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
         self._kinds = [a.combiner.type for a in tree.aggregators]
         self.params = _scalars(view.param, [p.type for p in tree.params])

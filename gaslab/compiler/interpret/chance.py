@@ -74,9 +74,10 @@ class Chance:
         return edge_key(c.gid.item(source), c.gid.item(target), e - first)
 
     def visit(self, source: int, target: int, e: int) -> int:
-        """Return the key of the edge that is visited as number e, parallel ones one after another."""
+        """Return the key of the edge visited as number e; parallel ones stand together in their block."""
         c, first = self._block, e
-        while first and (c.in_neighbor.item(first - 1), c.out_neighbor.item(first - 1)) == (source, target):
+        ends = (source, target)
+        while first > c.first and (c.in_neighbor.item(first - 1), c.out_neighbor.item(first - 1)) == ends:
             first -= 1
         return edge_key(c.gid.item(source), c.gid.item(target), e - first)
 
