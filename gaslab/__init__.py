@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from gaslab.programs.bfs import bfs as bfs
     from gaslab.programs.components import components as components
     from gaslab.programs.degrees import degrees as degrees
+    from gaslab.programs.distances import distances as distances
     from gaslab.programs.hits import hits as hits
     from gaslab.programs.jacobi import jacobi as jacobi
     from gaslab.programs.mis import mis as mis
@@ -98,6 +99,7 @@ _HOME = {
     "bfs": "gaslab.programs.bfs",
     "components": "gaslab.programs.components",
     "degrees": "gaslab.programs.degrees",
+    "distances": "gaslab.programs.distances",
     "hits": "gaslab.programs.hits",
     "jacobi": "gaslab.programs.jacobi",
     "mis": "gaslab.programs.mis",

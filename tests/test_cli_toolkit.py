@@ -36,6 +36,19 @@ def test_bfs(gaslab: Run, edges: Path, tmp_path: Path) -> None:
     assert gaslab("bfs", edges).code == 2
 
 
+def test_sssp_from_several(gaslab: Run, weighted: Path, tmp_path: Path) -> None:
+    done = gaslab("sssp", weighted, "--source", 40, "--source", 7, "-o", tmp_path / "d.tsv",
+                  "--fields", "nearest,distance")  # fmt: skip
+    assert done.code == 0, done.err
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from((s, t, k + 1) for k, (s, t) in enumerate(EDGES))
+    expected = nx.multi_source_dijkstra_path_length(graph, {7, 40})
+    text = (tmp_path / "d.tsv").read_text()
+    assert rows(text) == expected
+    nearest = {int(line.split()[0]): int(line.split()[1]) for line in text.splitlines()}
+    assert nearest == {3: 40, 5: 40, 12: 40, 40: 40, 7: 7, 8: 7, 9: 7}
+
+
 def test_strong_components(gaslab: Run, edges: Path) -> None:
     done = gaslab("strong-components", edges, "-q")
     assert [line.split() for line in done.out.splitlines()] == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import math
 
 import numpy as np
@@ -28,6 +29,14 @@ def assert_same(found: list[object], expected: list[object]) -> None:
         assert found == expected
 
 
+@pytest.mark.parametrize("name", sorted({call.function for call in CALLS}))
+def test_the_docstring_has_an_example_that_runs(name: str) -> None:
+    examples = doctest.DocTestFinder(recurse=False).find(getattr(gl, name), name)
+    ran = [doctest.DocTestRunner().run(example) for example in examples]
+    assert [result.failed for result in ran] == [0]
+    assert ran[0].attempted >= 2
+
+
 @pytest.mark.parametrize("call", CALLS, ids=str)
 @given(drawn=graphs(), strategy=st.sampled_from(STRATEGIES))
 def test_one_answer_in_every_mode(ranks: Ranks, call: Call, drawn: Drawn, strategy: str) -> None:
@@ -49,7 +58,7 @@ def test_a_graph_without_edges(call: Call, count: int) -> None:
     """Isolated vertices answer; no vertices at all are no error (where no vertex has to be named)."""
     ids = list(range(count))
     drawn = Drawn(ids, [], {"weight": [], "cost": []}, True)
-    if not count and call.function in ("sssp", "bfs"):
+    if not count and call.function in ("sssp", "bfs", "distances"):
         pytest.skip("has no vertex to start from")
     graph = gl.Graph.from_edges([], [], columns={"weight": np.zeros(0)}, vertices=ids, comm=world())
     if call.function == "jacobi" and count:

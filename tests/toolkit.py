@@ -39,6 +39,7 @@ CALLS = [
     Call("mis", ("member",)),
     Call("jacobi", ("x",), lambda drawn: {"rhs": 2.0, "max_iterations": 6}),
     Call("degrees", ("in_edges", "out_edges", "edges")),
+    Call("distances", ("distance", "nearest"), lambda drawn: {"sources": drawn.ids[::3]}),
     Call("hits", ("hub", "authority"), lambda drawn: {"tolerance": 0.0, "max_iterations": 12}),
     Call("strong_components", ("component",)),
     Call("components", ("component",)),

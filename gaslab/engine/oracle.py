@@ -15,7 +15,7 @@ from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.reference import ReferenceResult, run_reference
 from gaslab.engine.state import dtype_of
-from gaslab.result import Result
+from gaslab.result import OUTSIDE, Result
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -73,7 +73,8 @@ def run_on_graph(
     for v in tree.vertex_fields:
         values = [answer.vertices[v.name][ids[g]] for g in masters.tolist()]
         if v.storage == "id":
-            values = [position.get(x, x) for x in values]
+            # Min and Max over nobody are no vertex; in a result that is what lies outside all ids.
+            values = [position.get(x, x if isinstance(x, int) else OUTSIDE) for x in values]
         vertices[v.name] = np.array(values, dtype_of(v.storage))
     first = sum(comm.allgather(local.num_edges)[: comm.rank])
     edges = {

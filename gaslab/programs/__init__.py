@@ -6,6 +6,7 @@ The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand 
 from gaslab.programs.bfs import Levels
 from gaslab.programs.components import Components
 from gaslab.programs.degrees import Degrees
+from gaslab.programs.distances import NearestSource
 from gaslab.programs.hits import HITS
 from gaslab.programs.jacobi import Jacobi
 from gaslab.programs.mis import IndependentSet
@@ -27,6 +28,7 @@ __all__ = [
     "IndependentSet",
     "Jacobi",
     "Levels",
+    "NearestSource",
     "OutWeight",
     "PageRank",
     "PersonalizedPageRank",

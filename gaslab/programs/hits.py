@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab.programs._columns import weights
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -109,10 +110,5 @@ def hits(
     >>> result.vertices["hub"].round(4), result.vertices["authority"].round(4)
     (array([0.618, 0.382, 0.   ]), array([0.   , 0.382, 0.618]))
     """
-    if weight is not None:
-        known = gl.errors.nearest(weight, graph.edge_columns)
-        if weight not in graph.edge_columns:
-            raise gl.UsageError(f"the graph has no edge column {weight!r}{known}")
-        graph.check_column(weight, minimum=0.0)
-    options = {**options, "columns": {"weight": weight}, "max_iterations": max_iterations}
+    options = {**options, "columns": {"weight": weights(graph, weight)}, "max_iterations": max_iterations}
     return gl.run(HITS(tolerance=tolerance), graph, **options)

@@ -26,17 +26,22 @@ def _bfs(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
 
 def _add_sssp(made: Parser) -> None:
     group = made.add_argument_group("sssp")
-    group.add_argument("--source", required=True, metavar="ID", help="the vertex that paths start from")
+    group.add_argument("--source", required=True, action="append", metavar="ID",
+                       help="the vertex that paths start from; several: the nearest counts")  # fmt: skip
     group.add_argument("--weight", metavar="NAME",
                        help="length of an edge (default: the third column; 1 without one)")  # fmt: skip
 
 
 def _sssp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     from gaslab.cli.job import vertex_id
+    from gaslab.programs.distances import distances
     from gaslab.programs.sssp import sssp
 
-    source = vertex_id(arguments.source, graph)
-    return sssp(graph, source, weight=weight_by_default(arguments), **options)
+    sources = [vertex_id(word, graph) for word in arguments.source]
+    weight = weight_by_default(arguments)
+    if len(sources) > 1:
+        return distances(graph, sources, weight=weight, **options)
+    return sssp(graph, sources[0], weight=weight, **options)
 
 
 COMMANDS = {
@@ -45,7 +50,7 @@ COMMANDS = {
         ("level",), _bfs, "nearest", _add_bfs,
     ),
     "sssp": Builtin(
-        "Shortest paths from one vertex; inf where there is none.",
+        "Shortest paths from one vertex, or the nearest of several; inf where there is none.",
         ("distance",), _sssp, "nearest", _add_sssp, all_columns,
     ),
 }  # fmt: skip

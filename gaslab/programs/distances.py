@@ -1,0 +1,99 @@
+"""Distances from the nearest of several sources, and which source that is (a graph Voronoi diagram).
+
+Erwig, The Graph Voronoi Diagram with Applications, Networks 36, 2000. In the first phase distances
+spread from all sources at once as in `sssp`; in the second every vertex hears the name of its source
+along the edges that lie on shortest paths. Weights must not be negative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import gaslab as gl
+from gaslab.programs._columns import lengths
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+class NearestSource(gl.VertexProgram):
+    """Each vertex's `distance` from the `nearest` vertex whose `_source` is true."""
+
+    class Vertex(gl.Vertex):
+        distance: float
+        nearest: gl.VertexId
+        _source: bool = False
+        _asked: bool = False  # whether `nearest` means anything yet
+
+    class Edge(gl.Edge):
+        weight: float = 1.0
+
+    def init(self, v: Vertex) -> None:
+        v.distance = 0.0 if v._source else math.inf
+
+    def from_source(self, v: Vertex) -> bool:
+        return v._source
+
+    def come_nearer(self, v: Vertex, message: gl.Min[float]) -> None:
+        v.distance = min(v.distance, message)
+
+    def offer(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        if v.distance + e.weight < nbr.distance:
+            nbr.signal(v.distance + e.weight)
+
+    def take_name(self, v: Vertex, message: gl.Min[gl.VertexId]) -> None:
+        name = min(v.id, message) if v._source else message
+        v.nearest = min(v.nearest, name) if v._asked else name
+        v._asked = True
+
+    def tell_name(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        if v.distance + e.weight == nbr.distance and v.nearest < nbr.nearest:
+            nbr.signal(v.nearest)
+
+    phases = (
+        gl.Phase(start=from_source, apply=come_nearer, scatter=offer),
+        gl.Phase(apply=take_name, scatter=tell_name),
+    )
+
+
+def distances(
+    graph: Graph, sources: Iterable[Any], *, weight: str | None = "weight", **options: Any
+) -> Result:
+    """Return distances from the nearest source, ``result.vertices["distance" | "nearest"]``.
+
+    Distances are float64, inf where there is no path; `nearest` is the source's id, the smallest where
+    several are equally near, None (-1 among integers) where there is no path.
+
+    Parameters
+    ----------
+    graph : Graph
+    sources : iterable of vertex ids
+        At least one.
+    weight : str, optional
+        Edge column of non-negative lengths; every edge has length 1 where the graph has no such
+        column or *weight* is None.
+    **options
+        As for `gaslab.run`.
+
+    Raises
+    ------
+    VertexNotFound
+        A source is not in the graph.
+    UsageError
+        There is no source, or a weight is negative or not a number.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> result = gl.distances(gl.Graph.from_edges([1, 2, 3, 8], [2, 3, 4, 4]), [1, 8])
+    >>> result.vertices["distance"], result.vertices["nearest"]
+    (array([0., 1., 2., 1., 0.]), array([1, 1, 1, 8, 8]))
+    """
+    chosen = dict.fromkeys(sources, True)
+    if not chosen:
+        raise gl.UsageError("distances needs a source, and sources is empty")
+    options = {**options, "columns": {"weight": lengths(graph, weight)}}
+    return gl.run(NearestSource(), graph, **{**options, "init": {"_source": chosen}})
