@@ -62,6 +62,7 @@ class LocalGraph:
     send_bounds: np.ndarray
     threads: int = 1
     _out: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
+    _blocks: dict[tuple[int, int, int], np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
     def num_edges(self) -> int:
@@ -85,16 +86,29 @@ class LocalGraph:
         """Cut the vertices ``lo:hi`` (all by default) into runs of similar work.
 
         A run has at most 32,768 edges of the directions in *mask* and 4,096 vertices; a vertex of
-        more edges is a run of its own. Returns the int64 bounds: run i is ``bounds[i]:bounds[i + 1]``.
+        more edges is a run of its own. Returns the int64 bounds: run i is ``bounds[i]:bounds[i + 1]``. Kept.
         """
         hi = self.num_local if hi is None else hi
+        if (mask, lo, hi) in self._blocks:
+            return self._blocks[mask, lo, hi]
         bounds = np.empty(hi - lo + 1, dtype=np.int64)
         runs = kernels.block_bounds(
             self.in_begin if mask & IN else None,
             self.out()[0] if mask & OUT else None,
             lo, hi, BLOCK_EDGES, BLOCK_VERTICES, bounds,
         )  # fmt: skip
-        return np.array(bounds[: runs + 1])
+        self._blocks[mask, lo, hi] = np.array(bounds[: runs + 1])
+        return self._blocks[mask, lo, hi]
+
+    def edge_blocks(self, mask: int) -> np.ndarray:
+        """Return the `blocks` of all vertices without the last ones, if these have no edges of *mask*."""
+        key = (mask, 0, -1)
+        if key not in self._blocks:
+            bounds = self.blocks(mask)
+            begins = [self.in_begin] * (mask & 1) + [self.out()[0] for _ in range(mask >> 1)]
+            before = sum(begin[bounds] for begin in begins) if begins else np.zeros_like(bounds)
+            self._blocks[key] = bounds[: int(np.searchsorted(before, before[-1])) + 1]
+        return self._blocks[key]
 
     def memory_bytes(self) -> int:
         """The bytes of the arrays held here, with the out-edges once they were asked for."""

@@ -35,17 +35,16 @@ class Phases:
         self.fault: tuple[int, int, int] | None = None  # this rank's first: code, global id, site
         self._compiled = compiled
         self.aggregates = Aggregates(self.tree, graph)
-        self._bounds: dict[tuple[int, int], np.ndarray] = {}
 
     # ---- running -----------------------------------------------------------------------------------
 
     def over_masters(self, phase: str, mask: int = 0, aggregate: bool = False) -> None:
         """Run *phase* for every master, in blocks balanced by the edges of *mask*."""
-        self._run(phase, self._blocks(mask, self.local.num_masters), None, aggregate, self.threads)
+        self._run(phase, self.local.blocks(mask, 0, self.local.num_masters), None, aggregate, self.threads)
 
     def over_locals(self, phase: str, mask: int, threads: int | None = None) -> None:
-        """Run *phase* for every replica, in blocks balanced by the edges of *mask*."""
-        self._run(phase, self._blocks(mask, self.local.num_local), None, False, threads or self.threads)
+        """Run *phase* for every replica with edges of *mask*, in blocks balanced by them."""
+        self._run(phase, self.local.edge_blocks(mask), None, False, threads or self.threads)
 
     def over(
         self, phase: str, ids: np.ndarray, mask: int = 0, aggregate: bool = False, threads: int | None = None
@@ -62,11 +61,6 @@ class Phases:
         """Run visit for the edges of a view of its own, whose blocks share no vertex."""
         if self.fault is None:
             self._call(view, "gl_visit", bounds, None, None, self.threads)
-
-    def _blocks(self, mask: int, vertices: int) -> np.ndarray:
-        if (mask, vertices) not in self._bounds:
-            self._bounds[mask, vertices] = self.local.blocks(mask, 0, vertices)
-        return self._bounds[mask, vertices]
 
     def _run(
         self, phase: str, blocks: np.ndarray, ids: np.ndarray | None, aggregate: bool, threads: int
