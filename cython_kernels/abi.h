@@ -49,6 +49,7 @@ typedef struct gl_view {
     const int64_t *in_begin;  const int32_t *in_neighbor;            /* CSC: edge slot = position */
     const int64_t *out_begin; const int32_t *out_neighbor, *out_slot; /* CSR over the same slots */
     void *const *vertex; void *const *vertex_next; void *const *edge; /* one array per field */
+    void *const *edge_by_source;                     /* what scatter only reads, in the order of out_slot */
     const gl_scalar *param, *aggregate;
     uint64_t given;                                  /* bit k: vertex field k was given; init keeps it */
     void *total;                                     /* accumulators by position */

@@ -6,7 +6,7 @@ row's next edge goes, starts as the row's begin and is used up.
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef fused id_t:
     int32_t
@@ -135,6 +135,25 @@ def bucket_table(const int64_t[::1] begin, int shift, int64_t max_edges, int64_t
                 start = lo
             table[g] = bucket
     return bucket + 1
+
+
+ctypedef fused word:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+def _take(word[::1] values, const int32_t[::1] slots, word[::1] out, int threads):
+    cdef Py_ssize_t i
+    for i in prange(slots.shape[0], nogil=True, num_threads=threads, schedule="static"):
+        out[i] = values[slots[i]]
+
+
+def take_slots(values, const int32_t[::1] slots, out, int threads):
+    """out = values[slots], for one-dimensional arrays of one dtype of 1, 2, 4 or 8 bytes."""
+    kind = f"u{values.itemsize}"
+    _take(values.view(kind), slots, out.view(kind), threads)
 
 
 def count_neighbors(const int32_t[::1] neighbor, int64_t[::1] counts):

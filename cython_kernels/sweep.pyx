@@ -33,6 +33,7 @@ cdef extern from "abi.h" nogil:
         void *const *vertex
         void *const *vertex_next
         void *const *edge
+        void *const *edge_by_source
         const gl_scalar *param
         const gl_scalar *aggregate
         void *total
@@ -58,7 +59,7 @@ cdef void *_address(object array) except? NULL:
 cdef class View:
     """The arrays and numbers a program's phases see. Set a member as an attribute.
 
-    ``vertex``, ``vertex_next`` and ``edge`` are lists of arrays, one per field; ``param`` and
+    ``vertex``, ``vertex_next``, ``edge`` and ``edge_by_source`` are lists of arrays, one per field; ``param`` and
     ``aggregate`` are arrays of eight-byte scalars.
     """
 
@@ -77,8 +78,8 @@ cdef class View:
 
     def __setattr__(self, str name, value):
         self._members[name] = value
-        if name in ("vertex", "vertex_next", "edge"):
-            table = np.array([a.ctypes.data for a in value] or [0], dtype=np.uintp)
+        if name in ("vertex", "vertex_next", "edge", "edge_by_source"):
+            table = np.array([0 if a is None else a.ctypes.data for a in value] or [0], dtype=np.uintp)
             self._pointers[name] = table
             self._set_table(name, _address(table))
         elif value is None or isinstance(value, np.ndarray):
@@ -91,8 +92,10 @@ cdef class View:
             self.c.vertex = <void *const *> address
         elif name == "vertex_next":
             self.c.vertex_next = <void *const *> address
-        else:
+        elif name == "edge":
             self.c.edge = <void *const *> address
+        else:
+            self.c.edge_by_source = <void *const *> address
 
     cdef _set_array(self, str name, void *p):
         if name == "gid":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +64,7 @@ class LocalGraph:
     send_bounds: np.ndarray
     threads: int = 1
     _out: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
+    _kept: list[tuple[Any, np.ndarray | None]] = field(default_factory=list, repr=False)  # see by_source
     _blocks: dict[tuple[int, int, int], np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
@@ -77,6 +80,23 @@ class LocalGraph:
         if self._out is None:
             self._out = transpose(self.in_begin, self.in_neighbor, self.threads)
         return self._out
+
+    def by_source(self, values: np.ndarray) -> np.ndarray:
+        """Return values of edges, given by slot, in the order of ``out``; kept as long as *values* lives."""
+        self._kept = [(known, ordered) for known, ordered in self._kept if known() is not None]
+        for known, ordered in self._kept:
+            if known() is values:
+                return values if ordered is None else ordered
+        ordered = np.empty_like(values)
+        kernels.take_slots(values, self.out()[2], ordered, self.threads)
+        self._kept.append((weakref.ref(values), ordered))
+        return ordered
+
+    def everywhere(self, value: float | int | bool, dtype: np.dtype) -> np.ndarray:
+        """Return an array, not to be written, with one value for every edge."""
+        values = np.full(self.num_edges, value, dtype)
+        self._kept.append((weakref.ref(values), None))  # the same in any order
+        return values
 
     def targets(self) -> np.ndarray:
         """Return the target of every slot, as int32 local ids."""

@@ -30,7 +30,7 @@ class View(ctypes.Structure):
                                    "gather_edges", "scatter_edges")],
         *[(name, P) for name in ("gid", "degree", "in_degree", "out_degree", "in_begin", "in_neighbor",
                                  "out_begin", "out_neighbor", "out_slot", "vertex", "vertex_next", "edge",
-                                 "param", "aggregate")],
+                                 "edge_by_source", "param", "aggregate")],
         ("given", ctypes.c_uint64),
         *[(name, P) for name in ("total", "incoming", "skip", "active", "active_bits", "signalled",
                                  "signal_blocks", "message")],
@@ -80,6 +80,7 @@ class State:
 
     def __post_init__(self) -> None:
         n = self.num_vertices
+        self.edge_by_source = [values[self.out_slot] for values in self.edge]
         self.num_masters = self.num_local = n
         self.gid = np.arange(n, dtype=np.int64)
         self.in_degree, self.out_degree = np.diff(self.in_begin), np.diff(self.out_begin)
@@ -142,7 +143,7 @@ def call(library: Any, name: str, s: State, lo: int, hi: int, listed: Any = None
         if isinstance(value, np.ndarray):
             keep.append(value)
             value = value.ctypes.data
-        elif key in ("vertex", "vertex_next", "edge"):
+        elif key in ("vertex", "vertex_next", "edge", "edge_by_source"):
             value = pointers(value)
         elif key == "param":
             value = scalars([p.type for p in s.tree.params], value)

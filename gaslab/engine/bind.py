@@ -83,7 +83,7 @@ def bind_edge_fields(
         if isinstance(default, Draw):
             fields.append(starts.of_edges(default, k, dtype))
         else:
-            fields.append(np.full(graph.local.in_neighbor.size, default, dtype))
+            fields.append(graph.local.everywhere(default, dtype))
         bound.append(f"{variable.name} = {variable.default!r} on every edge")
     if bound and graph.comm.rank == 0:
         log.info("%s: %s", tree.name, "; ".join(bound))

@@ -19,7 +19,9 @@ from gaslab.engine.state import RunState, identity
 from gaslab.exchange import Collect, Exchange
 from gaslab.program import ALL, IN, OUT
 
-PULL_FRACTION = 16  # pull when the frontier has more than this part of the rank's edges
+# Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
+# its first hit; a message needs every edge, which costs about three fifths of a pushed one.
+PULL_SIGNALS, PULL_MESSAGES = 16.0, 1.6
 
 
 def across(mask: int) -> int:
@@ -39,6 +41,7 @@ class Delivery:
         self._inexact = tree.message is not None and tree.message.op == "sum" and tree.message.type == "float"
         # Pull may look at an edge from its other end only, and at no edge twice.
         self._pull_allowed = not tree.writes("scatter", "e")
+        self._factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES
         local = phases.local
         self._edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
         self.last = ""  # how the last scatter on this rank went
@@ -46,7 +49,7 @@ class Delivery:
     def scatter(self, ids: np.ndarray | None) -> None:
         """Run scatter for the active replicas *ids* (ascending; None is every replica)."""
         phases, view = self.phases, self.phases.view
-        pull = self._pull_allowed and (ids is None or self._frontier_edges(ids) * PULL_FRACTION > self._edges)
+        pull = self._pull_allowed and (ids is None or self._frontier_edges(ids) * self._factor > self._edges)
         self.last = "pull" if pull else "push"
         if pull:
             if ids is not None:

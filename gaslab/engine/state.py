@@ -11,6 +11,7 @@ import numpy as np
 
 from gaslab._kernels import frontier, sweep
 from gaslab.chance import Draw
+from gaslab.compiler.emit.names import by_source
 from gaslab.compiler.tree import WIDE, Combiner, Tree
 from gaslab.engine.chance import Starts
 
@@ -149,6 +150,10 @@ def make_view(state: RunState, graph: Graph, params: list[Any], seed: int = 0) -
     if view.gather_edges & 2 or view.scatter_edges:
         view.out_begin, view.out_neighbor, view.out_slot = local.out()
     view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
+    again = by_source(tree) if view.scatter_edges else ()
+    view.edge_by_source = [
+        local.by_source(values) if k in again else None for k, values in enumerate(state.edge_fields)
+    ]
     view.param, view.aggregate = scalars(params), scalars(state.aggregates)
     view.given, view.concurrent, view.all_active = 0, 0, 0
     view.total = view.incoming = view.skip = None

@@ -83,16 +83,13 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
         c_type = STORAGE[message.storage][1]
         deliver = f"gl_send(c, &(({c_type} *)w->message)[x], {{message}}, concurrent);"
         concurrent = ", const int concurrent"
-    texts = [
-        phases.send(tree),
-        _function(
-            "GL_INLINE void gl_push(gl_context *c, const gl_view *w, const gl_vertex *n, "
-            f"const int64_t x, const int64_t e{concurrent})",
-            Body(tree, function, "v", push, deliver),
-        ),
-    ]
-    if not tree.writes("scatter", "e"):
-        texts.append(_function(*pull.method(tree)))
+    texts = [phases.send(tree)]
+    for row, place in phases.rows(tree).items():
+        head = f"GL_INLINE void gl_push_{row}(gl_context *c, const gl_view *w, const gl_vertex *n"
+        head = f"{head}, const int64_t x, {place}{concurrent})"
+        texts.append(_function(head, Body(tree, function, "v", push, deliver, row)))
+        if not tree.writes("scatter", "e"):
+            texts.append(_function(*pull.method(tree, row, place)))
     return texts
 
 

@@ -11,6 +11,7 @@ from gaslab.compiler.emit import chance
 from gaslab.compiler.emit.names import (
     C_TYPE,
     aggregate_name,
+    by_source,
     constant,
     edge_name,
     field_name,
@@ -33,13 +34,15 @@ class Body:
 
     *near* is the role (``"v"`` or ``"nbr"``) whose values are in ``n``; *signal* is the C statement
     for ``nbr.signal()`` and *deliver* the one before it, with ``{message}`` in it, where a message travels.
+    *row* is ``"out"`` where ``q`` is the edge's place among its source's (see `by_source`).
     """
 
     def __init__(
-        self, tree: t.Tree, function: t.Function, near: str = "v", signal: str = "", deliver: str = ""
-    ) -> None:
+        self, tree: t.Tree, function: t.Function, near: str = "v", signal: str = "", deliver: str = "",
+        row: str = "",
+    ) -> None:  # fmt: skip
         self.tree, self.function, self.near = tree, function, near
-        self.signal, self.deliver = signal, deliver
+        self.signal, self.deliver, self.row = signal, deliver, row
         self.lines: list[str] = []
         self.depth = 1
         self.loops = 0
@@ -176,7 +179,10 @@ class Body:
         if isinstance(x, t.VertexAttribute):
             return self.place(x.role, x.name)
         if isinstance(x, t.EdgeField):
-            return widened(self.tree.edge_fields[x.index].storage, f"c->{edge_name(self.tree, x.index)}[e]")
+            place = f"{edge_name(self.tree, x.index)}[e]"
+            if self.row == "out" and x.index in by_source(self.tree):
+                place = f"by_source{x.index}[q]"
+            return widened(self.tree.edge_fields[x.index].storage, f"c->{place}")
         if isinstance(x, t.Unary):
             return f"({'!' if x.op == 'not' else x.op}{self.expr(x.operand)})"
         if isinstance(x, t.Binary):

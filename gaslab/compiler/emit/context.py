@@ -8,6 +8,7 @@ from gaslab.compiler.emit.names import (
     C_TYPE,
     MEMBER,
     aggregate_name,
+    by_source,
     edge_name,
     field_name,
     param_name,
@@ -35,6 +36,11 @@ def context(tree: Tree) -> str:
         members.append((f"const {STORAGE[field.storage][1]} *", field_name(tree, k), f"w->vertex[{k}]"))
     for k, field in enumerate(tree.edge_fields):
         members.append((f"{STORAGE[field.storage][1]} *", edge_name(tree, k), f"w->edge[{k}]"))
+    for k in by_source(tree):
+        kind = STORAGE[tree.edge_fields[k].storage][1]
+        members.append(
+            (f"const {kind} *", f"by_source{k}", f"w->edge_by_source ? w->edge_by_source[{k}] : 0")
+        )
     members += [(f"{kind} ", name, f"w->{name}") for name, kind in SCALARS.items()]
     for k, p in enumerate(tree.params):
         members.append((f"{C_TYPE[p.type]} ", param_name(tree, k), f"w->param[{k}].{MEMBER[p.type]}"))

@@ -30,6 +30,17 @@ def edge_name(tree: Tree, index: int) -> str:
     return mangled("e", index, tree.edge_fields[index].name)
 
 
+def by_source(tree: Tree) -> tuple[int, ...]:
+    """Return the edge fields that are kept a second time, in the order of the out-edges.
+
+    They are those that scatter reads, if nothing writes edges: whoever walks out-edges finds them in a row.
+    """
+    if any(tree.writes(name, "e") for name in tree.functions):
+        return ()
+    read = tree.reads("scatter", "e")
+    return tuple(k for k, field in enumerate(tree.edge_fields) if field.name in read)
+
+
 def param_name(tree: Tree, index: int) -> str:
     return mangled("p", index, tree.params[index].name)
 

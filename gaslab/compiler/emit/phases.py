@@ -13,6 +13,7 @@ from gaslab.compiler.emit.names import (
     C_TYPE,
     MEMBER,
     aggregate_name,
+    by_source,
     combined,
     field_name,
     narrowed,
@@ -33,6 +34,18 @@ VERTEX_LOOP = """\
 """
 FAULT_CHECK = "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, v);\n"
 ARGUMENTS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_fault *fault"
+
+
+def rows(tree: Tree) -> dict[str, str]:
+    """Return the kinds of rows that scatter's methods are made for, with what names an edge of such a row."""
+    slot = "const int64_t e"
+    return {"in": slot, "out": f"{slot}, const int64_t q"} if by_source(tree) else {"in": slot}
+
+
+def edge(tree: Tree, row: str, p: str) -> tuple[str, str]:
+    """Return the row that scatter's method is made for, and the arguments for the edge at position *p*."""
+    slot = ROWS[row][2].format(p=p)
+    return (row, f"{slot}, {p}" if row == "out" else slot) if by_source(tree) else ("in", slot)
 
 
 def load(tree: Tree, names: frozenset[str] | set[str], vertex: str = "v") -> str:
@@ -198,11 +211,12 @@ def scatter_push(tree: Tree) -> str:
     """The source's side of scatter; with messages in two loops, for other threads may send to the same."""
     concurrent = ", concurrent" if tree.message else ""
     loops = []
-    for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["out"]), ("GL_IN", ROWS["in"])):
+    for mask, row in (("GL_OUT", "out"), ("GL_IN", "in")):
+        (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         loops.append(
             f"        if (w->scatter_edges & {mask})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
-            f"                gl_push(c, w, n, {neighbor.format(p='p')}, {slot.format(p='p')}{concurrent});\n"
+            f"                gl_push_{kind}(c, w, n, {neighbor.format(p='p')}, {place}{concurrent});\n"
         )
     tests = guard(tree, "v")
     near = Body(tree, tree.functions["scatter"])

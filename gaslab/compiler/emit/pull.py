@@ -15,7 +15,7 @@ from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.gather import look_ahead
 from gaslab.compiler.emit.guard import guard, harmless, names
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
-from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, load
+from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, load
 from gaslab.compiler.tree import STORAGE, Tree
 
 
@@ -48,27 +48,27 @@ def choice(tree: Tree) -> Choice | None:
     return found if all(map(harmless, t.nodes((found.before, found.test, found.message)))) else None
 
 
-def method(tree: Tree) -> tuple[str, Body]:
-    """Return the head and the body of ``gl_pull``, what scatter means to one target and source."""
+def method(tree: Tree, row: str, place: str) -> tuple[str, Body]:
+    """Return the head and the body of ``gl_pull_in`` or ``_out``: scatter, by its target."""
     function, message = tree.functions["scatter"], tree.message
-    head = "gl_pull(gl_context *c, const gl_vertex *n, const int64_t x, const int64_t e, _Bool *heard"
+    head = f"gl_pull_{row}(gl_context *c, const gl_vertex *n, const int64_t x, {place}, _Bool *heard"
     chosen = choice(tree)
     if chosen is not None:
         assert message is not None
-        return f"GL_INLINE {C_TYPE[message.type]} {head})", _ChoiceBody(tree, function, chosen)
+        return f"GL_INLINE {C_TYPE[message.type]} {head})", _ChoiceBody(tree, function, chosen, row)
     more = deliver = ""
     if message is not None:
         both = combined(message, widened(message.storage, "*message"), "{message}")
         deliver = f"*message = {narrowed(message.storage, both, function.site)};"
         more = f", {STORAGE[message.storage][1]} *message"
-    return f"GL_INLINE void {head}{more})", Body(tree, function, "nbr", "*heard = 1;", deliver)
+    return f"GL_INLINE void {head}{more})", Body(tree, function, "nbr", "*heard = 1;", deliver, row)
 
 
 class _ChoiceBody(Body):
     """A scatter that sets ``*heard`` and returns the message, whether it is sent or not."""
 
-    def __init__(self, tree: Tree, function: t.Function, chosen: Choice) -> None:
-        super().__init__(tree, function, "nbr")
+    def __init__(self, tree: Tree, function: t.Function, chosen: Choice, row: str) -> None:
+        super().__init__(tree, function, "nbr", row=row)
         self.chosen = chosen
 
     def text(self) -> str:
@@ -110,13 +110,14 @@ def _pull(tree: Tree) -> str:
         end_message = f"            (({c_type} *)w->message)[v] = message;\n"
         passed = ", &message"
     loops = []
-    for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["in"]), ("GL_IN", ROWS["out"])):
+    for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
+        (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         loops.append(
             f"        if (w->scatter_edges & {mask}{stop})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = {neighbor.format(p='p')};\n"
             "                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
-            f"                gl_pull(c, n, source, {slot.format(p='p')}, &heard{passed});\n"
+            f"                gl_pull_{kind}(c, n, source, {place}, &heard{passed});\n"
             "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
             "            }\n"
         )
@@ -132,16 +133,17 @@ def _pull_choice(tree: Tree) -> str:
     """A choice: four edges at a time into four messages, made twice for whole and partial frontiers."""
     combiner = tree.message
     assert combiner is not None
-    c_type, kind = STORAGE[combiner.storage][1], C_TYPE[combiner.type]
+    c_type, number = STORAGE[combiner.storage][1], C_TYPE[combiner.type]
     nothing = constant(identity(combiner), combiner.type)
 
-    def look(k: int, p: str, neighbor: str, slot: str) -> str:
+    def look(k: int, p: str, row: str) -> str:
+        kind, place = edge(tree, row, p)
         offer = f"gl_choose_{MEMBER[combiner.type]}(sends, offered, {nothing})"
         return (
             "                {\n"
-            f"                    const int64_t source = {neighbor.format(p=p)};\n"
+            f"                    const int64_t source = {ROWS[row][1].format(p=p)};\n"
             "                    _Bool sends;\n"
-            f"                    const {kind} offered = gl_pull(c, n, source, {slot.format(p=p)}, &sends);\n"
+            f"                    const {number} offered = gl_pull_{kind}(c, n, source, {place}, &sends);\n"
             "                    if (!all) sends &= gl_is_active(c, source);\n"
             "                    heard |= sends;\n"
             f"                    m{k} = {combined(combiner, f'm{k}', offer)};\n"
@@ -150,21 +152,22 @@ def _pull_choice(tree: Tree) -> str:
 
     loops = []
     far = tree.reads("scatter", "v")
-    for mask, (begin, neighbor, slot) in (("GL_OUT", ROWS["in"]), ("GL_IN", ROWS["out"])):
-        four = "".join(look(k, f"(p + {k})", neighbor, slot) for k in range(4))
+    for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
+        begin, neighbor, _ = ROWS[row]
+        four = "".join(look(k, f"(p + {k})", row) for k in range(4))
         loops.append(
             f"        if (w->scatter_edges & {mask}) {{\n"
             f"            int64_t p = {begin}[v];\n"
             f"            const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
             f"            for (; p + 4 <= end; p += 4) {{\n{look_ahead(tree, far, neighbor)}{four}"
-            f"            }}\n            for (; p < end; p++)\n{look(0, 'p', neighbor, slot)}        }}\n"
+            f"            }}\n            for (; p < end; p++)\n{look(0, 'p', row)}        }}\n"
         )
     halves = (combined(combiner, "m0", "m1"), combined(combiner, "m2", "m3"))
     message = narrowed(combiner.storage, combined(combiner, *halves), 0)
     return (
         f"\nGL_INLINE int32_t gl_pull_range({ARGUMENTS}, const int all) {{\n{VERTEX_LOOP}"
-        f"{_load_guarded(tree)}        _Bool heard = 0;\n        {kind} m0 = (({c_type} *)w->message)[v];\n"
-        f"        {kind} m1 = {nothing}, m2 = m1, m3 = m1;\n"
+        f"{_load_guarded(tree)}        _Bool heard = 0;\n        {number} m0 = (({c_type} *)w->message)[v];\n"
+        f"        {number} m1 = {nothing}, m2 = m1, m3 = m1;\n"
         f"{''.join(loops)}"
         f"        if (heard) {{\n            (({c_type} *)w->message)[v] = {message};\n"
         "            gl_signal(w, v);\n        }\n    }\n    return 0;\n}\n"
