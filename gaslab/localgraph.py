@@ -92,6 +92,10 @@ class LocalGraph:
         self._kept.append((weakref.ref(values), ordered))
         return ordered
 
+    def forget_by_source(self, values: np.ndarray) -> None:
+        """Do not keep these any longer: they have been written to."""
+        self._kept = [kept for kept in self._kept if kept[0]() is not values]
+
     def everywhere(self, value: float | int | bool, dtype: np.dtype) -> np.ndarray:
         """Return an array, not to be written, with one value for every edge."""
         values = np.full(self.num_edges, value, dtype)

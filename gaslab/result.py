@@ -46,7 +46,7 @@ class Result:
     >>> import gaslab as gl
     >>> result = gl.components(gl.Graph.from_edges([1, 2, 7], [2, 3, 8]))
     >>> result
-    <Result of Components: 5 vertices, 3 supersteps, converged; fields: component>
+    <Result of Components: 5 vertices, 5 supersteps, converged; fields: component>
     >>> result.vertices["component"]
     array([1, 1, 1, 7, 7])
     """

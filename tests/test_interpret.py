@@ -216,7 +216,7 @@ def test_the_phases_of_both_are_the_same() -> None:
         "init", "start", "active", "gather", "combine", "apply", "gather_apply", "aggregate", "scatter_push",
         "scatter_pull", "combine_messages",
     )]  # fmt: skip
-    for cls in (Everything, gl.programs.PageRank, gl.programs.Components, gl.programs.Degrees):
+    for cls in (Everything, gl.programs.PageRank, gl.programs.ShortestPaths, gl.programs.Degrees):
         tree = parse(cls)
         library, interpreter = build.load(emit(tree), Comm()), Interpreter(tree)
         assert [bool(library.function(name)) for name in every] == [interpreter.has(name) for name in every]

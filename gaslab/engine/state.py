@@ -17,6 +17,7 @@ from gaslab.engine.chance import Starts
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
+    from gaslab.localgraph import LocalGraph
 
 
 def dtype_of(storage: str) -> np.dtype:
@@ -150,13 +151,18 @@ def make_view(state: RunState, graph: Graph, params: list[Any], seed: int = 0) -
     if view.gather_edges & 2 or view.scatter_edges:
         view.out_begin, view.out_neighbor, view.out_slot = local.out()
     view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
-    again = by_source(tree) if view.scatter_edges else ()
-    view.edge_by_source = [
-        local.by_source(values) if k in again else None for k, values in enumerate(state.edge_fields)
-    ]
+    set_by_source(view, state, graph.local)
     view.param, view.aggregate = scalars(params), scalars(state.aggregates)
     view.given, view.concurrent, view.all_active = 0, 0, 0
     view.total = view.incoming = view.skip = None
     view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks
     view.active_bits, view.message = state.active_bits, state.message
     return view
+
+
+def set_by_source(view: sweep.View, state: RunState, local: LocalGraph) -> None:
+    """Give the view what its scatter reads of edges in the order of their sources."""
+    again = by_source(state.tree) if view.scatter_edges else ()
+    view.edge_by_source = [
+        local.by_source(values) if k in again else None for k, values in enumerate(state.edge_fields)
+    ]

@@ -15,7 +15,7 @@ from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels import pack
 from gaslab.engine.delivery import Delivery, across
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, dtype_of
+from gaslab.engine.state import RunState, dtype_of, set_by_source
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL
@@ -68,6 +68,10 @@ class Synchronous:
         state.follow(before.state)
         view.vertex, view.vertex_next = state.fields, state.next_fields
         view.aggregate, view.superstep = before.view.aggregate, state.superstep
+        for field, values in zip(self.tree.edge_fields, state.edge_fields, strict=True):
+            if field.name in before.tree.written_edges():
+                self.local.forget_by_source(values)
+        set_by_source(view, state, self.local)
         self._signalled = np.empty(0, np.int32)
         self.exchange.spread(self._sections(frozenset(self._roles)), None).end()
 

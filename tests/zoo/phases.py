@@ -115,3 +115,44 @@ class Cut(SearchThenSpread):
 
     def take_score(self, v: SearchThenSpread.Vertex, total: int) -> None:
         v.score = max(v.score, total) - 1
+
+
+@case(limit=8, directed_only=True)
+class Tolls(gl.VertexProgram):
+    """A phase writes the edges, the next pushes what it reads of them from a few; twice over."""
+
+    class Vertex(gl.Vertex):
+        paid: float = 0.0
+        rounds: int = 0
+
+    class Edge(gl.Edge):
+        weight: float
+        toll: float = 0.5
+
+    @gl.aggregator
+    def most(self, v: Vertex) -> gl.Max[int]:
+        return v.rounds
+
+    def turn(self, v: Vertex) -> None:
+        v.rounds += 1
+
+    def ask(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        e.toll = e.toll + e.weight + v.rounds
+
+    def few(self, v: Vertex) -> bool:
+        return v.in_degree == 1
+
+    def pay(self, v: Vertex, message: gl.Max[float]) -> None:
+        v.paid = max(v.paid, message, 0.25)
+
+    def hand_on(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        if nbr.paid < e.toll:
+            nbr.signal(e.toll)
+
+    def done(self) -> bool:
+        return self.most == 2
+
+    phases = (
+        gl.Phase(apply=turn, scatter=ask, supersteps=1),
+        gl.Phase(start=few, apply=pay, scatter=hand_on, supersteps=2),
+    )
