@@ -28,7 +28,7 @@
 #define GASLAB_ABI_H
 #include <stdint.h>
 
-#define GL_ABI_VERSION 2
+#define GL_ABI_VERSION 3
 enum { GL_IN = 1, GL_OUT = 2, GL_ALL = 3 };   /* masks of edge directions; 0 is none */
 enum {                                         /* gl_fault.code */
     GL_FAULT_DIVISION = 1,                     /* integer division or modulo by zero */
@@ -60,6 +60,8 @@ typedef struct gl_view {
     uint8_t *signalled;                              /* [num_local] */
     uint8_t *signal_blocks;                          /* one byte per 2^GL_SIGNAL_BLOCK vertices */
     void *message;                                   /* [num_local], identities where not signalled */
+    void *message_next;                              /* what apply sends to its own vertex; else as message */
+    int64_t *priority;                               /* [num_local], INT64_MAX where not pending; or NULL */
     int64_t concurrent;                              /* 1: several threads push at once */
     int64_t all_active;                              /* 1: pull need not look at active */
     uint64_t seed;                                   /* of the draws */

@@ -196,3 +196,25 @@ def list_blocks(const int32_t[::1] ids, const int64_t[::1] begin, int64_t edges,
             out[k] = n
             k += 1
     return bounds[:k].copy()
+
+
+def group(const int32_t[::1] ids, const int64_t[::1] priority, int64_t first, int64_t width):
+    """Return *ids* by bucket, and the bounds of the buckets first .. first + width - 1 and of all beyond."""
+    cdef Py_ssize_t i, n = ids.shape[0]
+    cdef int64_t k
+    bounds = np.zeros(width + 2, dtype=np.int64)
+    grouped = np.empty(n, dtype=np.int32)
+    starts = np.empty(width + 1, dtype=np.int64)
+    cdef int64_t[::1] bound = bounds, start = starts
+    cdef int32_t[::1] out = grouped
+    with nogil:
+        for i in range(n):
+            bound[min(priority[ids[i]] - first, width) + 1] += 1
+        for k in range(width + 1):
+            start[k] = bound[k]
+            bound[k + 1] += bound[k]
+        for i in range(n):
+            k = min(priority[ids[i]] - first, width)
+            out[start[k]] = ids[i]
+            start[k] += 1
+    return grouped, bounds

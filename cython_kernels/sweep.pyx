@@ -44,6 +44,8 @@ cdef extern from "abi.h" nogil:
         uint8_t *signalled
         uint8_t *signal_blocks
         void *message
+        void *message_next
+        int64_t *priority
     ctypedef struct gl_fault:
         int64_t code, vertex, site
     ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
@@ -136,6 +138,10 @@ cdef class View:
             self.c.signal_blocks = <uint8_t *> p
         elif name == "message":
             self.c.message = p
+        elif name == "message_next":
+            self.c.message_next = p
+        elif name == "priority":
+            self.c.priority = <int64_t *> p
         else:
             raise AttributeError(name)
 

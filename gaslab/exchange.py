@@ -94,11 +94,12 @@ class Exchange:
     # ---- mirrors -> masters ------------------------------------------------------------------------
 
     def collect(
-        self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any
-    ) -> Collect:
-        """Begin to send the signals (and messages) that mirrors of that role hold.
+        self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any,
+        priority: np.ndarray | None = None,
+    ) -> Collect:  # fmt: skip
+        """Begin to send the signals (with messages and priorities) that mirrors of that role hold.
 
-        Their flags are cleared and their messages become *identity*.
+        Their flags are cleared, their messages become *identity* and their priorities the largest int64.
         """
         outgoing = {}
         for p, (lo, hi) in self._mirrors[role].items():
@@ -109,10 +110,12 @@ class Exchange:
                 pack.take(message, ids, values[: ids.size * message.itemsize])
                 message[ids] = identity
                 code.append(values)
+            if priority is not None:
+                code.append(priority[ids].view(np.uint8))
+                priority[ids] = np.iinfo(np.int64).max
             outgoing[p] = np.concatenate(code)
-        return Collect(
-            self, role, message, self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_COLLECT)
-        )
+        pending = self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_COLLECT)
+        return Collect(self, role, message, priority is not None, pending)
 
     def partials(
         self, role: int, mirrors: np.ndarray, totals: np.ndarray, active: np.ndarray | None
@@ -166,20 +169,26 @@ class Spread:
 class Collect:
     """Signals under way from mirrors to masters."""
 
-    def __init__(self, exchange: Exchange, role: int, message: np.ndarray | None, pending: Pending) -> None:
-        self._exchange, self._role, self._message, self._pending = exchange, role, message, pending
+    def __init__(
+        self, exchange: Exchange, role: int, message: np.ndarray | None, priority: bool, pending: Pending
+    ) -> None:
+        self._exchange, self._role, self._pending = exchange, role, pending
+        self._message, self._priority = message, priority
 
-    def end(self) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        """Return (masters signalled, messages or None) of each peer, in rank order."""
+    def end(self) -> list[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]:
+        """Return (masters signalled, messages or None, priorities or None) of each peer, in rank order."""
         came = []
         for p, data in self._pending.end().items():
             owned = self._exchange._owned[self._role][p]
             positions, offset = decode_choice(data, 0, 0, owned.size)
-            values = None
+            values = priorities = None
             if self._message is not None:
                 size = positions.size * self._message.itemsize
                 values = data[offset : offset + size].view(self._message.dtype)
-            came.append((owned[positions], values))
+                offset += _padded(size)
+            if self._priority:
+                priorities = data[offset : offset + 8 * positions.size].view(np.int64)
+            came.append((owned[positions], values, priorities))
         return came
 
 

@@ -104,7 +104,7 @@ class Vertex:
         in_degree: ClassVar[int]
         out_degree: ClassVar[int]
 
-        def signal(self, message: Any = None) -> None: ...
+        def signal(self, message: Any = None, *, priority: float = 0) -> None: ...
 
 
 class Edge:

@@ -33,7 +33,7 @@ class View(ctypes.Structure):
                                  "edge_by_source", "param", "aggregate")],
         ("given", ctypes.c_uint64),
         *[(name, P) for name in ("total", "incoming", "skip", "active", "active_bits", "signalled",
-                                 "signal_blocks", "message")],
+                                 "signal_blocks", "message", "message_next", "priority")],
         ("concurrent", I64), ("all_active", I64),
     ]  # fmt: skip
 
@@ -68,6 +68,7 @@ class State:
     total: Any = None
     incoming: Any = None
     message: Any = None
+    priority: Any = None
     skip: Any = None
     superstep: int = 0
     given: int = 0
@@ -92,6 +93,7 @@ class State:
             self.total = np.full(n, identity(self.tree.gather), dtype(self.tree.gather.storage))
         if self.tree.message:
             self.message = np.full(n, identity(self.tree.message), dtype(self.tree.message.storage))
+        self.message_next = self.message
 
 
 def state(

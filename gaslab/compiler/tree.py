@@ -316,10 +316,15 @@ class Return:
 
 @dataclass(frozen=True)
 class Signal:
-    """``nbr.signal()`` or ``nbr.signal(message)``, in scatter only."""
+    """``nbr.signal(message, priority=...)``; target: ``"nbr"`` in scatter, ``"v"`` also in apply.
+
+    A priority is an int.
+    """
 
     message: Expr | None
     site: int
+    target: str = "nbr"
+    priority: Expr | None = None
 
 
 Stmt = Assign | If | While | ForRange | Break | Continue | Return | Signal
@@ -350,6 +355,15 @@ class Aggregator:
     name: str
     combiner: Combiner
     function: Function
+
+
+def _statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    """Yield all statements of a body, those of its branches and loops too."""
+    for statement in body:
+        yield statement
+        for part in vars(statement).values():
+            if isinstance(part, tuple):
+                yield from _statements(part)
 
 
 @dataclass(frozen=True)
@@ -394,6 +408,36 @@ class Tree:
         prefix = role + "."
         names = function.writes if function else ()
         return frozenset(n[len(prefix) :] for n in names if n.startswith(prefix))
+
+    def signals(self, *phases: str) -> tuple[Signal, ...]:
+        """Return the signals that these phases (apply and scatter by default) send."""
+        names = phases or ("apply", "scatter")
+        return tuple(
+            statement
+            for name in names
+            if name in self.functions
+            for statement in _statements(self.functions[name].body)
+            if isinstance(statement, Signal)
+        )
+
+    @property
+    def by_signal(self) -> bool:
+        """Whether signals decide who runs."""
+        return "active" not in self.functions and ("scatter" in self.functions or bool(self.signals()))
+
+    @property
+    def by_priority(self) -> bool:
+        """Whether signals have priorities."""
+        return any(signal.priority is not None for signal in self.signals())
+
+    @property
+    def can_pull(self) -> bool:
+        """Whether targets may run scatter along the edges that lead to them.
+
+        Not where it writes what belongs to others, or is to see an edge once.
+        """
+        itself = any(signal.target == "v" for signal in self.signals("scatter"))
+        return not (self.writes("scatter", "e") or itself or self.by_priority)
 
     def written_edges(self) -> frozenset[str]:
         """Names of the edge fields that the program writes."""

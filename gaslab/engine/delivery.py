@@ -40,8 +40,10 @@ class Delivery:
         # Atomic addition of floats would make the sum depend on timing.
         self._inexact = tree.message is not None and tree.message.op == "sum" and tree.message.type == "float"
         # Pull may look at an edge from its other end only, and at no edge twice.
-        self._pull_allowed = not tree.writes("scatter", "e")
+        self._pull_allowed = tree.can_pull
         self._factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES
+        itself = any(signal.target == "v" for signal in tree.signals("scatter"))
+        self._role = across(self.mask) | (self.mask if itself else 0)  # of those that may hold signals
         local = phases.local
         self._edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
         self.last = ""  # how the last scatter on this rank went
@@ -67,13 +69,16 @@ class Delivery:
         """Begin to send the mirrors' signals to their masters."""
         state = self.state
         return self.exchange.collect(
-            across(self.mask), state.signalled, state.signal_blocks, state.message, self._identity
+            self._role, state.signalled, state.signal_blocks, state.message, self._identity, state.priority
         )
 
     def end(self, sent: Collect) -> np.ndarray:
         """Take in what came; return this rank's signalled masters, ascending, their flags cleared."""
         state, view = self.state, self.phases.view
-        for masters, messages in sent.end():
+        for masters, messages, priorities in sent.end():
+            if priorities is not None:
+                assert state.priority is not None
+                state.priority[masters] = np.minimum(state.priority[masters], priorities)
             if messages is None:
                 frontier_kernel.signal(state.signalled, state.signal_blocks, masters)
             else:
@@ -85,11 +90,15 @@ class Delivery:
 
     def forget_messages(self, ids: np.ndarray | None) -> None:
         """Put the identity back for masters *ids* (None: all), whose messages apply has read."""
-        if self.state.message is not None:
-            if ids is None:
-                self.state.message[: self.phases.local.num_masters] = self._identity
-            else:
-                self.state.message[ids] = self._identity
+        message, following = self.state.message, self.state.message_next
+        if message is None:
+            return
+        which = slice(self.phases.local.num_masters) if ids is None else ids
+        if following is message:
+            message[which] = self._identity
+        else:
+            assert following is not None
+            message[which], following[which] = following[which], self._identity
 
     def _frontier_edges(self, ids: np.ndarray) -> int:
         view = self.phases.view

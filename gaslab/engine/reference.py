@@ -115,12 +115,13 @@ class _Vertex:
         if run.phase != "init" or name not in run.given:
             vars(self)[name] = narrow(run.vertex_fields[name].storage, value)
 
-    def signal(self, message: Any = None) -> None:
-        """Make this vertex run in the next superstep; its apply sees *message*, combined."""
+    def signal(self, message: Any = None, priority: Any = 0) -> None:
+        """Make this vertex run in a later superstep; its apply sees *message*, combined."""
         run = self._run
-        if run.phase != "scatter":
+        if run.phase != "scatter" and run.writable is not self:
             raise ProgramError(f"{run.phase} cannot signal; scatter can")
-        run.signalled.add(self)
+        bucket = arithmetic.bucket(priority)
+        run.pending[self] = min(run.pending.get(self, bucket), bucket)
         if message is not None:
             if run.message is None:
                 raise ProgramError("a message needs a combiner: apply(self, v, message: gl.Min[float])")
@@ -184,7 +185,7 @@ class _Run:
         self.writable: _Vertex | None = None
         self.given: set[str] = set()
         self.written: set[str] = set()
-        self.signalled: set[_Vertex] = set()
+        self.pending: dict[_Vertex, int] = {}  # who was signalled, with the smallest priority
         self.messages: dict[_Vertex, Any] = {}
         self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
         self.history: list[dict[str, Any]] = []
@@ -287,7 +288,7 @@ class _Run:
 
     def take_turn(self, limit: int | None) -> bool:
         """Run the supersteps of one phase; return False if the limit came before its end."""
-        self.signalled, self.messages = set(), {}
+        self.pending, self.messages = {}, {}
         if not self.turn.methods.keys() & {"visit", "gather", "apply", "scatter"}:
             return True
         count, active = 0, self.first_active()
@@ -306,6 +307,8 @@ class _Run:
         for k in self.visit_order if "visit" in self.turn.methods else ():
             self.call("visit", self.ends[k][0], self.edges[k], self.ends[k][1])
         totals = {v: self.gathered(v) for v in active} if self.turn.gather else {}
+        for v in active:
+            self.pending.pop(v, None)
         if "apply" in self.turn.methods:
             takes = self.turn.apply_takes
             for v in active:
@@ -313,7 +316,6 @@ class _Run:
                 total = totals.get(v)
                 self.call("apply", v, *(message if name == "message" else total for name in takes))
         self.aggregates = self.aggregated()
-        self.signalled = set()
         if "scatter" in self.turn.methods:
             for v in active:
                 for e, nbr in self.beside(v, self.turn.scatter_edges):
@@ -345,8 +347,9 @@ class _Run:
     def next_active(self) -> list[_Vertex]:
         if "active" in self.turn.methods:
             return [v for v in self.vertices if self.call("active", v)]
-        if "scatter" in self.turn.methods:
-            return [v for v in self.vertices if v in self.signalled]
+        if self.turn.by_signal:
+            lowest = min(self.pending.values(), default=0)
+            return [v for v in self.vertices if self.pending.get(v) == lowest]
         return self.vertices
 
     def aggregated(self) -> dict[str, Any]:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from gaslab.localgraph import LocalGraph
 
 
+NEVER = np.iinfo(np.int64).max  # the priority of a vertex that is not pending
+
+
 def dtype_of(storage: str) -> np.dtype:
     """Return the numpy dtype of a storage type."""
     return np.dtype("int64" if storage == "id" else storage)
@@ -62,6 +65,8 @@ class RunState:
     signalled: np.ndarray  # uint8
     signal_blocks: np.ndarray  # uint8, one per 2**SIGNAL_BLOCK vertices
     message: np.ndarray | None  # identities where no message waits
+    message_next: np.ndarray | None  # the same, but where apply sends messages: those it sends
+    priority: np.ndarray | None  # int64, where signals have priorities
     aggregates: list[Any]  # values, by aggregator
     superstep: int = 0
     updates: int = 0  # vertices applied on all ranks
@@ -103,6 +108,8 @@ class RunState:
                 first.signal_blocks if first else np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8)
             ),
             message=message,
+            message_next=message.copy() if message is not None and tree.signals("apply") else message,
+            priority=np.full(n, NEVER) if tree.by_priority else None,
             aggregates=[identity(a.combiner, wide=True) for a in tree.aggregators],
             spare=spare,
         )  # fmt: skip
@@ -127,7 +134,9 @@ class RunState:
         self.aggregates, self.updates = before.aggregates, before.updates
         self.superstep = self.entered = before.superstep
         if self.message is not None and self.tree.message is not None:
-            self.message[:] = identity(self.tree.message)
+            for messages in (self.message, self.message_next):
+                assert messages is not None
+                messages[:] = identity(self.tree.message)
 
     def swap(self) -> None:
         """Make what apply wrote current, when every vertex of the graph was applied."""
@@ -157,6 +166,7 @@ def make_view(state: RunState, graph: Graph, params: list[Any], seed: int = 0) -
     view.total = view.incoming = view.skip = None
     view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks
     view.active_bits, view.message = state.active_bits, state.message
+    view.message_next, view.priority = state.message_next, state.priority
     return view
 
 

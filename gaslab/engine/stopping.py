@@ -48,7 +48,7 @@ class Stopping:
         self._done = done
         self._began = time.perf_counter()
         self.ends_itself = bool(
-            done or tree.supersteps or not self.works or {"scatter", "active"} & tree.functions.keys()
+            done or tree.supersteps or not self.works or tree.by_signal or "active" in tree.functions
         )
         if limit is None and not self.ends_itself:
             raise UsageError(

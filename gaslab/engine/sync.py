@@ -15,6 +15,7 @@ from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels import pack
 from gaslab.engine.delivery import Delivery, across
 from gaslab.engine.phases import Phases
+from gaslab.engine.priority import Buckets
 from gaslab.engine.state import RunState, dtype_of, set_by_source
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
@@ -40,8 +41,10 @@ class Synchronous:
         self.phases, self.state, self.exchange = phases, state, exchange
         self.tree, self.view, self.local = state.tree, phases.view, phases.local
         functions = self.tree.functions
-        self.delivery = Delivery(phases, state, exchange) if "scatter" in functions else None
-        self.signal_driven = self.delivery is not None and "active" not in functions
+        sends = "scatter" in functions or bool(self.tree.signals())
+        self.delivery = Delivery(phases, state, exchange) if sends else None
+        self.signal_driven = self.tree.by_signal
+        self._pending = None if state.priority is None else Buckets(state.priority)
         self._signalled = np.empty(0, np.int32)  # masters for the next superstep
         self._roles = self._field_roles()
         gather = self.view.gather_edges
@@ -73,6 +76,8 @@ class Synchronous:
                 self.local.forget_by_source(values)
         set_by_source(view, state, self.local)
         self._signalled = np.empty(0, np.int32)
+        if self._pending is not None:
+            self._pending.clear()
         self.exchange.spread(self._sections(frozenset(self._roles)), None).end()
 
     def step(self) -> Frontier | None:
@@ -85,7 +90,7 @@ class Synchronous:
         self._gather_apply(frontier)
         mirrors = self._spread(frontier)
         if self.delivery is not None:
-            self._scatter(frontier, mirrors)
+            self._deliver(frontier, mirrors)
         self._deactivate(frontier, mirrors)
         self.state.updates += frontier.total
         self.agree()
@@ -112,9 +117,27 @@ class Synchronous:
             ids = frontier_kernel.where(self.state.active, 0, n)
         elif first or not self.signal_driven:
             return Frontier(None, self.view.num_vertices, True)
+        elif self._pending is not None:
+            return self._activate_lowest(self._pending)
         else:
             ids = self._signalled
         total = int(self.phases.agree(np.array([ids.size])).sum())
+        if total == self.view.num_vertices:
+            return Frontier(None, total, True)
+        frontier_kernel.set_flags(self.state.active, ids, 1)
+        return Frontier(ids, total, False)
+
+    def _activate_lowest(self, pending: Buckets) -> Frontier:
+        """Run the lowest bucket that any rank has."""
+        pending.add(self._signalled)
+        self._signalled = np.empty(0, np.int32)
+        bucket, ids = pending.lowest()
+        told = self.phases.agree(np.array([bucket, ids.size]))
+        lowest = told[:, 0].min()
+        total = int(told[told[:, 0] == lowest, 1].sum())
+        if bucket != lowest:
+            ids = ids[:0]
+        pending.take(ids)
         if total == self.view.num_vertices:
             return Frontier(None, total, True)
         frontier_kernel.set_flags(self.state.active, ids, 1)
@@ -229,16 +252,20 @@ class Synchronous:
             return np.empty(0, np.int32)
         return active[told]
 
-    def _scatter(self, frontier: Frontier, mirrors: np.ndarray) -> None:
+    def _deliver(self, frontier: Frontier, mirrors: np.ndarray) -> None:
         assert self.delivery is not None
+        if "scatter" in self.tree.functions:
+            self._scatter(self.delivery, frontier, mirrors)
+        self._signalled = self.delivery.end(self.delivery.begin())
+
+    def _scatter(self, delivery: Delivery, frontier: Frontier, mirrors: np.ndarray) -> None:
         self.view.all_active = int(frontier.everywhere)
         if frontier.everywhere:
-            self.delivery.scatter(None)
+            delivery.scatter(None)
         else:
             assert frontier.ids is not None
             frontier_kernel.set_flags(self.state.active, mirrors, 1)
-            self.delivery.scatter(np.concatenate([frontier.ids, mirrors]))
-        self._signalled = self.delivery.end(self.delivery.begin())
+            delivery.scatter(np.concatenate([frontier.ids, mirrors]))
 
     def finish(self) -> None:
         """Raise a fault of the last superstep that no later step would tell."""

@@ -27,12 +27,21 @@ class Turn:
     supersteps: int | None
 
     @property
+    def by_signal(self) -> bool:
+        """Whether signals decide who runs: there is a scatter, or an apply that calls ``v.signal``."""
+        if "active" in self.methods:
+            return False
+        apply = self.methods.get("apply")
+        return "scatter" in self.methods or (apply is not None and "signal" in apply.__code__.co_names)
+
+    @property
     def ends_itself(self) -> bool:
         """Whether the phase has an end of its own, or nothing to do."""
         return bool(
             self.done
             or self.supersteps
-            or self.methods.keys() & {"scatter", "active"}
+            or self.by_signal
+            or "active" in self.methods
             or not self.methods.keys() & {"visit", "gather", "apply", "scatter"}
         )
 

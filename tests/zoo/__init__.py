@@ -5,7 +5,18 @@ engines, ranks and threads take the same branches. The graphs they run on have t
 ``weight`` (eighths) and ``cost`` (small integers).
 """
 
-from tests.zoo import arithmetic, chance, edge_fields, gathers, phases, signals, visits
+from tests.zoo import arithmetic, chance, control, edge_fields, gathers, phases, signals, visits
 from tests.zoo.case import CASES, Case
 
-__all__ = ["CASES", "Case", "arithmetic", "chance", "edge_fields", "gathers", "phases", "signals", "visits"]
+__all__ = [
+    "CASES",
+    "Case",
+    "arithmetic",
+    "chance",
+    "control",
+    "edge_fields",
+    "gathers",
+    "phases",
+    "signals",
+    "visits",
+]

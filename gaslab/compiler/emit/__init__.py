@@ -44,7 +44,11 @@ def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
     kind = C_TYPE[function.returns] if function.returns else "void"
     parameters = "".join(f", {C_TYPE[k]} l_{p}" for p, k in function.parameters)
     head = f"GL_INLINE {kind} gl_do_{name}(gl_context *c, {vertex} *n{more}{parameters})"
-    return _function(head, Body(tree, function))
+    signal, deliver = "gl_signal(w, {at});", ""
+    if tree.message is not None:
+        c_type = STORAGE[tree.message.storage][1]
+        deliver = f"gl_send(c, &(({c_type} *)w->message_next)[{{at}}], {{message}}, 0);"
+    return _function(head, Body(tree, function, "v", signal, deliver))
 
 
 def _helpers(tree: Tree) -> list[str]:
@@ -59,14 +63,15 @@ def _helpers(tree: Tree) -> list[str]:
 
 def _methods(tree: Tree) -> list[str]:
     edge = ", const int64_t x, const int64_t e"
-    texts = []
+    texts = [phases.send(tree)]
     for name, function in tree.functions.items():
         if name == "scatter":
             continue
         if name == "visit":
             texts.append(_function(*visit.method(tree)))
             continue
-        texts.append(_method(tree, function, name, edge if name == "gather" else ""))
+        more = edge if name == "gather" else phases.near_arguments(tree, "apply") if name == "apply" else ""
+        texts.append(_method(tree, function, name, more))
     for k, a in enumerate(tree.aggregators):
         texts.append(_method(tree, a.function, aggregate_name(tree, k)))
     if "scatter" in tree.functions:
@@ -77,18 +82,20 @@ def _methods(tree: Tree) -> list[str]:
 def _scatter(tree: Tree, function: Function) -> list[str]:
     """scatter twice: pushed, with ``v`` near, and (unless it writes edges) pulled, with ``nbr`` near."""
     message = tree.message
-    push = "gl_signal(w, x);"
+    push = "gl_signal(w, {at});"
     deliver = concurrent = ""
     if message is not None:
         c_type = STORAGE[message.storage][1]
-        deliver = f"gl_send(c, &(({c_type} *)w->message)[x], {{message}}, concurrent);"
+        deliver = f"gl_send(c, &(({c_type} *)w->message)[{{at}}], {{message}}, concurrent);"
         concurrent = ", const int concurrent"
-    texts = [phases.send(tree)]
+    if any(signal.target == "v" for signal in tree.signals("scatter")):
+        concurrent += ", const int64_t v"
+    texts = []
     for row, place in phases.rows(tree).items():
         head = f"GL_INLINE void gl_push_{row}(gl_context *c, const gl_view *w, const gl_vertex *n"
         head = f"{head}, const int64_t x, {place}{concurrent})"
         texts.append(_function(head, Body(tree, function, "v", push, deliver, row)))
-        if not tree.writes("scatter", "e"):
+        if tree.can_pull:
             texts.append(_function(*pull.method(tree, row, place)))
     return texts
 
@@ -106,7 +113,7 @@ def _ranges(tree: Tree) -> list[str]:
         texts.append(phases.aggregate(tree))
     if "scatter" in tree.functions:
         texts.append(phases.scatter_push(tree))
-        if not tree.writes("scatter", "e"):
+        if tree.can_pull:
             texts.append(pull.scatter_pull(tree))
     if tree.message is not None:
         texts.append(phases.combine(tree, "gl_combine_messages", tree.message, "message"))

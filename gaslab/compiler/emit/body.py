@@ -33,7 +33,8 @@ class Body:
     """Emits the statements of one function of a tree.
 
     *near* is the role (``"v"`` or ``"nbr"``) whose values are in ``n``; *signal* is the C statement
-    for ``nbr.signal()`` and *deliver* the one before it, with ``{message}`` in it, where a message travels.
+    for a signal and *deliver* the one before it, where a message travels, with
+    ``{at}`` and ``{message}`` in them.
     *row* is ``"out"`` where ``q`` is the edge's place among its source's (see `by_source`).
     """
 
@@ -137,12 +138,17 @@ class Body:
             self.put("}")
 
     def send(self, s: t.Signal) -> None:
+        at = "x" if s.target == "nbr" else "v"
         if s.message is not None:
             combiner = self.tree.message
             assert combiner is not None
             message = narrowed(combiner.storage, self.expr(s.message), s.site)
-            self.put(self.deliver.replace("{message}", message))
-        self.put(self.signal)
+            self.put(self.deliver.replace("{at}", at).replace("{message}", message))
+        if self.tree.by_priority:
+            priority = "0" if s.priority is None else self.expr(s.priority)
+            priority = f"gl_within(c, {priority}, 0, INT64_MAX - 1, {s.site})"
+            self.put(f"gl_prioritise(w, {at}, {priority});")
+        self.put(self.signal.replace("{at}", at))
 
     def place(self, role: str, name: str) -> str:
         """Return where a vertex's value is: in ``n``, or in an array: the far end's, in visit either's."""

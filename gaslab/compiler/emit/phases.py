@@ -147,6 +147,11 @@ def aggregate(tree: Tree) -> str:
     )
 
 
+def near_arguments(tree: Tree, name: str) -> str:
+    """Return what apply takes more where it signals its own vertex."""
+    return ", const gl_view *w, const int64_t v" if tree.signals(name) else ""
+
+
 def apply(tree: Tree) -> str:
     """``gl_apply`` and, where there is a gather, ``gl_gather_apply``."""
     function = tree.functions["apply"]
@@ -158,13 +163,14 @@ def apply(tree: Tree) -> str:
         c_type = STORAGE[tree.message.storage][1]
         message = ", " + widened(tree.message.storage, f"((const {c_type} *)w->message)[v]")
     after = FAULT_CHECK + store(tree, tree.writes("apply"), "vertex_next")
+    near = ", w, v" if tree.signals("apply") else ""
     given = ""
     if "total" in takes:
         assert tree.gather is not None
         c_type = STORAGE[tree.gather.storage][1]
         given = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
     text = with_aggregates(
-        "gl_apply", f"{load(tree, fields)}        gl_do_apply(c, n{given}{message});\n{after}", tree
+        "gl_apply", f"{load(tree, fields)}        gl_do_apply(c, n{near}{given}{message});\n{after}", tree
     )
     if tree.gather is None:
         return text
@@ -175,7 +181,7 @@ def apply(tree: Tree) -> str:
         "        if (w->skip && w->skip[v]) continue;\n"
         f"{load(tree, fields | tree.reads('gather', 'v'))}"
         f"        const {c_type} total = gl_gather_row(c, w, n, v);\n"
-        f"        gl_do_apply(c, n{passed}{message});\n{after}",
+        f"        gl_do_apply(c, n{near}{passed}{message});\n{after}",
         tree,
     )
 
@@ -190,7 +196,7 @@ def send(tree: Tree) -> str:
     combiner = tree.message
     c_type = STORAGE[combiner.storage][1]
     both = combined(combiner, widened(combiner.storage, "old"), widened(combiner.storage, "message"))
-    site = tree.functions["scatter"].site
+    site = tree.functions.get("scatter", tree.functions["apply"]).site
     no_news = ""
     if combiner.op != "sum":  # most messages do not change a minimum: leave its cache line alone
         sign = "<" if combiner.op == "min" else ">"
@@ -210,6 +216,8 @@ def send(tree: Tree) -> str:
 def scatter_push(tree: Tree) -> str:
     """The source's side of scatter; with messages in two loops, for other threads may send to the same."""
     concurrent = ", concurrent" if tree.message else ""
+    if any(signal.target == "v" for signal in tree.signals("scatter")):
+        concurrent += ", v"
     loops = []
     for mask, row in (("GL_OUT", "out"), ("GL_IN", "in")):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")

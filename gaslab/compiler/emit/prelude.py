@@ -136,6 +136,13 @@ GL_INLINE _Bool gl_is_active(const gl_context *c, int64_t vertex) {
     return c->active_bits[vertex >> 6] >> (vertex & 63) & 1;
 }
 """,
+    "gl_prioritise": """\
+GL_INLINE void gl_prioritise(const gl_view *w, int64_t vertex, int64_t priority) {   /* keeps the smallest */
+    int64_t *place = &w->priority[vertex], old = __atomic_load_n(place, __ATOMIC_RELAXED);
+    while (priority < old && !__atomic_compare_exchange_n(place, &old, priority, 1, __ATOMIC_RELAXED,
+                                                          __ATOMIC_RELAXED)) {}
+}
+""",
     "gl_signal": """\
 /* Other threads may set the same bytes, always to 1; the test keeps their cache lines shared. */
 GL_INLINE void gl_signal(const gl_view *w, int64_t vertex) {

@@ -43,7 +43,7 @@ class Interpreter:
             self._phases["gl_aggregate"] = self._aggregate
         if "scatter" in tree.functions:
             self._phases["gl_scatter_push"] = self._scatter_push
-            if not tree.writes("scatter", "e"):
+            if tree.can_pull:
                 self._phases["gl_scatter_pull"] = self._scatter_pull
         if tree.message is not None:
             self._phases["gl_combine_messages"] = self._combine_messages
@@ -186,7 +186,7 @@ class Interpreter:
     def _combine_messages(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         for i, at in positions:
             c.at = at
-            c.send(at, at, c.incoming.item(i))
+            c.send(c.message, at, c.incoming.item(i))
 
 
 class _Block:
@@ -228,10 +228,13 @@ class _Block:
         self.signalled[x] = 1
         self.signal_blocks[x >> SIGNAL_BLOCK] = 1
 
-    def send(self, v: int, x: int, message: Any) -> None:
+    def send(self, messages: Any, x: int, message: Any) -> None:
         assert self._combine_message is not None
-        self.message[x] = self._combine_message(self.message.item(x), message)
-        self.signal(v, x)
+        messages[x] = self._combine_message(messages.item(x), message)
+        self.signal(x, x)
+
+    def prioritise(self, x: int, priority: int) -> None:
+        self.priority[x] = min(self.priority.item(x), priority)
 
     def totals(self, namespace: dict[str, Any]) -> _Totals:
         return _Totals(self, namespace)

@@ -75,12 +75,21 @@ class PythonBody:
             self.put("continue")
         elif isinstance(s, t.Return):
             self.put("return" if s.value is None else f"return {self.expr(s.value)}")
-        elif s.message is None:
-            self.put("c.signal(v, x)")
         else:
-            assert self.tree.message is not None
-            message = narrowed(self.tree.message.storage, self.expr(s.message), s.site)
-            self.put(f"c.send(v, x, {message})")
+            self.send(s)
+
+    def send(self, s: t.Signal) -> None:
+        at = "x" if s.target == "nbr" else "v"
+        if self.tree.by_priority:
+            priority = "0" if s.priority is None else self.expr(s.priority)
+            self.put(f"c.prioritise({at}, within({priority}, 0, {2**63 - 2}, {s.site}))")
+        if s.message is None:
+            self.put(f"c.signal(v, {at})")
+            return
+        assert self.tree.message is not None
+        message = narrowed(self.tree.message.storage, self.expr(s.message), s.site)
+        place = "message_next" if self.function.name == "apply" else "message"
+        self.put(f"c.send(c.{place}, {at}, {message})")
 
     def assign(self, s: t.Assign) -> None:
         target, value = s.target, self.expr(s.value)

@@ -33,6 +33,7 @@ class Declared:
     scatter_edges: int
     rng: str
     supersteps: int | None = None  # of a phase, at most
+    endless: ProgramError | None = None  # what to raise for a phase that nothing ends but signals
 
     def source(self, name: str) -> FunctionSource:
         """Return the source of method or aggregator *name*."""

@@ -11,7 +11,7 @@ from gaslab.compiler.parse.declare import PHASES, Declared
 from gaslab.compiler.parse.method import entities_of
 from gaslab.compiler.parse.names import GLOBALS
 from gaslab.compiler.parse.source import class_source
-from gaslab.compiler.tree import ForRange, If, Signal, Stmt, Tree, While
+from gaslab.compiler.tree import Tree
 from gaslab.errors import nearest
 
 MAX_WAYS = 1024  # tables of a visit's schedule
@@ -36,11 +36,6 @@ def check_declared(declared: Declared) -> None:
         raise source.error(source.node, "start has no say beside active; keep one of them")
     if "visit" in functions:
         _check_visit(declared)
-    if declared.message is not None and "scatter" not in functions:
-        source = declared.source("apply")
-        raise source.error(
-            source.node.args.args[-1], "nothing sends messages; write nbr.signal(...) in scatter"
-        )
     if "done" in functions:
         check_done(declared)
 
@@ -65,24 +60,15 @@ def _check_visit(declared: Declared) -> None:
 
 
 def check_tree(declared: Declared, tree: Tree) -> None:
-    """Raise for a message that apply takes and scatter never sends."""
-    scatter = tree.functions.get("scatter")
-    if declared.message is not None and scatter is not None and not _sends(scatter.body):
+    """Raise for a message that apply takes and nobody sends, and for a phase without an end."""
+    if declared.message is not None and all(signal.message is None for signal in tree.signals()):
         source = declared.source("apply")
-        raise source.error(
-            source.node.args.args[-1], "scatter sends no message; write nbr.signal(...) with a value"
-        )
-
-
-def _sends(body: tuple[Stmt, ...]) -> bool:
-    for statement in body:
-        if isinstance(statement, Signal) and statement.message is not None:
-            return True
-        if isinstance(statement, If) and (_sends(statement.body) or _sends(statement.otherwise)):
-            return True
-        if isinstance(statement, While | ForRange) and _sends(statement.body):
-            return True
-    return False
+        text = "nothing sends messages; write nbr.signal(...) in scatter"
+        if "scatter" in tree.functions:
+            text = "scatter sends no message; write nbr.signal(...) with a value"
+        raise source.error(source.node.args.args[-1], text)
+    if declared.endless is not None and not tree.by_signal:
+        raise declared.endless
 
 
 def _check_nested(declared: Declared) -> None:

@@ -43,7 +43,7 @@ def declare_phases(cls: type) -> list[Declared]:
         _check(phase, methods, k, places)
         own = {n: f for n, f in rest.items() if n != "init" or k == 0} | methods
         declared = declare(cls, own, (phase.gather_edges, phase.scatter_edges))
-        found.append(replace(declared, supersteps=phase.supersteps))
+        found.append(replace(declared, supersteps=phase.supersteps, endless=_endless(phase, k, places)))
     if done is not None:
         check_done(replace(found[0], functions={**rest, "done": done}))
     return found
@@ -90,5 +90,9 @@ def _check(phase: program.Phase, methods: dict[str, Any], k: int, places: _Place
     count = phase.supersteps
     if count is not None and (type(count) is not int or count < 1):
         raise places.error(k, f"supersteps is {count!r}; write a number from 1 on", "supersteps")
-    if count is None and not methods.keys() & {"scatter", "active", "done"}:
-        raise places.error(k, "the phase would never end; give it supersteps=, or scatter=, active= or done=")
+
+
+def _endless(phase: program.Phase, k: int, places: _Places) -> ProgramError | None:
+    if phase.supersteps or phase.active or phase.done:
+        return None
+    return places.error(k, "the phase would never end; give it supersteps=, or scatter=, active= or done=")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from gaslab.compiler.parse.assign import Assignments
+from gaslab.compiler.parse.signals import signal
 from gaslab.compiler.tree import (
     Assign,
     Break,
@@ -15,7 +16,6 @@ from gaslab.compiler.tree import (
     If,
     Local,
     Return,
-    Signal,
     Stmt,
     While,
 )
@@ -76,8 +76,8 @@ class Statements(Assignments):
             and value.func.attr == "signal"
         ):
             role = self.role(value.func.value)
-            if role not in (None, "self"):
-                return [self.signal(value, role == "nbr")]
+            if role is not None and role != "self":
+                return [signal(self, value, role)]
         if (
             self.unit.debugging
             and isinstance(value, ast.Call)
@@ -86,24 +86,6 @@ class Statements(Assignments):
             return []
         self.value(value)
         raise self.error(value, "this line has no effect; assign its value, or remove it")
-
-    def signal(self, node: ast.Call, is_neighbour: bool) -> Stmt:
-        if self.is_helper or self.name != "scatter":
-            where = "a helper" if self.is_helper else self.name
-            raise self.name_error(node.func, f"{where} cannot signal; write nbr.signal() in scatter")
-        if not is_neighbour:
-            raise self.name_error(node.func, "only the neighbour is signalled; write nbr.signal()")
-        self.no_keywords(node, "signal")
-        if len(node.args) > 1:
-            raise self.error(
-                node, "signal takes one message at most; write nbr.signal() or nbr.signal(message)"
-            )
-        if not node.args:
-            return Signal(None, self.site(node))
-        at, combiner = node.args[0], self.unit.declared.message
-        if combiner is None:
-            raise self.error(at, "apply takes no message; write def apply(self, v, message: gl.Min[float])")
-        return Signal(self.fit(self.value(at), combiner.type, at, "the message"), self.site(node))
 
     def do_Return(self, node: ast.Return) -> list[Stmt]:
         name = self.source.node.name
