@@ -70,7 +70,7 @@ def bucket(priority: Any) -> int:
     """Return a priority as an int, rounded down."""
     if isinstance(priority, float) and not -(2.0**63) <= priority < 2.0**63:  # false for nan
         raise Fault(f"{float(priority)!r} is outside the range of int64")
-    whole = int(math.floor(priority))
+    whole: int = math.floor(priority)
     if not 0 <= whole < 2**63 - 1:
         raise Fault(f"{whole} is outside the range of priorities")
     return whole
