@@ -131,9 +131,25 @@ RESERVED_PARAMETERS = frozenset(
 class Aggregator(Generic[T]):
     """A method made by `aggregator`; read as ``self.name``, its value over all vertices."""
 
-    def __init__(self, function: Callable[[Any, Any], T]) -> None:
+    def __init__(
+        self, function: Callable[..., T], every: int = 1, finalizer: Callable[[Any, T], T] | None = None
+    ) -> None:
+        if type(every) is not int or every < 1:
+            raise UsageError(f"aggregator(every={every!r}): a whole number of at least 1 is needed")
         self.function: Any = function
+        self.every, self.finalizer = every, finalizer
         self.__doc__ = function.__doc__
+
+    def finalize(self, function: Callable[[Any, T], T]) -> Any:
+        """Declare what becomes of the combined value: ``function(self, total)``, plain Python, run once.
+
+        The aggregator's value is what it returns, of the same type. By the aggregator's own name it is
+        another aggregator, as a property's setter is; by any other (``_``) it belongs to this one.
+        """
+        if function.__name__ == self.function.__name__:
+            return Aggregator(self.function, self.every, function)
+        self.finalizer = function
+        return function
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -148,11 +164,17 @@ class Aggregator(Generic[T]):
         raise UsageError(f"{owner.__name__}.{self.name} has a value only while the program runs")
 
 
-def aggregator(function: Callable[[Any, Any], T]) -> Aggregator[T]:
-    """Declare a value combined over all vertices, after init and after each apply phase.
+@overload
+def aggregator(function: Callable[..., T]) -> Aggregator[T]: ...
+@overload
+def aggregator(*, every: int) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
+def aggregator(function: Callable[..., T] | None = None, *, every: int = 1) -> Any:
+    """Declare a value combined over all vertices or edges, after init and after each apply phase.
 
-    The combiner is the return annotation: ``-> gl.Sum[float]``. Inside the program ``self.name``
-    is the value after init or after the previous apply phase; ``done`` sees the newest.
+    The combiner is the return annotation: ``-> gl.Sum[float]``. A method of ``(self, v)`` is called for
+    every vertex, one of ``(self, v, e, nbr)`` for every edge, from ``v`` to ``nbr``. Inside the program
+    ``self.name`` is the value after init or after the previous apply phase; ``done`` sees the newest.
+    With ``every=n`` it is computed after init and after every n-th superstep, and stays in between.
 
     >>> from gaslab import program as gl
     >>> class Mass(gl.VertexProgram):
@@ -164,6 +186,8 @@ def aggregator(function: Callable[[Any, Any], T]) -> Aggregator[T]:
     ...     def apply(self, v: Vertex) -> None:
     ...         v.score = v.score / self.mass
     """
+    if function is None:
+        return lambda function: Aggregator(function, every)
     return Aggregator(function)
 
 
@@ -274,3 +298,14 @@ def parameter_annotations(cls: type) -> dict[str, Any]:
         for name, value in annotations_of(cls, VertexProgram).items()
         if name not in RESERVED_PARAMETERS and not is_class_variable(value)
     }
+
+
+def aggregators_of(cls: type) -> dict[str, Aggregator[Any]]:
+    """Return the aggregators of a program class by name, its bases' first."""
+    found: dict[str, Aggregator[Any]] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            found.pop(name, None)
+            if isinstance(value, Aggregator):
+                found[name] = value
+    return found

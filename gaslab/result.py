@@ -33,6 +33,8 @@ class Result:
         answers something about the whole graph, ``"answer"`` has it by name.
     history : list of dict
         One entry per superstep.
+    aggregates : dict
+        The last value of every aggregator, by name.
     converged : bool
         Whether the program came to its own end.
     iterations : int
@@ -66,6 +68,7 @@ class Result:
         self.metrics, self.history = dict(metrics), [dict(row) for row in history]
         self.converged, self.iterations = converged, iterations
         self.on, self.fingerprint = on, fingerprint
+        self.aggregates: dict[str, Any] = {}
 
     @classmethod
     def collect(

@@ -352,9 +352,18 @@ class Function:
 
 @dataclass(frozen=True)
 class Aggregator:
+    """`every` supersteps it is computed; with `over_edges` for each edge, ``v`` its source."""
+
     name: str
     combiner: Combiner
     function: Function
+    every: int = 1
+    over_edges: bool = False
+
+    @property
+    def apart(self) -> bool:
+        """Whether it has a sweep of its own, not one with apply."""
+        return self.over_edges or self.every > 1
 
 
 def _statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
@@ -394,6 +403,11 @@ class Tree:
     def draws(self) -> bool:
         """Whether any method draws random numbers."""
         return any("self.draws" in f.reads for f in (*self.functions.values(), *self.helpers))
+
+    @property
+    def in_apply(self) -> tuple[tuple[int, Aggregator], ...]:
+        """The aggregators that a sweep of apply adds up, with their indices."""
+        return tuple((k, a) for k, a in enumerate(self.aggregators) if not a.apart)
 
     def reads(self, phase: str, role: str) -> frozenset[str]:
         """Names that *phase* reads on *role* (``v``, ``nbr``, ``e``), without the role."""

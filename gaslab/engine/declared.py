@@ -114,12 +114,7 @@ def method_of(cls: type, name: str) -> types.FunctionType | None:
 
 def aggregators_of(cls: type) -> dict[str, types.FunctionType]:
     """Return the functions of a program's aggregators, bases first."""
-    return {
-        name: mark.function
-        for base in reversed(cls.__mro__)
-        for name, mark in vars(base).items()
-        if isinstance(mark, words.Aggregator) and isinstance(mark.function, types.FunctionType)
-    }
+    return {name: mark.function for name, mark in words.aggregators_of(cls).items()}
 
 
 def translated(cls: type) -> type:
@@ -135,7 +130,8 @@ def translated(cls: type) -> type:
             elif isinstance(value, staticmethod) and isinstance(value.__func__, types.FunctionType):
                 members[name] = staticmethod(translate(value.__func__, known))
             elif isinstance(value, words.Aggregator) and isinstance(value.function, types.FunctionType):
-                members[name] = words.Aggregator(translate(value.function, known))
+                function = translate(value.function, known)
+                members[name] = words.Aggregator(function, value.every, value.finalizer)
             elif isinstance(value, (int, float)):
                 members[name] = number(value)
     return type(cls.__name__, (cls,), members)

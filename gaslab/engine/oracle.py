@@ -88,9 +88,11 @@ def run_on_graph(
         program, graph, "reference", seed, 1, answer.iterations, answer.converged, updates, 0, seconds
     )
     storage = {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)}
-    return Result.collect(
+    result = Result.collect(
         graph, storage, vertices, edges, metrics, answer.history, answer.converged, answer.iterations, on
     )
+    result.aggregates = answer.aggregates
+    return result
 
 
 def _ids(graph: Graph) -> list[Any]:

@@ -42,9 +42,11 @@ class Phases:
         """Run *phase* for every master, in blocks balanced by the edges of *mask*."""
         self._run(phase, self.local.blocks(mask, 0, self.local.num_masters), None, aggregate, self.threads)
 
-    def over_locals(self, phase: str, mask: int, threads: int | None = None) -> None:
+    def over_locals(
+        self, phase: str, mask: int, threads: int | None = None, aggregate: bool = False
+    ) -> None:
         """Run *phase* for every replica with edges of *mask*, in blocks balanced by them."""
-        self._run(phase, self.local.edge_blocks(mask), None, False, threads or self.threads)
+        self._run(phase, self.local.edge_blocks(mask), None, aggregate, threads or self.threads)
 
     def over(
         self, phase: str, ids: np.ndarray, mask: int = 0, aggregate: bool = False, threads: int | None = None

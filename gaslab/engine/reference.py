@@ -176,7 +176,7 @@ class _Run:
         self.computing = translated(cls)
         self.turns, self.done = turns_of(cls, self.computing)
         self.turn = self.turns[0]
-        self.aggregators = aggregators_of(self.computing)
+        self.aggregators, self.marks = aggregators_of(self.computing), words.aggregators_of(cls)
         self.combiners = {
             name: combiner_of(function, "return", cls) for name, function in aggregators_of(cls).items()
         }
@@ -268,7 +268,7 @@ class _Run:
         if "init" in self.turn.methods:
             for v in self.vertices:
                 self.call("init", v)
-        self.aggregates = self.aggregated()
+        self.aggregates = self.aggregated(None)
         self.me = self.instance(self.computing, number)
 
     def supersteps(self, limit: int | None) -> bool:
@@ -315,7 +315,7 @@ class _Run:
                 message = self.messages.pop(v, self.message.identity) if self.message else None
                 total = totals.get(v)
                 self.call("apply", v, *(message if name == "message" else total for name in takes))
-        self.aggregates = self.aggregated()
+        self.aggregates = self.aggregated(self.superstep_number)
         if "scatter" in self.turn.methods:
             for v in active:
                 for e, nbr in self.beside(v, self.turn.scatter_edges):
@@ -352,13 +352,30 @@ class _Run:
             return [v for v in self.vertices if self.pending.get(v) == lowest]
         return self.vertices
 
-    def aggregated(self) -> dict[str, Any]:
-        """Return every aggregator's value over all vertices."""
+    def aggregated(self, superstep: int | None) -> dict[str, Any]:
+        """Return every aggregator's value, over all vertices or edges, after a superstep or (None) init."""
         values = {}
         for name, function in self.aggregators.items():
-            total = self.combiners[name].identity
-            for v in self.vertices:
-                total = self.combiners[name].add(total, self.call(name, v, function=function))
+            mark, combiner = self.marks[name], self.combiners[name]
+            if superstep is not None and (superstep + 1) % mark.every:
+                values[name] = self.aggregates[name]
+                continue
+            total = combiner.identity
+            if function.__code__.co_argcount == 4:
+                for e, (source, target) in zip(self.edges, self.ends, strict=True):
+                    total = combiner.add(total, self.call(name, source, e, target, function=function))
+            else:
+                for v in self.vertices:
+                    total = combiner.add(total, self.call(name, v, function=function))
+            if mark.finalizer is not None:
+                told = mark.finalizer(self.instance(self.cls, _plain), _plain(total))
+                kind = type(_plain(total))
+                if type(told) not in (kind, int) or (kind is bool) != (type(told) is bool):
+                    raise ProgramError(
+                        f"the finaliser of {self.cls.__name__}.{name} gave {told!r}; its aggregator holds "
+                        f"{kind.__name__}"
+                    )
+                total = number(kind(told))
             values[name] = total
         return values
 

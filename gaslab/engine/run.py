@@ -138,13 +138,15 @@ def run(
         bytes_sent, {"build": built - began, "compute": computed - built},
     )  # fmt: skip
     masters = graph.local.num_masters
-    return Result.collect(
+    result = Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},
         {v.name: state.fields[k][:masters] for k, v in enumerate(tree.vertex_fields)},
         {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in written},
         metrics, history, converged, state.superstep, on,
     )  # fmt: skip
+    result.aggregates = dict(zip((a.name for a in tree.aggregators), state.aggregates, strict=True))
+    return result
 
 
 def _check(program: Any, engine: str, max_iterations: int | None, on: str) -> None:

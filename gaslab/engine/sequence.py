@@ -66,6 +66,7 @@ class Sequence:
             view = make_view(state, self.graph, params, starts.seed)
             view.given = bits
             phases, visits = Phases(one, view, self.graph, threads), None
+            phases.aggregates.finalize(self.program)
             if "visit" in one.tree.functions:
                 ways = type(self.program).visit_ways
                 visits = Visits(phases, state, exchange, self.graph, ways)

@@ -20,10 +20,12 @@ Done = Callable[[Any], Any]
 class Progress:
     """What done() sees as ``self``: parameters, aggregates, superstep and the graph's size."""
 
-    def __init__(self, program: VertexProgram, graph: Graph, tree: Tree, state: RunState) -> None:
+    def __init__(
+        self, program: VertexProgram, graph: Graph, tree: Tree, state: RunState, superstep: int | None = None
+    ) -> None:
         self.__dict__.update(program.parameters())
         self.__dict__.update(zip((a.name for a in tree.aggregators), state.aggregates, strict=True))
-        self.superstep = state.superstep - 1  # the one just finished
+        self.superstep = state.superstep - 1 if superstep is None else superstep  # the one just finished
         self.num_vertices, self.num_edges = graph.num_vertices, graph.num_edges
         self._program = program
 

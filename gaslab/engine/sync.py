@@ -19,7 +19,7 @@ from gaslab.engine.priority import Buckets
 from gaslab.engine.state import RunState, dtype_of, set_by_source
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
-from gaslab.program import ALL
+from gaslab.program import ALL, IN, OUT
 
 
 @dataclass
@@ -62,7 +62,9 @@ class Synchronous:
         if "init" in self.tree.functions:
             self.phases.over_masters("gl_init")
         self.exchange.spread(self._sections(frozenset(self._roles)), None).end()
+        self.phases.aggregates.begin(None)
         self._aggregate_all()
+        self._aggregate_apart()
         self.agree()
 
     def enter(self, before: Synchronous) -> None:
@@ -89,6 +91,7 @@ class Synchronous:
             self.exchange.spread(self._sections(self.visits.sweep()), None).end()
         self._gather_apply(frontier)
         mirrors = self._spread(frontier)
+        self._aggregate_apart()
         if self.delivery is not None:
             self._deliver(frontier, mirrors)
         self._deactivate(frontier, mirrors)
@@ -104,6 +107,7 @@ class Synchronous:
             return  # a fault is told with the size of the next frontier
         aggregates = self.phases.aggregates
         combined = aggregates.combined(self.phases.agree(aggregates.collected()))
+        combined = aggregates.settled(combined, self.view.aggregate, self.state)
         self.state.aggregates = aggregates.values(combined)
         self.view.aggregate = combined
 
@@ -154,7 +158,7 @@ class Synchronous:
     # ---- gather and apply --------------------------------------------------------------------------
 
     def _gather_apply(self, frontier: Frontier) -> None:
-        self.phases.aggregates.begin()
+        self.phases.aggregates.begin(self.state.superstep)
         fused = frontier.everywhere  # aggregates cover every vertex, so only then may apply add them up
         if "apply" in self.tree.functions:
             if self.tree.gather is None:
@@ -215,20 +219,31 @@ class Synchronous:
                 pack.put(current, frontier.ids, changed)
 
     def _aggregate_all(self) -> None:
-        if self.tree.aggregators:
-            self.phases.aggregates.begin()
+        if self.tree.in_apply:
             self.phases.over_masters("gl_aggregate", aggregate=True)
+
+    def _aggregate_apart(self) -> None:
+        """Compute the aggregators that are due and have a sweep of their own; mirrors are up to date."""
+        for k, a in enumerate(self.tree.aggregators):
+            if a.apart and self.phases.aggregates.is_due(k):
+                if a.over_edges:
+                    self.phases.over_locals(f"gl_aggregate_{k}", IN, aggregate=True)
+                else:
+                    self.phases.over_masters(f"gl_aggregate_{k}", aggregate=True)
 
     # ---- mirrors and scatter -----------------------------------------------------------------------
 
     def _field_roles(self) -> dict[str, int]:
         """Return which mirrors each field must reach: near ends have the edges, far ends lie across."""
+        aggregated = {name for a in self.tree.aggregators if a.over_edges for name in a.function.reads}
         gather, scatter, reads = self.view.gather_edges, self.view.scatter_edges, self.tree.reads
         return {
             v.name: (gather if v.name in reads("gather", "v") else 0)
             | (across(gather) if v.name in reads("gather", "nbr") else 0)
             | (scatter if v.name in reads("scatter", "v") else 0)
             | (across(scatter) if v.name in reads("scatter", "nbr") else 0)
+            | (OUT if f"v.{v.name}" in aggregated else 0)
+            | (IN if f"nbr.{v.name}" in aggregated else 0)
             for v in self.tree.vertex_fields
         }
 

@@ -5,12 +5,13 @@ engines, ranks and threads take the same branches. The graphs they run on have t
 ``weight`` (eighths) and ``cost`` (small integers).
 """
 
-from tests.zoo import arithmetic, chance, control, edge_fields, gathers, phases, signals, visits
+from tests.zoo import aggregators, arithmetic, chance, control, edge_fields, gathers, phases, signals, visits
 from tests.zoo.case import CASES, Case
 
 __all__ = [
     "CASES",
     "Case",
+    "aggregators",
     "arithmetic",
     "chance",
     "control",

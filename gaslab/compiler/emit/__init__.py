@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gaslab.compiler.emit import chance, context, gather, phases, pull, visit
+from gaslab.compiler.emit import aggregate, chance, context, gather, phases, pull, visit
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import C_TYPE, aggregate_name, helper_name
 from gaslab.compiler.emit.prelude import FAULTS, HEAD, helpers_for
@@ -73,7 +73,8 @@ def _methods(tree: Tree) -> list[str]:
         more = edge if name == "gather" else phases.near_arguments(tree, "apply") if name == "apply" else ""
         texts.append(_method(tree, function, name, more))
     for k, a in enumerate(tree.aggregators):
-        texts.append(_method(tree, a.function, aggregate_name(tree, k)))
+        name = aggregate_name(tree, k)
+        texts.append(aggregate.method(tree, k) if a.over_edges else _method(tree, a.function, name))
     if "scatter" in tree.functions:
         texts += _scatter(tree, tree.functions["scatter"])
     return texts
@@ -109,8 +110,9 @@ def _ranges(tree: Tree) -> list[str]:
     texts.append(phases.totals(tree))
     if "apply" in tree.functions:
         texts.append(phases.apply(tree))
-    if tree.aggregators:
+    if tree.in_apply:
         texts.append(phases.aggregate(tree))
+    texts += [aggregate.apart(tree, k) for k, a in enumerate(tree.aggregators) if a.apart]
     if "scatter" in tree.functions:
         texts.append(phases.scatter_push(tree))
         if tree.can_pull:

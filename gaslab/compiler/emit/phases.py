@@ -101,10 +101,10 @@ def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
 
 def totals(tree: Tree) -> str:
     """Return the registers of the aggregators, and how a vertex, a block's begin and its end use them."""
-    if not tree.aggregators:
+    if not tree.in_apply:
         return ""
     members, begin, add, end = [], [], [], []
-    for k, a in enumerate(tree.aggregators):
+    for k, a in tree.in_apply:
         name, member = aggregate_name(tree, k), MEMBER[a.combiner.type]
         members.append(f"{C_TYPE[a.combiner.type]} {name};")
         begin.append(f"t->{name} = out[{k}].{member};")
@@ -120,8 +120,8 @@ def totals(tree: Tree) -> str:
 
 
 def aggregated(tree: Tree) -> frozenset[str]:
-    """Names of ``v`` that the aggregators read."""
-    return frozenset(n.removeprefix("v.") for a in tree.aggregators for n in a.function.reads)
+    """Names of ``v`` that the aggregators read which apply adds up."""
+    return frozenset(n.removeprefix("v.") for _, a in tree.in_apply for n in a.function.reads)
 
 
 def with_aggregates(name: str, body: str, tree: Tree) -> str:
@@ -130,7 +130,7 @@ def with_aggregates(name: str, body: str, tree: Tree) -> str:
     The test of `out` stays in the loop: it is always predicted, and a second loop would make every
     cold compile a quarter longer.
     """
-    if not tree.aggregators:
+    if not tree.in_apply:
         return f"\nGL_RANGE({name}) {{\n{VERTEX_LOOP}{body}    }}\n    return 0;\n}}\n"
     return (
         f"\nGL_RANGE({name}) {{\n    gl_totals sums = {{0}}, *t = &sums;\n    if (out) gl_begin(t, out);\n"

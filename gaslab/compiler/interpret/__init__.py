@@ -8,6 +8,7 @@ range functions are exchanged: it runs on any number of ranks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from gaslab.compiler.emit.names import identity
@@ -39,8 +40,11 @@ class Interpreter:
             self._phases["gl_apply"] = self._apply
             if tree.gather is not None:
                 self._phases["gl_gather_apply"] = self._gather_apply
-        if tree.aggregators:
+        if tree.in_apply:
             self._phases["gl_aggregate"] = self._aggregate
+        for k, a in enumerate(tree.aggregators):
+            if a.apart:
+                self._phases[f"gl_aggregate_{k}"] = partial(self._aggregate_apart, k)
         if "scatter" in tree.functions:
             self._phases["gl_scatter_push"] = self._scatter_push
             if tree.can_pull:
@@ -134,6 +138,20 @@ class Interpreter:
             for _, v in positions:
                 add(c.load(v), v)
 
+    def _aggregate_apart(self, k: int, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        one, combine = (self._namespace[f"{name}{k}"] for name in ("aggregator", "combine_aggregate"))
+        kind = self.tree.aggregators[k].combiner.type
+        (total,) = _scalars(c.out[k : k + 1], [kind])
+        for _, v in positions:
+            n = c.load(v)
+            if not self.tree.aggregators[k].over_edges:
+                total = combine(total, one(c, n, v))
+                continue
+            for x, e in c.in_row(v):
+                c.at = x
+                total = combine(total, one(c, n, v, x, e))
+        c.out[k : k + 1].view(_SCALAR[kind])[0] = total
+
     # ---- gather ----------------------------------------------------------------------------------
 
     def _gather(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
@@ -193,7 +211,7 @@ class _Block:
     """What a method sees of the view while one call of `Interpreter.run` lasts."""
 
     def __init__(self, tree: Tree, view: Any, combine_message: Callable[..., Any] | None) -> None:
-        self._view, self._combine_message = view, combine_message
+        self.tree, self._view, self._combine_message = tree, view, combine_message
         self.chance = Chance(self, tree.rng == "stream")
         self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
@@ -245,6 +263,7 @@ class _Totals:
 
     def __init__(self, block: _Block, namespace: dict[str, Any]) -> None:
         self._block, self._namespace = block, namespace
+        self._in_apply = [k for k, _ in block.tree.in_apply]
 
     def __enter__(self) -> Callable[[list[Any], int], None]:
         out, kinds = self._block.out, self._block._kinds
@@ -252,13 +271,14 @@ class _Totals:
         return self._add
 
     def _add(self, n: list[Any], v: int) -> None:
-        for k, value in enumerate(self._values):
+        for k in self._in_apply if self._values else ():
+            value = self._values[k]
             more = self._namespace[f"aggregator{k}"](self._block, n, v)
             self._values[k] = self._namespace[f"combine_aggregate{k}"](value, more)
 
     def __exit__(self, *_: object) -> None:
-        for k, (value, kind) in enumerate(zip(self._values, self._block._kinds, strict=False)):
-            self._block.out[k : k + 1].view(_SCALAR[kind])[0] = value
+        for k in self._in_apply if self._values else ():
+            self._block.out[k : k + 1].view(_SCALAR[self._block._kinds[k]])[0] = self._values[k]
 
 
 def _scalars(table: Any, kinds: list[str]) -> list[Any]:

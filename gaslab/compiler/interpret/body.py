@@ -210,7 +210,10 @@ def python_text(tree: t.Tree) -> str:
         near = "" if name == "visit" else "v"
         texts.append(PythonBody(tree, function, near).text(f"def do_{name}(c, n, v{edge}{scalars}):"))
     for k, a in enumerate(tree.aggregators):
-        texts.append(PythonBody(tree, a.function).text(f"def aggregator{k}(c, n, v):"))
+        if a.over_edges:
+            texts.append(PythonBody(tree, a.function, "nbr").text(f"def aggregator{k}(c, n, v, x, e):"))
+        else:
+            texts.append(PythonBody(tree, a.function).text(f"def aggregator{k}(c, n, v):"))
         texts.append(_combiner(f"aggregate{k}", a.combiner, a.function))
     return "\n".join(texts)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from gaslab.compiler.parse.declare import PHASES, Declared, declare
 from gaslab.compiler.parse.frame import Sites, Unit
 from gaslab.compiler.parse.helpers import Helpers
-from gaslab.compiler.parse.method import method
+from gaslab.compiler.parse.method import is_over_edges, method
 from gaslab.compiler.parse.rules import check_declared, check_tree
 from gaslab.compiler.parse.sequence import declare_phases
 from gaslab.compiler.tree import Aggregator, Tree
@@ -50,8 +50,12 @@ def _tree(declared: Declared, debugging: bool, phase: int) -> Tree:
     unit = helpers.unit = Unit(declared, sites, helpers, debugging)
     functions = {name: method(unit, name) for name in PHASES if name in declared.functions and name != "done"}
     aggregators = tuple(
-        Aggregator(name, combiner, method(unit, name)) for name, combiner in declared.aggregators.items()
-    )
+        Aggregator(
+            name, combiner, method(unit, name),
+            every=declared.marks[name].every, over_edges=is_over_edges(declared, name),
+        )
+        for name, combiner in declared.aggregators.items()
+    )  # fmt: skip
     tree = Tree(
         name=declared.cls.__name__,
         params=declared.params,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import FunctionType
+from typing import Any
 
 from gaslab import program
 from gaslab.compiler.parse.combiner import combiner
@@ -27,6 +28,7 @@ class Declared:
     functions: dict[str, FunctionType]
     static: frozenset[str]
     aggregators: dict[str, Combiner]
+    marks: dict[str, program.Aggregator[Any]]
     gather: Combiner | None
     message: Combiner | None
     gather_edges: int
@@ -80,6 +82,7 @@ def declare(
         functions=functions,
         static=static,
         aggregators={name: combiner(cls, sources[name], "return") for name in names},
+        marks=program.aggregators_of(cls),
         gather=combiner(cls, sources["gather"], "return") if "gather" in sources else None,
         message=combiner(cls, apply, "message") if apply and takes_message else None,
         gather_edges=gather_edges if "gather" in functions else 0,

@@ -58,6 +58,11 @@ def method(unit: Unit, name: str) -> Function:
     return body.build()
 
 
+def is_over_edges(declared: Declared, name: str) -> bool:
+    """Return whether *name* is an aggregator over edges: one that takes ``(self, v, e, nbr)``."""
+    return name in declared.aggregators and len(parameters_of(declared.functions[name])) == 4
+
+
 def entities_of(
     source: FunctionSource, name: str, declared: Declared
 ) -> tuple[dict[str, str], dict[str, str]]:
@@ -72,6 +77,8 @@ def entities_of(
     if name == "apply":
         return _of_apply(source, given, declared)
     roles = _ROLES.get(name, ("self", "v"))
+    if is_over_edges(declared, name):
+        roles = _ROLES["gather"]
     if len(given) != len(roles):
         raise source.error(node, f"{node.name} has {_count(given)}; write def {_signature(name, declared)}")
     return dict(zip(given, roles, strict=True)), {}

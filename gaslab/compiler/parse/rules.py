@@ -36,6 +36,10 @@ def check_declared(declared: Declared) -> None:
         raise source.error(source.node, "start has no say beside active; keep one of them")
     if "visit" in functions:
         _check_visit(declared)
+    for name, mark in declared.marks.items():
+        if mark.finalizer is not None and declared.aggregators[name].type == "id":
+            source = declared.source(name)
+            raise source.error(source.node, f"{name} gives a vertex id, which has no finaliser; remove it")
     if "done" in functions:
         check_done(declared)
 

@@ -1,0 +1,122 @@
+"""Aggregators over edges, every n supersteps, with finalisers: how often, how, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import gaslab as gl
+from gaslab.comm import Comm
+from tests.mpi.ranks import Ranks
+
+MODES: list[dict[str, Any]] = [{}, {"compile": "never"}, {"engine": "reference"}]
+
+
+class Clock(gl.VertexProgram):
+    """The superstep of its last computation is what an aggregator of every n-th shows."""
+
+    class Vertex(gl.Vertex):
+        time: int = 0
+        late: int = 0
+
+    @gl.aggregator(every=3)
+    def third(self, v: Vertex) -> gl.Max[int]:
+        return v.time
+
+    @gl.aggregator
+    def always(self, v: Vertex) -> gl.Max[int]:
+        return v.time
+
+    @gl.aggregator(every=2)
+    def edges(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return v.time + 1
+
+    @edges.finalize
+    def _(self, total: int) -> int:
+        return 100 * self.superstep + total
+
+    def apply(self, v: Vertex) -> None:
+        v.time = self.superstep + 1
+        v.late = self.edges
+
+
+def run_clock(comm: Comm, mode: dict[str, Any]) -> Any:
+    graph = gl.Graph.from_edges([0, 1, 1, 4], [1, 1, 2, 0], comm=comm)
+    result = gl.run(Clock(), graph, max_iterations=7, **mode)
+    rows = [(row["third"], row["always"], row["edges"]) for row in result.history]
+    return rows, result.aggregates, result.vertices["late"].tolist()
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_every_n_keeps_its_value_between(ranks: Ranks, mode: dict[str, Any]) -> None:
+    edges = [4, 112, 112, 320, 320, 528, 528]  # four edges; the superstep from the finaliser
+    rows = [(3 * (t // 3), t, edges[t - 1]) for t in range(1, 8)]
+    expected = (rows, {"third": 6, "always": 7, "edges": 528}, [528] * 4)
+    assert ranks.run(run_clock, mode) == [expected] * ranks.size
+
+
+class Wrong(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        x: float = 0.0
+
+    @gl.aggregator
+    def size(self, v: Vertex) -> gl.Sum[int]:
+        return 1
+
+    @size.finalize
+    def _(self, total: int) -> int:
+        return total / 2  # type: ignore[return-value]
+
+    def apply(self, v: Vertex) -> None:
+        v.x = 1.0
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_a_finaliser_keeps_the_type(mode: dict[str, Any]) -> None:
+    graph = gl.Graph.from_edges([0], [1])
+    with pytest.raises(gl.ProgramError) as caught:
+        gl.run(Wrong(), graph, max_iterations=1, **mode)
+    assert str(caught.value) == "the finaliser of Wrong.size gave 1.0; its aggregator holds int"
+
+
+def test_a_finaliser_of_the_same_name_is_a_new_aggregator() -> None:
+    def double(self: Any, total: int) -> int:
+        return 2 * total
+
+    double.__name__ = "size"
+    before = Wrong.size.finalizer
+    made = Wrong.size.finalize(double)
+    assert isinstance(made, type(Wrong.size))
+    assert (made.finalizer, Wrong.size.finalizer) == (double, before)
+
+
+@pytest.mark.parametrize("every", [0, -1, 2.0, True])
+def test_every_is_a_whole_number(every: Any) -> None:
+    with pytest.raises(gl.UsageError, match=r"aggregator\(every=.*\): a whole number of"):
+
+        @gl.aggregator(every=every)
+        def size(self: Any, v: Any) -> int:
+            return 1
+
+
+class Broken(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        x: int = 0
+
+    @gl.aggregator
+    def share(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return 10 // v.x
+
+    def init(self, v: Vertex) -> None:
+        v.x = 1 - v.in_degree
+
+    def apply(self, v: Vertex) -> None:
+        v.x = 1
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_a_fault_over_an_edge_names_its_source(mode: dict[str, Any]) -> None:
+    graph = gl.Graph.from_edges([3, 5], [5, 7])
+    with pytest.raises(gl.ExecutionError, match="Broken failed at vertex 5 in superstep 0: integer division"):
+        gl.run(Broken(), graph, max_iterations=1, **mode)
