@@ -117,7 +117,12 @@ class Edge:
     >>> class Roads(gl.VertexProgram):
     ...     class Edge(gl.Edge):
     ...         weight: float = 1.0
+
+    In gather and scatter ``e.forward`` says whether ``v`` is the edge's source.
     """
+
+    if TYPE_CHECKING:
+        forward: ClassVar[bool]
 
 
 RESERVED_FIELDS = frozenset({"id", "side", "degree", "in_degree", "out_degree", "signal"})

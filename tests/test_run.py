@@ -206,7 +206,7 @@ def test_written_edge_fields_are_answered_and_the_graph_keeps_its_own() -> None:
     result = gl.run(Marks(), graph, max_iterations=1)
     assert result.edges["mark"].tolist() == [11, 21, 31]
     assert sorted(graph.edge_columns["mark"].tolist()) == [10, 20, 30]
-    with pytest.raises(gl.UsageError, match="an undirected edge has two ends that would write it"):
+    with pytest.raises(gl.UsageError, match="an undirected edge has two ends that would write it; use it"):
         gl.run(Marks(), ring(3, directed=False), max_iterations=1)
 
 

@@ -136,6 +136,13 @@ class EdgeField:
 
 
 @dataclass(frozen=True)
+class Forward:
+    """``e.forward``: whether ``v`` is the edge's source; known for every loop over edges."""
+
+    type: str = "bool"
+
+
+@dataclass(frozen=True)
 class Local:
     """A local, or a parameter of apply or a helper; always an ASCII identifier (maybe a word of C)."""
 
@@ -243,8 +250,8 @@ class Draw:
 
 
 Expr = (
-    Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Local | Unary | Binary
-    | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw
+    Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local | Unary
+    | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw
 )  # fmt: skip
 
 

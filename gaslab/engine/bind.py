@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gaslab.chance import Draw
+from gaslab.compiler.sides import WRITTEN, conflict
 from gaslab.compiler.tree import Tree, Variable
 from gaslab.engine.chance import Starts
 from gaslab.engine.state import dtype_of
@@ -88,6 +89,19 @@ def bind_edge_fields(
     if bound and graph.comm.rank == 0:
         log.info("%s: %s", tree.name, "; ".join(bound))
     return fields
+
+
+def check_ends(trees: Sequence[Tree], directed: bool) -> None:
+    """Raise for an edge field that both ends of an undirected edge would write."""
+    for tree in trees if not directed else ():
+        found = conflict(tree)
+        if found is not None:
+            name = tree.edge_fields[found[0]].name
+            raise UsageError(
+                f"{tree.name} writes the edge field {name!r} in scatter, and an undirected edge has two ends "
+                f"that would {'write' if found[1] == WRITTEN else 'use'} it; use it under `if e.forward:` "
+                "alone (or under its else), or use a directed graph"
+            )
 
 
 def converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:

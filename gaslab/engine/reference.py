@@ -9,7 +9,7 @@ is `_Run.superstep`, and what the language means is what stands there.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -236,13 +236,14 @@ class _Run:
                 raise VertexNotFound(f"{self.cls.__name__}({name}={value!r}): no such vertex in the graph")
             self.parameters[name] = narrow(storage_of(annotation), value)
 
-    def beside(self, v: _Vertex, direction: int) -> list[tuple[_Edge, _Vertex]]:
-        """Return v's edges in a direction, with the vertex across; a loop stands there once per end."""
+    def beside(self, v: _Vertex, direction: int) -> Iterator[tuple[_Edge, _Vertex]]:
+        """Yield v's edges in a direction, with the vertex across; a loop stands there once per end."""
         if direction and not self.directed:
             direction = words.ALL
-        return (self.incoming[v] if direction & words.IN else []) + (
-            self.outgoing[v] if direction & words.OUT else []
-        )
+        for mask, rows, forward in ((words.IN, self.incoming, False), (words.OUT, self.outgoing, True)):
+            for e, nbr in rows[v] if direction & mask else ():
+                vars(e)["forward"] = forward
+                yield e, nbr
 
     @property
     def message(self) -> Combiner | None:

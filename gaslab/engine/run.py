@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab import launch
 from gaslab.compiler import compile_phases
-from gaslab.engine.bind import bind_edge_fields, bind_parameters
+from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_ends
 from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
@@ -108,11 +108,7 @@ def run(
     compiled = compile_phases(type(program), comm, compile)
     tree = compiled[0].tree
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
-    if not graph.directed and any(one.tree.writes("scatter", "e") for one in compiled):
-        raise UsageError(
-            f"{tree.name} writes edge fields in scatter, and an undirected edge has two ends that would "
-            "write it; use a directed graph"
-        )
+    check_ends([one.tree for one in compiled], graph.directed)
     phases = Sequence(compiled, program, graph, max_iterations, timeout)
     params = bind_parameters(tree, program, graph)
     starts = Starts(graph, seed, program.parameters())

@@ -63,6 +63,7 @@ def _helpers(tree: Tree) -> list[str]:
 
 def _methods(tree: Tree) -> list[str]:
     edge = ", const int64_t x, const int64_t e"
+    edge += ", const _Bool forward" * ("forward" in tree.reads("gather", "e"))
     texts = [phases.send(tree)]
     for name, function in tree.functions.items():
         if name == "scatter":

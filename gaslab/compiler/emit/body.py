@@ -189,6 +189,8 @@ class Body:
             if self.row == "out" and x.index in by_source(self.tree):
                 place = f"by_source{x.index}[q]"
             return widened(self.tree.edge_fields[x.index].storage, f"c->{place}")
+        if isinstance(x, t.Forward):
+            return "forward"
         if isinstance(x, t.Unary):
             return f"({'!' if x.op == 'not' else x.op}{self.expr(x.operand)})"
         if isinstance(x, t.Binary):

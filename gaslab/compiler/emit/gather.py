@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler.emit.names import ATTRIBUTES, C_TYPE, combined, constant, field_name, identity, narrowed
-from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, load
+from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load
 from gaslab.compiler.tree import STORAGE, Tree
 
 
@@ -17,7 +17,8 @@ def gather_row(tree: Tree) -> str:
     ways = 4 if combiner.type == "float" else 1
 
     def step(k: int, p: str, neighbor: str, slot: str) -> str:
-        value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)})"
+        forward = is_forward(tree, "gather", begin == "c->out_begin")
+        value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)}{forward})"
         return f"a{k} = {combined(combiner, f'a{k}', value)};"
 
     loops = []

@@ -39,7 +39,14 @@ ARGUMENTS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_f
 def rows(tree: Tree) -> dict[str, str]:
     """Return the kinds of rows that scatter's methods are made for, with what names an edge of such a row."""
     slot = "const int64_t e"
-    return {"in": slot, "out": f"{slot}, const int64_t q"} if by_source(tree) else {"in": slot}
+    forward = ", const _Bool forward" if "forward" in tree.reads("scatter", "e") else ""
+    found = {"in": slot, "out": f"{slot}, const int64_t q"} if by_source(tree) else {"in": slot}
+    return {row: place + forward for row, place in found.items()}
+
+
+def is_forward(tree: Tree, name: str, forward: bool) -> str:
+    """Return the argument of gather or scatter for ``e.forward``, where it is asked."""
+    return f", {int(forward)}" if "forward" in tree.reads(name, "e") else ""
 
 
 def edge(tree: Tree, row: str, p: str) -> tuple[str, str]:
@@ -221,6 +228,7 @@ def scatter_push(tree: Tree) -> str:
     loops = []
     for mask, row in (("GL_OUT", "out"), ("GL_IN", "in")):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
+        place += is_forward(tree, "scatter", row == "out")
         loops.append(
             f"        if (w->scatter_edges & {mask})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"

@@ -15,7 +15,7 @@ from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.gather import look_ahead
 from gaslab.compiler.emit.guard import guard, harmless, names
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
-from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, load
+from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load
 from gaslab.compiler.tree import STORAGE, Tree
 
 
@@ -112,6 +112,7 @@ def _pull(tree: Tree) -> str:
     loops = []
     for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
+        place += is_forward(tree, "scatter", row == "in")
         loops.append(
             f"        if (w->scatter_edges & {mask}{stop})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
@@ -138,6 +139,7 @@ def _pull_choice(tree: Tree) -> str:
 
     def look(k: int, p: str, row: str) -> str:
         kind, place = edge(tree, row, p)
+        place += is_forward(tree, "scatter", row == "in")
         offer = f"gl_choose_{MEMBER[combiner.type]}(sends, offered, {nothing})"
         return (
             "                {\n"

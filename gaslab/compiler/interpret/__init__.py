@@ -167,6 +167,7 @@ class Interpreter:
         sums = [identity(combiner)] * ways
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
             if c.gather_edges & bit:
+                c.forward = bit == OUT
                 edges = list(row(v))
                 whole = len(edges) - len(edges) % ways
                 for k, (x, e) in enumerate(edges):
@@ -188,6 +189,7 @@ class Interpreter:
             n = c.load(v)
             for bit, row in ((OUT, c.out_row), (IN, c.in_row)):
                 if c.scatter_edges & bit:
+                    c.forward = bit == OUT
                     for x, e in row(v):
                         self._namespace["do_scatter"](c, n, v, x, e)
 
@@ -195,6 +197,7 @@ class Interpreter:
         plain = self.tree.message is None
         for _, target in positions:
             for bit, row in ((OUT, c.in_row), (IN, c.out_row)):
+                c.forward = bit == OUT
                 for source, e in row(target) if c.scatter_edges & bit else ():
                     if plain and c.signalled[target]:
                         break

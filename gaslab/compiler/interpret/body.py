@@ -135,6 +135,8 @@ class PythonBody:
         if isinstance(x, t.EdgeField):
             value = f"c.edge[{x.index}].item(e)"
             return f"({value} != 0)" if x.type == "bool" else value
+        if isinstance(x, t.Forward):
+            return "c.forward"
         if isinstance(x, t.Unary):
             value = f"({x.op} {self.expr(x.operand)})"
             return f"wrap{value}" if x.type == "int" else value

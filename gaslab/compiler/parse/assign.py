@@ -11,7 +11,6 @@ from gaslab.compiler.parse.fields import storage_of
 from gaslab.compiler.parse.names import ATTRIBUTES
 from gaslab.compiler.tree import STORAGE, Assign, Const, EdgeField, Expr, Stmt, VertexField
 from gaslab.errors import ProgramError
-from gaslab.program import ALL
 
 _WRITES_VERTEX = ("init", "apply", "visit")
 
@@ -138,10 +137,6 @@ class Assignments(Calls):
                 return None
             if self.name != "scatter":
                 return self.name_error(target, f"{self.name} cannot write an edge; write it in scatter")
-            if self.unit.declared.scatter_edges == ALL:
-                return self.name_error(
-                    target, "with gl.ALL both ends would write this; write scatter_edges = gl.OUT"
-                )
             return None
         if target.attr in ATTRIBUTES:
             return self.name_error(

@@ -77,7 +77,7 @@ class _Group:
         at = source.declaration(name)
         what = f"parameter {name!r}" if self.is_parameter else f"{self.kind} field {name!r}"
         reserved = program.RESERVED_PARAMETERS if self.is_parameter else program.RESERVED_FIELDS
-        if name in reserved:
+        if name in reserved or (self.kind == "Edge" and name == "forward"):
             raise source.error(at, f"{what} has a reserved name; choose another")
         storage = storage_of(annotation)
         if storage is None:

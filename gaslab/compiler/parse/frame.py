@@ -13,7 +13,7 @@ from gaslab.annotations import closure_of
 from gaslab.compiler.parse.convert import join, named, remedy, widen
 from gaslab.compiler.parse.declare import Declared
 from gaslab.compiler.parse.source import FunctionSource
-from gaslab.compiler.tree import EdgeField, Expr, Local, Site, VertexAttribute, VertexField
+from gaslab.compiler.tree import EdgeField, Expr, Forward, Local, Site, VertexAttribute, VertexField
 from gaslab.errors import ProgramError, nearest
 
 if TYPE_CHECKING:
@@ -167,6 +167,8 @@ class Frame:
             return f"{value.role}.{declared.vertex_fields[value.index].name}"
         if isinstance(value, VertexAttribute):
             return f"{value.role}.{value.name}"
+        if isinstance(value, Forward):
+            return "e.forward"
         return f"e.{declared.edge_fields[value.index].name}" if isinstance(value, EdgeField) else None
 
     # ---- names

@@ -13,6 +13,7 @@ from gaslab.compiler.tree import (
     Const,
     EdgeField,
     Expr,
+    Forward,
     Global,
     Param,
     VertexAttribute,
@@ -184,7 +185,13 @@ class Names(Frame):
         for k, field in enumerate(fields):
             if field.name == node.attr:
                 return self.access(EdgeField(k, field.type), node)
-        raise self.no_field(node, "Edge", [field.name for field in fields])
+        if node.attr == "forward":
+            if self.name == "visit":
+                return Const(True, "bool")  # u is the source
+            if not self.is_helper and self.name not in ("gather", "scatter"):
+                raise self.name_error(node, f"{self.name} has no side of an edge; gather and scatter have")
+            return self.access(Forward(), node)
+        raise self.no_field(node, "Edge", [*(field.name for field in fields), "forward"])
 
     def no_field(self, node: ast.Attribute, kind: str, known: list[str]) -> ProgramError:
         if node.attr == "signal":

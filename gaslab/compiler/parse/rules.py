@@ -11,6 +11,7 @@ from gaslab.compiler.parse.declare import PHASES, Declared
 from gaslab.compiler.parse.method import entities_of
 from gaslab.compiler.parse.names import GLOBALS
 from gaslab.compiler.parse.source import class_source
+from gaslab.compiler.sides import READ, WRITTEN, conflict
 from gaslab.compiler.tree import Tree
 from gaslab.errors import nearest
 
@@ -71,8 +72,29 @@ def check_tree(declared: Declared, tree: Tree) -> None:
         if "scatter" in tree.functions:
             text = "scatter sends no message; write nbr.signal(...) with a value"
         raise source.error(source.node.args.args[-1], text)
+    if declared.scatter_edges == program.ALL:
+        _check_ends(declared, tree)
     if declared.endless is not None and not tree.by_signal:
         raise declared.endless
+
+
+def _check_ends(declared: Declared, tree: Tree) -> None:
+    """Raise for an edge field that both ends of an edge write, or one writes and the other reads."""
+    found = conflict(tree)
+    if found is None:
+        return
+    (index, how), source = found, declared.source("scatter")
+    name, edge = tree.edge_fields[index].name, source.node.args.args[2].arg
+    context = ast.Store if how == WRITTEN else ast.Load
+    for node in ast.walk(source.node):
+        if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, context):
+            break
+    else:
+        node = source.node  # read in a helper
+    text = f"with gl.ALL both ends would write this; write it under `if {edge}.forward:`"
+    if how == READ:
+        text = f"the other end writes {edge}.{name} meanwhile; read it where it is written"
+    raise source.file.error(node, text, at_attribute=True)
 
 
 def _check_nested(declared: Declared) -> None:
