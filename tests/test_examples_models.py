@@ -6,8 +6,10 @@ import gzip
 import re
 from collections import Counter
 
+import pytest
+
 from tests.mpi.launcher import ROOT
-from tests.test_examples import on_ranks, output_of
+from tests.test_examples import imports, on_ranks, output_of
 
 DATA = ROOT / "datasets"
 
@@ -31,3 +33,19 @@ def test_mapreduce_script(ranks: int) -> None:
     assert told is not None
     assert int(told[2]) == best
     assert told[1] in {names[d - 1] for d, n in least.items() if n == best}
+
+
+@on_ranks
+def test_pregel_script(ranks: int) -> None:
+    head, *shown = output_of(ranks, "examples/pregel.py").splitlines()
+    assert head == "all halted after superstep 30"
+    graph = imports()
+    n, value = len(graph), dict.fromkeys(graph, 1 / len(graph))
+    for _ in range(30):
+        mass = dict.fromkeys(graph, 0.0)
+        for source, target in graph.edges:
+            mass[target] += value[source] / graph.out_degree(source)
+        value = {v: 0.15 / n + 0.85 * x for v, x in mass.items()}
+    best = sorted(value, key=lambda v: -value[v])[:5]
+    assert [line.split()[0] for line in shown] == best
+    assert [float(line.split()[1]) for line in shown] == pytest.approx([value[v] for v in best], abs=1e-6)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.comm import world
+from tests.conftest import Hosts
 from tests.graphs import STRATEGIES, Drawn, graphs
 from tests.mpi.ranks import Ranks
-from tests.toolkit import CALLS, Call, by_sorted_id, in_every_mode
+from tests.toolkit import CALLS, Call, by_sorted_id, every_call, in_every_mode
 
 
 def assert_same(found: list[object], expected: list[object]) -> None:
@@ -49,6 +50,20 @@ def test_one_answer_in_every_mode(ranks: Ranks, call: Call, drawn: Drawn, strate
         assert answer.keys() == expected.keys(), mode
         for name, values in expected.items():
             assert_same(answer[name], values)
+
+
+@pytest.mark.parametrize("strategy", ["2d", "random"])
+def test_eight_ranks_answer_as_one(hosts: Hosts, strategy: str) -> None:
+    ids = list(range(40))
+    edges = [(k % 40, (k * k * 7 + 3 * k) % 36) for k in range(120)]  # four vertices without edges
+    weights = [(k % 16 + 1) / 8 for k in range(len(edges))]
+    drawn = Drawn(ids, edges, {"weight": weights, "cost": [1] * len(edges)}, True)
+    (alone,) = hosts(1).run(every_call, drawn, strategy)
+    for together in hosts(8).run(every_call, drawn, strategy, timeout=120):
+        for call, found, expected in zip(CALLS, together, alone, strict=True):
+            assert found.keys() == expected.keys(), call
+            for name, values in expected.items():
+                assert_same(found[name], values)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)

@@ -36,7 +36,8 @@ class Call:
 
 
 CALLS = [
-    Call("mis", ("member",)),
+    Call("mis", ("member",), lambda drawn: {"seed": len(drawn.edges)}),
+    Call("mis", ("member",), lambda drawn: {"order": "id"}, "by id"),
     Call("jacobi", ("x",), lambda drawn: {"rhs": 2.0, "max_iterations": 6}),
     Call("degrees", ("in_edges", "out_edges", "edges")),
     Call("distances", ("distance", "nearest"), lambda drawn: {"sources": drawn.ids[::3]}),
@@ -76,6 +77,20 @@ def in_every_mode(
                 continue
         assert list(result.vertices.ids) == drawn.ids
         found[mode] = (result.iterations, by_sorted_id(result, fields))
+    return found
+
+
+def every_call(comm: Comm, drawn: Drawn, strategy: str) -> list[Answer]:
+    """Return what every function of the toolkit answers, compiled, on one thread; for `Ranks.run`."""
+    graph, found = drawn.build(comm, strategy), []
+    for call in CALLS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", gl.ConvergenceWarning)
+            try:
+                result = getattr(gl, call.function)(graph, threads=1, **call.options(drawn))
+                found.append(by_sorted_id(result, call.fields))
+            except gl.UsageError as error:
+                found.append({"error": [str(error)]})
     return found
 
 

@@ -3,8 +3,7 @@
 Luby, A Simple Parallel Algorithm for the Maximal Independent Set Problem, 1986; Blelloch, Fineman and
 Shun, Greedy Sequential Maximal Independent Set and Matching are Parallel on Average, SPAA 2012. A
 vertex is in as soon as all neighbours before it are out, and out as soon as one is in. So the set is
-what a sequential pass in this order finds, on any number of ranks. By id a path takes as many rounds
-as it is long.
+what a sequential pass in this order finds, on any number of ranks; a random order takes few supersteps.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ OUT_OF_SET, WAIT, IN_SET = 0, 1, 2  # what the neighbours before a vertex say, t
 class IndependentSet(gl.VertexProgram):
     """Whether each vertex is a `member`; those with the smallest `_rank` choose first, then by id."""
 
+    by_id: bool = False
     gather_edges = gl.ALL
     scatter_edges = gl.ALL
 
@@ -30,6 +30,9 @@ class IndependentSet(gl.VertexProgram):
         _rank: float = 0.0
         member: bool = False
         _decided: bool = False
+
+    def init(self, v: Vertex) -> None:
+        v._rank = 0.0 if self.by_id else gl.uniform()
 
     def before(self, a: Vertex, b: Vertex) -> bool:
         return a._rank < b._rank or (a._rank == b._rank and a.id < b.id)
@@ -49,24 +52,31 @@ class IndependentSet(gl.VertexProgram):
             nbr.signal()
 
 
-def mis(graph: Graph, **options: Any) -> Result:
+def mis(graph: Graph, *, order: str = "random", **options: Any) -> Result:
     """Return a maximal independent set, ``result.vertices["member"]`` (bool).
 
     No two members are neighbours, and everybody else has a member as neighbour. It is the set that a
-    pass over the vertices in the order of their ids finds.
+    pass over the vertices in the given order finds.
 
     Parameters
     ----------
     graph : Graph
         Edge directions and self-loops are ignored.
+    order : {"random", "id"}
+        Who chooses first. A random order is that of ``seed=``, and takes few supersteps; by id a path
+        takes as many as it is long.
     **options
         As for `gaslab.run`.
 
     Examples
     --------
     >>> import gaslab as gl
-    >>> graph = gl.Graph.from_edges([1, 2, 3], [2, 3, 4])
-    >>> gl.mis(graph).vertices["member"]
-    array([ True, False,  True, False])
+    >>> graph = gl.Graph.from_edges([1, 2, 3, 4], [2, 3, 4, 5])
+    >>> gl.mis(graph, order="id").vertices["member"]
+    array([ True, False,  True, False,  True])
+    >>> gl.mis(graph, seed=2).vertices["member"]
+    array([ True, False,  True, False,  True])
     """
-    return gl.run(IndependentSet(), graph, **options)
+    if order not in ("random", "id"):
+        raise gl.UsageError(f"order={order!r} is unknown{gl.errors.nearest(order, ('random', 'id'))}")
+    return gl.run(IndependentSet(by_id=order == "id"), graph, **options)

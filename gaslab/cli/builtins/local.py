@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from gaslab.cli.builtins.entry import Builtin, plain
+from typing import TYPE_CHECKING, Any
+
+from gaslab.cli.arguments import Parser, one_of
+from gaslab.cli.builtins.entry import Builtin
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+def _add_mis(made: Parser) -> None:
+    group = made.add_argument_group("mis")
+    group.add_argument("--order", type=one_of("random", "id"), default="random", metavar="random|id",
+                       help="who chooses first (default: random, by --seed)")  # fmt: skip
+
+
+def _mis(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.programs.mis import mis
+
+    return mis(graph, order=arguments.order, **options)
+
 
 COMMANDS = {
     "mis": Builtin(
         "A maximal independent set: no two members are neighbours, and everybody else has one.",
-        ("member",), plain("mis", "mis"), "members",
+        ("member",), _mis, "members", _add_mis,
     ),
 }  # fmt: skip
