@@ -65,6 +65,7 @@ typedef struct gl_view {
     int64_t concurrent;                              /* 1: several threads push at once */
     int64_t all_active;                              /* 1: pull need not look at active */
     uint64_t seed;                                   /* of the draws */
+    int64_t num_left;                                /* global ids below are on side 0 */
 } gl_view;
 
 typedef struct gl_fault { int64_t code, vertex, site; } gl_fault;   /* local id; index of tree.sites */

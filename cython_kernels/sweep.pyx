@@ -19,7 +19,7 @@ cdef extern from "abi.h" nogil:
         int64_t i
     ctypedef struct gl_view:
         int64_t num_vertices, num_edges, superstep, num_masters, num_local
-        int64_t gather_edges, scatter_edges, concurrent, all_active
+        int64_t gather_edges, scatter_edges, concurrent, all_active, num_left
         uint64_t given, seed
         const int64_t *gid
         const int64_t *degree
@@ -168,6 +168,8 @@ cdef class View:
             self.c.seed = value
         elif name == "all_active":
             self.c.all_active = value
+        elif name == "num_left":
+            self.c.num_left = value
         else:
             raise AttributeError(name)
 

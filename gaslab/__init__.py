@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gaslab.errors import UsageError as UsageError
     from gaslab.errors import VertexNotFound as VertexNotFound
     from gaslab.graph import Graph as Graph
-    from gaslab.graph import read_graph as read_graph
+    from gaslab.ingest.sides import right as right
     from gaslab.program import ALL as ALL
     from gaslab.program import IN as IN
     from gaslab.program import NONE as NONE
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from gaslab.programs.pagerank import pagerank as pagerank
     from gaslab.programs.sssp import sssp as sssp
     from gaslab.programs.strong_components import strong_components as strong_components
+    from gaslab.reading import read_graph as read_graph
     from gaslab.result import Result as Result
     from gaslab.tables import Table as Table
 
@@ -92,7 +93,8 @@ _HOME = {
     ),
     **dict.fromkeys(["integers", "normal", "uniform"], "gaslab.chance"),
     "Graph": "gaslab.graph",
-    "read_graph": "gaslab.graph",
+    "read_graph": "gaslab.reading",
+    "right": "gaslab.ingest.sides",
     "Result": "gaslab.result",
     "Table": "gaslab.tables",
     "run": "gaslab.engine.run",

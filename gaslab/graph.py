@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,23 +11,16 @@ import numpy as np
 from gaslab import launch
 from gaslab.comm import Comm, as_comm
 from gaslab.errors import UsageError
-from gaslab.ingest import (
-    EdgeList,
-    VertexIds,
-    edges_from_arrays,
-    edges_from_networkx,
-    edges_from_pandas,
-    edges_from_scipy,
-    generate,
-    read_edges,
-)
+from gaslab.ingest import EdgeList, VertexIds
+from gaslab.ingest.sides import need_sides
 from gaslab.localgraph import LocalGraph
 from gaslab.partition import strategies
 from gaslab.partition.build import build_local
 from gaslab.partition.metrics import measure
+from gaslab.sources import Sources
 
 
-class Graph:
+class Graph(Sources):
     """A graph, cut by vertices over the ranks of a communicator; it never changes.
 
     Make one with `read_graph`, `from_edges`, `from_networkx`, `from_scipy`, `from_pandas` or
@@ -39,7 +31,9 @@ class Graph:
     ----------
     num_vertices, num_edges : int
         Of the whole graph; an undirected edge counts once.
-    directed : bool
+    directed, bipartite : bool
+    num_left : int
+        Of a bipartite graph: how many vertices are on the left, side 0.
     strategy : str
         Name of the vertex-cut: ``"random"``, ``"1d"``, ``"2d"`` or ``"dbh"``; see
         `gaslab.partition.strategies`.
@@ -124,159 +118,14 @@ class Graph:
         seconds = {"load": load_seconds, "partition": time.perf_counter() - started}
         return cls(edges, local, columns, name, seconds, comm)
 
-    @classmethod
-    def from_edges(
-        cls,
-        src: Any,
-        dst: Any,
-        *,
-        columns: Mapping[str, Any] | None = None,
-        vertices: Any = None,
-        directed: bool = True,
-        drop_duplicates: bool = False,
-        drop_self_loops: bool = False,
-        strategy: str | None = None,
-        rows: str = "same",
-        comm: Any = None,
-    ) -> Graph:
-        """Return the graph of the edges ``src[i] -> dst[i]`` (collective).
+    @property
+    def bipartite(self) -> bool:
+        return self.ids.num_left is not None
 
-        Parameters
-        ----------
-        src, dst : sequences of one length
-            Vertex ids: integers from 0 to 2**63 - 1, or strings, or other hashable objects, which
-            every rank then keeps.
-        columns : dict of str to numbers or bools, one per edge
-            Values of the edges, for programs with edge fields.
-        vertices : sequence of ids, optional
-            Further vertices, with or without edges.
-        directed : bool
-            False: each row is one edge between its two ends, in both directions.
-        drop_duplicates, drop_self_loops : bool
-            Leave out all but the first of parallel edges; edges from a vertex to itself.
-        strategy : str, optional
-            The vertex-cut; by default the one that suits gathers over in-edges.
-        rows : {"same", "parts", "root"}
-            With several ranks: every rank passes the same rows, each its own part of them, or only
-            rank 0 passes any.
-        comm : Comm or mpi4py communicator, optional
-            The ranks; all of them by default.
-
-        Examples
-        --------
-        >>> import gaslab as gl
-        >>> gl.Graph.from_edges([0, 0, 7], [7, 7, 7], vertices=[3], drop_self_loops=True)
-        <Graph from arrays: 3 vertices, 2 edges, directed>
-        """
-        return cls._ingest(
-            lambda comm: edges_from_arrays(
-                src, dst, comm=comm, columns=columns, vertices=vertices, rows=rows, directed=directed,
-                drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops,
-            ),
-            strategy, comm,
-        )  # fmt: skip
-
-    @classmethod
-    def from_networkx(
-        cls, graph: Any, *, strategy: str | None = None, rows: str = "same", comm: Any = None
-    ) -> Graph:
-        """Return the graph of a NetworkX graph, whose nodes are the ids (collective).
-
-        It is directed if *graph* is. Edge attributes that are numbers on every edge become columns.
-
-        Examples
-        --------
-        >>> import gaslab as gl, networkx as nx
-        >>> gl.Graph.from_networkx(nx.path_graph(4))
-        <Graph from networkx: 4 vertices, 3 edges, undirected>
-        """
-        return cls._ingest(lambda comm: edges_from_networkx(graph, comm=comm, rows=rows), strategy, comm)
-
-    @classmethod
-    def from_scipy(
-        cls,
-        matrix: Any,
-        *,
-        weight: str | None = "weight",
-        directed: bool = True,
-        strategy: str | None = None,
-        rows: str = "same",
-        comm: Any = None,
-    ) -> Graph:
-        """Return the graph of a square sparse matrix: entry (i, j) is the edge i -> j (collective).
-
-        Vertices are 0..n-1 whether or not they have entries; the entries become the column *weight*
-        unless that is None. With ``directed=False`` the matrix must be symmetric, and (i, j) and
-        (j, i) are one edge.
-
-        Examples
-        --------
-        >>> import gaslab as gl, scipy.sparse as sp
-        >>> gl.Graph.from_scipy(sp.coo_array(([0.5, 2.0], ([0, 1], [1, 2])), shape=(4, 4)))
-        <Graph from scipy: 4 vertices, 2 edges, directed; columns: weight (float64)>
-        """
-        return cls._ingest(
-            lambda comm: edges_from_scipy(matrix, comm=comm, weight=weight, directed=directed, rows=rows),
-            strategy, comm,
-        )  # fmt: skip
-
-    @classmethod
-    def from_pandas(
-        cls,
-        frame: Any,
-        source: str = "source",
-        target: str = "target",
-        *,
-        columns: Sequence[str] | None = None,
-        directed: bool = True,
-        strategy: str | None = None,
-        rows: str = "same",
-        comm: Any = None,
-    ) -> Graph:
-        """Return the graph of a data frame with one row per edge (collective).
-
-        *source* and *target* name the columns of the ids, *columns* those to keep as values of the
-        edges (by default all that are numbers).
-
-        Examples
-        --------
-        >>> import gaslab as gl, pandas as pd
-        >>> gl.Graph.from_pandas(pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "km": [3, 4]}))
-        <Graph from pandas: 3 vertices, 2 edges, directed; columns: km (int64)>
-        """
-        return cls._ingest(
-            lambda comm: edges_from_pandas(
-                frame, comm=comm, source=source, target=target, columns=columns, directed=directed, rows=rows
-            ),
-            strategy, comm,
-        )  # fmt: skip
-
-    @classmethod
-    def generate(
-        cls, kind: str, *, seed: int = 0, strategy: str | None = None, comm: Any = None, **size: Any
-    ) -> Graph:
-        """Return a random graph: the same for a seed on any number of ranks (collective).
-
-        *kind* is ``"rmat"``, ``"powerlaw"``, ``"grid"`` or ``"erdos-renyi"``; *size* are that
-        generator's own arguments (see `gaslab.ingest.generate`).
-
-        Examples
-        --------
-        >>> import gaslab as gl
-        >>> gl.Graph.generate("rmat", scale=10, edge_factor=16, seed=1).num_edges
-        16384
-        """
-        return cls._ingest(lambda comm: generate(kind, comm=comm, seed=seed, **size), strategy, comm)
-
-    @classmethod
-    def _ingest(cls, load: Callable[[Comm], EdgeList], strategy: str | None, comm: Any) -> Graph:
-        strategies.find(strategy)  # an unknown name is told before the input is read
-        comm = as_comm(comm)
-        started = time.perf_counter()
-        edges = load(comm)
-        return cls.from_edge_list(
-            edges, strategy=strategy, comm=comm, load_seconds=time.perf_counter() - started
-        )
+    @property
+    def num_left(self) -> int:
+        need_sides(self.ids, "num_left is asked for")
+        return int(self.ids.num_left or 0)
 
     def partitioned(self, strategy: str) -> Graph:
         """Return this graph cut by another strategy (collective); itself where it is cut so already.
@@ -333,9 +182,9 @@ class Graph:
             first = (*(int(self.local.gid[v]) for v in ends), values[slot].item())
         found = next((x for x in self.comm.allgather(first) if x is not None), None)
         if found is not None:
-            source, target = self.ids.lookup(np.array(found[:2], np.int64))
+            source, target = self.ids.named(np.array(found[:2], np.int64))
             raise UsageError(
-                f"edge column {name!r} is {found[2]!r} on the edge {source!s} -> {target!s}; "
+                f"edge column {name!r} is {found[2]!r} on the edge {source} -> {target}; "
                 f"at least {minimum:g} is needed"
             )
 
@@ -353,6 +202,8 @@ class Graph:
             f"<Graph from {self.source}: {self.num_vertices:,} {vertices}, {self.num_edges:,} {edges}, "
             f"{'directed' if self.directed else 'undirected'}"
         ]
+        if self.bipartite:
+            parts.append(f"bipartite, {self.num_left:,} + {self.num_vertices - self.num_left:,}")
         if self.edge_columns:
             parts.append("columns: " + ", ".join(f"{n} ({v.dtype})" for n, v in self.edge_columns.items()))
         if self.comm.size > 1:
@@ -361,73 +212,3 @@ class Graph:
                 f"edge balance {self.edge_balance:.2f}"
             )
         return "; ".join(parts) + ">"
-
-
-def read_graph(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    *,
-    ids: str = "auto",
-    columns: Mapping[str, int | str | None] | Sequence[str] | None = None,
-    comments: str = "#%",
-    delimiter: str | None = None,
-    header: bool | None = None,
-    directed: bool = True,
-    on_bad_line: str = "error",
-    max_bad_lines: int | None = None,
-    drop_duplicates: bool = False,
-    drop_self_loops: bool = False,
-    strategy: str | None = None,
-    comm: Any = None,
-) -> Graph:
-    """Read a graph from text with an edge per line: SNAP, TSV, CSV or blanks between fields (collective).
-
-    Each rank parses its own byte range of a plain file; a gzip file is read by one rank.
-
-    Parameters
-    ----------
-    path : path, glob, or sequence of them
-    ids : {"auto", "int", "str"}
-        Whether vertex ids are integers from 0 to 2**63 - 1 or text; "auto" decides over all of the input.
-    columns : dict of str to position or header name, or sequence of names, optional
-        Further fields to keep as values of the edges; by default all. None in a dict leaves one out.
-    comments : str
-        The characters that start a comment line.
-    delimiter : str, optional
-        What is between fields; by default found from the first data line.
-    header : bool, optional
-        Whether the first line names the fields; by default found from it.
-    directed : bool
-        False: each line is one edge between its two ends, in both directions.
-    on_bad_line : {"error", "skip"}
-    max_bad_lines : int, optional
-        With "skip": how many there may be.
-    drop_duplicates, drop_self_loops : bool
-        Leave out all but the first of parallel edges; edges from a vertex to itself.
-    strategy : str, optional
-        The vertex-cut, by default ``"1d"``; see `gaslab.partition.strategies`.
-    comm : Comm or mpi4py communicator, optional
-        The ranks; all of them by default.
-
-    Raises
-    ------
-    InputError
-        A file is missing, cut short or without an edge, or a line is bad: file, line and text are named.
-
-    Examples
-    --------
-    >>> import gaslab as gl, os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "edges.tsv")
-    >>> _ = open(path, "w").write("0 1\\n1 2\\n2 0\\n")
-    >>> graph = gl.read_graph(path)
-    >>> graph.num_vertices, graph.num_edges
-    (3, 3)
-    """
-
-    def load(comm: Comm) -> EdgeList:
-        return read_edges(
-            path, comm, ids=ids, columns=columns, comments=comments, delimiter=delimiter, header=header,
-            directed=directed, on_bad_line=on_bad_line, max_bad_lines=max_bad_lines,
-            drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops,
-        )  # fmt: skip
-
-    return Graph._ingest(load, strategy, comm)

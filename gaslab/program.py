@@ -88,7 +88,8 @@ class Vertex:
     A field is ``float``, ``int``, ``bool``, `VertexId` or a width such as `float32`. One with a
     default starts from it. One without starts from zero unless ``init`` writes it or the run is given
     values for it. One whose name begins with ``_`` is private to the program: it is in no result. Every
-    vertex also has ``id``, ``degree``, ``in_degree`` and ``out_degree``, which belong to the graph; in
+    vertex also has ``id``, ``degree``, ``in_degree`` and ``out_degree``, which belong to the graph, and in
+    a bipartite graph ``side``, 0 or 1; in
     ``scatter`` the neighbour has ``signal()`` and ``signal(message)``.
 
     >>> from gaslab import program as gl
@@ -100,6 +101,7 @@ class Vertex:
 
     if TYPE_CHECKING:
         id: ClassVar[VertexId]
+        side: ClassVar[int]
         degree: ClassVar[int]
         in_degree: ClassVar[int]
         out_degree: ClassVar[int]

@@ -24,7 +24,8 @@ class Result:
     Attributes
     ----------
     vertices : Table
-        One row per vertex, sorted by id; a column per vertex field.
+        One row per vertex, sorted by id (in a bipartite graph by side, then id); a column per vertex
+        field.
     edges : Table
         One row per edge, sorted by source and target; a column per edge field that scatter wrote
         (no rows if there is none).
@@ -163,7 +164,7 @@ def _table(graph: Graph, part: _Part, on: str) -> Table:
             name: user_ids(graph, values) if name in part.id_columns else values
             for name, values in part.columns.items()
         }
-        return Table(keys, columns, part.global_ids())
+        return _sided(graph, Table(keys, columns, part.global_ids()))
     # The ids of all vertices, by global id, translate every key and id column where the answer goes.
     comm = graph.comm
     needed = "id" in part.keys or comm.allreduce(part.rows)
@@ -175,7 +176,31 @@ def _table(graph: Graph, part: _Part, on: str) -> Table:
     global_ids = {name: whole[name] for name in (*part.keys, *part.id_columns)}
     whole.update({name: _translate(gids, whole_ids) for name, gids in global_ids.items()})
     keys = {name: whole[name] for name in part.keys}
-    return Table(keys, {name: whole[name] for name in part.columns}, global_ids)
+    return _sided(graph, Table(keys, {name: whole[name] for name in part.columns}, global_ids))
+
+
+def _sided(graph: Graph, table: Table) -> Table:
+    """Return the table of a bipartite graph with the sides of its vertices beside their ids.
+
+    Sources are always left and targets right; a column of vertices, say ``root``, gets ``root_side``.
+    """
+    if graph.ids.num_left is None:
+        return table
+    sides = {
+        name: np.where(
+            (gids >= 0) & (gids < graph.num_vertices), (gids >= graph.ids.num_left).astype(np.int64), OUTSIDE
+        )
+        for name, gids in table.global_ids.items()
+    }
+    keys = {name: table[name] for name in table.keys}
+    if "id" in keys:
+        keys["side"] = sides["id"]
+    columns = {}
+    for name in table.columns:
+        columns[name] = table[name]
+        if name in sides:
+            columns[f"{name}_side"] = sides[name]
+    return Table(keys, columns, table.global_ids)
 
 
 def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:

@@ -20,6 +20,8 @@ SHOWN = 10  # rows in a repr
 class Table:
     """Columns of equal length, keyed by the id of a vertex, or by the source and target of an edge.
 
+    In a bipartite graph the vertices are keyed by id and side; `side` gives the table of one.
+
     Attributes
     ----------
     ids : array, or two arrays
@@ -54,12 +56,13 @@ class Table:
 
     @property
     def ids(self) -> Any:
-        arrays = tuple(self._keys.values())
-        return arrays[0] if len(arrays) == 1 else arrays
+        if "id" in self._keys:
+            return self._keys["id"]
+        return tuple(self._keys.values())
 
     @property
     def keys(self) -> list[str]:
-        """``["id"]``, or ``["source", "target"]``."""
+        """``["id"]``, ``["id", "side"]`` or ``["source", "target"]``."""
         return list(self._keys)
 
     @property
@@ -90,10 +93,20 @@ class Table:
         parts = (self._keys, self._columns, self.global_ids)
         return Table(*({name: values[rows] for name, values in part.items()} for part in parts))
 
+    def side(self, side: int) -> Table:
+        """Return the rows of one side of a bipartite graph, 0 (left) or 1 (right), keyed by the id alone."""
+        if "side" not in self._keys:
+            raise UsageError("the table has no sides: it is not of the vertices of a bipartite graph")
+        if side not in (0, 1):
+            raise UsageError(f"side {side!r} is neither 0 (left) nor 1 (right)")
+        rows = self.take(self._keys["side"] == side)
+        return Table({"id": rows["id"]}, {name: rows[name] for name in rows.columns}, rows.global_ids)
+
     def to_dict(self, column: str | None = None) -> dict[Any, Any]:
         """Return ``{id: value}`` of one column, or ``{id: {column: value}}`` of all, as plain Python values.
 
-        The key of an edge is (source, target); of parallel edges the last one stays.
+        The key of an edge is (source, target); of parallel edges the last one stays. In a bipartite
+        graph the key of a vertex is (id, side).
         """
         keys = [values.tolist() for values in self._keys.values()]
         ids = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
@@ -105,13 +118,13 @@ class Table:
         return {key: dict(zip(self._columns, row, strict=True)) for key, row in zip(ids, rows, strict=True)}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a DataFrame indexed by the id (by source and target, for edges)."""
+        """Return a DataFrame indexed by the id (by id and side, or by source and target of edges)."""
         import pandas
 
         if len(self._keys) == 1:
             index: Any = pandas.Index(self.ids, name="id")
         else:
-            index = pandas.MultiIndex.from_arrays(self.ids, names=self.keys)
+            index = pandas.MultiIndex.from_arrays(list(self._keys.values()), names=self.keys)
         return pandas.DataFrame(self._columns, index=index)
 
     def to_arrow(self) -> pyarrow.Table:

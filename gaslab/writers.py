@@ -195,7 +195,8 @@ def spread(comm: Comm, table: Table, rows: int) -> Table:
             table.global_ids,
         )
     ]
-    order = np.lexsort(tuple(parts[2][name] for name in reversed(table.keys)))  # stable, as collected
+    keys = [name for name in table.keys if name in table.global_ids]
+    order = np.lexsort(tuple(parts[2][name] for name in reversed(keys)))  # stable, as collected
     return Table(*parts).take(order)
 
 

@@ -34,7 +34,7 @@ class View(ctypes.Structure):
         ("given", ctypes.c_uint64),
         *[(name, P) for name in ("total", "incoming", "skip", "active", "active_bits", "signalled",
                                  "signal_blocks", "message", "message_next", "priority")],
-        ("concurrent", I64), ("all_active", I64),
+        ("concurrent", I64), ("all_active", I64), ("seed", ctypes.c_uint64), ("num_left", I64),
     ]  # fmt: skip
 
 
@@ -74,6 +74,8 @@ class State:
     given: int = 0
     concurrent: int = 0
     all_active: int = 0
+    seed: int = 0
+    num_left: int = 0
     signalled: np.ndarray = field(init=False)
     signal_blocks: np.ndarray = field(init=False)
     active: np.ndarray = field(init=False)

@@ -200,7 +200,7 @@ def test_emitted_text_gives_no_warnings(monkeypatch: pytest.MonkeyPatch) -> None
 def test_another_version_of_the_border_is_refused() -> None:
     old = re.sub(r"#define GL_ABI_VERSION \d+", "#define GL_ABI_VERSION 77", TEXT)
     assert old != TEXT
-    with pytest.raises(CompileError, match="border version 77, this gaslab 2"):
+    with pytest.raises(CompileError, match=r"border version 77, this gaslab [0-9]+$"):
         build.load(old, Comm())
 
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from gaslab import launch
 from gaslab.comm import Comm
 from gaslab.errors import UsageError
-from gaslab.graph import Graph, read_graph
+from gaslab.graph import Graph
 from gaslab.partition import strategies
+from gaslab.reading import read_graph
 from tests.conftest import Hosts
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks

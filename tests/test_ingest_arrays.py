@@ -288,7 +288,9 @@ def test_symmetric_matrices_have_each_pair_once() -> None:
     for bad, told in [
         (sp.csr_array(np.array([[0, 1], [2, 0]])),
          "directed=False needs a symmetric matrix; this one is not (`matrix != matrix.T`)"),
-        (sp.csr_array(np.ones((2, 3))), "a square matrix is needed, not one of shape (2, 3)"),
+        (sp.csr_array(np.ones((2, 3))),
+         "a square matrix is needed, not one of shape (2, 3); or pass bipartite=True, and rows and columns "
+         "are vertices of two kinds"),
         (np.ones((2, 2)), "a scipy.sparse matrix is needed, not ndarray"),
     ]:  # fmt: skip
         with pytest.raises(GaslabError) as caught:

@@ -20,7 +20,7 @@ LAYERS = [
     {"launch", "failure", "comm"},
     {"annotations", "chance", "phases", "program"},
     {"compiler"},
-    {"ingest", "partition", "localgraph", "graph", "exchange"},
+    {"ingest", "partition", "localgraph", "sources", "graph", "reading", "exchange"},
     {"tables", "result", "writers"},
     {"engine"},
     {"programs", "doctor"},

@@ -102,6 +102,8 @@ def add_input(parser: Parser) -> None:
     side.add_argument("--directed", dest="directed", action="store_true", default=True,
                       help="an edge leads from the first id to the second (the default)")  # fmt: skip
     side.add_argument("--undirected", dest="directed", action="store_false", help="an edge joins both ids")
+    group.add_argument("--bipartite", action="store_true",
+                       help="the two ids are of two kinds; right:ID names one of the second")  # fmt: skip
     group.add_argument(
         "--column",
         type=pair,
@@ -202,8 +204,8 @@ def read_options(arguments: Any, keep: Sequence[str] | None = None) -> dict[str,
     columns: Any = {name: _column(value) for name, value in arguments.column}
     if not columns:
         columns = None if keep is None or keep else []
-    names = ("ids", "directed", "delimiter", "comments", "header", "on_bad_line", "max_bad_lines",
-             "drop_duplicates", "drop_self_loops")  # fmt: skip
+    names = ("ids", "directed", "bipartite", "delimiter", "comments", "header", "on_bad_line",
+             "max_bad_lines", "drop_duplicates", "drop_self_loops")  # fmt: skip
     return {**{name: getattr(arguments, name) for name in names}, "columns": columns}
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("gaslab")
 
-KINDS = ("rmat", "powerlaw", "grid", "erdos-renyi")
+KINDS = ("rmat", "powerlaw", "grid", "erdos-renyi", "bipartite")
 
 
 def parser(name: str) -> Parser:
@@ -43,7 +43,9 @@ def _generate_parser(name: str) -> Parser:
     group.add_argument("--scale", type=at_least(0), metavar="S", help="rmat: 2^S vertices")
     group.add_argument("--edge-factor", type=at_least(0), metavar="F", help="rmat: edges per vertex (16)")
     group.add_argument("--vertices", type=at_least(1), metavar="N", help="powerlaw, erdos-renyi: vertices")
-    group.add_argument("--edges", type=at_least(0), metavar="M", help="erdos-renyi: edges")
+    group.add_argument("--edges", type=at_least(0), metavar="M", help="erdos-renyi, bipartite: edges")
+    group.add_argument("--left", type=at_least(1), metavar="N", help="bipartite: left vertices")
+    group.add_argument("--right", type=at_least(1), metavar="N", help="bipartite: right vertices")
     group.add_argument(
         "--exponent", type=at_least(1.0, float), metavar="A", help="powerlaw: of the degrees (2.1)"
     )
@@ -75,13 +77,13 @@ def _generate(arguments: Any) -> int:
     comm = world()
     target = target_of(comm, arguments)
     sizes: tuple[str, ...] = ("scale", "edge_factor", "vertices", "edges", "exponent")
-    sizes += ("max_degree", "rows", "columns", "weights")
+    sizes += ("max_degree", "rows", "columns", "weights", "left", "right")
     given = {name: getattr(arguments, name) for name in sizes if getattr(arguments, name) is not None}
     edges = generate(
         arguments.kind, comm, seed=arguments.seed, drop_duplicates=arguments.drop_duplicates,
         drop_self_loops=arguments.drop_self_loops, **given,
     )  # fmt: skip
-    _write_edges(comm, target, edges, relabel=True)
+    _write_edges(comm, target, edges, relabel=edges.ids.num_left is None)
     return DONE
 
 

@@ -59,6 +59,9 @@ def _facts(graph: Graph) -> list[tuple[str, str]]:
         ("vertices", f"{graph.num_vertices:,}  (ids: {kinds[graph.ids.kind]})"),
         ("edges", f"{graph.num_edges:,}  ({'directed' if graph.directed else 'undirected'})"),
     ]
+    if graph.ids.num_left is not None:
+        left = graph.ids.num_left
+        facts.insert(1, ("sides", f"{left:,} left, {graph.num_vertices - left:,} right"))
     said = {"self_loops": "self-loops", "duplicates": "duplicates", "lines_rejected": "bad lines"}
     facts += [(said[name], f"{graph.counts[name]:,}") for name in said if name in graph.counts]
     for name, values in graph.edge_columns.items():

@@ -14,8 +14,10 @@ from gaslab.cli import DONE, NOT_CONVERGED
 from gaslab.cli.report import describe, document, write_json
 from gaslab.cli.show import show
 from gaslab.comm import world
-from gaslab.errors import InputError, UsageError, nearest
-from gaslab.graph import Graph, read_graph
+from gaslab.errors import InputError, UsageError, VertexNotFound, nearest
+from gaslab.graph import Graph
+from gaslab.ingest.sides import SIDES
+from gaslab.reading import read_graph
 from gaslab.result import Result
 from gaslab.writers import Target, check_text, write_table
 
@@ -94,6 +96,8 @@ def read(arguments: Any, reading: dict[str, Any]) -> Graph:
     graph = read_graph(paths, strategy=getattr(arguments, "strategy", None), **reading)
     if graph.comm.rank == 0:
         kind = "directed" if graph.directed else "undirected"
+        if graph.ids.num_left is not None:
+            kind += f", bipartite with {graph.ids.num_left:,} on the left"
         log.info(
             "%s: %s vertices, %s edges, %s",
             graph.source,
@@ -109,11 +113,9 @@ def read(arguments: Any, reading: dict[str, Any]) -> Graph:
 
 def vertex_id(word: str, graph: Graph) -> Any:
     """Return the vertex id that *word* on the command line means: a number where ids are numbers."""
-    if graph.ids.kind != "int":
-        return word
     try:
-        return int(word)
-    except ValueError:
+        return graph.ids.from_text(word)
+    except VertexNotFound:
         raise UsageError(f"{word!r} is no vertex id: the ids of this graph are integers") from None
 
 
@@ -150,5 +152,14 @@ def _parse(file: Any, path: str, graph: Graph, default: float | None) -> dict[An
                 f"{path}, line {number}: {words[-1]!r} is not a number; id first, value last"
             ) from None
         assert value is not None
-        values[vertex_id(words[0], graph)] = value
+        values[_vertex(words, graph, f"{path}, line {number}")] = value
     return values
+
+
+def _vertex(words: list[str], graph: Graph, where: str) -> Any:
+    """Return the vertex that a line of values is of: its first word, of the side that is the second."""
+    if graph.ids.num_left is None or len(words) < 3:
+        return vertex_id(words[0], graph)
+    if words[1] not in ("0", "1"):
+        raise InputError(f"{where}: {words[1]!r} is no side; id, side (0 or 1), value")
+    return vertex_id(f"{SIDES[int(words[1])]}:{words[0]}", graph)

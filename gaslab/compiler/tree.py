@@ -105,7 +105,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Global:
-    """``num_vertices``, ``num_edges`` or ``superstep``."""
+    """``num_vertices``, ``num_edges``, ``superstep``, or ``num_left``: the first global id of side 1."""
 
     name: str
     type: str = "int"

@@ -104,7 +104,7 @@ class Aggregates:
     def _user_id(self, gid: int) -> Any:
         if not 0 <= gid < self._graph.num_vertices:
             return None  # the combiner's identity
-        found = self._graph.ids.lookup(np.array([gid], np.int64))[0]
+        found = self._graph.ids.marked(np.array([gid], np.int64))[0]
         return found.item() if isinstance(found, np.generic) else found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from gaslab.compiler.tree import Tree, Variable
 from gaslab.engine.chance import Starts
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError, nearest
+from gaslab.ingest.sides import need_sides
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -46,6 +47,14 @@ def _parameter(variable: Variable, value: Any, owner: str, graph: Graph) -> Any:
     if not limits.min <= value <= limits.max:
         raise UsageError(f"{what}: outside the range of {variable.storage}, {limits.min} to {limits.max}")
     return int(value)
+
+
+def check_sides(trees: Iterable[Tree], graph: Graph) -> None:
+    """Raise UsageError where a program reads ``v.side`` and the graph has no sides."""
+    for tree in trees:
+        functions = (*tree.functions.values(), *(a.function for a in tree.aggregators))
+        if any("v.side" in function.reads for function in functions):
+            need_sides(graph.ids, f"{tree.name} reads v.side")
 
 
 def bind_edge_fields(

@@ -13,7 +13,9 @@ from gaslab.engine.bind import converted
 from gaslab.engine.chance import Starts
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError, nearest
+from gaslab.ingest.sides import right
 from gaslab.result import Result
+from gaslab.tables import Table
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -55,7 +57,7 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> np
         if data.metrics.get("fingerprint") == graph.fingerprint:
             gids, values = table.global_ids["id"], table.global_ids.get(name, table[name])
         else:
-            gids, values = graph.ids.find(list(table.ids)), _content(variable, table[name], graph)
+            gids, values = graph.ids.find(_names(table, graph)), _content(variable, table[name], graph)
         return _placed(variable, default, gids, values, masters, graph)
     if hasattr(data, "to_dict"):  # a pandas Series
         data = data.to_dict()
@@ -72,6 +74,14 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> np
             f"{graph.num_vertices}, in the order of the sorted ids is needed (or a dict by id)"
         )
     return converted(_content(variable, values[masters], graph), variable, variable.name)
+
+
+def _names(table: Table, graph: Graph) -> list[Any]:
+    """Return the vertices of a result's table as *graph* names them."""
+    if "side" not in table.keys or graph.ids.num_left is None:
+        return list(table.ids)
+    sides = table["side"].tolist()
+    return [right(one) if side else one for one, side in zip(table.ids.tolist(), sides, strict=True)]
 
 
 def _content(variable: Variable, values: Any, graph: Graph) -> np.ndarray:

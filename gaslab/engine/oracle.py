@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.parse import parse_phases
-from gaslab.engine.bind import bind_edge_fields, bind_parameters
+from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_sides
 from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
@@ -35,13 +35,14 @@ def run_on_graph(
     comm, local, began = graph.comm, graph.local, time.perf_counter()
     tree, *_ = trees = parse_phases(type(program), debugging=True)
     written = frozenset(name for one in trees for name in one.written_edges())
+    check_sides(trees, graph)
     params = bind_parameters(tree, program, graph)
     starts_at = Starts(graph, seed, program.parameters())
     edge_fields = bind_edge_fields(tree, graph, columns, written, starts_at)
     given = bind_given(tree, graph, init, starts_at)
     ids = _ids(graph)
-    # Ids that are neither integers nor strings have no order of their own: then the program sees
-    # their positions, as a compiled one always does.
+    # Ids that are neither integers nor strings have no order of their own, and an id may be on both sides
+    # of a bipartite graph: then the program sees their positions, as a compiled one always does.
     plain = {v.name: ids[x] for v, x in zip(tree.params, params, strict=True) if v.storage == "id"}
     program = type(program)(**{**program.parameters(), **plain})
 
@@ -65,6 +66,7 @@ def run_on_graph(
                 for name, values in starts.items()
             },
             seed,
+            graph.ids.num_left,
         )
 
     answer = comm.on_root(run)
@@ -97,7 +99,7 @@ def run_on_graph(
 
 def _ids(graph: Graph) -> list[Any]:
     """Return what the program sees as the id of each vertex, by global id."""
-    if graph.ids.kind == "object":
+    if graph.ids.kind == "object" or graph.ids.num_left is not None:
         return list(range(graph.num_vertices))
     ids = graph.ids.lookup(np.arange(graph.num_vertices, dtype=np.int64))
     return list(ids.tolist())

@@ -42,9 +42,7 @@ class Phases:
         """Run *phase* for every master, in blocks balanced by the edges of *mask*."""
         self._run(phase, self.local.blocks(mask, 0, self.local.num_masters), None, aggregate, self.threads)
 
-    def over_locals(
-        self, phase: str, mask: int, threads: int | None = None, aggregate: bool = False
-    ) -> None:
+    def over_locals(self, phase: str, mask: int, threads: int | None = None, aggregate: bool = False) -> None:
         """Run *phase* for every replica with edges of *mask*, in blocks balanced by them."""
         self._run(phase, self.local.edge_blocks(mask), None, aggregate, threads or self.threads)
 
@@ -106,9 +104,9 @@ class Phases:
         return told[:, 3:]
 
     def _raise(self, code: int, gid: int, site: int) -> None:
-        vertex = self._ids.lookup(np.array([gid], np.int64))[0]
+        vertex = self._ids.named(np.array([gid], np.int64))[0]
         place = self.tree.sites[site]
         raise ExecutionError(
-            f"{place.file}:{place.line}: {self.tree.name} failed at vertex {vertex!s} in superstep "
+            f"{place.file}:{place.line}: {self.tree.name} failed at vertex {vertex} in superstep "
             f"{self.view.superstep}: {FAULTS[code]}\n    {place.text.strip()}"
         )

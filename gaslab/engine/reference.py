@@ -48,6 +48,7 @@ def run_reference(
     max_iterations: int | None = None,
     init: Mapping[str, Mapping[Any, Any]] | None = None,
     seed: int = 0,
+    num_left: int | None = None,
 ) -> ReferenceResult:
     """Run *program* on one graph, vertex by vertex, in plain Python.
 
@@ -67,6 +68,8 @@ def run_reference(
         Earlier values: field name -> {vertex id: value}; other vertices keep the default.
     seed
         Of the program's draws.
+    num_left
+        Of a bipartite graph: so many of *vertices*, the first, are on side 0.
 
     Raises
     ------
@@ -78,6 +81,8 @@ def run_reference(
         The program failed: names the method, the vertex and the line.
     """
     run = _Run(program, vertices, edges, columns or {}, directed, seed)
+    for place, v in enumerate(run.vertices if num_left is not None else ()):
+        vars(v)["side"] = number(int(place >= (num_left or 0)))
     run.initialise(init or {})
     converged = run.supersteps(max_iterations)
     written = {name: [getattr(e, name) for e in run.edges] for name in sorted(run.written)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab import launch
 from gaslab.compiler import compile_phases
-from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_ends
+from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_ends, check_sides
 from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
@@ -109,6 +109,7 @@ def run(
     tree = compiled[0].tree
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
     check_ends([one.tree for one in compiled], graph.directed)
+    check_sides([one.tree for one in compiled], graph)
     phases = Sequence(compiled, program, graph, max_iterations, timeout)
     params = bind_parameters(tree, program, graph)
     starts = Starts(graph, seed, program.parameters())

@@ -150,6 +150,7 @@ def make_view(state: RunState, graph: Graph, params: list[Any], seed: int = 0) -
     view = sweep.View()
     view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
     view.seed = seed
+    view.num_left = graph.num_vertices if graph.ids.num_left is None else graph.ids.num_left
     view.num_masters, view.num_local = local.num_masters, local.num_local
     view.gather_edges = tree.gather_edges and tree.gather_edges | every
     view.scatter_edges = tree.scatter_edges and tree.scatter_edges | every

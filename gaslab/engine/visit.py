@@ -45,7 +45,16 @@ class Visits:
         """Make the view of `gl_visit`: vertices by place, edges in the order they are visited."""
         main, tree, size = self.phases.view, self.state.tree, self.places.size
         view = self.view = sweep.View()
-        for name in ("num_vertices", "num_edges", "seed", "param", "given", "concurrent", "all_active"):
+        for name in (
+            "num_vertices",
+            "num_edges",
+            "num_left",
+            "seed",
+            "param",
+            "given",
+            "concurrent",
+            "all_active",
+        ):
             setattr(view, name, getattr(main, name))
         view.num_masters = view.num_local = size
         view.gather_edges = view.scatter_edges = 0

@@ -15,8 +15,10 @@ from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.names import Names, NameTable
 from gaslab.ingest.rows import Arrays, object_array, share
+from gaslab.ingest.sides import SidedIds
 
-ENDS = ("source", "target", "vertices")
+ENDS = ("source", "target", "vertices", "right_vertices")
+FURTHER = ENDS[2:]
 LARGEST = (1 << 63) - 1
 
 
@@ -29,6 +31,7 @@ def edges_from_arrays(
     vertices: Any = None,
     rows: str = "same",
     directed: bool = True,
+    bipartite: bool = False,
     drop_duplicates: bool = False,
     drop_self_loops: bool = False,
     threads: int | None = None,
@@ -47,11 +50,13 @@ def edges_from_arrays(
     columns : dict of str to sequence, optional
         Edge fields, as long as *src*: bools, integers (kept as int64) or reals (as float64, no NaN).
     vertices : sequence of ids, optional
-        Further vertices, with or without edges.
+        Further vertices, with or without edges; of a bipartite graph a pair of such, left and right.
     rows : {"same", "parts", "root"}
         Every rank passes the same rows, of which each takes its slice (checked by samples); or each
         its own part; or rank 0 all and the others anything.
     directed : bool
+    bipartite : bool
+        The ids of *src* and of *dst* are of two kinds: 7 on the left is another vertex than 7 on the right.
     drop_duplicates, drop_self_loops : bool
         Leave out all but the first of the edges with the same ends (in any order where edges have no
         direction); leave out edges from a vertex to itself. Their vertices stay.
@@ -68,9 +73,9 @@ def edges_from_arrays(
     """
     comm = world() if comm is None else comm
     threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
-    mine = share(comm, lambda: _checked(src, dst, columns or {}, vertices), rows)
-    ends = [mine.pop(name) for name in ENDS]
-    numbered, known = _number(ends, comm, threads)
+    mine = share(comm, lambda: _checked(src, dst, columns or {}, vertices, bipartite), rows)
+    ends = [mine.pop(name) for name in ENDS if name in mine]
+    numbered, known = (_number_sides if bipartite else _number)(ends, comm, threads)
     return assemble(
         comm, numbered[0], numbered[1], _one_type_each(mine, comm), known,
         directed=directed, counts={"edges_read": int(comm.allreduce(numbered[0].size))}, source=source,
@@ -78,19 +83,21 @@ def edges_from_arrays(
     )  # fmt: skip
 
 
-def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any) -> Arrays:
+def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any, bipartite: bool) -> Arrays:
     """Return the user's data as arrays: ids as int64 or object, columns as bool, int64 or float64."""
-    arrays = {
-        "source": _ids("source", src),
-        "target": _ids("target", dst),
-        "vertices": _ids("vertices", () if vertices is None else vertices),
-    }
+    more = {"vertices": () if vertices is None else vertices}
+    if bipartite:
+        pair = ((), ()) if vertices is None else tuple(vertices)
+        if len(pair) != 2:
+            raise UsageError("of a bipartite graph, vertices= is a pair: the left ids and the right ids")
+        more = dict(zip(FURTHER, pair, strict=True))
+    arrays = {name: _ids(name, ids) for name, ids in {"source": src, "target": dst, **more}.items()}
     for name, values in columns.items():
         if name in ENDS:
             raise UsageError(f"a column cannot be named {name!r}")
         arrays[name] = _column(name, values)
     for name, array in arrays.items():
-        if name != "vertices" and array.size != arrays["source"].size:
+        if name not in FURTHER and array.size != arrays["source"].size:
             raise UsageError(f"{name} has {array.size} values, source {arrays['source'].size}")
     return arrays
 
@@ -175,6 +182,15 @@ def _one_type_each(columns: Arrays, comm: Comm) -> Arrays:
     }
 
 
+def _number_sides(ends: list[np.ndarray], comm: Comm, threads: int) -> tuple[list[np.ndarray], VertexIds]:
+    """As `_number`, the sources and targets each with the further vertices of their own side."""
+    src, dst, *further = ends
+    nothing = np.empty(0, np.int64)
+    (left, *_), left_ids = _number([src, nothing, further[0]], comm, threads)
+    (right, *_), right_ids = _number([dst, nothing, further[1]], comm, threads)
+    return [left, right + left_ids.num_vertices], SidedIds(comm, left_ids, right_ids)
+
+
 def _number(ends: list[np.ndarray], comm: Comm, threads: int) -> tuple[list[np.ndarray], VertexIds]:
     """Return (the ends as global ids, the directory); all ranks agree on the kind of ids (collective)."""
     found = set().union(*comm.allgather({_kind(part) for part in ends if part.size}))
@@ -211,7 +227,7 @@ def _intern(table: NameTable, strings: np.ndarray) -> np.ndarray:
 def _number_objects(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray], VertexIds]:
     """Number objects in the order of the ranks' vertices, then of their edges."""
     src, dst, vertices = (part.tolist() for part in ends)
-    pairs = [one for pair in zip(src, dst, strict=True) for one in pair]
+    pairs = [one for pair in zip(src, dst, strict=True) for one in pair] if dst else src
     listed = comm.allgather((list(dict.fromkeys(vertices)), list(dict.fromkeys(pairs))))
     order = [one for part in (0, 1) for told in listed for one in told[part]]
     objects = list(dict.fromkeys(order))

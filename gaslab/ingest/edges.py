@@ -115,7 +115,8 @@ def fingerprint(
     sums = [kernels.hash_edges(src, dst, bits, threads), ids.hash_here(), src.size]
     total = comm.allreduce(np.array(sums, dtype=np.uint64))
     types = sorted((name, str(column.dtype)) for name, column in columns.items())
-    known = (ids.kind, ids.num_vertices, directed, types, total.tolist())
+    sides = () if ids.num_left is None else (ids.num_left,)
+    known = (ids.kind, ids.num_vertices, directed, types, total.tolist(), *sides)
     return hashlib.blake2b(repr(known).encode(), digest_size=16).hexdigest()
 
 

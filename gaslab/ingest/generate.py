@@ -15,6 +15,7 @@ from gaslab.comm import Comm, world
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.sides import SidedIds
 
 
 def generate(
@@ -32,7 +33,7 @@ def generate(
 
     Parameters
     ----------
-    kind : {"rmat", "powerlaw", "grid", "erdos-renyi"}
+    kind : {"rmat", "powerlaw", "grid", "erdos-renyi", "bipartite"}
     comm : Comm, optional
     seed : int
         From 0 to 2**64 - 1. Edges are functions of the seed and their number alone.
@@ -51,6 +52,8 @@ def generate(
           it. Undirected.
         - erdos-renyi: ``vertices``, ``edges``: both ends of every edge are uniform. May have parallel edges
           and self-loops.
+        - bipartite: ``left``, ``right``, ``edges``: every edge joins a uniform left vertex to a uniform right
+          one. May have parallel edges.
 
     References
     ----------
@@ -78,8 +81,12 @@ def generate(
     if weights is not None:
         columns["weight"] = kernels.weights(made.first, made.src.size, weights, seed, threads)
     said = ", ".join([*(f"{name}={value}" for name, value in size.items()), f"seed={seed}"])
+    ids = VertexIds(comm, "int", made.vertices)
+    if made.left is not None:
+        right = VertexIds(comm, "int", made.vertices - made.left)
+        ids = SidedIds(comm, VertexIds(comm, "int", made.left), right)
     return assemble(
-        comm, made.src, made.dst, columns, VertexIds(comm, "int", made.vertices), directed=made.directed,
+        comm, made.src, made.dst, columns, ids, directed=made.directed,
         counts={"edges_read": int(comm.allreduce(made.src.size))}, source=f"{kind}({said})", threads=threads,
         drop_self_loops=drop_self_loops, drop_duplicates=drop_duplicates,
     )  # fmt: skip
@@ -108,6 +115,7 @@ class _Made:
     first: int
     vertices: int
     directed: bool = True
+    left: int | None = None  # of a bipartite graph
 
 
 def _rmat(
@@ -164,6 +172,16 @@ def _erdos_renyi(share: _Share, vertices: int, edges: int) -> _Made:
     return _Made(src, dst, first, vertices)
 
 
+def _bipartite(share: _Share, left: int, right: int, edges: int) -> _Made:
+    _between("left", left, 1, 1 << 40)
+    _between("right", right, 1, 1 << 40)
+    _between("edges", edges, 0, 1 << 48)
+    first, count = share.of(edges)
+    src, _ = kernels.uniform(first, count, left, share.seed, share.threads)
+    _, dst = kernels.uniform(first, count, right, share.seed, share.threads)
+    return _Made(src, dst + left, first, left + right, left=left)
+
+
 def _between(name: str, value: int, least: int, most: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
         raise UsageError(f"{name}={value!r} is not an integer between {least} and {most}")
@@ -174,4 +192,5 @@ KINDS: dict[str, Callable[..., _Made]] = {
     "powerlaw": _powerlaw,
     "grid": _grid,
     "erdos-renyi": _erdos_renyi,
+    "bipartite": _bipartite,
 }

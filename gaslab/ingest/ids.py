@@ -31,9 +31,13 @@ class VertexIds:
     ----------
     kind : {"int", "str", "object"}
     num_vertices : int
+    num_left : int or None
+        Of a bipartite graph: how many vertices are on the left side; their global ids come first.
     comm : Comm
         The ranks that share the directory.
     """
+
+    num_left: int | None = None
 
     def __init__(
         self,
@@ -106,6 +110,14 @@ class VertexIds:
         parts = self.comm.allgather(wanted)
         first = sum(len(part) for part in parts[: self.comm.rank])
         return self._find([one for part in parts for one in part])[first : first + len(wanted)]
+
+    def named(self, gids: Any) -> list[str]:
+        """Return how messages call *gids* (collective)."""
+        return [str(one) for one in self.lookup(gids).tolist()]
+
+    def marked(self, gids: Any) -> list[Any]:
+        """Return *gids* as their owner would name them (collective)."""
+        return list(self.lookup(gids).tolist())
 
     def hash_here(self) -> int:
         """Return the sum of a hash of each user id in this rank's directory (not collective)."""

@@ -16,6 +16,8 @@ from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.files import find_files
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.layout import Columns, Options
+from gaslab.ingest.names import NameTable
+from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import Parsed, read_text
 
 log = logging.getLogger("gaslab")
@@ -31,6 +33,7 @@ def read_edges(
     delimiter: str | None = None,
     header: bool | None = None,
     directed: bool = True,
+    bipartite: bool = False,
     on_bad_line: str = "error",
     max_bad_lines: int | None = None,
     drop_duplicates: bool = False,
@@ -70,6 +73,9 @@ def read_edges(
         begins with the same line repeats it.
     directed : bool
         False: a line is one edge between its ends, in both directions.
+    bipartite : bool
+        The ids of the first column and of the second are of two kinds: 7 on the left is another vertex than
+        7 on the right. Either both are integers or both are text.
     on_bad_line : {"error", "skip"}
         A bad line has too few or too many fields (the first data line decides), an id or a number that
         is none, a number that is nan or beyond float64 (``inf`` is fine), an unclosed quote, an empty id,
@@ -113,7 +119,7 @@ def read_edges(
     if comm.rank == 0:
         for said in layout.said:
             log.info(said)
-    known = _number(parsed, layout.strings, comm, threads)
+    known = (_number_sides if bipartite else _number)(parsed, layout.strings, comm, threads)
     counts["lines_rejected"] = counts.pop("rejected")
     counts["edges_read"] = counts.pop("edges")
     return assemble(
@@ -135,6 +141,32 @@ def _number(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexId
     for run in parsed.runs:
         for ends in (parsed.src, parsed.dst):
             kernels.translate(ends[run.lo : run.hi], gids[run.table], threads)
+    return known
+
+
+def _number_sides(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
+    """As `_number`, each column in an id space of its own; the right one's global ids are the later."""
+    sides = [_number_side(parsed, ends, strings, comm, threads) for ends in (parsed.src, parsed.dst)]
+    parsed.dst += sides[0].num_vertices
+    return SidedIds(comm, *sides)
+
+
+def _number_side(parsed: Parsed, ends: np.ndarray, strings: bool, comm: Comm, threads: int) -> VertexIds:
+    if not strings:
+        return number_integers([ends], parsed.largest, comm, threads)
+    every = NameTable()
+    index = []  # for each of the run's tables: the place in *every* of the names that this column has
+    for number, table in enumerate(parsed.tables):
+        used = np.zeros(table.count, bool)
+        for run in parsed.runs:
+            if run.table == number:
+                used[ends[run.lo : run.hi]] = True
+        place = np.zeros(table.count, np.int64)
+        place[used] = every.intern(table.names().take(np.flatnonzero(used)))
+        index.append(place)
+    told, known = number_names(every.names(), comm)
+    for run in parsed.runs:
+        kernels.translate(ends[run.lo : run.hi], told[index[run.table]], threads)
     return known
 
 

@@ -17,7 +17,7 @@ from gaslab.compiler.tree import STORAGE, Tree
 
 POSITIONS = {"in_begin": "int64_t", "out_begin": "int64_t",
              "in_neighbor": "int32_t", "out_neighbor": "int32_t", "out_slot": "int32_t"}  # fmt: skip
-SCALARS = {"num_vertices": "int64_t", "num_edges": "int64_t", "superstep": "int64_t",
+SCALARS = {"num_vertices": "int64_t", "num_edges": "int64_t", "num_left": "int64_t", "superstep": "int64_t",
            "given": "uint64_t", "all_active": "int64_t"}  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from gaslab.annotations import closure_of
 from gaslab.compiler.parse.convert import join, named, remedy, widen
 from gaslab.compiler.parse.declare import Declared
 from gaslab.compiler.parse.source import FunctionSource
-from gaslab.compiler.tree import EdgeField, Expr, Forward, Local, Site, VertexAttribute, VertexField
+from gaslab.compiler.tree import EdgeField, Expr, Forward, Global, Local, Site, VertexAttribute, VertexField
 from gaslab.errors import ProgramError, nearest
 
 if TYPE_CHECKING:
@@ -169,6 +169,8 @@ class Frame:
             return f"{value.role}.{value.name}"
         if isinstance(value, Forward):
             return "e.forward"
+        if isinstance(value, Global) and value.name == "num_left":
+            return "v.side"  # says that the program needs a bipartite graph
         return f"e.{declared.edge_fields[value.index].name}" if isinstance(value, EdgeField) else None
 
     # ---- names

@@ -10,6 +10,8 @@ from gaslab.compiler.parse.declare import PHASES
 from gaslab.compiler.parse.frame import MISSING, Frame
 from gaslab.compiler.tree import (
     Aggregate,
+    Cast,
+    Compare,
     Const,
     EdgeField,
     Expr,
@@ -176,9 +178,12 @@ class Names(Frame):
         for k, field in enumerate(fields):
             if field.name == name:
                 return self.access(VertexField(role, k, field.type), node)
+        if name == "side":  # left ids come first: a vertex is on side 1 from the first right id on
+            at = self.access(VertexAttribute(role, "id", "id"), node)
+            return Cast(Compare(">=", at, self.access(Global("num_left", "id"), node)), "int")
         if name in ATTRIBUTES:
             return self.access(VertexAttribute(role, name, ATTRIBUTES[name]), node)
-        raise self.no_field(node, "Vertex", [*(field.name for field in fields), *ATTRIBUTES])
+        raise self.no_field(node, "Vertex", [*(field.name for field in fields), *ATTRIBUTES, "side"])
 
     def of_edge(self, node: ast.Attribute) -> Expr:
         fields = self.unit.declared.edge_fields

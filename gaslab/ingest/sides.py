@@ -1,0 +1,127 @@
+"""The sides of a bipartite graph: left ids first, then right ones, each in an id space of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gaslab.comm import Comm
+from gaslab.errors import UsageError, VertexNotFound
+from gaslab.ingest.ids import VertexIds
+
+LEFT, RIGHT = 0, 1
+SIDES = ("left", "right")
+
+
+class Right:
+    """A vertex on the right side of a bipartite graph; made by `right`.
+
+    >>> from gaslab.ingest.sides import right
+    >>> right(7)
+    right(7)
+    >>> right(7) == right(7), right(7) == 7
+    (True, False)
+    """
+
+    __slots__ = ("id",)
+
+    def __init__(self, user_id: Any) -> None:
+        self.id = user_id
+
+    def __repr__(self) -> str:
+        return f"right({self.id!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Right) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash((Right, self.id))
+
+
+def right(user_id: Any) -> Any:
+    """Return the name of the vertex *user_id* on the right side of a bipartite graph.
+
+    Wherever a vertex is named, an id alone is one of the left side.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> graph = gl.Graph.from_edges([3, 4], [3, 9], bipartite=True)  # 3 is on both sides
+    >>> gl.sssp(graph, 3, weight=None, directed=False).vertices.side(1).to_dict("distance")
+    {3: 1.0, 9: inf}
+    >>> gl.sssp(graph, gl.right(3), weight=None, directed=False).vertices.side(0).to_dict("distance")
+    {3: 1.0, 4: inf}
+    """
+    return Right(user_id)
+
+
+class SidedIds(VertexIds):
+    """The ids of a bipartite graph: two directories, the right one's global ids after the left one's."""
+
+    def __init__(self, comm: Comm, left: VertexIds, right: VertexIds) -> None:
+        kind = left.kind if left.kind == right.kind else "object"
+        super().__init__(comm, kind, left.num_vertices + right.num_vertices)
+        self.num_left = left.num_vertices
+        self.sides = (left, right)
+
+    def lookup(self, gids: Any) -> np.ndarray:
+        """Return the user ids of *gids* on their own sides, without saying which (collective)."""
+        gids = np.array(gids, dtype=np.int64, ndmin=1)
+        on_right = gids >= self.num_left
+        found = np.empty(gids.size, np.int64 if self.kind == "int" else object)
+        for side, mask in zip(self.sides, (~on_right, on_right), strict=True):
+            found[mask] = side.lookup(gids[mask] - (self.num_left if side is self.sides[RIGHT] else 0))
+        return found
+
+    def named(self, gids: Any) -> list[str]:
+        """Return how messages call *gids* (collective): ``7 (right)``."""
+        return [f"{one!s} ({SIDES[side]})" for one, side in self._with_sides(gids)]
+
+    def marked(self, gids: Any) -> list[Any]:
+        """Return *gids* as their owner would name them (collective): an id, or ``right(id)``."""
+        return [Right(one) if side else one for one, side in self._with_sides(gids)]
+
+    def _with_sides(self, gids: Any) -> list[tuple[Any, int]]:
+        sides = (np.array(gids, ndmin=1) >= self.num_left).astype(int)
+        return list(zip(self.lookup(gids).tolist(), sides.tolist(), strict=True))
+
+    def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
+        """Return the global ids of *user_ids*, left ones but for those made by `right` (collective)."""
+        if isinstance(user_ids, (str, bytes)) or not isinstance(user_ids, Iterable):
+            user_ids = [user_ids]
+        wanted = user_ids.tolist() if isinstance(user_ids, np.ndarray) else list(user_ids)
+        on_right = np.array([isinstance(one, Right) for one in wanted], bool)
+        found = np.empty(len(wanted), np.int64)
+        for number, mask in enumerate((~on_right, on_right)):
+            part = [one.id if number else one for one in wanted if isinstance(one, Right) == number]
+            found[mask] = self._find_on(number, part, rows) + (self.num_left if number else 0)
+        return found
+
+    def _find_on(self, number: int, wanted: list[Any], rows: str) -> np.ndarray:
+        try:
+            return self.sides[number].find(wanted, rows=rows)
+        except VertexNotFound as error:
+            text = str(error).replace("in the graph", f"on the {SIDES[number]} side of the graph", 1)
+            hint = "" if number else "; gl.right(id) names one of the right side"
+            raise VertexNotFound(text + hint) from None
+
+    def hash_here(self) -> int:
+        """Return the sum of a hash of each user id in this rank's directories (not collective)."""
+        left, right = (side.hash_here() for side in self.sides)
+        return (left + 3 * right) % (1 << 64)
+
+    def from_text(self, text: str) -> Any:
+        """Return the vertex that *text* means: ``7`` and ``left:7`` are on the left, ``right:7`` is not."""
+        side, colon, rest = text.partition(":")
+        if colon and side in SIDES:
+            one = self.sides[SIDES.index(side)].from_text(rest)
+            return Right(one) if side == "right" else one
+        return self.sides[LEFT].from_text(text)
+
+
+def need_sides(ids: VertexIds, what: str) -> None:
+    """Raise UsageError unless the graph is bipartite; *what* is what needs it to be."""
+    if ids.num_left is None:
+        raise UsageError(f"{what}, and the graph is not bipartite; make it with bipartite=True (--bipartite)")
