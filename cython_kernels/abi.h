@@ -35,6 +35,8 @@ enum {                                         /* gl_fault.code */
     GL_FAULT_RANGE = 2,                        /* a value outside the field's or int's range */
     GL_FAULT_SHIFT = 3,                        /* a shift by less than 0 or more than 63 */
     GL_FAULT_STEP = 4,                         /* range() with step 0 */
+    GL_FAULT_INDEX = 5,                        /* an index outside a vector or a matrix */
+    GL_FAULT_SINGULAR = 6,                     /* solve: a singular matrix, or one not positive definite */
     GL_FAULT_CHOICE = 9                        /* gl.integers(n) with n < 1 */
 };
 #define GL_SIGNAL_BLOCK 10                     /* log2 of the vertices behind one signal_blocks byte */

@@ -3,7 +3,7 @@
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 from numpy cimport PyArray_DATA, import_array, ndarray
 
 import_array()
@@ -27,13 +27,33 @@ cdef void _put(word *values, const int32_t *ids, int64_t n, const word *packed) 
         values[ids[i]] = packed[i]
 
 
+cdef void _take_rows(const char *values, const int32_t *ids, int64_t n, int64_t size, char *out) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        memcpy(out + i * size, values + ids[i] * size, size)
+
+
+cdef void _put_rows(char *values, const int32_t *ids, int64_t n, int64_t size, const char *packed) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        memcpy(values + ids[i] * size, packed + i * size, size)
+
+
+def row_bytes(values):
+    """Return the bytes of one row of an array (an element of one-dimensional ones, of any dtype)."""
+    cdef int64_t size = values.itemsize
+    for length in values.shape[1:]:
+        size *= length
+    return size
+
+
 def take(values, const int32_t[::1] ids, out):
-    """out = values[ids], for one-dimensional arrays of one dtype; *out* may be bytes of that many."""
+    """out = values[ids], by rows, for contiguous arrays of one dtype; *out* may be bytes of that many."""
     cdef int64_t n = ids.shape[0]
     cdef const int32_t *i = &ids[0] if n else NULL
     cdef void *a = PyArray_DATA(<ndarray> values)
     cdef void *b = PyArray_DATA(<ndarray> out)
-    cdef int size = values.itemsize
+    cdef int64_t size = row_bytes(values)
     assert out.nbytes == n * size
     with nogil:
         if size == 8:
@@ -42,17 +62,19 @@ def take(values, const int32_t[::1] ids, out):
             _take[uint32_t](<const uint32_t *> a, i, n, <uint32_t *> b)
         elif size == 2:
             _take[uint16_t](<const uint16_t *> a, i, n, <uint16_t *> b)
+        elif size != 1:
+            _take_rows(<const char *> a, i, n, size, <char *> b)
         else:
             _take[uint8_t](<const uint8_t *> a, i, n, <uint8_t *> b)
 
 
 def put(values, const int32_t[::1] ids, packed):
-    """values[ids] = packed, for one-dimensional arrays of one dtype; *packed* may be bytes of that many."""
+    """values[ids] = packed, by rows, for contiguous arrays of one dtype; *packed* may be bytes of that many."""
     cdef int64_t n = ids.shape[0]
     cdef const int32_t *i = &ids[0] if n else NULL
     cdef void *a = PyArray_DATA(<ndarray> values)
     cdef void *b = PyArray_DATA(<ndarray> packed)
-    cdef int size = values.itemsize
+    cdef int64_t size = row_bytes(values)
     assert packed.nbytes == n * size
     with nogil:
         if size == 8:
@@ -61,6 +83,8 @@ def put(values, const int32_t[::1] ids, packed):
             _put[uint32_t](<uint32_t *> a, i, n, <const uint32_t *> b)
         elif size == 2:
             _put[uint16_t](<uint16_t *> a, i, n, <const uint16_t *> b)
+        elif size != 1:
+            _put_rows(<char *> a, i, n, size, <const char *> b)
         else:
             _put[uint8_t](<uint8_t *> a, i, n, <const uint8_t *> b)
 

@@ -38,24 +38,33 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph as Graph
     from gaslab.ingest.sides import right as right
     from gaslab.program import ALL as ALL
+    from gaslab.program import BITOR as BITOR
     from gaslab.program import IN as IN
+    from gaslab.program import MAX as MAX
+    from gaslab.program import MIN as MIN
     from gaslab.program import NONE as NONE
     from gaslab.program import OUT as OUT
+    from gaslab.program import PROD as PROD
+    from gaslab.program import SUM as SUM
     from gaslab.program import Edge as Edge
+    from gaslab.program import Matrix as Matrix
     from gaslab.program import Max as Max
     from gaslab.program import Min as Min
     from gaslab.program import Phase as Phase
     from gaslab.program import Sum as Sum
+    from gaslab.program import Vector as Vector
     from gaslab.program import Vertex as Vertex
     from gaslab.program import VertexId as VertexId
     from gaslab.program import VertexProgram as VertexProgram
     from gaslab.program import aggregator as aggregator
+    from gaslab.program import field as field
     from gaslab.program import float32 as float32
     from gaslab.program import float64 as float64
     from gaslab.program import int8 as int8
     from gaslab.program import int16 as int16
     from gaslab.program import int32 as int32
     from gaslab.program import int64 as int64
+    from gaslab.program import solve_spd as solve_spd
     from gaslab.program import uint8 as uint8
     from gaslab.program import uint16 as uint16
     from gaslab.program import uint32 as uint32
@@ -85,9 +94,9 @@ _HOME = {
     ),
     **dict.fromkeys(
         [
-            "ALL", "IN", "NONE", "OUT", "Edge", "Max", "Min", "Phase", "Sum", "Vertex", "VertexId",
-            "VertexProgram", "aggregator", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
-            "uint16", "uint32",
+            "ALL", "BITOR", "IN", "MAX", "MIN", "NONE", "OUT", "PROD", "SUM", "Edge", "Matrix", "Max", "Min",
+            "Phase", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "field", "float32",
+            "float64", "int8", "int16", "int32", "int64", "solve_spd", "uint8", "uint16", "uint32",
         ],
         "gaslab.program",
     ),

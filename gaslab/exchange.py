@@ -154,9 +154,10 @@ class Spread:
                     continue
                 ids, offset = decode_choice(data, offset, *bounds)
                 for values in section.fields:
-                    size = ids.size * values.itemsize
+                    size = ids.size * pack.row_bytes(values)
                     if ids.size == bounds[1] - bounds[0]:
-                        values[bounds[0] : bounds[1]].view(np.uint8)[:] = data[offset : offset + size]
+                        rows = values[bounds[0] : bounds[1]].reshape(-1)
+                        rows.view(np.uint8)[:] = data[offset : offset + size]
                     else:
                         pack.put(values, ids, data[offset : offset + size])
                     offset += _padded(size)
@@ -229,7 +230,7 @@ def encode(ids: np.ndarray, chosen: np.ndarray | None, fields: Sequence[np.ndarr
     parts = encode_choice(chosen, ids.size)
     concerned = ids if chosen is None else ids[chosen]
     for values in fields:
-        size = concerned.size * values.itemsize
+        size = concerned.size * pack.row_bytes(values)
         data = np.empty(_padded(size), np.uint8)
         data[size:] = 0
         pack.take(values, concerned, data[:size])

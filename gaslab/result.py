@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -240,8 +241,9 @@ def _gather(comm: Comm, values: np.ndarray, on: str) -> np.ndarray:
         return values
     if values.dtype == object or comm.bcast(values.dtype == object):
         return _gather_objects(comm, values, on)
+    row, values = values.shape[1:], values.reshape(-1)
     parts = comm.allgather_array(values) if on == "all" else comm.gather_array(values)
-    return np.zeros(0, values.dtype) if parts is None else np.concatenate(parts)
+    return (np.zeros(0, values.dtype) if parts is None else np.concatenate(parts)).reshape(-1, *row)
 
 
 def _gather_objects(comm: Comm, values: np.ndarray, on: str) -> np.ndarray:
@@ -259,7 +261,7 @@ def _check_room(graph: Graph, parts: Sequence[_Part], everywhere: bool) -> None:
     """Raise UsageError on every rank if the whole answer would not fit on some machine (collective)."""
     comm = graph.comm
     row = [
-        sum(values.itemsize for values in (*part.keys.values(), *part.columns.values()))
+        sum(x.itemsize * math.prod(x.shape[1:]) for x in (*part.keys.values(), *part.columns.values()))
         + (0 if graph.ids.kind == "int" else OBJECT_BYTES * (len(part.keys) + len(part.id_columns)))
         for part in parts
     ]

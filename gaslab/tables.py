@@ -102,6 +102,25 @@ class Table:
         rows = self.take(self._keys["side"] == side)
         return Table({"id": rows["id"]}, {name: rows[name] for name in rows.columns}, rows.global_ids)
 
+    def flat(self) -> dict[str, np.ndarray]:
+        """Return the columns with one of numbers for each element of a vector: ``x[0]``, ``m[0,1]``.
+
+        >>> import numpy as np
+        >>> keys = {"id": np.arange(2)}
+        >>> list(Table(keys, {"x": np.zeros((2, 3))}, keys).flat())
+        ['x[0]', 'x[1]', 'x[2]']
+        """
+        found = {}
+        for name, values in self._columns.items():
+            if values.ndim == 1:
+                found[name] = values
+                continue
+            for index in np.ndindex(values.shape[1:]):
+                at = (slice(None), *index)
+                element = np.ascontiguousarray(values[at])
+                found[f"{name}[{','.join(map(str, index))}]"] = element
+        return found
+
     def to_dict(self, column: str | None = None) -> dict[Any, Any]:
         """Return ``{id: value}`` of one column, or ``{id: {column: value}}`` of all, as plain Python values.
 
@@ -118,20 +137,29 @@ class Table:
         return {key: dict(zip(self._columns, row, strict=True)) for key, row in zip(ids, rows, strict=True)}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a DataFrame indexed by the id (by id and side, or by source and target of edges)."""
+        """Return a DataFrame indexed by the id (by id and side, or by source and target of edges).
+
+        An array has a column per element, as `flat` names them.
+        """
         import pandas
 
         if len(self._keys) == 1:
             index: Any = pandas.Index(self.ids, name="id")
         else:
             index = pandas.MultiIndex.from_arrays(list(self._keys.values()), names=self.keys)
-        return pandas.DataFrame(self._columns, index=index)
+        return pandas.DataFrame(self.flat(), index=index)
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table; the keys are its first columns."""
+        """Return an Arrow table; the keys are its first columns, an array is a column of fixed-size lists."""
         import pyarrow
 
-        return pyarrow.table({**self._keys, **self._columns})
+        def column(values: np.ndarray) -> Any:
+            if values.ndim == 1:
+                return pyarrow.array(values)
+            inner = values.reshape(-1, *values.shape[2:])
+            return pyarrow.FixedSizeListArray.from_arrays(column(inner), values.shape[1])
+
+        return pyarrow.table({n: column(x) for n, x in {**self._keys, **self._columns}.items()})
 
     def __repr__(self) -> str:
         rows = f"{len(self):,} row{'s' * (len(self) != 1)}"
@@ -144,8 +172,8 @@ class Table:
 def render(table: Table) -> list[str]:
     """Return the lines of a small table, aligned: ids to the left, numbers to the right."""
     cells = []
-    for name in (*table.keys, *table.columns):
-        values = table[name]
+    columns = {name: table[name] for name in table.keys} | table.flat()
+    for name, values in columns.items():
         numbers = values.dtype.kind in "iufb" and name not in table.keys
         texts = [name, *_texts(values)]
         width = max(map(len, texts))

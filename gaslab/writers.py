@@ -73,7 +73,7 @@ def write_table(comm: Comm, target: Target, table: Table, rows: int) -> None:
     """
     if not target.directory:
         table = spread(comm, table, rows)
-    write_rows(comm, target, {name: table[name] for name in (*table.keys, *table.columns)})
+    write_rows(comm, target, {name: table[name] for name in table.keys} | table.flat())
 
 
 def write_rows(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
@@ -202,7 +202,8 @@ def spread(comm: Comm, table: Table, rows: int) -> Table:
 
 def _move(comm: Comm, values: np.ndarray, spans: list[slice]) -> np.ndarray:
     if not comm.allreduce(values.dtype == object, "or"):
-        return np.concatenate(comm.alltoall([values[span] for span in spans]))
+        row = values.shape[1:]
+        return np.concatenate(comm.alltoall([values[span].reshape(-1) for span in spans])).reshape(-1, *row)
     import pickle
 
     packed = [np.frombuffer(pickle.dumps(values[span].tolist(), protocol=5), np.uint8) for span in spans]

@@ -91,7 +91,7 @@ def _run(task: Task, graph: Graph, mode: Mode) -> Outcome:
         name: dict(zip(ids, list(result.vertices[name]), strict=True)) for name in result.vertices.columns
     }
     edges = {
-        name: sorted(zip(*map(list, result.edges.ids), list(result.edges[name]), strict=True))
+        name: sorted(zip(*map(list, result.edges.ids), result.edges[name].tolist(), strict=True))
         for name in result.edges.columns
     }
     history = [{k: x for k, x in row.items() if k not in LOCAL} for row in result.history]
@@ -117,6 +117,8 @@ def _plain(value: Any) -> Any:
         return {_plain(k): _plain(x) for k, x in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(_plain(x) for x in value)
+    if getattr(value, "ndim", 0):
+        return value.tolist()
     return value.item() if hasattr(value, "item") else value
 
 
@@ -139,6 +141,11 @@ def assert_agree(found: Outcome, expected: Outcome, tolerance: float) -> None:
 
 
 def _assert_close(name: str, found: list[Any], expected: list[Any], tolerance: float) -> None:
+    if any(isinstance(x, (list, tuple)) for x in expected):
+        assert [len(x) for x in found] == [len(x) for x in expected], name
+        found, expected = [x for row in found for x in row], [x for row in expected for x in row]
+        _assert_close(name, found, expected, tolerance)
+        return
     assert [type(x) for x in found] == [type(x) for x in expected], name
     scale = max([1.0, *(abs(x) for x in expected if isinstance(x, float) and math.isfinite(x))])
     for x, y in zip(found, expected, strict=True):

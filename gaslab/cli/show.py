@@ -44,7 +44,11 @@ def show(style: str, graph: Graph, table: Table, count: int) -> list[str]:
 
 def _key(table: Table, ascending: bool) -> Any:
     """Return what to sort rows by, from small to large; None where no field is a number."""
-    numeric = [n for n in table.columns if n not in table.global_ids and table[n].dtype.kind in "iuf"]
+    numeric = [
+        n
+        for n in table.columns
+        if n not in table.global_ids and table[n].ndim == 1 and table[n].dtype.kind in "iuf"
+    ]
     if not numeric:
         return None
     values = table[numeric[-1]].astype(np.float64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,12 +37,16 @@ class Compiled:
     cached: bool  # no C compiler ran
 
 
-def compile_program(cls: type, comm: Comm, mode: str = "auto") -> Compiled:
+def compile_program(
+    cls: type, comm: Comm, mode: str = "auto", shapes: Mapping[str, int] | None = None
+) -> Compiled:
     """Return a program class ready to run, the first phase of one that has several. Collective."""
-    return compile_phases(cls, comm, mode)[0]
+    return compile_phases(cls, comm, mode, shapes)[0]
 
 
-def compile_phases(cls: type, comm: Comm, mode: str = "auto") -> tuple[Compiled, ...]:
+def compile_phases(
+    cls: type, comm: Comm, mode: str = "auto", shapes: Mapping[str, int] | None = None
+) -> tuple[Compiled, ...]:
     """Return every phase of a program class ready to run; one for a program without phases. Collective.
 
     Parameters
@@ -54,6 +58,8 @@ def compile_phases(cls: type, comm: Comm, mode: str = "auto") -> tuple[Compiled,
     mode : {"auto", "require", "never"}
         ``"auto"`` interprets a program for which there is neither a compiled library nor a compiler,
         and warns; ``"require"`` raises instead; ``"never"`` interprets every program.
+    shapes : mapping, optional
+        Values of int parameters: those that are the length of a field are compiled in.
 
     Raises
     ------
@@ -66,7 +72,7 @@ def compile_phases(cls: type, comm: Comm, mode: str = "auto") -> tuple[Compiled,
         raise UsageError(f"compile={mode!r} is unknown; one of {', '.join(map(repr, MODES))}")
     began = time.perf_counter()
     made = []
-    for tree in parse_phases(cls):
+    for tree in parse_phases(cls, shapes):
         made.append(_ready(tree, comm, mode, began))
         began = time.perf_counter()
     return tuple(made)

@@ -1,82 +1,29 @@
 """The typed tree: what `parse` makes of a program class, and all that `emit` sees.
 
 Expressions have one of four types: ``float`` (float64), ``int`` (int64), ``bool`` and ``id`` (a
-global vertex id: ordered and comparable, no arithmetic). Fields and parameters also have a storage
-type, a numpy dtype name or ``"id"``; reading widens to the expression type, writing narrows and
-checks the range. Conversions are explicit `Cast` nodes, so emit never infers a type.
+global vertex id: ordered and comparable, no arithmetic). Only places in memory (fields, locals) and
+calls of helpers may also be an `Array` of them: `parse` turns whole-array expressions into loops over
+elements. Fields and parameters also have a storage type, a numpy dtype name or ``"id"``; reading
+widens to the expression type, writing narrows and checks the range.
+Conversions are explicit `Cast` nodes, so emit never infers a type.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from enum import Enum
 from typing import Any
 
-# storage type -> (expression type, C type, bytes)
-STORAGE: dict[str, tuple[str, str, int]] = {
-    "float64": ("float", "double", 8),
-    "float32": ("float", "float", 4),
-    "int64": ("int", "int64_t", 8),
-    "int32": ("int", "int32_t", 4),
-    "int16": ("int", "int16_t", 2),
-    "int8": ("int", "int8_t", 1),
-    "uint32": ("int", "uint32_t", 4),
-    "uint16": ("int", "uint16_t", 2),
-    "uint8": ("int", "uint8_t", 1),
-    "bool": ("bool", "uint8_t", 1),
-    "id": ("id", "int64_t", 8),
-}
-WIDE = {"float": "float64", "int": "int64", "bool": "bool", "id": "id"}  # expression -> storage type
-
-
-class Required(Enum):
-    """The default of a field or parameter that has none."""
-
-    REQUIRED = "required"
-
-
-REQUIRED = Required.REQUIRED
-
-
-@dataclass(frozen=True)
-class Site:
-    """A place in the user's source, for faults and `#line`."""
-
-    file: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A declared parameter, vertex field or edge field."""
-
-    name: str
-    storage: str
-    default: object
-    site: Site
-
-    @property
-    def type(self) -> str:
-        return STORAGE[self.storage][0]
-
-    @property
-    def required(self) -> bool:
-        return self.default is REQUIRED
-
-
-@dataclass(frozen=True)
-class Combiner:
-    """A commutative, associative operation on one storage type: ``sum``, ``min`` or ``max``."""
-
-    op: str
-    storage: str
-
-    @property
-    def type(self) -> str:
-        return STORAGE[self.storage][0]
-
+from gaslab.compiler.declared import REQUIRED as REQUIRED
+from gaslab.compiler.declared import STORAGE as STORAGE
+from gaslab.compiler.declared import WIDE as WIDE
+from gaslab.compiler.declared import Array as Array
+from gaslab.compiler.declared import Combiner as Combiner
+from gaslab.compiler.declared import Required as Required
+from gaslab.compiler.declared import Site as Site
+from gaslab.compiler.declared import Type as Type
+from gaslab.compiler.declared import Variable as Variable
+from gaslab.compiler.declared import element_of as element_of
 
 # ---- expressions; every one has .type -------------------------------------------------------------
 
@@ -117,7 +64,7 @@ class VertexField:
 
     role: str
     index: int
-    type: str
+    type: Type
 
 
 @dataclass(frozen=True)
@@ -132,7 +79,7 @@ class VertexAttribute:
 @dataclass(frozen=True)
 class EdgeField:
     index: int
-    type: str
+    type: Type
 
 
 @dataclass(frozen=True)
@@ -147,6 +94,40 @@ class Local:
     """A local, or a parameter of apply or a helper; always an ASCII identifier (maybe a word of C)."""
 
     name: str
+    type: Type
+
+
+@dataclass(frozen=True)
+class Element:
+    """One number of an array in memory; *index* counts row by row and is within its size."""
+
+    array: VertexField | EdgeField | Local
+    index: Expr
+    type: str
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index into a dimension of *size*, from its end if negative; out of range is a fault."""
+
+    value: Expr
+    size: int
+    site: int
+    type: str = "int"
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """*value* at ``counter = 0 .. count - 1``, combined; op: ``sum prod min max argmin argmax``.
+
+    A sum of floats over 8 or more goes to four sums in turn, as in a gather: element k to sum k % 4,
+    those left over to the first; then (0 + 1) + (2 + 3). ``argmin`` is the first position (an int).
+    """
+
+    op: str
+    counter: str
+    count: int
+    value: Expr
     type: str
 
 
@@ -228,11 +209,14 @@ class Call:
 
 @dataclass(frozen=True)
 class CallHelper:
-    """A helper function of the user's module, already specialised: an index into Tree.helpers."""
+    """A helper function of the user's module, already specialised: an index into Tree.helpers.
+
+    Arguments that are arrays are Locals. One that returns an array is the value of an `Assign` to a Local.
+    """
 
     index: int
     arguments: tuple[Expr, ...]
-    type: str
+    type: Type
 
 
 @dataclass(frozen=True)
@@ -251,7 +235,8 @@ class Draw:
 
 Expr = (
     Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local | Unary
-    | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw
+    | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
+    | Reduce
 )  # fmt: skip
 
 
@@ -271,9 +256,9 @@ def nodes(x: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Assign:
-    """target: Local, VertexField (role ``v``) or EdgeField; value has the target's type."""
+    """target: Local, VertexField (role ``v``), EdgeField or an Element; value has the target's type."""
 
-    target: Local | VertexField | EdgeField
+    target: Local | VertexField | EdgeField | Element
     value: Expr
     site: int
 
@@ -306,6 +291,30 @@ class ForRange:
 
 
 @dataclass(frozen=True)
+class Each:
+    """The parser's own loop over elements: *counter* = 0 .. count - 1; *body* has no Break or Return."""
+
+    counter: str
+    count: Expr
+    body: tuple[Stmt, ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class Solve:
+    """*right* := the solution of ``matrix @ x = right``, in place; *matrix* is spoilt.
+
+    method: ``"lu"`` (partial pivoting) or ``"spd"`` (Cholesky, of the lower half); a matrix that is
+    singular, or not positive definite, is a fault.
+    """
+
+    method: str
+    matrix: Local
+    right: Local
+    site: int
+
+
+@dataclass(frozen=True)
 class Break:
     site: int
 
@@ -334,7 +343,7 @@ class Signal:
     priority: Expr | None = None
 
 
-Stmt = Assign | If | While | ForRange | Break | Continue | Return | Signal
+Stmt = Assign | If | While | ForRange | Each | Solve | Break | Continue | Return | Signal
 
 
 @dataclass(frozen=True)
@@ -348,9 +357,9 @@ class Function:
     """
 
     name: str
-    parameters: tuple[tuple[str, str], ...]
-    returns: str | None  # expression type, None for procedures
-    locals: dict[str, str]
+    parameters: tuple[tuple[str, Type], ...]
+    returns: Type | None  # expression type, None for procedures
+    locals: dict[str, Type]
     body: tuple[Stmt, ...]
     reads: frozenset[str]
     writes: frozenset[str]

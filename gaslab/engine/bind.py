@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.chance import Draw
+from gaslab.compiler.parse.convert import named
 from gaslab.compiler.sides import WRITTEN, conflict
 from gaslab.compiler.tree import Tree, Variable
 from gaslab.engine.chance import Starts
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from gaslab.program import VertexProgram
 
 log = logging.getLogger("gaslab")
+
+
+def shapes_of(program: VertexProgram) -> dict[str, int]:
+    """Return the parameters that may be lengths of fields, for `parse`."""
+    values = program.parameters()
+    whole = (int, np.integer)
+    return {n: int(x) for n, x in values.items() if isinstance(x, whole) and not isinstance(x, bool)}
 
 
 def bind_parameters(tree: Tree, program: VertexProgram, graph: Graph) -> list[Any]:
@@ -77,6 +85,11 @@ def bind_edge_fields(
     for k, variable in enumerate(tree.edge_fields):
         column = columns.get(variable.name, variable.name)
         if column is not None and column in graph.edge_columns:
+            if variable.shape:
+                raise UsageError(
+                    f"{tree.name}'s edge field {variable.name!r} is {named(variable.type)} and cannot be "
+                    f"bound to a column; columns={{{variable.name!r}: None}} leaves it at its default"
+                )
             values = converted(graph.edge_columns[column], variable, column)
             fields.append(values.copy() if variable.name in written else values)
             bound.append(f"{variable.name} = column {column!r}")
@@ -91,9 +104,12 @@ def bind_edge_fields(
             )
         dtype, default = dtype_of(variable.storage), variable.default
         if isinstance(default, Draw):
-            fields.append(starts.of_edges(default, k, dtype))
+            fields.append(starts.of_edges(default, k, dtype, variable.shape))
+        elif variable.shape:
+            fields.append(np.full((graph.local.num_edges, *variable.shape), default, dtype))
         else:
-            fields.append(graph.local.everywhere(default, dtype))
+            number: Any = default
+            fields.append(graph.local.everywhere(number, dtype))
         bound.append(f"{variable.name} = {variable.default!r} on every edge")
     if bound and graph.comm.rank == 0:
         log.info("%s: %s", tree.name, "; ".join(bound))

@@ -45,6 +45,7 @@ class Field:
     storage: str
     default: Any
     required: bool
+    shape: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,18 @@ def storage_of(annotation: Any) -> str:
     return _STORAGE[getattr(annotation, "__origin__", annotation)]
 
 
-def fields_of(cls: type, base: type) -> dict[str, Field]:
+def fields_of(cls: type, base: type, program: words.VertexProgram) -> dict[str, Field]:
     """Return the fields of a nested ``Vertex`` or ``Edge``; one without a default starts at zero."""
-    return {
-        name: Field(storage_of(annotation), getattr(cls, name, 0), not hasattr(cls, name))
-        for name, annotation in annotations_of(cls, base).items()
-    }
+    return {name: _field(cls, name, a, program) for name, a in annotations_of(cls, base).items()}
+
+
+def _field(cls: type, name: str, annotation: Any, program: words.VertexProgram) -> Field:
+    said = getattr(cls, name, None)
+    if not isinstance(said, words.Field):
+        return Field(storage_of(annotation), getattr(cls, name, 0), not hasattr(cls, name))
+    shape = tuple(getattr(program, n) if isinstance(n, str) else n for n in said.shape)
+    storage = storage_of(said.dtype or float) if shape else storage_of(annotation)
+    return Field(storage, said.init, False, shape)
 
 
 def combiner_of(function: types.FunctionType, name: str, owner: type) -> Combiner:

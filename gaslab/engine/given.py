@@ -66,11 +66,13 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> np
         content = _content(variable, list(data.values()), graph)
         return _placed(variable, default, gids, content, masters, graph)
     values = np.asarray(data)
-    if values.ndim == 0:
-        values = np.broadcast_to(values, graph.num_vertices)
-    if values.shape != (graph.num_vertices,):
+    whole = (graph.num_vertices, *variable.shape)
+    if values.shape in ((), variable.shape):
+        values = np.broadcast_to(values, whole)
+    if values.shape != whole:
+        rows = f"rows of shape {variable.shape}, " if variable.shape else ""
         raise UsageError(
-            f"init={{{variable.name!r}: ...}} has shape {values.shape}; one value per vertex, "
+            f"init={{{variable.name!r}: ...}} has shape {values.shape}; {rows}one value per vertex, "
             f"{graph.num_vertices}, in the order of the sorted ids is needed (or a dict by id)"
         )
     return converted(_content(variable, values[masters], graph), variable, variable.name)
@@ -110,8 +112,13 @@ def _placed(
             f"init={{{variable.name!r}: ...}} leaves out {missing} vertices and the field has no default; "
             'name every vertex (an earlier result must be whole: on="all")'
         )
-    full = np.empty(masters.size, dtype_of(variable.storage))
+    full = np.empty((masters.size, *variable.shape), dtype_of(variable.storage))
     full[:] = default
+    if values.size and values.shape[1:] != variable.shape:
+        raise UsageError(
+            f"init={{{variable.name!r}: ...}} has values of shape {values.shape[1:]}; "
+            f"{variable.shape} is needed"
+        )
     if found.any():
         full[found] = converted(values[place[found]], variable, variable.name)
     return full

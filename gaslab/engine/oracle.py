@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.parse import parse_phases
-from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_sides
+from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_sides, shapes_of
 from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
@@ -33,7 +33,7 @@ def run_on_graph(
 ) -> Result:
     """Run *program* by the reference engine; the arguments and the answer are `gaslab.run`'s."""
     comm, local, began = graph.comm, graph.local, time.perf_counter()
-    tree, *_ = trees = parse_phases(type(program), debugging=True)
+    tree, *_ = trees = parse_phases(type(program), shapes_of(program), debugging=True)
     written = frozenset(name for one in trees for name in one.written_edges())
     check_sides(trees, graph)
     params = bind_parameters(tree, program, graph)
@@ -77,10 +77,12 @@ def run_on_graph(
         if v.storage == "id":
             # Min and Max over nobody are no vertex; in a result that is what lies outside all ids.
             values = [position.get(x, x if isinstance(x, int) else OUTSIDE) for x in values]
-        vertices[v.name] = np.array(values, dtype_of(v.storage))
+        vertices[v.name] = np.array(values, dtype_of(v.storage)).reshape(-1, *v.shape)
     first = sum(comm.allgather(local.num_edges)[: comm.rank])
     edges = {
-        v.name: np.array(answer.edges[v.name][first : first + local.num_edges], dtype_of(v.storage))
+        v.name: np.array(answer.edges[v.name][first : first + local.num_edges], dtype_of(v.storage)).reshape(
+            -1, *v.shape
+        )
         for v in tree.edge_fields
         if v.name in answer.edges
     }

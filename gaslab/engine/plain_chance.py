@@ -86,16 +86,31 @@ class PlainChance:
             self.count += used
         return number(_shaped(kind, tuple(map(_plain, arguments)), words))
 
-    def vertex_start(self, draw: Draw, index: int, vertex: Any, parameters: dict[str, Any]) -> Any:
+    def vertex_start(
+        self, draw: Draw, index: int, vertex: Any, parameters: dict[str, Any], shape: tuple[int, ...] = ()
+    ) -> Any:
         """Return where vertex field number *index* starts."""
-        words = self.block(0, index * 16 + FIELD, self.position[vertex])
-        return _shaped(draw.kind, draw.values(parameters), words)
+        return self.start(draw, index * 16 + FIELD, self.position[vertex], parameters, shape)
 
-    def edge_start(self, draw: Draw, index: int, parameters: dict[str, Any]) -> list[Any]:
+    def edge_start(
+        self, draw: Draw, index: int, parameters: dict[str, Any], shape: tuple[int, ...] = ()
+    ) -> list[Any]:
         """Return where edge field number *index* starts, for all edges."""
-        arguments = draw.values(parameters)
         moment = index * 16 + EDGE_FIELD
-        return [_shaped(draw.kind, arguments, self.block(0, moment, key)) for key in self.keys]
+        return [self.start(draw, moment, key, parameters, shape) for key in self.keys]
+
+    def start(
+        self, draw: Draw, moment: int, unit: int, parameters: dict[str, Any], shape: tuple[int, ...]
+    ) -> Any:
+        """Return a number, or nested lists of them: element k, counted row by row, is draw number k."""
+        arguments, each = draw.values(parameters), range(math.prod(shape))
+        numbers = [_shaped(draw.kind, arguments, self.block(k, moment, unit)) for k in each]
+        if not shape:
+            return numbers[0]
+        length = math.prod(shape[1:])
+        return numbers if len(shape) == 1 else [
+            numbers[k : k + length] for k in range(0, len(numbers), length)
+        ]  # fmt: skip
 
 
 def _plain(x: Any) -> Any:

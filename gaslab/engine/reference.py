@@ -8,23 +8,39 @@ is `_Run.superstep`, and what the language means is what stands there.
 
 from __future__ import annotations
 
+import functools
+import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from gaslab import chance
 from gaslab import program as words
 from gaslab.chance import EDGE_PHASES, Draw, drawing
-from gaslab.engine import arithmetic, plain_chance
+from gaslab.engine import arithmetic, plain_chance, reference_arrays
 from gaslab.engine.arithmetic import Fault, narrow, number
-from gaslab.engine.declared import Combiner, aggregators_of, combiner_of, fields_of, storage_of, translated
+from gaslab.engine.declared import (
+    Combiner,
+    Field,
+    aggregators_of,
+    combiner_of,
+    fields_of,
+    storage_of,
+    translated,
+)
 from gaslab.engine.plain_chance import PlainChance
+from gaslab.engine.reference_arrays import SINGULAR, field_row
 from gaslab.engine.reference_visit import visit_order
 from gaslab.engine.turns import turns_of
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound, nearest
 
-_OURS = (__file__, arithmetic.__file__, plain_chance.__file__, chance.__file__)
+_NOT_THE_USERS = (
+    *(__file__, arithmetic.__file__, plain_chance.__file__, chance.__file__),
+    *(reference_arrays.__file__, words.__file__, os.path.dirname(np.__file__)),
+)
 
 
 @dataclass
@@ -118,7 +134,14 @@ class _Vertex:
         if run.writable is not self and run.phase != "visit":
             raise ProgramError(f"{run.phase} cannot write the vertex field {name!r}; init and apply can")
         if run.phase != "init" or name not in run.given:
-            vars(self)[name] = narrow(run.vertex_fields[name].storage, value)
+            run.put(self, name, run.vertex_fields[name], value)
+
+    def may_write(self, name: str) -> bool:
+        """Raise where this phase may not write an element of a field; return whether it does."""
+        if self._run.writable is not self and self._run.phase != "visit":
+            phase = self._run.phase
+            raise ProgramError(f"{phase} cannot write the vertex field {name!r}; init and apply can")
+        return self._run.phase != "init" or name not in self._run.given
 
     def signal(self, message: Any = None, priority: Any = 0) -> None:
         """Make this vertex run in a later superstep; its apply sees *message*, combined."""
@@ -148,11 +171,20 @@ class _Edge:
         if run.phase not in ("scatter", "visit"):
             raise ProgramError(f"{run.phase} cannot write the edge field {name!r}; scatter can")
         run.written.add(name)
-        vars(self)[name] = narrow(run.edge_fields[name].storage, value)
+        run.put(self, name, run.edge_fields[name], value)
+
+    def may_write(self, name: str) -> bool:
+        """Raise where this phase may not write an element of a field."""
+        if self._run.phase not in ("scatter", "visit"):
+            raise ProgramError(f"{self._run.phase} cannot write the edge field {name!r}; scatter can")
+        self._run.written.add(name)
+        return True
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of the language as Python's own."""
+    """Return a number of the language as Python's own, an array as lists of them."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     return float(value) if isinstance(value, float) else int(value)
@@ -176,8 +208,8 @@ class _Run:
         cls = type(program)
         self.chance = PlainChance(seed, getattr(cls, "rng", "counter") == "stream")
         self.program, self.cls = program, cls
-        self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex)
-        self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge)
+        self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
+        self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
         self.computing = translated(cls)
         self.turns, self.done = turns_of(cls, self.computing)
         self.turn = self.turns[0]
@@ -230,16 +262,24 @@ class _Run:
                 raise UsageError(f"{self.cls.__name__} needs an edge column {name!r}: it has no default")
             default = [field.default] * len(self.edges)
             if isinstance(field.default, Draw):
-                default = self.chance.edge_start(field.default, k, self.program.parameters())
+                default = self.chance.edge_start(field.default, k, self.program.parameters(), field.shape)
             values = columns.get(name) or default
             for e, value in zip(self.edges, values, strict=True):
-                vars(e)[name] = narrow(field.storage, value)
+                self.put(e, name, field, value)
         self.parameters = {}
         for name, annotation in words.parameter_annotations(self.cls).items():
             value = getattr(self.program, name)
             if storage_of(annotation) == "id" and value not in by_id:
                 raise VertexNotFound(f"{self.cls.__name__}({name}={value!r}): no such vertex in the graph")
             self.parameters[name] = narrow(storage_of(annotation), value)
+
+    def put(self, owner: _Vertex | _Edge, name: str, field: Field, value: Any) -> None:
+        """Store a value in a field, in its storage type."""
+        if field.shape:
+            may_write = functools.partial(owner.may_write, name)
+            vars(owner)[name] = field_row(field.storage, field.shape, value, may_write)
+        else:
+            vars(owner)[name] = narrow(field.storage, value)
 
     def beside(self, v: _Vertex, direction: int) -> Iterator[tuple[_Edge, _Vertex]]:
         """Yield v's edges in a direction, with the vertex across; a loop stands there once per end."""
@@ -269,8 +309,9 @@ class _Run:
             for v in self.vertices:
                 default = first if field.storage == "id" and field.required else field.default
                 if isinstance(default, Draw):
-                    default = self.chance.vertex_start(default, k, v.id, self.program.parameters())
-                vars(v)[name] = narrow(field.storage, values.get(v.id, default))
+                    parameters = self.program.parameters()
+                    default = self.chance.vertex_start(default, k, v.id, parameters, field.shape)
+                self.put(v, name, field, values.get(v.id, default))
         if "init" in self.turn.methods:
             for v in self.vertices:
                 self.call("init", v)
@@ -406,9 +447,10 @@ class _Run:
         before = drawing.set(self.chance.draw)
         try:
             return (function or self.turn.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
-        except (Fault, ZeroDivisionError) as fault:
+        except (Fault, ZeroDivisionError, np.linalg.LinAlgError) as fault:
             frames = traceback.extract_tb(fault.__traceback__)
-            user = next(f for f in reversed(frames) if f.filename not in _OURS)
+            user = next(f for f in reversed(frames) if not f.filename.startswith(_NOT_THE_USERS))
+            fault = fault if isinstance(fault, (Fault, ZeroDivisionError)) else Fault(SINGULAR)
             raise ExecutionError(
                 f"{user.filename}:{user.lineno}: {self.cls.__name__} failed at vertex {v.id} in superstep "
                 f"{self.superstep_number}: {fault}\n    {user.line}"

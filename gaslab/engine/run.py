@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab import launch
 from gaslab.compiler import compile_phases
-from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_ends, check_sides
+from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_ends, check_sides, shapes_of
 from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
@@ -105,7 +105,7 @@ def run(
         return run_on_graph(program, graph, max_iterations, init, columns, seed, on)
     comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
     threads = launch.choose_threads(threads, comm.local_ranks, comm.rank)
-    compiled = compile_phases(type(program), comm, compile)
+    compiled = compile_phases(type(program), comm, compile, shapes_of(program))
     tree = compiled[0].tree
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
     check_ends([one.tree for one in compiled], graph.directed)

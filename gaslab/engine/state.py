@@ -85,13 +85,14 @@ class RunState:
         for k, variable in enumerate(tree.vertex_fields):
             dtype = dtype_of(variable.storage)
             default: Any = 0 if variable.required else variable.default
+            shape = (n, *variable.shape)
             if first:
                 values = first.fields[k]
             elif isinstance(default, Draw):
                 assert starts is not None
-                values = starts.of_vertices(default, k, dtype)
+                values = starts.of_vertices(default, k, dtype, variable.shape)
             else:
-                values = np.full(n, default, dtype) if default else np.zeros(n, dtype)
+                values = np.full(shape, default, dtype) if default else np.zeros(shape, dtype)
             fields.append(values)
             if tree.double_buffered(variable.name) and k not in spare:
                 spare[k] = [values, values.copy()]
@@ -120,7 +121,7 @@ class RunState:
         for k, variable in enumerate(self.tree.vertex_fields):
             if variable.name in masters_values:
                 values = masters_values[variable.name]
-                self.fields[k][: values.size] = values
+                self.fields[k][: len(values)] = values
                 bits |= 1 << k
         return bits
 

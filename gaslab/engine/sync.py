@@ -214,7 +214,7 @@ class Synchronous:
             return
         for current, following in zip(state.fields, state.next_fields, strict=True):
             if current is not following and frontier.ids is not None:
-                changed = np.empty(frontier.ids.size, current.dtype)
+                changed = np.empty((frontier.ids.size, *current.shape[1:]), current.dtype)
                 pack.take(following, frontier.ids, changed)
                 pack.put(current, frontier.ids, changed)
 

@@ -5,7 +5,18 @@ engines, ranks and threads take the same branches. The graphs they run on have t
 ``weight`` (eighths) and ``cost`` (small integers).
 """
 
-from tests.zoo import aggregators, arithmetic, chance, control, edge_fields, gathers, phases, signals, visits
+from tests.zoo import (
+    aggregators,
+    arithmetic,
+    arrays,
+    chance,
+    control,
+    edge_fields,
+    gathers,
+    phases,
+    signals,
+    visits,
+)
 from tests.zoo.case import CASES, Case
 
 __all__ = [
@@ -13,6 +24,7 @@ __all__ = [
     "Case",
     "aggregators",
     "arithmetic",
+    "arrays",
     "chance",
     "control",
     "edge_fields",

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gaslab.compiler.emit import aggregate, chance, context, gather, phases, pull, visit
+from gaslab.compiler.emit import aggregate, arrays, chance, context, gather, phases, pull, visit
 from gaslab.compiler.emit.body import Body
-from gaslab.compiler.emit.names import C_TYPE, aggregate_name, helper_name
+from gaslab.compiler.emit.names import aggregate_name, helper_name
 from gaslab.compiler.emit.prelude import FAULTS, HEAD, helpers_for
 from gaslab.compiler.tree import STORAGE, Function, Tree
 
@@ -41,9 +41,7 @@ def _function(head: str, body: Body) -> str:
 def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
     """A method of a vertex alone; `const` keeps what may only read from writing."""
     vertex = "gl_vertex" if function.name in ("init", "apply") else "const gl_vertex"
-    kind = C_TYPE[function.returns] if function.returns else "void"
-    parameters = "".join(f", {C_TYPE[k]} l_{p}" for p, k in function.parameters)
-    head = f"GL_INLINE {kind} gl_do_{name}(gl_context *c, {vertex} *n{more}{parameters})"
+    head = arrays.head(function, f"gl_do_{name}", f"gl_context *c, {vertex} *n{more}")
     signal, deliver = "gl_signal(w, {at});", ""
     if tree.message is not None:
         c_type = STORAGE[tree.message.storage][1]
@@ -54,10 +52,7 @@ def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
 def _helpers(tree: Tree) -> list[str]:
     texts = []
     for k, function in enumerate(tree.helpers):
-        kind = C_TYPE[function.returns] if function.returns else "void"
-        parameters = "".join(f", {C_TYPE[k]} l_{p}" for p, k in function.parameters)
-        head = f"GL_INLINE {kind} {helper_name(tree, k)}(gl_context *c{parameters})"
-        texts.append(_function(head, Body(tree, function)))
+        texts.append(_function(arrays.head(function, helper_name(tree, k)), Body(tree, function)))
     return texts
 
 

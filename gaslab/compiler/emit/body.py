@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit import chance
+from gaslab.compiler.emit.arrays import ArrayBody, declaration, row
 from gaslab.compiler.emit.names import (
     C_TYPE,
     aggregate_name,
@@ -29,7 +30,7 @@ ARITHMETIC = {("//", "int"): "gl_floor_divide_i", ("%", "int"): "gl_modulo_i",
               ("<<", "int"): "gl_shift_left", (">>", "int"): "gl_shift_right"}  # fmt: skip
 
 
-class Body:
+class Body(ArrayBody):
     """Emits the statements of one function of a tree.
 
     *near* is the role (``"v"`` or ``"nbr"``) whose values are in ``n``; *signal* is the C statement
@@ -54,11 +55,11 @@ class Body:
         given = {name for name, _ in self.function.parameters}
         for name, kind in self.function.locals.items():
             if name not in given:
-                self.put(f"{C_TYPE[kind]} l_{name} = 0;")
+                self.put(declaration(kind, f"l_{name}"))
         if begin := chance.begin(self.tree, self.function):
             self.put(begin)
         self.block(self.function.body)
-        if self.function.returns is not None:
+        if isinstance(self.function.returns, str):
             self.put("return 0;")
         return "".join(self.lines)
 
@@ -92,16 +93,57 @@ class Body:
             self.nested(f"while (!c->code && {self.expr(s.test)})", s.body)
         elif isinstance(s, t.ForRange):
             self.for_range(s)
+        elif isinstance(s, t.Each):
+            self.each(s)
+        elif isinstance(s, t.Solve):
+            self.solve(s)
         elif isinstance(s, t.Break):
             self.put("break;")
         elif isinstance(s, t.Continue):
             self.put("continue;")
         elif isinstance(s, t.Return):
-            self.put("return;" if s.value is None else f"return {self.expr(s.value)};")
+            self.give_back(s)
         else:
             self.send(s)
 
+    def give_back(self, s: t.Return) -> None:
+        if s.value is not None and isinstance(s.value.type, t.Array):
+            assert isinstance(s.value, t.Local)
+            self.put(f"__builtin_memcpy(result, l_{s.value.name}, {s.value.type.size} * sizeof *result);")
+            self.put("return;")
+            return
+        self.put("return;" if s.value is None else f"return {self.expr(s.value)};")
+
+    def array(self, place: t.VertexField | t.EdgeField | t.Local) -> str:
+        if isinstance(place, t.Local):
+            return f"l_{place.name}"
+        if isinstance(place, t.EdgeField):
+            field = self.tree.edge_fields[place.index]
+            return "(&" + row(field, f"c->{edge_name(self.tree, place.index)}", "e") + ")"
+        field, name = self.tree.vertex_fields[place.index], field_name(self.tree, place.index)
+        if place.role == self.near:
+            return f"n->{name}"
+        vertex = "v" if self.function.name == "visit" and place.role == "v" else "x"
+        return "(&" + row(field, f"c->{name}", vertex) + ")"
+
+    def assign_element(self, target: t.Element, s: t.Assign) -> None:
+        storage = self.storage(target.array)
+        place = f"{self.array(target.array)}[{self.expr(target.index)}]"
+        if self.function.name == "visit" and isinstance(target.array, t.VertexField):
+            place = f"*({STORAGE[storage][1]} *)&{place}"
+        store = f"{place} = {narrowed(storage, self.expr(s.value), s.site)};"
+        if self.function.name == "init" and isinstance(target.array, t.VertexField):
+            store = f"if (!(c->given >> {target.array.index} & 1)) {store}"
+        self.put(store)
+
     def assign(self, s: t.Assign) -> None:
+        if isinstance(s.target, t.Element):
+            self.assign_element(s.target, s)
+            return
+        if isinstance(s.value, t.CallHelper) and isinstance(s.value.type, t.Array):
+            assert isinstance(s.target, t.Local)
+            self.put(self.expr(s.value)[:-1] + f", l_{s.target.name});")
+            return
         target, value = s.target, self.expr(s.value)
         if isinstance(target, t.Local):
             self.put(f"l_{target.name} = {value};")
@@ -191,6 +233,12 @@ class Body:
             return widened(self.tree.edge_fields[x.index].storage, f"c->{place}")
         if isinstance(x, t.Forward):
             return "forward"
+        if isinstance(x, t.Element):
+            return self.element(x)
+        if isinstance(x, t.Index):
+            return self.index(x)
+        if isinstance(x, t.Reduce):
+            return self.reduce(x)
         if isinstance(x, t.Unary):
             return f"({'!' if x.op == 'not' else x.op}{self.expr(x.operand)})"
         if isinstance(x, t.Binary):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler.emit import chance
+from gaslab.compiler.emit.arrays import member
 from gaslab.compiler.emit.names import (
     ATTRIBUTES,
     C_TYPE,
@@ -13,7 +14,7 @@ from gaslab.compiler.emit.names import (
     field_name,
     param_name,
 )
-from gaslab.compiler.tree import STORAGE, Tree
+from gaslab.compiler.tree import STORAGE, Tree, element_of
 
 POSITIONS = {"in_begin": "int64_t", "out_begin": "int64_t",
              "in_neighbor": "int32_t", "out_neighbor": "int32_t", "out_slot": "int32_t"}  # fmt: skip
@@ -43,12 +44,13 @@ def context(tree: Tree) -> str:
         )
     members += [(f"{kind} ", name, f"w->{name}") for name, kind in SCALARS.items()]
     for k, p in enumerate(tree.params):
-        members.append((f"{C_TYPE[p.type]} ", param_name(tree, k), f"w->param[{k}].{MEMBER[p.type]}"))
+        kind = element_of(p.type)
+        members.append((f"{C_TYPE[kind]} ", param_name(tree, k), f"w->param[{k}].{MEMBER[kind]}"))
     for k, a in enumerate(tree.aggregators):
         kind = a.combiner.type
         members.append((f"{C_TYPE[kind]} ", aggregate_name(tree, k), f"w->aggregate[{k}].{MEMBER[kind]}"))
     members += chance.STATE if tree.draws else ()
-    values = [f"{STORAGE[f.storage][1]} {field_name(tree, k)};" for k, f in enumerate(tree.vertex_fields)]
+    values = [member(f, field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]
     lines = "\n    ".join
     return (
         f"\ntypedef struct {{\n    int64_t code, site;\n    {lines(f'{k}{n};' for k, n, _ in members)}\n"

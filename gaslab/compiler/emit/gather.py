@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gaslab.compiler.emit.names import ATTRIBUTES, C_TYPE, combined, constant, field_name, identity, narrowed
 from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load
-from gaslab.compiler.tree import STORAGE, Tree
+from gaslab.compiler.tree import STORAGE, Array, Tree
 
 
 def gather_row(tree: Tree) -> str:
@@ -47,12 +47,18 @@ def gather_row(tree: Tree) -> str:
 
 def look_ahead(tree: Tree, names: frozenset[str], neighbor: str) -> str:
     """Return the statements that ask early for what is read of the far vertices (see ``gl_ahead``)."""
-    arrays = [field_name(tree, k) for k, field in enumerate(tree.vertex_fields) if field.name in names]
-    arrays += [name for name in ATTRIBUTES if name in names]
-    if not arrays:
+    arrays = [(field_name(tree, k), field) for k, field in enumerate(tree.vertex_fields)]
+    far = [(name, field.type.size if isinstance(field.type, Array) else 1)
+           for name, field in arrays if field.name in names]  # fmt: skip
+    far += [(name, 1) for name in ATTRIBUTES if name in names]
+    if not far:
         return ""
     places = [neighbor.format(p=f"(p + GL_AHEAD + {k})") for k in range(4)]
-    fetches = [f"__builtin_prefetch(&c->{array}[{place}]);" for array in arrays for place in places]
+    fetches = [
+        f"__builtin_prefetch(&c->{array}[{place if size == 1 else f'(int64_t){place} * {size}'}]);"
+        for array, size in far
+        for place in places
+    ]
     lines = "\n                ".join(fetches)
     return f"            if (p < ahead) {{\n                {lines}\n            }}\n"
 

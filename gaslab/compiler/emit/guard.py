@@ -53,4 +53,4 @@ def harmless(node: Any) -> bool:
         return node.function in ("abs", "min", "max")
     if isinstance(node, t.Cast):
         return not (node.type == "int" and node.operand.type == "float")
-    return not isinstance(node, t.CallHelper | t.Draw)
+    return not isinstance(node, t.CallHelper | t.Draw | t.Index | t.Reduce)

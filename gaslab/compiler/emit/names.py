@@ -38,7 +38,7 @@ def by_source(tree: Tree) -> tuple[int, ...]:
     if any(tree.writes(name, "e") for name in tree.functions):
         return ()
     read = tree.reads("scatter", "e")
-    return tuple(k for k, field in enumerate(tree.edge_fields) if field.name in read)
+    return tuple(k for k, field in enumerate(tree.edge_fields) if field.name in read and not field.shape)
 
 
 def param_name(tree: Tree, index: int) -> str:

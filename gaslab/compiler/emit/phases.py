@@ -19,7 +19,7 @@ from gaslab.compiler.emit.names import (
     narrowed,
     widened,
 )
-from gaslab.compiler.tree import STORAGE, Combiner, Tree
+from gaslab.compiler.tree import STORAGE, Array, Combiner, Tree
 
 # Each way to walk a vertex's edges: row bounds, neighbour and slot by position p.
 ROWS = {
@@ -55,11 +55,26 @@ def edge(tree: Tree, row: str, p: str) -> tuple[str, str]:
     return (row, f"{slot}, {p}" if row == "out" else slot) if by_source(tree) else ("in", slot)
 
 
-def load(tree: Tree, names: frozenset[str] | set[str], vertex: str = "v") -> str:
-    """Return the statements that bring the named values of a vertex into ``n``."""
+def load(
+    tree: Tree, names: frozenset[str] | set[str], vertex: str = "v", writes: frozenset[str] = frozenset(),
+    into: str = "vertex_next",
+) -> str:  # fmt: skip
+    """Return the statements that bring the named values of a vertex into ``n``.
+
+    Of an array it is where its elements are: those of *writes* are where they are to be written.
+    """
     lines = []
     for k, field in enumerate(tree.vertex_fields):
-        if field.name in names:
+        name, kind = field_name(tree, k), field.type
+        if field.name in names and isinstance(kind, Array):
+            c_type, here = STORAGE[field.storage][1], f"c->{name} + {vertex} * {kind.size}"
+            if field.name not in writes:
+                lines.append(f"n->{name} = ({c_type} *)({here});")
+                continue
+            lines.append(f"n->{name} = ({c_type} *)w->{into}[{k}] + {vertex} * {kind.size};")
+            if tree.double_buffered(field.name) and into == "vertex_next":
+                lines.append(f"__builtin_memcpy(n->{name}, {here}, {kind.size} * sizeof({c_type}));")
+        elif field.name in names:
             lines.append(f"n->{field_name(tree, k)} = c->{field_name(tree, k)}[{vertex}];")
     lines += [f"n->{name} = c->{name}[{vertex}];" for name in ATTRIBUTES if name in names]
     lines += [f"n->here = {vertex};"] if "#" in names else []
@@ -71,20 +86,21 @@ def store(tree: Tree, names: frozenset[str], into: str) -> str:
     return "".join(
         f"        (({STORAGE[field.storage][1]} *)w->{into}[{k}])[v] = n->{field_name(tree, k)};\n"
         for k, field in enumerate(tree.vertex_fields)
-        if field.name in names
+        if field.name in names and not field.shape
     )
 
 
 def masters(tree: Tree, name: str) -> str:
     """``gl_init``, ``gl_start`` and ``gl_active``."""
-    names = tree.reads(name, "v") | tree.writes(name)
+    names, writes = tree.reads(name, "v") | tree.writes(name), tree.writes(name)
     call = f"gl_do_{name}(c, n)"
     act = (
         f"        {call};\n{FAULT_CHECK}{store(tree, tree.writes(name), 'vertex')}"
         if name == "init"
         else (f"        w->active[v] = {call};\n{FAULT_CHECK}")
     )
-    return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{load(tree, names)}{act}    }}\n    return 0;\n}}\n"
+    act = load(tree, names, writes=writes, into="vertex") + act
+    return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{act}    }}\n    return 0;\n}}\n"
 
 
 def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
@@ -161,7 +177,7 @@ def near_arguments(tree: Tree, name: str) -> str:
 
 def apply(tree: Tree) -> str:
     """``gl_apply`` and, where there is a gather, ``gl_gather_apply``."""
-    function = tree.functions["apply"]
+    function, writes = tree.functions["apply"], tree.writes("apply")
     fields = tree.reads("apply", "v") | tree.writes("apply") | aggregated(tree)
     takes = {name for name, _ in function.parameters}
     message = ""
@@ -176,9 +192,8 @@ def apply(tree: Tree) -> str:
         assert tree.gather is not None
         c_type = STORAGE[tree.gather.storage][1]
         given = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
-    text = with_aggregates(
-        "gl_apply", f"{load(tree, fields)}        gl_do_apply(c, n{near}{given}{message});\n{after}", tree
-    )
+    call = f"        gl_do_apply(c, n{near}{given}{message});\n"
+    text = with_aggregates("gl_apply", f"{load(tree, fields, writes=writes)}{call}{after}", tree)
     if tree.gather is None:
         return text
     c_type = STORAGE[tree.gather.storage][1]
@@ -186,7 +201,7 @@ def apply(tree: Tree) -> str:
     return text + with_aggregates(
         "gl_gather_apply",
         "        if (w->skip && w->skip[v]) continue;\n"
-        f"{load(tree, fields | tree.reads('gather', 'v'))}"
+        f"{load(tree, fields | tree.reads('gather', 'v'), writes=writes)}"
         f"        const {c_type} total = gl_gather_row(c, w, n, v);\n"
         f"        gl_do_apply(c, n{near}{passed}{message});\n{after}",
         tree,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from gaslab.compiler.emit import arrays
+
 HEAD = """\
 #define GL_INLINE static inline __attribute__((always_inline))
 #define GL_RANGE(name) __attribute__((visibility("default"))) int32_t name( \\
@@ -158,4 +160,5 @@ GL_INLINE void gl_signal(const gl_view *w, int64_t vertex) {
 def helpers_for(text: str) -> str:
     """Return the helpers that *text* names, in order."""
     used = set(re.findall(r"\bgl_\w+\b", text))
-    return "".join(helper for name, helper in HELPERS.items() if name in used)
+    known = HELPERS | arrays.HELPERS
+    return "".join(helper for name, helper in known.items() if name in used)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.emit.arrays import declaration
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.gather import look_ahead
 from gaslab.compiler.emit.guard import guard, harmless, names
@@ -74,7 +75,7 @@ class _ChoiceBody(Body):
     def text(self) -> str:
         assert self.tree.message is not None
         for name, kind in self.function.locals.items():
-            self.put(f"{C_TYPE[kind]} l_{name} = 0;")
+            self.put(declaration(kind, f"l_{name}"))
         self.block(self.chosen.before)
         message = narrowed(self.tree.message.storage, self.expr(self.chosen.message), self.chosen.site)
         self.put(f"*heard = {self.expr(self.chosen.test)};")

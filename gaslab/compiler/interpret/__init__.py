@@ -7,6 +7,8 @@ range functions are exchanged: it runs on any number of ranks.
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -15,7 +17,7 @@ from gaslab.compiler.emit.names import identity
 from gaslab.compiler.interpret import numerics
 from gaslab.compiler.interpret.body import namespace
 from gaslab.compiler.interpret.chance import Chance
-from gaslab.compiler.tree import Tree
+from gaslab.compiler.tree import Tree, element_of
 
 IN, OUT = 1, 2
 SIGNAL_BLOCK = 10  # GL_SIGNAL_BLOCK
@@ -219,7 +221,7 @@ class _Block:
         self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
         self._kinds = [a.combiner.type for a in tree.aggregators]
-        self.params = _scalars(view.param, [p.type for p in tree.params])
+        self.params = _scalars(view.param, [element_of(p.type) for p in tree.params])
         self.aggregates = _scalars(view.aggregate, self._kinds)
 
     def __getattr__(self, name: str) -> Any:
@@ -227,13 +229,29 @@ class _Block:
         setattr(self, name, value)
         return value
 
+    @functools.cached_property
+    def vertex_rows(self) -> list[Any]:
+        """For each vertex field that is an array, its elements as [vertex, element]; None for others."""
+        return [_rows(values) for values in self.vertex]
+
+    @functools.cached_property
+    def edge_rows(self) -> list[Any]:
+        return [_rows(values) for values in self.edge]
+
     def load(self, v: int) -> list[Any]:
         self.at = v
-        return [values.item(v) for values in self.vertex]
+        return [
+            values.item(v) if rows is None else rows[v].tolist()
+            for values, rows in zip(self.vertex, self.vertex_rows, strict=True)
+        ]
 
     def store(self, n: list[Any], v: int, into: list[Any], fields: list[int]) -> None:
         for k in fields:
-            into[k][v] = n[k]
+            rows = into[k]
+            if rows.ndim == 1:
+                rows[v] = n[k]
+            else:
+                rows[v].reshape(-1)[:] = n[k]
 
     def in_row(self, v: int) -> Iterator[tuple[int, int]]:
         """Yield (source, slot) of the edges that end at v."""
@@ -282,6 +300,10 @@ class _Totals:
     def __exit__(self, *_: object) -> None:
         for k in self._in_apply if self._values else ():
             self._block.out[k : k + 1].view(_SCALAR[self._block._kinds[k]])[0] = self._values[k]
+
+
+def _rows(values: Any) -> Any:
+    return None if values.ndim == 1 else values.reshape(len(values), math.prod(values.shape[1:]))
 
 
 def _scalars(table: Any, kinds: list[str]) -> list[Any]:

@@ -14,12 +14,12 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.emit.body import ARITHMETIC
 from gaslab.compiler.emit.names import INTEGER_RANGE
 from gaslab.compiler.interpret import chance, numerics
+from gaslab.compiler.interpret.arrays import PythonArrays, zero
 
 COMBINE = {"sum": "{0} + {1}", "min": "minimum({0}, {1})", "max": "maximum({0}, {1})"}
-ZERO = {"float": "0.0", "int": "0", "bool": "False", "id": "0"}
 
 
-class PythonBody:
+class PythonBody(PythonArrays):
     """Writes the statements of one function of a tree; *near* is the role whose values are in ``n``."""
 
     def __init__(self, tree: t.Tree, function: t.Function, near: str = "v") -> None:
@@ -32,12 +32,12 @@ class PythonBody:
         given = {name for name, _ in self.function.parameters}
         for name, kind in self.function.locals.items():
             if name not in given:
-                self.put(f"l_{name} = {ZERO[kind]}")
+                self.put(f"l_{name} = {zero(kind)}")
         if begin := chance.begin(self.tree, self.function):
             self.put(begin)
         self.block(self.function.body)
         if self.function.returns is not None:
-            self.put(f"return {ZERO[self.function.returns]}")
+            self.put(f"return {zero(self.function.returns)}")
         return head + "\n" + "".join(self.lines or ["    pass\n"]) + "\n"
 
     # ---- statements ----------------------------------------------------------------------------
@@ -69,12 +69,18 @@ class PythonBody:
         elif isinstance(s, t.ForRange):
             bounds = ", ".join(map(self.expr, (s.start, s.stop, s.step)))
             self.nested(f"for l_{s.target.name} in steps({bounds}, {s.site})", s.body)
+        elif isinstance(s, t.Each):
+            self.each(s)
+        elif isinstance(s, t.Solve):
+            self.solve(s)
         elif isinstance(s, t.Break):
             self.put("break")
         elif isinstance(s, t.Continue):
             self.put("continue")
         elif isinstance(s, t.Return):
-            self.put("return" if s.value is None else f"return {self.expr(s.value)}")
+            value = "" if s.value is None else f" {self.expr(s.value)}"
+            copied = s.value is not None and isinstance(s.value.type, t.Array)
+            self.put(f"return list({value})" if copied else f"return{value}")
         else:
             self.send(s)
 
@@ -93,6 +99,13 @@ class PythonBody:
 
     def assign(self, s: t.Assign) -> None:
         target, value = s.target, self.expr(s.value)
+        if isinstance(target, t.Element):
+            storage = storage_of(self.tree, target.array)
+            store = f"{self.element_place(target)} = {narrowed(storage, value, s.site)}"
+            if self.function.name == "init" and isinstance(target.array, t.VertexField):
+                store = f"if not c.given >> {target.array.index} & 1: {store}"
+            self.put(store)
+            return
         if isinstance(target, t.Local):
             self.put(f"l_{target.name} = {value}")
         elif isinstance(target, t.EdgeField):
@@ -137,6 +150,12 @@ class PythonBody:
             return f"({value} != 0)" if x.type == "bool" else value
         if isinstance(x, t.Forward):
             return "c.forward"
+        if isinstance(x, t.Element):
+            return self.element(x)
+        if isinstance(x, t.Index):
+            return f"index({self.expr(x.value)}, {x.size}, {x.site})"
+        if isinstance(x, t.Reduce):
+            return self.reduce(x)
         if isinstance(x, t.Unary):
             value = f"({x.op} {self.expr(x.operand)})"
             return f"wrap{value}" if x.type == "int" else value
@@ -186,6 +205,14 @@ class PythonBody:
         if name == "log" and len(x.arguments) == 2:
             return f"log({arguments})"
         return f"math_{name}({arguments})"
+
+
+def storage_of(tree: t.Tree, place: t.VertexField | t.EdgeField | t.Local) -> str:
+    """Return the storage type of the elements of an array."""
+    if isinstance(place, t.Local):
+        return t.WIDE[t.element_of(place.type)]
+    fields = tree.vertex_fields if isinstance(place, t.VertexField) else tree.edge_fields
+    return fields[place.index].storage
 
 
 def narrowed(storage: str, expression: str, site: int) -> str:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-DIVISION, RANGE, SHIFT, STEP = 1, 2, 3, 4  # gl_fault.code
+DIVISION, RANGE, SHIFT, STEP, INDEX, SINGULAR = 1, 2, 3, 4, 5, 6  # gl_fault.code
 _HALF, _WHOLE = 1 << 63, 1 << 64
 
 
@@ -153,3 +153,109 @@ def log(x: float, base: float) -> float:
     """Return ``math.log(x, base)`` as Python computes it."""
     one = math_function("log")
     return divide(one(x), one(base))
+
+
+# ---- arrays: flat lists, row by row ------------------------------------------------------------------
+
+
+def index(i: int, n: int, site: int) -> int:
+    if not -n <= i < n:
+        raise Fault(INDEX, site)
+    return i % n
+
+
+def sum_of_four(values: list[float], whole: bool) -> float:
+    """Return a sum in the order of the compiled one."""
+    sums = [0.0] * 4
+    end = len(values) - len(values) % 4
+    for k, value in enumerate(values):
+        sums[k % 4 if k < end else 0] += value
+    return (sums[0] + sums[1]) + (sums[2] + sums[3])
+
+
+def reduce_sum(values: list[Any], whole: bool) -> Any:
+    total = 0 if whole else 0.0
+    for value in values:
+        total = wrap(total + value) if whole else total + value
+    return total
+
+
+def reduce_prod(values: list[Any], whole: bool) -> Any:
+    total = 1 if whole else 1.0
+    for value in values:
+        total = wrap(total * value) if whole else total * value
+    return total
+
+
+def reduce_min(values: list[Any], whole: bool) -> Any:
+    return functools.reduce(minimum, values)
+
+
+def reduce_max(values: list[Any], whole: bool) -> Any:
+    return functools.reduce(maximum, values)
+
+
+def reduce_argmin(values: list[Any], whole: bool) -> int:
+    best = 0
+    for k, value in enumerate(values):
+        best = k if value < values[best] else best
+    return best
+
+
+def reduce_argmax(values: list[Any], whole: bool) -> int:
+    best = 0
+    for k, value in enumerate(values):
+        best = k if value > values[best] else best
+    return best
+
+
+def solve_lu(a: list[float], b: list[float], n: int, m: int, site: int) -> None:
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(a[i * n + k]) > abs(a[best * n + k]):
+                best = i
+        if a[best * n + k] == 0:
+            raise Fault(SINGULAR, site)
+        if best != k:
+            for j in range(k, n):
+                a[k * n + j], a[best * n + j] = a[best * n + j], a[k * n + j]
+            for j in range(m):
+                b[k * m + j], b[best * m + j] = b[best * m + j], b[k * m + j]
+        for i in range(k + 1, n):
+            f = divide(a[i * n + k], a[k * n + k])
+            for j in range(k + 1, n):
+                a[i * n + j] -= f * a[k * n + j]
+            for j in range(m):
+                b[i * m + j] -= f * b[k * m + j]
+    _substitute(a, b, n, m)
+
+
+def solve_spd(a: list[float], b: list[float], n: int, m: int, site: int) -> None:
+    for j in range(n):
+        for i in range(j):
+            a[i * n + j] = a[j * n + i]
+    for k in range(n):
+        if not a[k * n + k] > 0:
+            raise Fault(SINGULAR, site)
+        d = math.sqrt(a[k * n + k])
+        for j in range(k, n):
+            a[k * n + j] = divide(a[k * n + j], d)
+        for i in range(k + 1, n):
+            f = a[k * n + i]
+            for j in range(i, n):
+                a[i * n + j] -= f * a[k * n + j]
+        for j in range(m):
+            b[k * m + j] = divide(b[k * m + j], a[k * n + k])
+            for i in range(k + 1, n):
+                b[i * m + j] -= a[k * n + i] * b[k * m + j]
+    _substitute(a, b, n, m)
+
+
+def _substitute(a: list[float], b: list[float], n: int, m: int) -> None:
+    for i in range(n - 1, -1, -1):
+        for j in range(m):
+            x = b[i * m + j]
+            for k in range(i + 1, n):
+                x -= a[i * n + k] * b[k * m + j]
+            b[i * m + j] = divide(x, a[i * n + i])

@@ -12,6 +12,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gaslab.compiler.parse.declare import PHASES, Declared, declare
 from gaslab.compiler.parse.frame import Sites, Unit
 from gaslab.compiler.parse.helpers import Helpers
@@ -21,9 +23,11 @@ from gaslab.compiler.parse.sequence import declare_phases
 from gaslab.compiler.tree import Aggregator, Tree
 
 
-def parse(cls: type, debugging: bool = False) -> Tree:
+def parse(cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False) -> Tree:
     """Return the typed tree of program class *cls*, of its first phase if it has several.
 
+    *shapes* has the values of the int parameters, of which the tree holds for good those that are
+    the length of a field (by default the parameters' own defaults).
     With *debugging*, lines that call print() or breakpoint() are let pass and are not in the tree.
 
     Raises
@@ -32,15 +36,17 @@ def parse(cls: type, debugging: bool = False) -> Tree:
         For what is outside the language: the user's file, line and column, what is wrong and what
         to write instead, then the line itself and a caret.
     """
-    return parse_phases(cls, debugging)[0]
+    return parse_phases(cls, shapes, debugging)[0]
 
 
-def parse_phases(cls: type, debugging: bool = False) -> tuple[Tree, ...]:
+def parse_phases(
+    cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False
+) -> tuple[Tree, ...]:
     """Return the typed trees of all phases of *cls*: one for a program without ``phases``.
 
     They have the same parameters, fields and aggregators; ``init`` is in the first.
     """
-    phases = declare_phases(cls) or [declare(cls)]
+    phases = declare_phases(cls, shapes) or [declare(cls, shapes=shapes)]
     return tuple(_tree(declared, debugging, k) for k, declared in enumerate(phases))
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from gaslab.annotations import Namespace, evaluate
+from gaslab.compiler.parse.arrays import ArrayValue, flat, stored
 from gaslab.compiler.parse.calls import Calls
 from gaslab.compiler.parse.convert import named
-from gaslab.compiler.parse.fields import storage_of
+from gaslab.compiler.parse.fields import dimensions_of, storage_of
 from gaslab.compiler.parse.names import ATTRIBUTES
-from gaslab.compiler.tree import STORAGE, Assign, Const, EdgeField, Expr, Stmt, VertexField
+from gaslab.compiler.tree import STORAGE, Array, Assign, Const, EdgeField, Element, Expr, Stmt, VertexField
 from gaslab.errors import ProgramError
 
 _WRITES_VERTEX = ("init", "apply", "visit")
@@ -23,9 +25,11 @@ class Assignments(Calls):
             target = node.targets[0]
             if isinstance(target, ast.Tuple | ast.List):
                 return self.unpack(target, node)
-            return [self.store(target, self.value(node.value), node, node.value)]
-        before, kept = self.keep(self.value(node.value), node)
-        return [*before, *(self.store(target, kept, node, node.value) for target in node.targets)]
+            return self.store(target, self.value(node.value), node, node.value)
+        statements, kept = self.keep(self.value(node.value), node)
+        for target in node.targets:
+            statements += self.store(target, kept, node, node.value)
+        return statements
 
     def unpack(self, targets: ast.Tuple | ast.List, node: ast.Assign) -> list[Stmt]:
         """``a, b = x, y``: every value is computed before any target is written."""
@@ -45,21 +49,24 @@ class Assignments(Calls):
             statements, one = self.keep(self.value(value), node)
             before += statements
             kept.append(one)
-        parts = zip(targets.elts, kept, values.elts, strict=True)
-        return before + [self.store(target, one, node, value) for target, one, value in parts]
+        for target, one, value in zip(targets.elts, kept, values.elts, strict=True):
+            before += self.store(target, one, node, value)
+        return before
 
-    def keep(self, value: Expr, node: ast.AST) -> tuple[list[Stmt], Expr]:
+    def keep(self, value: Any, node: ast.AST) -> tuple[list[Stmt], Any]:
         """Return *value* by way of a local of its own, so that later writes leave it alone."""
+        if isinstance(value, ArrayValue):
+            return [], stored(self.temporary(value, node))
         if isinstance(value, Const):
             return [], value
         local = self.new_local("_value", value.type, node)
         return [Assign(local, self.widened(value, local.type), self.site(node))], local
 
     def do_AugAssign(self, node: ast.AugAssign) -> list[Stmt]:
-        if not isinstance(node.target, ast.Name):
+        if isinstance(node.target, ast.Attribute):
             self.writable(node.target)  # a rule broken by the write comes before one broken by the read
         value = self.binary(node.op, self.value(node.target), self.value(node.value), node)
-        return [self.store(node.target, value, node, node.value)]
+        return self.store(node.target, value, node, node.value)
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> list[Stmt]:
         if not isinstance(node.target, ast.Name):
@@ -67,7 +74,10 @@ class Assignments(Calls):
                 node.target, "a field has its type in class Vertex or Edge; assign it without one"
             )
         name, text = node.target.id, ast.unparse(node.annotation)
-        storage = storage_of(evaluate(text, Namespace(self.closure, self.source.function.__globals__)))
+        meant = evaluate(text, Namespace(self.closure, self.source.function.__globals__))
+        if dimensions_of(meant) and node.value:
+            return self.store(node.target, self.value(node.value), node, node.value)
+        storage = storage_of(meant)
         if storage is None:
             raise self.error(node.annotation, f"type {text} is not in the language; write float, int or bool")
         kind = STORAGE[storage][0]
@@ -76,19 +86,75 @@ class Assignments(Calls):
                 node, f"{name!r} is declared {named(self.annotated[name])} elsewhere; use two names"
             )
         self.settle(name, kind, node)
-        return [self.store(node.target, self.value(node.value), node, node.value)] if node.value else []
+        return self.store(node.target, self.value(node.value), node, node.value) if node.value else []
 
     # ---- targets
 
-    def store(self, target: ast.expr, value: Expr, node: ast.stmt, at: ast.AST) -> Stmt:
-        """Return the assignment of *value*, written at *at*, to a local or a field."""
+    def store(self, target: ast.expr, value: Any, node: ast.stmt, at: ast.AST) -> list[Stmt]:
+        """Return the assignment of *value*, written at *at*, to a local, a field or an element of one."""
         if isinstance(target, ast.Name):
-            return self.store_local(target, value, node, at)
+            if isinstance(value, ArrayValue):
+                return self.store_array(target, value, node, at)
+            return [self.store_local(target, value, node, at)]
+        if isinstance(target, ast.Subscript):
+            return self.store_element(target, value, node, at)
         place = self.writable(target)
         is_edge = isinstance(place, EdgeField)
         field = (self.unit.declared.edge_fields if is_edge else self.unit.declared.vertex_fields)[place.index]
         self.writes.add(f"{getattr(place, 'role', 'e')}.{field.name}")
-        return Assign(place, self.fit(value, field.type, at, ast.unparse(target)), self.site(node))
+        value = self.fit(value, field.type, at, ast.unparse(target))
+        if isinstance(value, ArrayValue):
+            return self.fill(place, value, node)
+        return [Assign(place, value, self.site(node))]
+
+    def store_array(self, target: ast.Name, value: ArrayValue, node: ast.stmt, at: ast.AST) -> list[Stmt]:
+        """Assign a whole array to a local."""
+        name = target.id
+        if name in self.entities or name in self.parameters:
+            raise self.error(target, f"{name!r} cannot be assigned; use another name")
+        if value.place is not None and isinstance(at, ast.Name | ast.Attribute | ast.IfExp):
+            self.aliases[name] = ast.unparse(at)
+        self.settle(name, value.type, at)
+        if self.assigned is not None:
+            self.assigned.add(name)
+        return self.fill(self.local(name), value, node)
+
+    def store_element(self, target: ast.Subscript, value: Any, node: ast.stmt, at: ast.AST) -> list[Stmt]:
+        """``v.x[i] = value``."""
+        owner = target.value
+        if isinstance(owner, ast.Name) and owner.id in self.names and owner.id not in self.entities:
+            base = self.value(owner)
+            if isinstance(base, ArrayValue) and owner.id in self.parameters:
+                raise self.error(target, f"{owner.id!r} is the caller's; copy it before: np.copy({owner.id})")
+            if isinstance(base, ArrayValue) and owner.id in self.aliases:
+                text = self.aliases[owner.id]
+                raise self.error(
+                    target, f"{owner.id!r} is another name of {text}; write {owner.id} = np.copy({text})"
+                )
+            place: Any = base.place if isinstance(base, ArrayValue) else None
+        else:
+            place = self.writable(owner)
+            if isinstance(place.type, Array):
+                kind = "e" if isinstance(place, EdgeField) else place.role
+                fields = self.unit.declared.edge_fields if kind == "e" else self.unit.declared.vertex_fields
+                self.writes.add(f"{kind}.{fields[place.index].name}")
+                text = ast.unparse(owner)
+                other = next((name for name, of in self.aliases.items() if of == text), None)
+                if other is not None:
+                    raise self.error(
+                        target, f"{text} has another name here, {other!r}; write {other} = np.copy({text})"
+                    )
+        if place is None or not isinstance(place.type, Array):
+            raise self.error(owner, "only vectors and matrices are indexed; this is a number")
+        indices = self.indices(target, place.type)
+        if len(indices) < len(place.type.shape):
+            raise self.error(target, "a row is not assigned at once; write a loop over its elements")
+        value = self.fit(value, place.type.element, at, ast.unparse(target))
+        return [
+            Assign(
+                Element(place, flat(indices, place.type.shape), place.type.element), value, self.site(node)
+            )
+        ]
 
     def store_local(self, target: ast.Name, value: Expr, node: ast.stmt, at: ast.AST) -> Assign:
         name = target.id
@@ -113,6 +179,7 @@ class Assignments(Calls):
             raise problem
         reads = set(self.reads)
         place = self.value(target)
+        place = place.place if isinstance(place, ArrayValue) else place
         self.reads = reads  # a field that is written is not read by that
         assert isinstance(place, VertexField | EdgeField)
         return place

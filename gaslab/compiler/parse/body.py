@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler.parse.statements import Statements
-from gaslab.compiler.tree import Assign, Function, Local, Stmt
+from gaslab.compiler.tree import Assign, Function, Local, Stmt, Type
 
 
 class Body(Statements):
@@ -14,7 +14,7 @@ class Body(Statements):
     """
 
     @property
-    def result(self) -> str | None:
+    def result(self) -> Type | None:
         """The type of what the function returns, None if it returns nothing."""
         return self.returns
 
@@ -56,6 +56,7 @@ class Body(Statements):
         self.assigned = set(self.parameters)
         self.breaks = []
         self.made = set()
+        self.pending = []
         body = self.block(self.source.node.body)
         if self.assigned is not None and (self.returns is not None or self.is_helper):
             name = self.source.node.name

@@ -10,12 +10,13 @@ from types import FunctionType
 from typing import Any
 
 from gaslab import chance
+from gaslab.compiler.parse.arrays import ArrayValue
 from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant
 from gaslab.compiler.parse.declare import PHASES
 from gaslab.compiler.parse.frame import MISSING
+from gaslab.compiler.parse.linear import Linear, is_solve_spd, numpy_word
 from gaslab.compiler.parse.names import nearest_only
-from gaslab.compiler.parse.operators import Operators
-from gaslab.compiler.tree import Binary, Call, CallHelper, Cast, Const, Expr
+from gaslab.compiler.tree import Assign, Binary, Call, CallHelper, Cast, Const, Expr, Local, element_of
 from gaslab.errors import ProgramError, nearest
 
 _ONE = (
@@ -28,14 +29,13 @@ ARITY = {
     "fma": (3, 3),
     "log": (1, 2),
 }  # of the math functions that C has too: fewest and most arguments
-BUILTINS = ("abs", "min", "max", "int", "float", "bool")
+BUILTINS = ("abs", "min", "max", "int", "float", "bool", "len")
 _KNOWN = {getattr(builtins, name): name for name in BUILTINS}
 _MATH = {getattr(math, name): name for name in ARITY if hasattr(math, name)}
 _INSTEAD: dict[Any, str] = {
     print: "run with engine='reference' to print, or write to a field and read it from the result",
     breakpoint: "run with engine='reference' to stop here",
     sum: "add the values with +",
-    len: "v.degree counts edges, self.num_vertices vertices",
     round: "write math.floor(x + 0.5)",
     pow: "write x ** y",
     range: "it stands in `for i in range(...):` alone",
@@ -48,10 +48,10 @@ _INSTEAD: dict[Any, str] = {
 }
 
 
-class Calls(Operators):
+class Calls(Linear):
     """Adds calls to the values of one function."""
 
-    def value_Call(self, node: ast.Call) -> Expr:
+    def value_Call(self, node: ast.Call) -> Any:
         callee = node.func
         if isinstance(callee, ast.Attribute):
             role = self.role(callee.value)
@@ -62,10 +62,15 @@ class Calls(Operators):
         if not isinstance(callee, ast.Name | ast.Attribute):
             raise self.error(callee, "only functions by name can be called")
         function = self.lookup(callee)
+        word = numpy_word(self.lookup, callee)
+        if word is not None:
+            return self.call_numpy(node, word or str(getattr(function, "__name__", "")))
         if function is MISSING:
             raise self.unknown_function(callee)
         if _found(function, chance.WORDS):
             return self.call_draw(node, chance.WORDS[function])
+        if is_solve_spd(function):
+            return self.call_solve_spd(node)
         if isinstance(function, FunctionType):
             return self.call_helper(node, function, None)
         if _found(function, _MATH):
@@ -77,8 +82,7 @@ class Calls(Operators):
         if name in ("min", "max"):
             return self.extreme(node, name)
         self.count(node, name, 1, 1)
-        result: Expr = getattr(self, f"call_{name}")(node)
-        return result
+        return getattr(self, f"call_{name}")(node)
 
     def unknown_function(self, callee: ast.Name | ast.Attribute) -> ProgramError:
         if isinstance(callee, ast.Name):
@@ -119,16 +123,22 @@ class Calls(Operators):
         """``min(a, b, c)`` is ``min(min(a, b), c)``, in Python's order of comparisons."""
         if len(node.args) < 2:
             raise self.error(node, f"{name} needs two values or more; write {name}(a, b)")
-        result = self.value(node.args[0])
-        for argument in node.args[1:]:
-            result, value, kind = self.join(result, self.value(argument), argument)
+        values = [self.value(argument) for argument in node.args]
+        for value, argument in zip(values, node.args, strict=True):
+            self.no_array(value, argument, name)
+        result = values[0]
+        for value, argument in zip(values[1:], node.args[1:], strict=True):
+            result, value, kind = self.join(result, value, argument)
             result = Call(name, (result, value), kind)
         return result
 
-    def call_abs(self, node: ast.Call) -> Expr:
+    def call_abs(self, node: ast.Call) -> Any:
+        array = self.value(node.args[0])
+        if isinstance(array, ArrayValue):
+            return self.function(node, "abs", array)
         value = self.number(node.args[0], "abs of")
         value = self.widened(value, "int") if value.type == "bool" else value
-        return Call("abs", (value,), value.type)
+        return Call("abs", (value,), element_of(value.type))
 
     def call_int(self, node: ast.Call) -> Expr:
         return self.whole(self.number(node.args[0], "int of"), node)
@@ -177,7 +187,7 @@ class Calls(Operators):
 
     # ---- the user's functions and methods
 
-    def call_method(self, node: ast.Call, callee: ast.Attribute) -> Expr:
+    def call_method(self, node: ast.Call, callee: ast.Attribute) -> Any:
         declared, name = self.unit.declared, callee.attr
         if name in PHASES:
             raise self.name_error(
@@ -198,7 +208,7 @@ class Calls(Operators):
             raise self.name_error(callee, f"{name} takes no parameters; write def {name}(self)")
         return self.call_helper(node, function, first[0])
 
-    def call_helper(self, node: ast.Call, function: FunctionType, me: str | None) -> Expr:
+    def call_helper(self, node: ast.Call, function: FunctionType, me: str | None) -> Any:
         """Call a function of the user's, made for these types; *me* is a method's first parameter.
 
         What the helper reads of the vertex, the edge or the program stands behind its arguments.
@@ -209,7 +219,8 @@ class Calls(Operators):
             if role is not None:
                 given[name] = role
             elif isinstance(argument, ast.expr):
-                given[name] = self.value(argument)
+                value = self.value(argument)
+                given[name] = self.in_local(value, argument) if isinstance(value, ArrayValue) else value
             else:
                 number = constant(argument)
                 if number is None:
@@ -219,14 +230,24 @@ class Calls(Operators):
                 given[name] = self.const(number, node)
         helper = self.unit.helpers.special(function, given, self, node)
         values = [value for value in given.values() if not isinstance(value, str)]
-        hidden = [self.access(value, node) for value in helper.hidden]
+        hidden = [self.as_value(self.access(value, node)) for value in helper.hidden]
+        hidden = [self.in_local(x, node) if isinstance(x, ArrayValue) else x for x in hidden]
         if "self.draws" in helper.reads:
             self.note_draw(node)
         index = self.unit.helpers.place(helper) if self.final else -1
         assert helper.result is not None  # every path of a helper returns
         if node.keywords:
             self.check_order(node, values)
-        return CallHelper(index, (*values, *hidden), helper.result)
+        call = CallHelper(index, (*values, *hidden), helper.result)
+        if isinstance(helper.result, str):
+            return call
+        target = self.new_local("_array", helper.result, node)
+        self.pending.append(Assign(target, call, self.site(node)))
+        return target
+
+    def in_local(self, value: ArrayValue, node: ast.AST) -> Local:
+        """Return a local that holds *value*, as helpers are given arrays."""
+        return value.place if isinstance(value.place, Local) else self.temporary(value, node)
 
     def bind(self, node: ast.Call, function: FunctionType, is_method: bool) -> dict[str, Any]:
         """Return the argument (a syntax node, or a default's value) of each parameter, in order."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gaslab.compiler.tree import Cast, Const, Expr
+from gaslab.compiler.tree import Array, Cast, Const, Expr, Type
 
 _RANK = {"bool": 0, "int": 1, "float": 2}
 NUMBERS = frozenset(_RANK)
@@ -16,33 +16,48 @@ INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
 IDS = "ids are only compared, copied and combined"
 
 
-def named(kind: str | None) -> str:
+def named(kind: Type | None) -> str:
     """Return a type as errors call it."""
+    if isinstance(kind, Array):
+        what = "vector" if len(kind.shape) == 1 else "matrix"
+        return f"a {what} of {' x '.join(map(str, kind.shape))} {kind.element}s"
     return "a vertex id" if kind == "id" else str(kind)
 
 
-def join(a: str, b: str) -> str | None:
+def join(a: Type, b: Type) -> Any:
     """Return the type that holds both *a* and *b*; None if there is none."""
     if a == b:
         return a
+    if isinstance(a, Array) or isinstance(b, Array):
+        if isinstance(a, Array) and isinstance(b, Array) and a.shape == b.shape:
+            return Array(join(a.element, b.element), a.shape)
+        return None
     if a in NUMBERS and b in NUMBERS:
         return max(a, b, key=lambda kind: _RANK[kind])
     return None
 
 
-def widen(value: Expr, kind: str) -> Expr | None:
+def widen(value: Expr, kind: Type) -> Expr | None:
     """Return *value* as *kind* if that loses nothing but an int's last bits in a float; else None."""
     if value.type == kind:
         return value
     if join(value.type, kind) != kind:
         return None
+    if isinstance(kind, Array):
+        return value.widened(kind)  # type: ignore[union-attr, no-any-return]
     if isinstance(value, Const):
         return Const(float(value.value) if kind == "float" else int(value.value), kind)
     return Cast(value, kind)
 
 
-def remedy(given: str, wanted: str) -> str:
+def remedy(given: Type, wanted: Type) -> str:
     """Return what to write where a *given* type stands and *wanted* is needed."""
+    if isinstance(given, Array) and isinstance(wanted, Array):
+        return "make the shapes agree" if given.shape != wanted.shape else "write a value of that type"
+    if isinstance(given, Array):
+        return "write one of its elements, x[i], or np.sum(x)"
+    if isinstance(wanted, Array):
+        return "write np.zeros(n) + x for a vector with one number everywhere"
     if "id" in (given, wanted):
         return IDS
     return "write ... != 0" if wanted == "bool" else "write int(...) or math.floor(...)"

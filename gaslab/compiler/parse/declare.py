@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 from gaslab import program
 from gaslab.compiler.parse.combiner import combiner
-from gaslab.compiler.parse.fields import fields, parameters
+from gaslab.compiler.parse.fields import Sizes, fields, parameters
 from gaslab.compiler.parse.source import FunctionSource, class_source, function_source
 from gaslab.compiler.tree import Combiner, Variable
 from gaslab.errors import ProgramError
@@ -34,6 +35,7 @@ class Declared:
     gather_edges: int
     scatter_edges: int
     rng: str
+    baked: dict[str, int]  # parameters that shapes name: constants of this tree
     supersteps: int | None = None  # of a phase, at most
     endless: ProgramError | None = None  # what to raise for a phase that nothing ends but signals
 
@@ -49,17 +51,20 @@ def declare(
     cls: type,
     functions: dict[str, FunctionType] | None = None,
     directions: Directions | None = None,
+    shapes: Mapping[str, int] | None = None,
 ) -> Declared:
     """Return what program class *cls* and its bases declare; raises ProgramError.
 
     *functions* and *directions* (of gather and scatter) are those of one phase, where the class has
-    several; by default the class's own.
+    several; by default the class's own. *shapes* has the values of int parameters.
     """
     if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram):
         raise ProgramError(f"{cls!r} is not a vertex program; write class Name(gl.VertexProgram):")
     own, static, names = methods_of(cls)
     functions = own if functions is None else functions
-    params, vertex_fields = parameters(cls), fields(cls, "Vertex")
+    params = parameters(cls)
+    sizes = Sizes(params, shapes or {})
+    vertex_fields = fields(cls, "Vertex", sizes)
     if len(vertex_fields) > MAX_VERTEX_FIELDS:
         raise class_source(cls).error(
             None, f"Vertex has {len(vertex_fields)} fields; a program can have {MAX_VERTEX_FIELDS} at most"
@@ -78,7 +83,7 @@ def declare(
         cls=cls,
         params=params,
         vertex_fields=vertex_fields,
-        edge_fields=fields(cls, "Edge"),
+        edge_fields=fields(cls, "Edge", sizes),
         functions=functions,
         static=static,
         aggregators={name: combiner(cls, sources[name], "return") for name in names},
@@ -88,6 +93,7 @@ def declare(
         gather_edges=gather_edges if "gather" in functions else 0,
         scatter_edges=scatter_edges if "scatter" in functions else 0,
         rng=_rng(cls),
+        baked=sizes.used,
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+from collections.abc import Mapping
 from typing import Annotated, Any, get_origin
 
 from gaslab import program
@@ -15,6 +17,7 @@ from gaslab.compiler.tree import REQUIRED, STORAGE, Variable
 from gaslab.errors import nearest
 
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
+_ELEMENTS = "dtype=float, int, bool or a width such as gl.float32"
 _PLAIN = {float: "float64", int: "int64", bool: "bool"}
 # may be annotated, and are no parameters
 _DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways", "rng")
@@ -26,12 +29,25 @@ _RANGES = {
 }
 
 
+MAX_ELEMENTS = 1 << 16  # of an array: some lie on the stacks of threads
+
+
+class Sizes:
+    """The int parameters that shapes may name, with their values; `used` has those that one names."""
+
+    def __init__(self, params: tuple[Variable, ...], given: Mapping[str, int]) -> None:
+        self.values: dict[str, Any] = {
+            p.name: given.get(p.name, p.default) for p in params if p.type == "int"
+        }
+        self.used: dict[str, int] = {}
+
+
 def parameters(cls: type) -> tuple[Variable, ...]:
     """Return the parameters of program class *cls*."""
-    return _Group(cls, program.VertexProgram, "parameter", cls).variables()
+    return _Group(cls, program.VertexProgram, "parameter", cls, Sizes((), {})).variables()
 
 
-def fields(cls: type, name: str) -> tuple[Variable, ...]:
+def fields(cls: type, name: str, sizes: Sizes) -> tuple[Variable, ...]:
     """Return the fields of the nested class *name* (``Vertex`` or ``Edge``) of program class *cls*."""
     base = getattr(program, name)
     nested = getattr(cls, name, base)
@@ -40,7 +56,7 @@ def fields(cls: type, name: str) -> tuple[Variable, ...]:
         raise source.error(
             source.declaration(name), f"{name} is not based on gl.{name}; write class {name}(gl.{name}):"
         )
-    group = _Group(nested, base, name, cls)
+    group = _Group(nested, base, name, cls, sizes)
     found = group.variables()
     group.refuse_untyped({variable.name for variable in found})
     return found
@@ -56,11 +72,17 @@ def storage_of(annotation: Any) -> str | None:
     return None
 
 
+def dimensions_of(annotation: Any) -> int:
+    """Return 1 for a vector, 2 for a matrix, 0 for anything else."""
+    marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Dimensions)]
+    return marks[0].count if marks else 0
+
+
 class _Group:
     """The annotated attributes of one class; `kind` is ``"parameter"``, ``"Vertex"`` or ``"Edge"``."""
 
-    def __init__(self, cls: type, stop: type, kind: str, owner: type) -> None:
-        self.cls, self.stop, self.kind, self.owner = cls, stop, kind, owner
+    def __init__(self, cls: type, stop: type, kind: str, owner: type, sizes: Sizes) -> None:
+        self.cls, self.stop, self.kind, self.owner, self.sizes = cls, stop, kind, owner, sizes
         self.is_parameter = kind == "parameter"
 
     def variables(self) -> tuple[Variable, ...]:
@@ -79,16 +101,63 @@ class _Group:
         reserved = program.RESERVED_PARAMETERS if self.is_parameter else program.RESERVED_FIELDS
         if name in reserved or (self.kind == "Edge" and name == "forward"):
             raise source.error(at, f"{what} has a reserved name; choose another")
+        default = getattr(self.cls, name, REQUIRED)
+        extra = default if isinstance(default, program.Field) else None
+        rank = dimensions_of(annotation)
+        if (rank or extra) and self.is_parameter:
+            raise source.error(at, f"{what} is no number; a parameter is {TYPES}")
+        if rank and extra is None:
+            example = "shape=8" if rank == 1 else "shape=(3, 3)"
+            raise source.error(at, f"{what} has no shape; write {name}: ... = gl.field({example})")
         storage = storage_of(annotation)
+        if rank and extra:
+            storage = storage_of(float if extra.dtype is None else extra.dtype)
+            if storage is None or storage == "id":
+                where = getattr(at, "value", at)
+                raise source.error(where, f"{what} has the dtype {extra.dtype!r}; write {_ELEMENTS}")
         if storage is None:
             where = at.annotation if isinstance(at, ast.AnnAssign) else at
             raise source.error(where, f"{what} is {_text(annotation)}; write {_advice(annotation)}")
-        default = getattr(self.cls, name, REQUIRED)
+        shape = self.shape(extra, rank, what, source, at) if extra else ()
+        if extra is not None:
+            default = extra.init
         if default is not REQUIRED:
             there = self.source(next(c for c in self.cls.__mro__ if name in vars(c)))
             given = there.declaration(name)
             default = self.default(default, storage, what, there, getattr(given, "value", None) or given)
-        return Variable(name, storage, default, source.site(at))
+        return Variable(name, storage, default, source.site(at), shape)
+
+    def shape(
+        self, extra: program.Field, rank: int, what: str, source: ClassSource, at: ast.AST | None
+    ) -> tuple[int, ...]:
+        """Return a field's shape with the values of the parameters it names."""
+        at = getattr(at, "value", at)
+        shape = extra.shape
+        if len(shape) != rank:
+            kind = ("a number", "a gl.Vector", "a gl.Matrix")[rank]
+            raise source.error(at, f"{what} is {kind} but its shape is {shape}; make them agree")
+        if not rank and extra.dtype is not None:
+            raise source.error(at, f"{what} is a number, whose annotation says its type; leave out dtype")
+        lengths = []
+        for length in shape:
+            if isinstance(length, str):
+                if length not in self.sizes.values:
+                    known = nearest(length, self.sizes.values) if self.sizes.values else ""
+                    raise source.error(at, f"{what} has the shape {length!r}, no int parameter{known}")
+                value = self.sizes.values[length]
+                if value is REQUIRED:
+                    raise source.error(
+                        at, f"{what} has the shape {length!r}, a parameter without a value; give it a default"
+                    )
+                self.sizes.used[length] = length = value
+            if type(length) is not int or length < 1:
+                raise source.error(at, f"{what} has the length {length!r}; write an int from 1 on")
+            lengths.append(length)
+        if math.prod(lengths) > MAX_ELEMENTS:
+            raise source.error(
+                at, f"{what} has {math.prod(lengths)} elements; an array can have {MAX_ELEMENTS} at most"
+            )
+        return tuple(lengths)
 
     def source(self, home: type) -> ClassSource:
         """Return the source of *home*, the class or the base that an attribute is written in."""

@@ -13,7 +13,18 @@ from gaslab.annotations import closure_of
 from gaslab.compiler.parse.convert import join, named, remedy, widen
 from gaslab.compiler.parse.declare import Declared
 from gaslab.compiler.parse.source import FunctionSource
-from gaslab.compiler.tree import EdgeField, Expr, Forward, Global, Local, Site, VertexAttribute, VertexField
+from gaslab.compiler.tree import (
+    EdgeField,
+    Expr,
+    Forward,
+    Global,
+    Local,
+    Site,
+    Stmt,
+    Type,
+    VertexAttribute,
+    VertexField,
+)
 from gaslab.errors import ProgramError, nearest
 
 if TYPE_CHECKING:
@@ -61,8 +72,8 @@ class Frame:
         source: FunctionSource,
         name: str,
         entities: dict[str, str],
-        parameters: dict[str, str],
-        returns: str | None,
+        parameters: dict[str, Type],
+        returns: Type | None,
     ) -> None:
         self.unit = unit
         self.source = source
@@ -73,10 +84,12 @@ class Frame:
         self.closure = closure_of(source.function)
         code = source.function.__code__
         self.names = frozenset((*code.co_varnames, *code.co_cellvars))  # what Python takes for local
-        self.types: dict[str, str] = {}  # of locals, by the user's name; only ever widened
-        self.annotated: dict[str, str] = {}  # types of locals that the user declared
+        self.types: dict[str, Type] = {}  # of locals, by the user's name; only ever widened
+        self.annotated: dict[str, Type] = {}  # types of locals that the user declared
         self.written: dict[str, str] = {}  # names of locals in the tree, where they differ
         self.made: set[str] = set()  # locals that are the parser's own
+        self.aliases: dict[str, str] = {}  # a local that is another name of an array -> that array
+        self.pending: list[Stmt] = []
         self.hidden: dict[Expr, Local] = {}  # a helper's parameters for what it reads of its entities
         self.assigned: set[str] | None = set()  # locals sure to have a value here; None: never reached
         self.reads: set[str] = set()
@@ -100,20 +113,20 @@ class Frame:
 
     # ---- types
 
-    def join(self, a: Expr, b: Expr, node: ast.AST) -> tuple[Expr, Expr, str]:
+    def join(self, a: Expr, b: Expr, node: ast.AST) -> tuple[Expr, Expr, Any]:
         """Return both values in the type that holds either, and that type."""
         kind = join(a.type, b.type)
         if kind is None:
             raise self.error(node, f"{named(a.type)} meets {named(b.type)}; {remedy(a.type, b.type)}")
         return self.widened(a, kind), self.widened(b, kind), kind
 
-    def widened(self, value: Expr, kind: str) -> Expr:
+    def widened(self, value: Expr, kind: Type) -> Expr:
         """Return *value* as *kind*, which is known to hold it."""
         wide = widen(value, kind)
         assert wide is not None, (value, kind)
         return wide
 
-    def fit(self, value: Expr, kind: str, node: ast.AST, what: str) -> Expr:
+    def fit(self, value: Expr, kind: Type, node: ast.AST, what: str) -> Expr:
         """Return *value* as *kind*; raises where it would have to be narrowed."""
         wide = widen(value, kind)
         if wide is None:
@@ -128,7 +141,7 @@ class Frame:
         """Return local *name* of the user as the tree has it."""
         return Local(self.written.get(name, name), self.types[name])
 
-    def settle(self, name: str, kind: str, node: ast.AST) -> str:
+    def settle(self, name: str, kind: Type, node: ast.AST) -> Type:
         """Note that local *name* is given a value of *kind*; return the type that holds all its values."""
         known = self.types.get(name, kind)
         wide = join(known, kind)
@@ -139,9 +152,9 @@ class Frame:
         if self.types.get(name) != wide:
             self.types[name] = wide
             self.unsettled = True
-        return wide
+        return self.types[name]
 
-    def new_local(self, stem: str, kind: str, node: ast.AST) -> Local:
+    def new_local(self, stem: str, kind: Type, node: ast.AST) -> Local:
         """Return a local of the parser's own; a walk over the same body makes the same ones again."""
         name, k = stem, 0
         while name in self.made or name in self.names:

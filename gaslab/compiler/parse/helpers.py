@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from types import FunctionType
+from typing import Any
 
+from gaslab.compiler.parse.arrays import ArrayValue
 from gaslab.compiler.parse.body import Body, ascii_name
 from gaslab.compiler.parse.convert import join, named
 from gaslab.compiler.parse.frame import Frame, Unit
 from gaslab.compiler.parse.source import function_source
-from gaslab.compiler.tree import Aggregate, Expr, Function, Global, Local, Param
+from gaslab.compiler.tree import Aggregate, Expr, Function, Global, Local, Param, Type
 
 
 class Helper(Body):
@@ -21,10 +23,10 @@ class Helper(Body):
 
     is_helper = True
     index = -1  # in Tree.helpers; -1 until a call that stays asks for it
-    _result: str | None = None
+    _result: Type | None = None
 
     @property
-    def result(self) -> str | None:
+    def result(self) -> Type | None:
         """The type that holds all values returned so far."""
         return self._result
 
@@ -52,7 +54,8 @@ class Helper(Body):
         if wide != self._result:
             self._result = wide
             self.unsettled = True
-        return self.widened(value, wide)
+        made: Any = self.widened(value, wide)
+        return self.temporary(made, node) if isinstance(made, ArrayValue) else made
 
 
 class Helpers:

@@ -11,7 +11,7 @@ from gaslab.compiler.parse.declare import Declared, parameters_of
 from gaslab.compiler.parse.fields import storage_of
 from gaslab.compiler.parse.frame import Unit
 from gaslab.compiler.parse.source import FunctionSource
-from gaslab.compiler.tree import STORAGE, Aggregate, Combiner, Expr, Function
+from gaslab.compiler.tree import STORAGE, Aggregate, Combiner, Expr, Function, Type
 from gaslab.errors import ProgramError
 
 _ROLES = {
@@ -65,7 +65,7 @@ def is_over_edges(declared: Declared, name: str) -> bool:
 
 def entities_of(
     source: FunctionSource, name: str, declared: Declared
-) -> tuple[dict[str, str], dict[str, str]]:
+) -> tuple[dict[str, str], dict[str, Type]]:
     """Return what the parameters of a method stand for, and the types of apply's scalars."""
     if name in declared.static:
         raise source.error(source.node, f"{name} is a static method; write def {_signature(name, declared)}")
@@ -86,7 +86,7 @@ def entities_of(
 
 def _of_apply(
     source: FunctionSource, given: tuple[str, ...], declared: Declared
-) -> tuple[dict[str, str], dict[str, str]]:
+) -> tuple[dict[str, str], dict[str, Type]]:
     scalars: dict[str, Combiner] = {}
     wanted = 2 + (declared.gather is not None) + (declared.message is not None)
     if len(given) != wanted or "message" in given[:2] or "message" in given[2:-1]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from typing import Any
 
 from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant, type_of
 from gaslab.compiler.parse.declare import PHASES
@@ -20,6 +21,7 @@ from gaslab.compiler.tree import (
     Param,
     VertexAttribute,
     VertexField,
+    element_of,
 )
 from gaslab.errors import ProgramError, nearest
 
@@ -42,7 +44,6 @@ _REFUSED: dict[type[ast.expr], str] = {
     ast.GeneratorExp: _NO_COMPREHENSION,
     ast.JoinedStr: _NO_TEXT,
     ast.Lambda: "a lambda is not in the language; write a def at the top of the module",
-    ast.Subscript: f"indexing {_SCALARS}",
     ast.NamedExpr: "`:=` is not in the language; assign on a line of its own",
     ast.Starred: "`*` cannot stand here; write the values one by one",
     ast.Await: "await is not in the language; write plain code",
@@ -54,13 +55,12 @@ _REFUSED: dict[type[ast.expr], str] = {
 class Names(Frame):
     """Dispatches expressions, and builds those without operators."""
 
-    def value(self, node: ast.expr) -> Expr:
+    def value(self, node: ast.expr) -> Any:
         """Return the tree of expression *node*."""
         method = getattr(self, f"value_{type(node).__name__}", None)
         if method is None:
             raise self.error(node, _REFUSED.get(type(node), "this expression is not in the language"))
-        result: Expr = method(node)
-        return result
+        return method(node)
 
     # ---- literals and names
 
@@ -155,7 +155,9 @@ class Names(Frame):
         declared, name = self.unit.declared, node.attr
         for k, param in enumerate(declared.params):
             if param.name == name:
-                return self.access(Param(k, name, param.type), node)
+                if name in declared.baked:
+                    return self.const(declared.baked[name], node)
+                return self.access(Param(k, name, element_of(param.type)), node)
         for k, (aggregator, combiner) in enumerate(declared.aggregators.items()):
             if aggregator == name:
                 return self.access(Aggregate(k, name, combiner.type), node)

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
+from gaslab.compiler.parse.arrays import Arrays, ArrayValue, stored
 from gaslab.compiler.parse.convert import IDS, NUMBERS, named
-from gaslab.compiler.parse.draws import Draws
-from gaslab.compiler.tree import Binary, Call, Cast, Compare, Conditional, Const, Expr, Global, Logical, Unary
+from gaslab.compiler.tree import (
+    Array,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Compare,
+    Conditional,
+    Const,
+    Expr,
+    Global,
+    If,
+    Logical,
+    Unary,
+    element_of,
+)
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -17,17 +35,18 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
-class Operators(Draws):
+class Operators(Arrays):
     """Adds operators to the values of one function."""
 
     def truth(self, node: ast.expr) -> Expr:
         """Return the tree of *node* where only its truth counts."""
         if isinstance(node, ast.BoolOp):
-            return self.logical(node, [self.truth(operand) for operand in node.values])
+            return self.logical(node, self.at_once(node.values, self.truth))
         return self.as_bool(self.value(node), node)
 
     def as_bool(self, value: Expr, node: ast.expr) -> Expr:
         """Return whether *value* is true."""
+        self.no_array(value, node, "truth")
         if value.type == "id":
             raise self.error(node, "a vertex id is neither true nor false; compare it with another id")
         if isinstance(value, Const):
@@ -37,18 +56,23 @@ class Operators(Draws):
     def number(self, node: ast.expr, doing: str) -> Expr:
         """Return the value of *node*, which must not be a vertex id."""
         value = self.value(node)
+        self.no_array(value, node, doing.removesuffix(" of"))
         if value.type == "id":
             raise self.error(node, f"{doing} a vertex id; {IDS}")
-        return value
+        return value  # type: ignore[no-any-return]
 
     # ---- arithmetic
 
-    def value_UnaryOp(self, node: ast.UnaryOp) -> Expr:
+    def value_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
             return Unary("not", self.truth(node.operand), "bool")
         negative = isinstance(node.op, ast.USub)
         if negative and isinstance(node.operand, ast.Constant) and type(node.operand.value) is int:
             return self.const(-node.operand.value, node)  # -2**63 has no positive twin
+        if negative:
+            array = self.value(node.operand)
+            if isinstance(array, ArrayValue):
+                return self.binary(ast.Mult(), array, Const(-1, "int"), node)
         value = self.number(node.operand, "a sign before")
         if value.type == "bool":
             value = self.widened(value, "int")
@@ -58,16 +82,18 @@ class Operators(Draws):
             return Unary("~", value, "int")
         if isinstance(value, Const) and negative:
             return self.const(-value.value, node)
-        return Unary("-", value, value.type) if negative else value
+        return Unary("-", value, element_of(value.type)) if negative else value
 
-    def value_BinOp(self, node: ast.BinOp) -> Expr:
+    def value_BinOp(self, node: ast.BinOp) -> Any:
         return self.binary(node.op, self.value(node.left), self.value(node.right), node)
 
-    def binary(self, operator: ast.operator, left: Expr, right: Expr, node: ast.AST) -> Expr:
+    def binary(self, operator: ast.operator, left: Any, right: Any, node: ast.AST) -> Any:
         """Return ``left operator right``."""
         op = _OPERATORS.get(type(operator))
         if op is None:
-            raise self.error(node, "`@` is not in the language; use scalar fields and locals")
+            return self.product(left, right, node)
+        if isinstance(left, ArrayValue) or isinstance(right, ArrayValue):
+            return self.binary_of_arrays(operator, op, left, right, node)
         if "id" in (left.type, right.type):
             raise self.error(node, f"`{op}` on a vertex id; {IDS}")
         if op in ("&", "|", "^", "<<", ">>"):
@@ -82,6 +108,35 @@ class Operators(Draws):
         may_fault = may_fault and not never_zero(right)
         left, right = self.widened(left, wide), self.widened(right, wide)
         return Binary(op, left, right, wide, self.site(node) if may_fault else -1, may_fault and op == "/")
+
+    def product(self, left: Any, right: Any, node: ast.AST) -> Any:
+        """``left @ right``."""
+        raise NotImplementedError
+
+    def multiple_of_eye(self, n: int, number: Expr) -> ArrayValue:
+        """Return the unit matrix times *number*."""
+        raise NotImplementedError
+
+    def binary_of_arrays(self, operator: ast.operator, op: str, left: Any, right: Any, node: ast.AST) -> Any:
+        """``left operator right`` of every element; a multiple of the unit matrix stays one."""
+        for value in (left, right):
+            if value.type == "id":
+                raise self.error(node, f"`{op}` on a vertex id; {IDS}")
+        eyes = [getattr(value, "eye", None) for value in (left, right)]
+        if isinstance(right, ArrayValue) and not isinstance(left, ArrayValue) and eyes[1] and op == "*":
+            left, right, eyes = right, left, eyes[::-1]
+        if eyes[0] is not None and not isinstance(right, ArrayValue) and op in ("*", "/"):
+            number = self.kept(self.binary(operator, eyes[0], right, node), node)
+            return self.multiple_of_eye(left.type.shape[0], number)
+        made = self.elementwise(
+            lambda a, b: self.binary(operator, a, b, node), [left, right], node, f"`{op}` of"
+        )
+        if op == "+" and eyes[0] is not None and isinstance(right, ArrayValue):
+            left, right, eyes = right, left, eyes[::-1]
+        if op in "+-" and eyes[1] is not None and left.type == made.type:
+            number = eyes[1] if op == "+" else Unary("-", eyes[1], "float")
+            return replace(made, plus=(left, self.kept(number, node)))
+        return made
 
     def bits(self, op: str, left: Expr, right: Expr, node: ast.AST) -> Expr:
         if "float" in (left.type, right.type):
@@ -105,9 +160,19 @@ class Operators(Draws):
 
     # ---- conditions
 
+    def at_once(self, nodes: list[ast.expr], of: Callable[[ast.expr], Any]) -> list[Any]:
+        """Return the values of operands of which only the first is sure to be computed."""
+        values = [of(nodes[0])]
+        for node in nodes[1:]:
+            before = len(self.pending)
+            values.append(of(node))
+            if len(self.pending) > before:
+                raise self.error(node, "this takes a loop of its own; assign it to a local before")
+        return values
+
     def value_BoolOp(self, node: ast.BoolOp) -> Expr:
         """``a or b`` is one of its operands, as in Python: a bool only if all are."""
-        values = [self.value(operand) for operand in node.values]
+        values = self.at_once(node.values, self.value)
         if all(value.type == "bool" for value in values):
             return self.logical(node, values)
         result = values[-1]
@@ -121,10 +186,33 @@ class Operators(Draws):
     def logical(self, node: ast.BoolOp, operands: list[Expr]) -> Expr:
         return Logical("and" if isinstance(node.op, ast.And) else "or", tuple(operands))
 
-    def value_IfExp(self, node: ast.IfExp) -> Expr:
+    def value_IfExp(self, node: ast.IfExp) -> Any:
         test = self.truth(node.test)
-        then, otherwise, kind = self.join(self.value(node.body), self.value(node.orelse), node)
-        return Conditional(test, then, otherwise, kind)
+        around = self.pending
+        values, before = [], []
+        for branch in (node.body, node.orelse):
+            self.pending = []
+            values.append(self.value(branch))
+            before.append(self.pending)
+        self.pending = around
+        then, otherwise = values
+        if isinstance(then, ArrayValue) and isinstance(otherwise, ArrayValue):
+            kind: Any = self.joined(then, otherwise, node)
+        else:
+            then, otherwise, kind = self.join(then, otherwise, node)
+        if isinstance(kind, str) and not any(before):
+            return Conditional(test, then, otherwise, kind)
+        target = self.new_local("_chosen", kind, node)
+        branches = []
+        for value, self.pending in zip((then, otherwise), before, strict=True):
+            if isinstance(value, ArrayValue):
+                self.pending += self.fill(target, value, node)
+            else:
+                self.pending.append(Assign(target, self.widened(value, target.type), self.site(node)))
+            branches.append(tuple(self.pending))
+        self.pending = around
+        self.pending.append(If(test, branches[0], branches[1], self.site(node)))
+        return stored(target) if isinstance(kind, Array) else target
 
     def value_Compare(self, node: ast.Compare) -> Expr:
         """A chain ``a < b < c`` becomes ``a < b and b < c``: expressions have no side effects."""
@@ -147,6 +235,8 @@ class Operators(Draws):
         return parts[0] if len(parts) == 1 else Logical("and", tuple(parts))
 
     def comparison(self, op: ast.cmpop, left: Expr, right: Expr, node: ast.expr) -> Expr:
+        self.no_array(left, node, "a comparison")
+        self.no_array(right, node, "a comparison")
         if (left.type == "id") != (right.type == "id"):
             other = right if left.type == "id" else left
             raise self.error(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from gaslab.errors import ProgramError
 from gaslab.phases import DIRECTIONS, METHODS, phases_of
 
 
-def declare_phases(cls: type) -> list[Declared]:
+def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[Declared]:
     """Return what *cls* declares for each of its phases; nothing for a program of one phase."""
     if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram) or phases_of(cls) == ():
         return []
@@ -42,7 +43,7 @@ def declare_phases(cls: type) -> list[Declared]:
     for k, (phase, methods) in enumerate(zip(phases, named, strict=True)):
         _check(phase, methods, k, places)
         own = {n: f for n, f in rest.items() if n != "init" or k == 0} | methods
-        declared = declare(cls, own, (phase.gather_edges, phase.scatter_edges))
+        declared = declare(cls, own, (phase.gather_edges, phase.scatter_edges), shapes)
         found.append(replace(declared, supersteps=phase.supersteps, endless=_endless(phase, k, places)))
     if done is not None:
         check_done(replace(found[0], functions={**rest, "done": done}))

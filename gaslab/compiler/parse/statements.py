@@ -60,7 +60,10 @@ class Statements(Assignments):
             method = getattr(self, f"do_{kind}", None)
             if method is None:
                 raise self.error(statement, _REFUSED.get(kind, "this statement is not in the language"))
-            found += method(statement)
+            around, self.pending = self.pending, []
+            made: list[Stmt] = method(statement)
+            found += self.pending + made
+            self.pending = around
         return tuple(found)
 
     def do_Pass(self, node: ast.Pass) -> list[Stmt]:
@@ -125,6 +128,10 @@ class Statements(Assignments):
     def do_While(self, node: ast.While) -> list[Stmt]:
         self.no_else(node)
         test = self.truth(node.test)
+        if self.pending:
+            raise self.error(
+                node.test, "this takes a loop of its own; write while True and test it with if and break"
+            )
         forever = isinstance(test, Const) and bool(test.value)
         before = self.path()
         body, breaks = self.loop(node.body)

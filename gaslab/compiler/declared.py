@@ -1,0 +1,93 @@
+"""Types, and what a program declares with them: fields, parameters, combiners; a part of the tree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+# storage type -> (expression type, C type, bytes)
+STORAGE: dict[str, tuple[str, str, int]] = {
+    "float64": ("float", "double", 8),
+    "float32": ("float", "float", 4),
+    "int64": ("int", "int64_t", 8),
+    "int32": ("int", "int32_t", 4),
+    "int16": ("int", "int16_t", 2),
+    "int8": ("int", "int8_t", 1),
+    "uint32": ("int", "uint32_t", 4),
+    "uint16": ("int", "uint16_t", 2),
+    "uint8": ("int", "uint8_t", 1),
+    "bool": ("bool", "uint8_t", 1),
+    "id": ("id", "int64_t", 8),
+}
+WIDE = {"float": "float64", "int": "int64", "bool": "bool", "id": "id"}  # expression -> storage type
+
+
+@dataclass(frozen=True)
+class Array:
+    """The type of a vector or a matrix (row by row) of numbers; all lengths are known."""
+
+    element: str  # float, int or bool
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+Type = str | Array
+
+
+def element_of(kind: Type) -> str:
+    """Return the type of the elements of an array type, a scalar type itself."""
+    return kind.element if isinstance(kind, Array) else kind
+
+
+class Required(Enum):
+    """The default of a field or parameter that has none."""
+
+    REQUIRED = "required"
+
+
+REQUIRED = Required.REQUIRED
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the user's source, for faults and `#line`."""
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A declared parameter, vertex field or edge field; *default* is that of every element."""
+
+    name: str
+    storage: str
+    default: object
+    site: Site
+    shape: tuple[int, ...] = ()
+
+    @property
+    def type(self) -> Type:
+        element = STORAGE[self.storage][0]
+        return Array(element, self.shape) if self.shape else element
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """A commutative, associative operation on one storage type: ``sum``, ``min`` or ``max``."""
+
+    op: str
+    storage: str
+
+    @property
+    def type(self) -> str:
+        return STORAGE[self.storage][0]

@@ -1,0 +1,77 @@
+"""Arrays as Python text, the twin of `emit.arrays`: arrays are flat lists of numbers."""
+
+from __future__ import annotations
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.emit.arrays import WIDE_SUM
+
+ZERO = {"float": "0.0", "int": "0", "bool": "False", "id": "0"}
+
+
+def zero(kind: t.Type) -> str:
+    """Return a value of that type."""
+    return f"[{ZERO[kind.element]}] * {kind.size}" if isinstance(kind, t.Array) else ZERO[kind]
+
+
+class PythonArrays:
+    """Expressions and statements over elements; a part of `PythonBody`."""
+
+    tree: t.Tree
+    near: str
+
+    def expr(self, x: t.Expr) -> str:
+        raise NotImplementedError
+
+    def put(self, line: str) -> None:
+        raise NotImplementedError
+
+    def nested(self, head: str, statements: tuple[t.Stmt, ...]) -> None:
+        raise NotImplementedError
+
+    def at(self, role: str) -> str:
+        raise NotImplementedError
+
+    def position(self, x: t.Expr) -> str:
+        """Return the index of an element; what the parser computes with indices never wraps."""
+        if isinstance(x, t.Binary):
+            return f"({self.position(x.left)} {x.op} {self.position(x.right)})"
+        return self.expr(x)
+
+    def element(self, x: t.Element) -> str:
+        place, index = x.array, self.position(x.index)
+        if isinstance(place, t.Local):
+            return f"l_{place.name}[{index}]"
+        if isinstance(place, t.EdgeField):
+            value = f"c.edge_rows[{place.index}].item(e, {index})"
+        elif place.role == self.near:
+            value = f"n[{place.index}][{index}]"
+        else:
+            value = f"c.vertex_rows[{place.index}].item({self.at(place.role)}, {index})"
+        return f"({value} != 0)" if x.type == "bool" else value
+
+    def element_place(self, x: t.Element) -> str:
+        """Return where an element is stored."""
+        place, index = x.array, self.position(x.index)
+        if isinstance(place, t.Local):
+            return f"l_{place.name}[{index}]"
+        if isinstance(place, t.EdgeField):
+            return f"c.edge_rows[{place.index}][e, {index}]"
+        if place.role == self.near:
+            return f"n[{place.index}][{index}]"
+        return f"c.vertex_rows[{place.index}][{self.at(place.role)}, {index}]"
+
+    def each(self, s: t.Each) -> None:
+        self.nested(f"for l_{s.counter} in range({self.position(s.count)})", s.body)
+
+    def solve(self, s: t.Solve) -> None:
+        assert isinstance(s.matrix.type, t.Array)
+        assert isinstance(s.right.type, t.Array)
+        n = s.matrix.type.shape[0]
+        columns = s.right.type.size // n
+        self.put(f"solve_{s.method}(l_{s.matrix.name}, l_{s.right.name}, {n}, {columns}, {s.site})")
+
+    def reduce(self, x: t.Reduce) -> str:
+        wide = x.op == "sum" and x.type == "float" and x.count >= WIDE_SUM
+        name = "sum_of_four" if wide else f"reduce_{x.op}"
+        values = f"[{self.expr(x.value)} for l_{x.counter} in range({x.count})]"
+        return f"{name}({values}, {x.type == 'int'})"

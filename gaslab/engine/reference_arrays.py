@@ -1,0 +1,115 @@
+"""Vectors and matrices of the reference engine: numpy's own arrays, with numbers of the language in them."""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gaslab.engine.arithmetic import LIMITS, Fault, number
+from gaslab.errors import ProgramError
+
+_WIDE = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
+SINGULAR = "a matrix that cannot be solved: it is singular, or for solve_spd not positive definite"
+OUTSIDE = "an index outside the vector or matrix"
+
+
+class Row(np.ndarray):
+    """An array in a method: its elements are numbers of the language; ``x += y`` makes a new one."""
+
+    may_write: Callable[[], bool] | None = None  # of a field: whether a store counts; may raise
+    storage = ""
+
+    def __getitem__(self, index: Any) -> Any:
+        try:
+            return of_language(super().__getitem__(index))
+        except IndexError:
+            raise Fault(OUTSIDE) from None
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if self.may_write is not None:
+            if not self.may_write():
+                return
+            value = narrowed(self.storage, np.asarray(value))
+        try:
+            super().__setitem__(index, value)
+        except IndexError:
+            raise Fault(OUTSIDE) from None
+
+    def __matmul__(self, other: Any) -> Any:
+        return of_language(np.matmul(self, other))
+
+
+def _anew(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: operation(self, other)
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(Row, f"__i{_name}__", _anew(getattr(operator, _name)))
+
+
+def of_language(value: Any) -> Any:
+    """Return what numpy gave as numbers and arrays of the language."""
+    if isinstance(value, np.generic):
+        return number(value.item())
+    if isinstance(value, np.ndarray):
+        return number(value.item()) if value.ndim == 0 else value.view(Row)
+    return number(value)
+
+
+def narrowed(storage: str, values: np.ndarray) -> np.ndarray:
+    """Return values as they come back from a field of this storage type."""
+    dtype = np.dtype(storage)
+    if storage in LIMITS and values.size:
+        if values.dtype.kind == "f":
+            raise TypeError(f"floats cannot be stored as {storage}")
+        low, high = LIMITS[storage]
+        for value in (int(values.min()), int(values.max())):
+            if not low <= value <= high:
+                raise Fault(f"{value} is outside the range of {storage}")
+    with np.errstate(all="ignore"):
+        return values.astype(dtype).astype(_WIDE[dtype.kind])
+
+
+def field_row(
+    storage: str, shape: tuple[int, ...], value: Any, may_write: Callable[[], bool] | None = None
+) -> Row:
+    """Return a field's array with *value*, of its shape or one number for all, in its storage type."""
+    values = np.asarray(value)
+    if values.shape not in ((), shape):
+        raise ProgramError(f"an array of shape {values.shape} cannot be stored in one of shape {shape}")
+    row = narrowed(storage, np.array(np.broadcast_to(values, shape))).view(Row)
+    row.storage, row.may_write = storage, may_write
+    return row
+
+
+class NumpyModule:
+    """What a program sees as ``np`` or ``np.linalg``."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return translated(getattr(self._module, name))
+
+
+def translated(value: Any) -> Any:
+    """Return a module or function of numpy as a program sees it."""
+    if isinstance(value, types.ModuleType):
+        return NumpyModule(value)
+    return of_language_always(value) if callable(value) else number(value)
+
+
+def of_language_always(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return *function* with a result in numbers and arrays of the language."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return of_language(function(*arguments))
+        except np.linalg.LinAlgError:
+            raise Fault(SINGULAR) from None
+
+    return call
