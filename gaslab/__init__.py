@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from gaslab.programs.distances import distances as distances
     from gaslab.programs.hits import hits as hits
     from gaslab.programs.jacobi import jacobi as jacobi
+    from gaslab.programs.kcore import kcore as kcore
     from gaslab.programs.mis import mis as mis
     from gaslab.programs.pagerank import pagerank as pagerank
     from gaslab.programs.sssp import sssp as sssp
@@ -113,6 +114,7 @@ _HOME = {
     "distances": "gaslab.programs.distances",
     "hits": "gaslab.programs.hits",
     "jacobi": "gaslab.programs.jacobi",
+    "kcore": "gaslab.programs.kcore",
     "mis": "gaslab.programs.mis",
     "pagerank": "gaslab.programs.pagerank",
     "sssp": "gaslab.programs.sssp",

@@ -9,6 +9,7 @@ from gaslab.programs.degrees import Degrees
 from gaslab.programs.distances import NearestSource
 from gaslab.programs.hits import HITS
 from gaslab.programs.jacobi import Jacobi
+from gaslab.programs.kcore import Cores
 from gaslab.programs.mis import IndependentSet
 from gaslab.programs.pagerank import PageRank
 from gaslab.programs.pagerank_variants import (
@@ -24,6 +25,7 @@ from gaslab.programs.strong_components import StrongComponents
 __all__ = [
     "HITS",
     "Components",
+    "Cores",
     "Degrees",
     "IndependentSet",
     "Jacobi",
