@@ -51,7 +51,10 @@ def main() -> None:
     if plain.comm.rank == 0:
         print(f"{together!r}\n1 thread a rank; {options.repeats} turns")
     for name in options.only:
-        sides = {f"{name}, {plain.comm.size} ranks": side(name, together), f"{name}, alone": side(name, alone)}
+        sides = {
+            f"{name}, {plain.comm.size} ranks": side(name, together),
+            f"{name}, alone": side(name, alone),
+        }
         timings = in_turn(sides, options.repeats, plain.comm)
         report(timings, TARGETS[name])
 

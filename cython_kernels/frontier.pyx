@@ -133,6 +133,25 @@ cdef Py_ssize_t _parts(int64_t blocks, int threads) noexcept nogil:
     return min(threads, MAX_PARTS) if blocks >= PARALLEL_BLOCKS else 1
 
 
+def mark(const int32_t[::1] ids, const int64_t[::1] priority, int64_t low, int64_t high,
+         uint8_t[::1] flags, uint8_t[::1] blocks):
+    """Set the flags, and mark the blocks, of those *ids* whose priority is in [low, high).
+
+    Returns the smallest of these priorities, *high* if there is none.
+    """
+    cdef Py_ssize_t i
+    cdef int64_t p, smallest = high
+    with nogil:
+        for i in range(ids.shape[0]):
+            p = priority[ids[i]]
+            if low <= p < high:
+                flags[ids[i]] = 1
+                blocks[ids[i] >> GL_SIGNAL_BLOCK] = 1
+                if p < smallest:
+                    smallest = p
+    return smallest
+
+
 def set_bits(uint64_t[::1] bits, const int32_t[::1] ids):
     """Set bit v & 63 of word v >> 6 for each of *ids*; all others are cleared."""
     cdef Py_ssize_t i

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
 from typing import Any
@@ -121,6 +122,22 @@ def test_levels_are_networkx_s(ranks: Ranks, drawn: Drawn, data: st.DataObject) 
     levels = nx.single_source_shortest_path_length(graph, source)
     for found in everywhere(ranks, drawn, "bfs", "level", source=source):
         assert found == [levels.get(v, -1) for v in drawn.ids]
+
+
+@given(drawn=graphs())
+def test_core_numbers_are_networkx_s(ranks: Ranks, drawn: Drawn) -> None:
+    graph = nx.DiGraph() if drawn.directed else nx.Graph()
+    graph.add_nodes_from(drawn.ids)
+    graph.add_edges_from((a, b) for a, b in drawn.edges if a != b)
+    cores = nx.core_number(graph)
+    simple = dataclasses.replace(drawn, edges=list(graph.edges), columns={})
+    for found in everywhere(ranks, simple, "kcore", "core"):
+        assert found == [cores[v] for v in drawn.ids]
+
+
+def test_core_numbers_count_parallel_edges_and_loops() -> None:
+    graph = gl.Graph.from_edges([1, 1, 1, 2, 4, 5], [2, 2, 2, 3, 4, 4])
+    assert gl.kcore(graph).vertices.to_dict("core") == {1: 3, 2: 3, 3: 1, 4: 2, 5: 1}
 
 
 @given(drawn=graphs())

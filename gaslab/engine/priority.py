@@ -20,6 +20,8 @@ class Buckets:
 
     def __init__(self, priority: np.ndarray) -> None:
         self.priority = priority
+        self._flags = np.zeros(priority.size, np.uint8)
+        self._blocks = np.zeros((priority.size >> frontier.SIGNAL_BLOCK) + 1, np.uint8)
         self.clear()
 
     def clear(self) -> None:
@@ -43,8 +45,7 @@ class Buckets:
         while True:
             for k in range(WINDOW):
                 if self._lists[k]:
-                    ids = np.unique(np.concatenate(self._lists[k]))
-                    ids = ids[self.priority[ids] == self._first + k]
+                    ids, _ = self._pending(self._lists[k], self._first + k, self._first + k + 1)
                     self._lists[k] = [ids] if ids.size else []
                     if ids.size:
                         return self._first + k, ids
@@ -59,11 +60,17 @@ class Buckets:
     def _refill(self, parts: list[np.ndarray]) -> None:
         """Put the window at the lowest of *parts*, which are all that is pending."""
         self._lists = [[] for _ in range(WINDOW + 1)]
-        ids = np.unique(np.concatenate(parts))
-        priority = self.priority[ids]
-        self._first = int(priority.min())
-        if self._first < NEVER:
-            self._deal(ids[priority < NEVER])
+        ids, self._first = self._pending(parts, 0, NEVER)
+        if ids.size:
+            self._deal(ids)
+
+    def _pending(self, parts: list[np.ndarray], low: int, high: int) -> tuple[np.ndarray, int]:
+        """Return whom *parts* list with a priority in [low, high), ascending, once each; and the smallest."""
+        smallest = NEVER
+        for ids in parts:
+            first = frontier.mark(ids, self.priority, low, high, self._flags, self._blocks)
+            smallest = min(smallest, first)
+        return frontier.take_signalled(self._flags, self._blocks, 0, self._flags.size), smallest
 
     def _deal(self, ids: np.ndarray) -> None:
         grouped, bounds = frontier.group(ids, self.priority, self._first, WINDOW)
