@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gaslab.chance import integers as integers
     from gaslab.chance import normal as normal
     from gaslab.chance import uniform as uniform
+    from gaslab.engine.explain import explain as explain
     from gaslab.engine.run import run as run
     from gaslab.errors import CompileError as CompileError
     from gaslab.errors import ConvergenceWarning as ConvergenceWarning
@@ -107,6 +108,7 @@ _HOME = {
     "right": "gaslab.ingest.sides",
     "Result": "gaslab.result",
     "Table": "gaslab.tables",
+    "explain": "gaslab.engine.explain",
     "run": "gaslab.engine.run",
     "bfs": "gaslab.programs.bfs",
     "components": "gaslab.programs.components",

@@ -34,6 +34,7 @@ COMMANDS = {
     "generate": ("gaslab.cli.edgelists", "write a random graph"),
     "convert": ("gaslab.cli.edgelists", "rewrite an edge list: TSV, CSV, .gz, numbered ids"),
     "compile": ("gaslab.cli.custom", "compile a vertex program ahead of its first run"),
+    "explain": ("gaslab.cli.custom", "what a program keeps, what travels, and the C made of its lines"),
     "doctor": ("gaslab.cli.doctor", "what MPI, compiler, threads and caches are here, and what is wrong"),
 }
 

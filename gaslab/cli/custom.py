@@ -1,4 +1,4 @@
-"""Programs of the user's own: ``gaslab run FILE.py:Class GRAPH`` and ``gaslab compile FILE.py:Class``."""
+"""Programs of the user's own: ``gaslab run FILE.py:Class GRAPH``, ``compile`` and ``explain``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRUE, FALSE = {"true", "yes", "1"}, {"false", "no", "0"}
 
 
 def parser(name: str) -> Parser:
-    """Return the parser of ``run`` or ``compile``."""
+    """Return the parser of ``run``, ``explain`` or ``compile``."""
     if name == "run":
         made = Parser(name, "FILE.py:Class GRAPH...", "Run a vertex program of your own on a graph.")
         made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
@@ -34,6 +34,13 @@ def parser(name: str) -> Parser:
                            help="a parameter, of the type that the class says")  # fmt: skip
         add_running(made)
         add_output(made)
+        return made
+    if name == "explain":
+        made = Parser(
+            name, "FILE.py:Class", "Show a program's fields, what travels, and the C made of its lines."
+        )
+        made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
+        add_talk(made)
         return made
     made = Parser(
         name,
@@ -49,7 +56,9 @@ def parser(name: str) -> Parser:
 
 
 def execute(arguments: Any) -> int:
-    """Run or compile the program."""
+    """Run, explain or compile the program."""
+    if arguments.command == "explain":
+        return _explain(arguments)
     return _run(arguments) if arguments.command == "run" else _compile(arguments)
 
 
@@ -64,6 +73,16 @@ def _run(arguments: Any) -> int:
     values = {name: typed(program, name, word, job.graph) for name, word in given.items()}
     result = run(program(**values), job.graph, **job.options())
     return job.finish(result, list(arguments.fields or result.vertices.columns), "largest")
+
+
+def _explain(arguments: Any) -> int:
+    from gaslab.comm import world
+    from gaslab.engine.explain import explain
+
+    found = explain(load_class(arguments.program))
+    if world().rank == 0:
+        print(found)
+    return DONE
 
 
 def _compile(arguments: Any) -> int:

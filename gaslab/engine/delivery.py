@@ -15,6 +15,7 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.engine.phases import Phases
+from gaslab.engine.roles import across
 from gaslab.engine.state import RunState, identity
 from gaslab.exchange import Collect, Exchange
 from gaslab.program import ALL, IN, OUT
@@ -22,11 +23,6 @@ from gaslab.program import ALL, IN, OUT
 # Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
 # its first hit; a message needs every edge, which costs about three fifths of a pushed one.
 PULL_SIGNALS, PULL_MESSAGES = 16.0, 1.6
-
-
-def across(mask: int) -> int:
-    """Return the role of the far ends of edges whose near ends have the role *mask*."""
-    return {0: 0, IN: OUT, OUT: IN, ALL: ALL}[mask]
 
 
 class Delivery:

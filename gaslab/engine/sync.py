@@ -13,13 +13,14 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels import pack
-from gaslab.engine.delivery import Delivery, across
+from gaslab.engine.delivery import Delivery
 from gaslab.engine.phases import Phases
 from gaslab.engine.priority import Buckets
+from gaslab.engine.roles import field_roles
 from gaslab.engine.state import RunState, dtype_of, set_by_source
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
-from gaslab.program import ALL, IN, OUT
+from gaslab.program import ALL, IN
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Synchronous:
         self.signal_driven = self.tree.by_signal
         self._pending = None if state.priority is None else Buckets(state.priority)
         self._signalled = np.empty(0, np.int32)  # masters for the next superstep
-        self._roles = self._field_roles()
+        self._roles = field_roles(self.tree, self.view.gather_edges, self.view.scatter_edges)
         gather = self.view.gather_edges
         if self.tree.gather is not None:  # even over no edges: every total is then the identity
             self._gather_mirrors = exchange.mirrors(gather)
@@ -232,20 +233,6 @@ class Synchronous:
                     self.phases.over_masters(f"gl_aggregate_{k}", aggregate=True)
 
     # ---- mirrors and scatter -----------------------------------------------------------------------
-
-    def _field_roles(self) -> dict[str, int]:
-        """Return which mirrors each field must reach: near ends have the edges, far ends lie across."""
-        aggregated = {name for a in self.tree.aggregators if a.over_edges for name in a.function.reads}
-        gather, scatter, reads = self.view.gather_edges, self.view.scatter_edges, self.tree.reads
-        return {
-            v.name: (gather if v.name in reads("gather", "v") else 0)
-            | (across(gather) if v.name in reads("gather", "nbr") else 0)
-            | (scatter if v.name in reads("scatter", "v") else 0)
-            | (across(scatter) if v.name in reads("scatter", "nbr") else 0)
-            | (OUT if f"v.{v.name}" in aggregated else 0)
-            | (IN if f"nbr.{v.name}" in aggregated else 0)
-            for v in self.tree.vertex_fields
-        }
 
     def _sections(self, names: frozenset[str]) -> list[Section]:
         by_role: dict[int, list[np.ndarray]] = {}

@@ -1,0 +1,170 @@
+"""`explain`: what a program keeps, what travels between ranks and why, and the C made of its lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.compiler.emit import emit
+from gaslab.compiler.parse import parse_phases
+from gaslab.compiler.tree import STORAGE, Combiner, Tree
+from gaslab.engine.roles import across, field_roles, reasons
+from gaslab.errors import UsageError
+from gaslab.program import ALL, IN, NONE, OUT, VertexProgram
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+
+_MIRRORS = {IN: "mirrors with in-edges", OUT: "mirrors with out-edges", ALL: "all mirrors with edges"}
+_WORDS = {IN: "gl.IN", OUT: "gl.OUT", ALL: "gl.ALL", NONE: "gl.NONE"}
+# The C functions that hold the user's lines: methods, aggregators (a0_name), helpers (h0_name), scatter.
+_HEAD = re.compile(r"GL_INLINE .*?\b(?:gl_do_(?:a\d+_)?|h\d+_|gl_(?=push))(\w+)\(gl_context \*c")
+_LINE = re.compile(r'#line (\d+) "(.*)"$')
+
+
+class Explanation:
+    """What `explain` found; print it, or read ``fields``, ``travels`` and ``code``.
+
+    Attributes
+    ----------
+    fields : list of dict
+        name, of ("Vertex" or "Edge"), storage, default, read_by, written_by.
+    travels : list of dict
+        what, to, why, bytes (of one value), and with a graph: values (how many, if all vertices are active).
+    code : dict of str to list of (line, user's text, C text)
+        By method.
+    """
+
+    def __init__(self, title: str, fields: list[dict[str, Any]], travels: list[dict[str, Any]],
+                 code: dict[str, list[tuple[int, str, str]]]) -> None:  # fmt: skip
+        self.title, self.fields, self.travels, self.code = title, fields, travels, code
+
+    def __str__(self) -> str:
+        lines = [self.title, "", "fields"]
+        for f in self.fields:
+            uses = [*(f"{w} writes" for w in f["written_by"]), *(f"{r} reads" for r in f["read_by"])]
+            name = f"{f['of']}.{f['name']}: {f['storage']}{f['default']}"
+            lines.append(f"  {name}; {', '.join(uses) or 'never used'}")
+        lines += ["", "what travels between ranks"]
+        for t in self.travels:
+            count = f"; {t['values']:,} values when all vertices run" if "values" in t else ""
+            lines.append(f"  {t['what']} ({t['bytes']} bytes) {t['to']}: {t['why']}{count}")
+        lines += [] if self.travels else ["  nothing"]
+        for method, rows in self.code.items():
+            lines += ["", method]
+            for line, text, c in rows:
+                lines.append(f"  {line:4} | {text.strip()}")
+                lines += [f"       |     {part}" for part in c.splitlines()]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = None) -> Explanation:
+    """Show what a program keeps, what travels and why, and the C made of it beside its own lines.
+
+    Parameters
+    ----------
+    program : class or instance of VertexProgram
+    graph : Graph, optional
+        Also count what travels on this graph, cut as it is (then collective).
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> found = gl.explain(gl.programs.PageRank)
+    >>> [t["what"] for t in found.travels]
+    ['share', 'total of gather']
+    >>> print(found.travels[0]["to"], "because", found.travels[0]["why"])
+    to mirrors with out-edges because gather reads it of the neighbour
+    """
+    cls = program if isinstance(program, type) else type(program)
+    if not issubclass(cls, VertexProgram):
+        raise UsageError(f"explain() needs a vertex program, not {cls.__name__}")
+    trees = parse_phases(cls)
+    fields = _fields(trees)
+    travels, code = [], {}
+    for tree in trees:
+        label = f" of phase {tree.phase}" if len(trees) > 1 else ""
+        travels += [{**t, "what": t["what"] + label} for t in _travels(tree, graph)]
+        for method, rows in _code(tree).items():
+            code[method + label] = rows
+    over = [_WORDS[edges] for edges in (trees[0].gather_edges, trees[0].scatter_edges)]
+    directions = f"gathers over {over[0]}, scatters over {over[1]}"
+    title = f"{cls.__name__}: {directions if len(trees) == 1 else f'{len(trees)} phases'}"
+    return Explanation(title, fields, travels, code)
+
+
+def _fields(trees: tuple[Tree, ...]) -> list[dict[str, Any]]:
+    functions = [f for tree in trees for f in tree.functions.values()]
+    functions += [a.function for a in trees[0].aggregators]
+    found = []
+    for kind, variables in (("Vertex", trees[0].vertex_fields), ("Edge", trees[0].edge_fields)):
+        roles = ("v", "nbr") if kind == "Vertex" else ("e",)
+        for v in variables:
+            names = {f"{role}.{v.name}" for role in roles}
+            found.append({
+                "name": v.name, "of": kind, "storage": v.storage,
+                "default": "" if v.required else f" = {v.default!r}",
+                "read_by": list(dict.fromkeys(f.name for f in functions if names & f.reads)),
+                "written_by": list(dict.fromkeys(f.name for f in functions if names & f.writes)),
+            })  # fmt: skip
+    return found
+
+
+def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
+    every = ALL if graph is not None and not graph.directed else 0
+    gather = tree.gather_edges and tree.gather_edges | every
+    scatter = tree.scatter_edges and tree.scatter_edges | every
+    for field in tree.vertex_fields:
+        mask = field_roles(tree, gather, scatter)[field.name]
+        if mask:
+            uses = [why for name, _, why in reasons(tree, gather, scatter) if name == field.name]
+            why = "; ".join(dict.fromkeys(uses))
+            if field.name not in tree.writes("apply"):
+                why += "; sent once, for apply does not write it"
+            yield _way(field.name, STORAGE[field.storage][2], "to", mask, why, graph)
+    totals = (("total of gather", tree.gather, gather), ("message", tree.message, across(scatter)))
+    for what, combiner, mask in totals:
+        if combiner is not None and mask:
+            why = f"{_name(combiner)} of what the edges there give, combined there first"
+            yield _way(what, STORAGE[combiner.storage][2], "from", mask, why, graph)
+
+
+def _name(combiner: Combiner) -> str:
+    return f"gl.{combiner.op.capitalize()}[{combiner.storage}]"
+
+
+def _way(what: str, size: int, way: str, mask: int, why: str, graph: Graph | None) -> dict[str, Any]:
+    row = {"what": what, "bytes": size, "to": f"{way} {_MIRRORS[mask]}", "why": why}
+    if graph is not None:
+        first, last = {OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}[mask]
+        bounds = graph.local.mirror_bounds
+        others = np.arange(len(bounds)) != graph.comm.rank
+        row["values"] = int(graph.comm.allreduce(int((bounds[:, last] - bounds[:, first])[others].sum())))
+    return row
+
+
+def _code(tree: Tree) -> dict[str, list[tuple[int, str, str]]]:
+    """Return by method the user's lines, each with the C that was made of it."""
+    texts = {(site.file, site.line): site.text for site in tree.sites}
+    found: dict[str, list[tuple[int, str, str]]] = {}
+    rows: list[tuple[int, str, str]] | None = None
+    for line in emit(tree).splitlines():
+        mark, head = _LINE.match(line), _HEAD.match(line)
+        if head:
+            name = "scatter" if head[1].startswith("push") else head[1]
+            rows = found.setdefault(name, []) if name not in found else None
+        elif mark and (not mark[2].endswith("emitted.c")) and rows is not None:
+            place = (mark[2].replace('\\"', '"').replace("\\\\", "\\"), int(mark[1]))
+            if not rows or rows[-1][0] != place[1]:
+                rows.append((place[1], texts.get(place, ""), ""))
+        elif mark or line.startswith("}"):
+            rows = None
+        elif rows:
+            number, text, c = rows[-1]
+            rows[-1] = (number, text, f"{c}\n{line.strip()}" if c else line.strip())
+    return {name: rows for name, rows in found.items() if rows}

@@ -1,0 +1,140 @@
+"""What `explain` says of a program: its fields, what travels and why, and the C beside its lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gaslab as gl
+from gaslab.cli import main
+from gaslab.comm import Comm
+from tests.mpi.ranks import Ranks
+
+
+class Both(gl.VertexProgram):
+    """A field for each way to travel; one that never does."""
+
+    class Vertex(gl.Vertex):
+        near: float = 0.0
+        far: gl.int16 = 0
+        ends: bool = False
+        counted: int = 0
+        home: float = 0.0
+
+    class Edge(gl.Edge):
+        weight: float = 1.0
+
+    @gl.aggregator
+    def balance(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[int]:
+        return v.counted
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Max[float]:
+        return v.near * e.weight + nbr.far
+
+    def apply(self, v: Vertex, total: float, message: gl.Sum[int]) -> None:
+        v.home = total
+        v.far = message % 7
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        if v.ends or nbr.ends:
+            nbr.signal(3)
+
+
+def test_every_way_to_travel_has_its_reason() -> None:
+    found = gl.explain(Both)
+    ways = {t["what"]: (t["bytes"], t["to"], t["why"]) for t in found.travels}
+    once = "; sent once, for apply does not write it"
+    assert ways == {
+        "near": (8, "to mirrors with in-edges", "gather reads it of the vertex itself" + once),
+        "far": (2, "to mirrors with out-edges", "gather reads it of the neighbour"),
+        "ends": (1, "to all mirrors with edges",
+                 "scatter reads it of the vertex itself; scatter reads it of the neighbour" + once),
+        "counted": (8, "to mirrors with out-edges",
+                    "aggregator balance reads it of an edge's source" + once),
+        "total of gather": (8, "from mirrors with in-edges",
+                            "gl.Max[float64] of what the edges there give, combined there first"),
+        "message": (8, "from mirrors with in-edges",
+                    "gl.Sum[int64] of what the edges there give, combined there first"),
+    }  # fmt: skip
+
+
+def test_fields_name_who_reads_and_writes_them() -> None:
+    found = {f["name"]: f for f in gl.explain(Both()).fields}
+    assert (found["home"]["read_by"], found["home"]["written_by"]) == ([], ["apply"])
+    assert (found["weight"]["of"], found["weight"]["read_by"]) == ("Edge", ["gather"])
+    assert found["ends"]["read_by"] == ["scatter"]
+    assert found["counted"]["read_by"] == ["balance"]
+
+
+def test_every_line_stands_beside_its_c() -> None:
+    code = gl.explain(Both).code
+    assert list(code) == ["gather", "apply", "balance", "scatter"]
+    lines = Path(__file__).read_text().splitlines()
+    for rows in code.values():
+        for number, text, c in rows:
+            assert lines[number - 1] == text
+            assert c
+    (row,) = code["gather"]
+    assert row[1].strip() == "return v.near * e.weight + nbr.far"
+    assert "n->f0_near" in row[2]
+    assert "c->f1_far[x]" in row[2]
+
+
+def test_what_is_printed_has_all_parts() -> None:
+    text = str(gl.explain(Both))
+    assert text.startswith("Both: gathers over gl.IN, scatters over gl.OUT\n\nfields\n  Vertex.near: float64")
+    assert "\n\nwhat travels between ranks\n  near (8 bytes) to mirrors with in-edges: " in text
+    assert "| v.home = total\n       |     n->f4_home = l_total;\n" in text
+
+
+def count(comm: Comm) -> Any:
+    graph = gl.Graph.from_edges([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0], strategy="random", comm=comm)
+    found = {t["what"]: t["values"] for t in gl.explain(Both, graph).travels}
+    bounds = graph.local.mirror_bounds
+    mirrors = int(comm.allreduce(int((bounds[:, 3] - bounds[:, 0]).sum()))) if comm.size > 1 else 0
+    return found["ends"], mirrors, found["near"] <= found["ends"]
+
+
+def test_a_graph_adds_how_many_values_travel(ranks: Ranks) -> None:
+    for values, mirrors, fewer in ranks.run(count):
+        assert values == mirrors
+        assert fewer
+
+
+class Turns(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        x: int = 0
+
+    def up(self, v: Vertex) -> None:
+        v.x += 1
+
+    def down(self, v: Vertex) -> None:
+        v.x -= 1
+
+    phases = (gl.Phase(apply=up, supersteps=1), gl.Phase(apply=down, supersteps=1))
+
+
+def test_phases_are_told_apart() -> None:
+    found = gl.explain(Turns)
+    assert found.title == "Turns: 2 phases"
+    assert [rows[0][1].strip() for rows in found.code.values()] == ["v.x += 1", "v.x -= 1"]
+
+
+def test_something_else_is_refused() -> None:
+    with pytest.raises(gl.UsageError, match=r"explain\(\) needs a vertex program, not int"):
+        gl.explain(3)  # type: ignore[arg-type]
+
+
+def test_the_command_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "warm.py"
+    file.write_text(
+        "import gaslab as gl\n\n\nclass Warm(gl.VertexProgram):\n    class Vertex(gl.Vertex):\n"
+        "        heat: float = 1.0\n\n"
+        "    def apply(self, v: Vertex) -> None:\n        v.heat = v.heat / 2.0\n"
+    )
+    assert main(["explain", f"{file}:Warm"]) == 0
+    told = capsys.readouterr().out
+    assert "what travels between ranks\n  nothing\n" in told
+    assert "   9 | v.heat = v.heat / 2.0\n" in told
