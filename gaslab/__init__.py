@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from gaslab.program import int32 as int32
     from gaslab.program import int64 as int64
     from gaslab.program import solve_spd as solve_spd
+    from gaslab.program import stop as stop
     from gaslab.program import uint8 as uint8
     from gaslab.program import uint16 as uint16
     from gaslab.program import uint32 as uint32
@@ -98,7 +99,7 @@ _HOME = {
         [
             "ALL", "BITOR", "IN", "MAX", "MIN", "NONE", "OUT", "PROD", "SUM", "Edge", "Matrix", "Max", "Min",
             "Phase", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "field", "float32",
-            "float64", "int8", "int16", "int32", "int64", "solve_spd", "uint8", "uint16", "uint32",
+            "float64", "int8", "int16", "int32", "int64", "solve_spd", "stop", "uint8", "uint16", "uint32",
         ],
         "gaslab.program",
     ),

@@ -28,6 +28,25 @@ else:
 
 T = TypeVar("T")
 
+
+def stop() -> None:
+    """Say in a gather that no further edge of this vertex need be looked at.
+
+    It may spare only what cannot change the total: other edges may have been looked at, or still be, on
+    this rank and on others. A sum has no such edges, and cannot stop.
+
+    >>> from gaslab import program as gl
+    >>> class Seen(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         near: int = 0
+    ...     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[int]:
+    ...         if nbr.near == 1:
+    ...             gl.stop()
+    ...         return nbr.near
+    ...     def apply(self, v: Vertex, total: int) -> None:
+    ...         v.near = total
+    """
+
 # ---- edge directions -------------------------------------------------------------------------------
 
 IN, OUT, ALL, NONE = 1, 2, 3, 0

@@ -35,6 +35,7 @@ class Task:
     parameters: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     init: dict[str, dict[Any, Any]] | None = None
+    start: Any = None
 
     def instance(self) -> VertexProgram:
         module, name = self.program.split(":")
@@ -83,6 +84,7 @@ def _run(task: Task, graph: Graph, mode: Mode) -> Outcome:
             max_iterations=task.limit,
             columns=task.columns,
             init=task.init,
+            start=task.start,
             threads=threads,
             compile=compile,
         )
@@ -104,7 +106,9 @@ def by_reference(task: Task) -> Outcome:
     """Run *task* with the reference engine."""
     program, graph = task.instance(), task.graph
     columns = {**graph.columns, **{name: graph.columns[column] for name, column in task.columns.items()}}
-    result = run_reference(program, graph.ids, graph.edges, columns, graph.directed, task.limit, task.init)
+    result = run_reference(
+        program, graph.ids, graph.edges, columns, graph.directed, task.limit, task.init, start=task.start
+    )
     edges = {
         name: sorted((s, t, x) for (s, t), x in zip(graph.edges, values, strict=True))
         for name, values in result.edges.items()

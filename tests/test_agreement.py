@@ -23,8 +23,13 @@ def task_of(case: Case, graph: Drawn, data: st.DataObject) -> Task:
     init = None
     if case.given:
         init = {name: data.draw(st.dictionaries(some, st.integers(0, 9)), label=name) for name in case.given}
+    start = None
+    if case.start == "ids":
+        start = data.draw(st.lists(some), label="start")
+    elif case.start:
+        start = data.draw(st.dictionaries(some, st.integers(0, 9)), label="start")
     name = f"{case.program.__module__}:{case.program.__name__}"
-    return Task(name, graph, case.limit, parameters=parameters, columns=case.columns, init=init)
+    return Task(name, graph, case.limit, parameters=parameters, columns=case.columns, init=init, start=start)
 
 
 def agree(ranks: Ranks, task: Task, strategy: str, tolerance: float) -> None:

@@ -343,7 +343,14 @@ class Signal:
     priority: Expr | None = None
 
 
-Stmt = Assign | If | While | ForRange | Each | Solve | Break | Continue | Return | Signal
+@dataclass(frozen=True)
+class Stop:
+    """``gl.stop()`` in gather: the vertex's further edges need not be looked at."""
+
+    site: int
+
+
+Stmt = Assign | If | While | ForRange | Each | Solve | Break | Continue | Return | Signal | Stop
 
 
 @dataclass(frozen=True)
@@ -449,6 +456,12 @@ class Tree:
             for statement in _statements(self.functions[name].body)
             if isinstance(statement, Signal)
         )
+
+    @property
+    def stops(self) -> bool:
+        """Whether a gather may leave out edges."""
+        gather = self.functions.get("gather")
+        return gather is not None and any(isinstance(s, Stop) for s in _statements(gather.body))
 
     @property
     def by_signal(self) -> bool:

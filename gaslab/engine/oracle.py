@@ -14,6 +14,7 @@ from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.reference import ReferenceResult, run_reference
+from gaslab.engine.start import Start, bind_start
 from gaslab.engine.state import dtype_of
 from gaslab.result import OUTSIDE, Result
 
@@ -30,6 +31,7 @@ def run_on_graph(
     columns: Mapping[str, str | None] | None,
     seed: int,
     on: str,
+    start: Start | None = None,
 ) -> Result:
     """Run *program* by the reference engine; the arguments and the answer are `gaslab.run`'s."""
     comm, local, began = graph.comm, graph.local, time.perf_counter()
@@ -40,6 +42,7 @@ def run_on_graph(
     starts_at = Starts(graph, seed, program.parameters())
     edge_fields = bind_edge_fields(tree, graph, columns, written, starts_at)
     given = bind_given(tree, graph, init, starts_at)
+    beginners = bind_start(tree, graph, start)
     ids = _ids(graph)
     # Ids that are neither integers nor strings have no order of their own, and an id may be on both sides
     # of a bipartite graph: then the program sees their positions, as a compiled one always does.
@@ -51,6 +54,13 @@ def run_on_graph(
     edge_values = [_on_root(graph, values) for values in edge_fields]
     order = _on_root(graph, masters)
     starts = {name: _on_root(graph, values) for name, values in given.items()}
+    began_with: Any = None
+    if beginners is not None:
+        began_with = [ids[g] for g in beginners.gids.tolist()]
+        if beginners.messages is not None:
+            told = beginners.messages.tolist()
+            told = [ids[g] for g in told] if tree.message and tree.message.storage == "id" else told
+            began_with = dict(zip(began_with, told, strict=True))
     built = time.perf_counter()
 
     def run() -> ReferenceResult:
@@ -67,6 +77,7 @@ def run_on_graph(
             },
             seed,
             graph.ids.num_left,
+            began_with,
         )
 
     answer = comm.on_root(run)

@@ -65,6 +65,7 @@ def run_reference(
     init: Mapping[str, Mapping[Any, Any]] | None = None,
     seed: int = 0,
     num_left: int | None = None,
+    start: Sequence[Any] | Mapping[Any, Any] | None = None,
 ) -> ReferenceResult:
     """Run *program* on one graph, vertex by vertex, in plain Python.
 
@@ -86,6 +87,8 @@ def run_reference(
         Of the program's draws.
     num_left
         Of a bipartite graph: so many of *vertices*, the first, are on side 0.
+    start
+        The ids of those that run in superstep 0, or their messages by id.
 
     Raises
     ------
@@ -99,6 +102,7 @@ def run_reference(
     run = _Run(program, vertices, edges, columns or {}, directed, seed)
     for place, v in enumerate(run.vertices if num_left is not None else ()):
         vars(v)["side"] = number(int(place >= (num_left or 0)))
+    run.start = start
     run.initialise(init or {})
     converged = run.supersteps(max_iterations)
     written = {name: [getattr(e, name) for e in run.edges] for name in sorted(run.written)}
@@ -218,6 +222,7 @@ class _Run:
             name: combiner_of(function, "return", cls) for name, function in aggregators_of(cls).items()
         }
 
+        self.start: Sequence[Any] | Mapping[Any, Any] | None = None
         self.phase = "init"
         self.writable: _Vertex | None = None
         self.given: set[str] = set()
@@ -237,7 +242,7 @@ class _Run:
         columns: Mapping[str, Sequence[Any]],
         directed: bool,
     ) -> None:
-        by_id = {vertex_id: _Vertex(self, vertex_id) for vertex_id in vertices}
+        by_id = self.by_id = {vertex_id: _Vertex(self, vertex_id) for vertex_id in vertices}
         self.chance.learn(list(by_id), edges)
         self.vertices = list(by_id.values())
         self.edges = [_Edge(self) for _ in edges]
@@ -386,6 +391,11 @@ class _Run:
         return total
 
     def first_active(self) -> list[_Vertex]:
+        if self.start is not None and not self.superstep_number and self.turn is self.turns[0]:
+            if isinstance(self.start, Mapping) and self.message:
+                storage = self.message.storage
+                self.messages = {self.by_id[x]: narrow(storage, m) for x, m in self.start.items()}
+            return [v for v in self.vertices if v.id in self.start]
         methods = self.turn.methods
         if "active" in methods or "start" not in methods:
             return self.next_active() if "active" in methods else self.vertices

@@ -15,6 +15,7 @@ from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.sequence import Sequence
+from gaslab.engine.start import Start, bind_start
 from gaslab.errors import ConvergenceWarning, UsageError, nearest, warn_user
 from gaslab.program import VertexProgram
 from gaslab.result import Result
@@ -35,6 +36,7 @@ def run(
     strategy: str | None = None,
     threads: int | None = None,
     init: Mapping[str, Any] | Result | None = None,
+    start: Start | None = None,
     columns: Mapping[str, str | None] | None = None,
     seed: int = 0,
     compile: str = "auto",
@@ -62,6 +64,9 @@ def run(
     init : mapping or Result, optional
         Vertex fields to start from: field name to a dict by vertex id, an array in the order of the
         sorted ids, or one number. ``init()`` does not overwrite them.
+    start : iterable of vertex ids, or mapping, optional
+        Who runs in superstep 0, instead of what the method ``start`` says; a mapping gives each its
+        message too.
     columns : mapping, optional
         Edge field name to the graph's column; None leaves the field at its default.
     seed : int
@@ -102,7 +107,7 @@ def run(
     if engine == "reference":
         from gaslab.engine.oracle import run_on_graph
 
-        return run_on_graph(program, graph, max_iterations, init, columns, seed, on)
+        return run_on_graph(program, graph, max_iterations, init, columns, seed, on, start)
     comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
     threads = launch.choose_threads(threads, comm.local_ranks, comm.rank)
     compiled = compile_phases(type(program), comm, compile, shapes_of(program))
@@ -115,6 +120,7 @@ def run(
     starts = Starts(graph, seed, program.parameters())
     edges = bind_edge_fields(tree, graph, columns, written, starts)
     phases.prepare(params, edges, bind_given(tree, graph, init, starts), starts, threads)
+    phases.begin_with(bind_start(tree, graph, start))
     built = time.perf_counter()
 
     history: list[dict[str, Any]] = []

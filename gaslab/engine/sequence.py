@@ -11,6 +11,7 @@ import numpy as np
 from gaslab.compiler import Compiled
 from gaslab.engine.chance import Starts
 from gaslab.engine.phases import Phases
+from gaslab.engine.start import Beginners
 from gaslab.engine.state import RunState, make_view
 from gaslab.engine.stopping import Done, Stopping, ask
 from gaslab.engine.sync import Synchronous
@@ -72,6 +73,15 @@ class Sequence:
                 visits = Visits(phases, state, exchange, self.graph, ways)
             self._engines.append(Synchronous(phases, state, exchange, visits))
         self.state = self._engines[0].state
+
+    def begin_with(self, beginners: Beginners | None) -> None:
+        """Let these vertices be superstep 0, with what they find as messages."""
+        if beginners is not None:
+            local, state = self.graph.local, self.state
+            ids, messages = beginners.local(local.gid[: local.num_masters])
+            self._engines[0].begin_with(ids)
+            if messages is not None and state.message is not None:
+                state.message[ids] = messages
 
     def supersteps(self) -> Iterator[dict[str, Any]]:
         """Run the whole; give a row of the history after each superstep."""

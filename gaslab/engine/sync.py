@@ -47,6 +47,7 @@ class Synchronous:
         self.signal_driven = self.tree.by_signal
         self._pending = None if state.priority is None else Buckets(state.priority)
         self._signalled = np.empty(0, np.int32)  # masters for the next superstep
+        self._beginners: np.ndarray | None = None  # masters for superstep 0, where the caller named them
         self._roles = field_roles(self.tree, self.view.gather_edges, self.view.scatter_edges)
         gather = self.view.gather_edges
         if self.tree.gather is not None:  # even over no edges: every total is then the identity
@@ -57,6 +58,10 @@ class Synchronous:
             self._position = np.zeros(self.local.num_masters, np.int32)
 
     # ---- the story ---------------------------------------------------------------------------------
+
+    def begin_with(self, ids: np.ndarray) -> None:
+        """Run these masters (ascending int32) in superstep 0."""
+        self._beginners = ids
 
     def initialise(self) -> None:
         """Run init on every vertex and bring the mirrors up to date."""
@@ -117,7 +122,9 @@ class Synchronous:
     def _activate(self) -> Frontier:
         functions, n = self.tree.functions, self.local.num_masters
         first = self.state.superstep == self.state.entered
-        if "active" in functions or (first and "start" in functions):
+        if first and self._beginners is not None and not self.state.superstep:
+            ids = self._beginners
+        elif "active" in functions or (first and "start" in functions):
             self.phases.over_masters("gl_active" if "active" in functions else "gl_start")
             ids = frontier_kernel.where(self.state.active, 0, n)
         elif first or not self.signal_driven:

@@ -18,6 +18,7 @@ class Case:
     parameters: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)  # edge field -> column, where names differ
     given: tuple[str, ...] = ()  # fields that also get earlier values
+    start: str = ""  # "ids" or "messages": superstep 0 is also given to some vertices by the caller
     directed_only: bool = False
     tolerance: float = 1e-9
 

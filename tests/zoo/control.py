@@ -167,3 +167,64 @@ class LaterPhases(gl.VertexProgram):
 
     def done(self) -> bool:
         return self.superstep > 12
+
+
+@case(limit=30, start="messages")
+class Told(gl.VertexProgram):
+    """The caller names who begins, with messages, where start says otherwise."""
+
+    class Vertex(gl.Vertex):
+        best: float = 99.0
+        first: bool = False
+
+    class Edge(gl.Edge):
+        weight: float
+
+    def start(self, v: Vertex) -> bool:
+        return False
+
+    def apply(self, v: Vertex, message: gl.Min[float]) -> None:
+        v.best = min(v.best, message)
+        v.first = v.first or self.superstep == 0
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        if v.best + e.weight < nbr.best:
+            nbr.signal(v.best + e.weight)
+
+
+@case(limit=10, start="ids")
+class Named(gl.VertexProgram):
+    """The caller names who begins the first of two phases; a gather that stops early."""
+
+    class Vertex(gl.Vertex):
+        hops: int = -1
+        near: bool = False
+        low: int = 7
+
+    def reach(self, v: Vertex) -> None:
+        v.hops = self.superstep if v.hops < 0 else v.hops
+
+    def further(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr.hops < 0:
+            nbr.signal()
+
+    def lit(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[bool]:
+        return nbr.hops == 0
+
+    def keep(self, v: Vertex, total: bool) -> None:
+        v.near = total
+
+    def lowest(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Min[int]:
+        if nbr.hops <= 0:
+            gl.stop()
+            return -1
+        return nbr.hops
+
+    def keep_low(self, v: Vertex, total: int) -> None:
+        v.low = total
+
+    phases = (
+        gl.Phase(apply=reach, scatter=further),
+        gl.Phase(gather=lit, apply=keep, supersteps=1),
+        gl.Phase(gather=lowest, apply=keep_low, gather_edges=gl.ALL, supersteps=1),
+    )

@@ -97,6 +97,8 @@ class Body(ArrayBody):
             self.each(s)
         elif isinstance(s, t.Solve):
             self.solve(s)
+        elif isinstance(s, t.Stop):
+            self.put("c->stopped = 1;")
         elif isinstance(s, t.Break):
             self.put("break;")
         elif isinstance(s, t.Continue):

@@ -53,7 +53,8 @@ def context(tree: Tree) -> str:
     values = [member(f, field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]
     lines = "\n    ".join
     return (
-        f"\ntypedef struct {{\n    int64_t code, site;\n    {lines(f'{k}{n};' for k, n, _ in members)}\n"
+        f"\ntypedef struct {{\n    int64_t code, site{', stopped' * tree.stops};\n    "
+        f"{lines(f'{k}{n};' for k, n, _ in members)}\n"
         "} gl_context;\n"
         f"typedef struct {{\n    int64_t here, id, degree, in_degree, out_degree;\n    {lines(values)}\n"
         "} gl_vertex;\n"

@@ -22,6 +22,9 @@ def gather_row(tree: Tree) -> str:
         return f"a{k} = {combined(combiner, f'a{k}', value)};"
 
     loops = []
+    more = " && !c->stopped" if tree.stops else ""
+    if combiner.type == "bool" and combiner.op != "sum":  # the first True of a Max decides, False of a Min
+        more += " && !a0" if combiner.op == "max" else " && a0"
     names = tree.reads("gather", "nbr")
     for mask, (begin, neighbor, slot) in (("GL_IN", ROWS["in"]), ("GL_OUT", ROWS["out"])):
         four = "".join(f"            {step(k % ways, f'(p + {k})', neighbor, slot)}\n" for k in range(4))
@@ -29,8 +32,9 @@ def gather_row(tree: Tree) -> str:
             f"    if (w->gather_edges & {mask}) {{\n"
             f"        int64_t p = {begin}[v];\n"
             f"        const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
-            f"        for (; p + 4 <= end; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}        }}\n"
-            f"        for (; p < end; p++) {step(0, 'p', neighbor, slot)}\n    }}\n"
+            f"        for (; p + 4 <= end{more}; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}"
+            "        }\n"
+            f"        for (; p < end{more}; p++) {step(0, 'p', neighbor, slot)}\n    }}\n"
         )
     result = "a0"
     if ways == 4:
@@ -40,7 +44,7 @@ def gather_row(tree: Tree) -> str:
     return (
         f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
         "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v) {\n"
-        f"    {C_TYPE[combiner.type]} {declared};\n{''.join(loops)}"
+        f"    {C_TYPE[combiner.type]} {declared};\n{'    c->stopped = 0;' * tree.stops}\n{''.join(loops)}"
         f"    return {narrowed(combiner.storage, result, tree.functions['gather'].site)};\n}}\n"
     )
 

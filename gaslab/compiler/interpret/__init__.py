@@ -167,14 +167,17 @@ class Interpreter:
         assert combiner is not None
         ways = 4 if combiner.type == "float" else 1
         sums = [identity(combiner)] * ways
+        c.stopped = False
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
-            if c.gather_edges & bit:
+            if c.gather_edges & bit and not c.stopped:
                 c.forward = bit == OUT
                 edges = list(row(v))
                 whole = len(edges) - len(edges) % ways
                 for k, (x, e) in enumerate(edges):
                     way = k % ways if k < whole else 0
                     sums[way] = combine(sums[way], do(c, n, v, x, e))
+                    if c.stopped:
+                        break
         total = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3])) if ways == 4 else sums[0]
         return self._namespace["narrow_total"](total)
 

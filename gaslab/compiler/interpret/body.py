@@ -73,6 +73,8 @@ class PythonBody(PythonArrays):
             self.each(s)
         elif isinstance(s, t.Solve):
             self.solve(s)
+        elif isinstance(s, t.Stop):
+            self.put("c.stopped = True")
         elif isinstance(s, t.Break):
             self.put("break")
         elif isinstance(s, t.Continue):

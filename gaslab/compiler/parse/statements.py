@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from gaslab import program
 from gaslab.compiler.parse.assign import Assignments
 from gaslab.compiler.parse.signals import signal
 from gaslab.compiler.tree import (
@@ -17,6 +18,7 @@ from gaslab.compiler.tree import (
     Local,
     Return,
     Stmt,
+    Stop,
     While,
 )
 
@@ -81,6 +83,8 @@ class Statements(Assignments):
             role = self.role(value.func.value)
             if role is not None and role != "self":
                 return [signal(self, value, role)]
+        if isinstance(value, ast.Call) and self.lookup(value.func) is program.stop:
+            return [self.stop(value)]
         if (
             self.unit.debugging
             and isinstance(value, ast.Call)
@@ -89,6 +93,17 @@ class Statements(Assignments):
             return []
         self.value(value)
         raise self.error(value, "this line has no effect; assign its value, or remove it")
+
+    def stop(self, node: ast.Call) -> Stop:
+        """``gl.stop()``, where what is left out cannot matter."""
+        if self.is_helper or self.name != "gather":
+            raise self.error(node, f"{self.name} cannot stop; gl.stop() is for gather")
+        self.no_keywords(node, "gl.stop")
+        self.count(node, "gl.stop", 0, 0)
+        combiner = self.unit.declared.gather
+        if combiner is not None and combiner.op == "sum":
+            raise self.error(node, "every edge counts in a sum; gl.stop() is for gl.Min and gl.Max")
+        return Stop(self.site(node))
 
     def do_Return(self, node: ast.Return) -> list[Stmt]:
         name = self.source.node.name
