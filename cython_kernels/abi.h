@@ -64,6 +64,8 @@ typedef struct gl_view {
     void *message;                                   /* [num_local], identities where not signalled */
     void *message_next;                              /* what apply sends to its own vertex; else as message */
     int64_t *priority;                               /* [num_local], INT64_MAX where not pending; or NULL */
+    void *delta;                                     /* [num_local] records of what scatter adds */
+    uint8_t *touched, *touched_blocks;               /* as signalled, for the vertices added to */
     int64_t concurrent;                              /* 1: several threads push at once */
     int64_t all_active;                              /* 1: pull need not look at active */
     uint64_t seed;                                   /* of the draws */

@@ -46,6 +46,9 @@ cdef extern from "abi.h" nogil:
         void *message
         void *message_next
         int64_t *priority
+        void *delta
+        uint8_t *touched
+        uint8_t *touched_blocks
     ctypedef struct gl_fault:
         int64_t code, vertex, site
     ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
@@ -142,6 +145,12 @@ cdef class View:
             self.c.message_next = p
         elif name == "priority":
             self.c.priority = <int64_t *> p
+        elif name == "delta":
+            self.c.delta = p
+        elif name == "touched":
+            self.c.touched = <uint8_t *> p
+        elif name == "touched_blocks":
+            self.c.touched_blocks = <uint8_t *> p
         else:
             raise AttributeError(name)
 

@@ -108,12 +108,19 @@ SUM, MIN, MAX, PROD, BITOR = "sum", "min", "max", "prod", "bitor"
 class Field:
     """What `field` says of a vertex or edge field, or of a part of an accumulator."""
 
-    def __init__(self, shape: tuple[int | str, ...], dtype: Any, init: Any, combine: str) -> None:
-        self.shape, self.dtype, self.init, self.combine = shape, dtype, init, combine
+    def __init__(
+        self, shape: tuple[int | str, ...], dtype: Any, init: Any, combine: str, sync: str | None
+    ) -> None:
+        self.shape, self.dtype, self.init, self.combine, self.sync = shape, dtype, init, combine, sync
 
 
 def field(
-    *, shape: int | str | tuple[int | str, ...] = (), dtype: Any = None, init: Any = 0, combine: str = SUM
+    *,
+    shape: int | str | tuple[int | str, ...] = (),
+    dtype: Any = None,
+    init: Any = 0,
+    combine: str = SUM,
+    sync: str | None = None,
 ) -> Any:
     """Say of a field more than its type does.
 
@@ -127,6 +134,9 @@ def field(
         What every element starts from.
     combine : {SUM, MIN, MAX, PROD, BITOR}
         How a part of an accumulator adds up.
+    sync : {SUM, MIN, MAX}, optional
+        Makes a vertex field that is a number additive: ``scatter`` may write ``nbr.x += d`` and
+        ``v.x += d`` (or ``nbr.x = min(nbr.x, d)``), and what was added counts once scatter is over.
 
     Examples
     --------
@@ -139,7 +149,7 @@ def field(
     ...     def init(self, v: Vertex) -> None:
     ...         v.x[0] = v.degree
     """
-    return Field(shape if isinstance(shape, tuple) else (shape,), dtype, init, combine)
+    return Field(shape if isinstance(shape, tuple) else (shape,), dtype, init, combine, sync)
 
 
 def solve_spd(matrix: Any, right: Any) -> Any:

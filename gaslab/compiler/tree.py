@@ -350,7 +350,16 @@ class Stop:
     site: int
 
 
-Stmt = Assign | If | While | ForRange | Each | Solve | Break | Continue | Return | Signal | Stop
+@dataclass(frozen=True)
+class Contribute:
+    """``nbr.x += value`` (or min, max) of an additive field, in scatter only; role ``v`` or ``nbr``."""
+
+    target: VertexField
+    value: Expr
+    site: int
+
+
+Stmt = Assign | If | While | ForRange | Each | Solve | Break | Continue | Return | Signal | Stop | Contribute
 
 
 @dataclass(frozen=True)
@@ -480,11 +489,17 @@ class Tree:
         Not where it writes what belongs to others, or is to see an edge once.
         """
         itself = any(signal.target == "v" for signal in self.signals("scatter"))
-        return not (self.writes("scatter", "e") or itself or self.by_priority)
+        own = bool(self.contributed("v"))
+        return not (self.writes("scatter", "e") or itself or own or self.by_priority)
 
     def written_edges(self) -> frozenset[str]:
         """Names of the edge fields that the program writes."""
         return self.writes("scatter", "e") | self.writes("visit", "e")
+
+    def contributed(self, role: str = "") -> tuple[int, ...]:
+        """Return the indices of the vertex fields that scatter adds to, on one role or on both."""
+        names = self.writes("scatter", role) if role else self.writes("scatter") | self.writes("scatter", "nbr")
+        return tuple(k for k, v in enumerate(self.vertex_fields) if v.name in names)
 
     def double_buffered(self, name: str) -> bool:
         """Whether a gather reads this vertex field across an edge while apply writes it."""

@@ -32,6 +32,7 @@ from gaslab.engine.declared import (
     translated,
 )
 from gaslab.engine.plain_chance import PlainChance
+from gaslab.engine.reference_additive import Contributions
 from gaslab.engine.reference_arrays import SINGULAR, field_row
 from gaslab.engine.reference_visit import visit_order
 from gaslab.engine.turns import turns_of
@@ -133,6 +134,9 @@ class _Vertex:
 
     def __setattr__(self, name: str, value: Any) -> None:
         run = self._run
+        if run.phase == "scatter" and name in run.contributions.combiners:
+            run.contributions.note(self, name, value)
+            return
         if name not in run.vertex_fields:
             raise ProgramError(f"no vertex field {name!r}{nearest(name, run.vertex_fields)}")
         if run.writable is not self and run.phase != "visit":
@@ -214,6 +218,7 @@ class _Run:
         self.program, self.cls = program, cls
         self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
         self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
+        self.contributions = Contributions(cls, self.vertex_fields)
         self.computing = translated(cls)
         self.turns, self.done = turns_of(cls, self.computing)
         self.turn = self.turns[0]
@@ -369,9 +374,11 @@ class _Run:
                 self.call("apply", v, *(message if name == "message" else total for name in takes))
         self.aggregates = self.aggregated(self.superstep_number)
         if "scatter" in self.turn.methods:
+            self.contributions.begin(self.vertices)
             for v in active:
                 for e, nbr in self.beside(v, self.turn.scatter_edges):
                     self.call("scatter", v, e, nbr)
+            self.contributions.end(self.vertices)
         aggregates = {name: _plain(value) for name, value in self.aggregates.items()}
         self.history.append({"superstep": self.superstep_number, "active": len(active), **aggregates})
         if len(self.turns) > 1:

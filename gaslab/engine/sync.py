@@ -13,10 +13,11 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels import pack
+from gaslab.engine.additive import Additive
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.phases import Phases
 from gaslab.engine.priority import Buckets
-from gaslab.engine.roles import field_roles
+from gaslab.engine.roles import across, field_roles
 from gaslab.engine.state import RunState, dtype_of, set_by_source
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
@@ -46,6 +47,13 @@ class Synchronous:
         self.delivery = Delivery(phases, state, exchange) if sends else None
         self.signal_driven = self.tree.by_signal
         self._pending = None if state.priority is None else Buckets(state.priority)
+        self._additive = None
+        if self.tree.contributed():
+            mask = self.view.scatter_edges
+            role = (mask if self.tree.contributed("v") else 0) | (
+                across(mask) if self.tree.contributed("nbr") else 0
+            )
+            self._additive = Additive(phases, state, exchange, role)
         self._signalled = np.empty(0, np.int32)  # masters for the next superstep
         self._beginners: np.ndarray | None = None  # masters for superstep 0, where the caller named them
         self._roles = field_roles(self.tree, self.view.gather_edges, self.view.scatter_edges)
@@ -266,6 +274,8 @@ class Synchronous:
         if "scatter" in self.tree.functions:
             self._scatter(self.delivery, frontier, mirrors)
         self._signalled = self.delivery.end(self.delivery.begin())
+        if self._additive is not None:
+            self._share(*self._additive.settle())
 
     def _scatter(self, delivery: Delivery, frontier: Frontier, mirrors: np.ndarray) -> None:
         self.view.all_active = int(frontier.everywhere)
@@ -275,6 +285,12 @@ class Synchronous:
             assert frontier.ids is not None
             frontier_kernel.set_flags(self.state.active, mirrors, 1)
             delivery.scatter(np.concatenate([frontier.ids, mirrors]))
+
+    def _share(self, names: frozenset[str], changed: np.ndarray) -> None:
+        """Send fields of the masters *changed* to the mirrors that use them."""
+        flags = np.zeros(self.local.num_local, np.uint8)
+        flags[changed] = 1
+        self.exchange.spread(self._sections(names), flags).end()
 
     def finish(self) -> None:
         """Raise a fault of the last superstep that no later step would tell."""

@@ -6,6 +6,7 @@ engines, ranks and threads take the same branches. The graphs they run on have t
 """
 
 from tests.zoo import (
+    additive,
     aggregators,
     arithmetic,
     arrays,
@@ -22,6 +23,7 @@ from tests.zoo.case import CASES, Case
 __all__ = [
     "CASES",
     "Case",
+    "additive",
     "aggregators",
     "arithmetic",
     "arrays",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gaslab.compiler.emit import aggregate, arrays, chance, context, gather, phases, pull, visit
+from gaslab.compiler.emit import additive, aggregate, arrays, chance, context, gather, phases, pull, visit
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import aggregate_name, helper_name
 from gaslab.compiler.emit.prelude import FAULTS, HEAD, helpers_for
@@ -85,9 +85,9 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
         c_type = STORAGE[message.storage][1]
         deliver = f"gl_send(c, &(({c_type} *)w->message)[{{at}}], {{message}}, concurrent);"
         concurrent = ", const int concurrent"
-    if any(signal.target == "v" for signal in tree.signals("scatter")):
+    if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", const int64_t v"
-    texts = []
+    texts = [additive.contribute(tree)]
     for row, place in phases.rows(tree).items():
         head = f"GL_INLINE void gl_push_{row}(gl_context *c, const gl_view *w, const gl_vertex *n"
         head = f"{head}, const int64_t x, {place}{concurrent})"

@@ -105,6 +105,8 @@ class Body(ArrayBody):
             self.put("continue;")
         elif isinstance(s, t.Return):
             self.give_back(s)
+        elif isinstance(s, t.Contribute):
+            self.contribute(s)
         else:
             self.send(s)
 
@@ -162,6 +164,11 @@ class Body(ArrayBody):
             if self.function.name == "init":  # a field given by the caller keeps the caller's values
                 store = f"if (!(c->given >> {target.index} & 1)) {store}"
             self.put(store)
+
+    def contribute(self, s: t.Contribute) -> None:
+        """Add to what the end will get: ``v`` is near when pushed, ``nbr`` when pulled."""
+        place = "v" if s.target.role == self.near else "x"
+        self.put(f"gl_contribute_{s.target.index}(w, {place}, {self.expr(s.value)});")
 
     def for_range(self, s: t.ForRange) -> None:
         self.loops += 1

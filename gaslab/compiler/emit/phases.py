@@ -238,7 +238,7 @@ def send(tree: Tree) -> str:
 def scatter_push(tree: Tree) -> str:
     """The source's side of scatter; with messages in two loops, for other threads may send to the same."""
     concurrent = ", concurrent" if tree.message else ""
-    if any(signal.target == "v" for signal in tree.signals("scatter")):
+    if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", v"
     loops = []
     for mask, row in (("GL_OUT", "out"), ("GL_IN", "in")):

@@ -145,6 +145,15 @@ GL_INLINE void gl_prioritise(const gl_view *w, int64_t vertex, int64_t priority)
                                                           __ATOMIC_RELAXED)) {}
 }
 """,
+    "gl_touch": """\
+/* As gl_signal, for the vertices that were added to. */
+GL_INLINE void gl_touch(const gl_view *w, int64_t vertex) {
+    if (!__atomic_load_n(&w->touched[vertex], __ATOMIC_RELAXED)) {
+        __atomic_store_n(&w->touched[vertex], 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&w->touched_blocks[vertex >> GL_SIGNAL_BLOCK], 1, __ATOMIC_RELAXED);
+    }
+}
+""",
     "gl_signal": """\
 /* Other threads may set the same bytes, always to 1; the test keeps their cache lines shared. */
 GL_INLINE void gl_signal(const gl_view *w, int64_t vertex) {

@@ -58,10 +58,12 @@ def method(tree: Tree, row: str, place: str) -> tuple[str, Body]:
         assert message is not None
         return f"GL_INLINE {C_TYPE[message.type]} {head})", _ChoiceBody(tree, function, chosen, row)
     more = deliver = ""
+    if tree.contributed():
+        more = ", const gl_view *w, const int64_t v"
     if message is not None:
         both = combined(message, widened(message.storage, "*message"), "{message}")
         deliver = f"*message = {narrowed(message.storage, both, function.site)};"
-        more = f", {STORAGE[message.storage][1]} *message"
+        more = f", {STORAGE[message.storage][1]} *message{more}"
     return f"GL_INLINE void {head}{more})", Body(tree, function, "nbr", "*heard = 1;", deliver, row)
 
 
@@ -102,14 +104,16 @@ def _load_guarded(tree: Tree) -> str:
 def _pull(tree: Tree) -> str:
     """Any scatter, an edge at a time; without a message the first signal ends the row."""
     combiner = tree.message
-    enough = "        if (w->signalled[v]) continue;\n" if combiner is None else ""
-    stop = " && !heard" if combiner is None else ""
+    first_only = combiner is None and not tree.contributed()
+    enough = "        if (w->signalled[v]) continue;\n" if first_only else ""
+    stop = " && !heard" if first_only else ""
     passed = begin_message = end_message = ""
     if combiner is not None:
         c_type = STORAGE[combiner.storage][1]
         begin_message = f"        {c_type} message = (({c_type} *)w->message)[v];\n"
         end_message = f"            (({c_type} *)w->message)[v] = message;\n"
         passed = ", &message"
+    passed += ", w, v" if tree.contributed() else ""
     loops = []
     for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")

@@ -199,7 +199,7 @@ class Interpreter:
                         self._namespace["do_scatter"](c, n, v, x, e)
 
     def _scatter_pull(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
-        plain = self.tree.message is None
+        plain = self.tree.message is None and not self.tree.contributed()
         for _, target in positions:
             for bit, row in ((OUT, c.in_row), (IN, c.out_row)):
                 c.forward = bit == OUT
@@ -269,6 +269,15 @@ class _Block:
     def signal(self, v: int, x: int) -> None:
         self.signalled[x] = 1
         self.signal_blocks[x >> SIGNAL_BLOCK] = 1
+
+    def given_to(self, values: Any, x: int) -> Any:
+        """Return what a vertex was given so far."""
+        return values.item(x)
+
+    def give(self, values: Any, x: int, value: Any) -> None:
+        values[x] = value
+        self.touched[x] = 1
+        self.touched_blocks[x >> SIGNAL_BLOCK] = 1
 
     def send(self, messages: Any, x: int, message: Any) -> None:
         assert self._combine_message is not None

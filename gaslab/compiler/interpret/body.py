@@ -83,6 +83,8 @@ class PythonBody(PythonArrays):
             value = "" if s.value is None else f" {self.expr(s.value)}"
             copied = s.value is not None and isinstance(s.value.type, t.Array)
             self.put(f"return list({value})" if copied else f"return{value}")
+        elif isinstance(s, t.Contribute):
+            self.contribute(s)
         else:
             self.send(s)
 
@@ -98,6 +100,14 @@ class PythonBody(PythonArrays):
         message = narrowed(self.tree.message.storage, self.expr(s.message), s.site)
         place = "message_next" if self.function.name == "apply" else "message"
         self.put(f"c.send(c.{place}, {at}, {message})")
+
+    def contribute(self, s: t.Contribute) -> None:
+        field = self.tree.vertex_fields[s.target.index]
+        assert field.sync is not None
+        combiner = t.Combiner(field.sync, t.WIDE[field.type])
+        place = f"c.delta['d{s.target.index}'], {self.at(s.target.role)}"
+        both = _combined(combiner, f"c.given_to({place})", self.expr(s.value))
+        self.put(f"c.give({place}, {both})")
 
     def assign(self, s: t.Assign) -> None:
         target, value = s.target, self.expr(s.value)
@@ -252,13 +262,19 @@ def python_text(tree: t.Tree) -> str:
 def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | None) -> str:
     if combiner is None:
         return f"combine_{name} = None\n"
-    both = COMBINE[combiner.op].format("a", "b")
-    if combiner.op == "sum" and combiner.type != "float":
-        both = "bool(a | b)" if combiner.type == "bool" else f"wrap({both})"
+    both = _combined(combiner, "a", "b")
     narrow = narrowed(combiner.storage, both if name == "message" else "x", function.site if function else 0)
     if name == "message":
         return f"def combine_message(a, b):\n    return {narrow}\n"
     return f"def combine_{name}(a, b):\n    return {both}\n\ndef narrow_{name}(x):\n    return {narrow}\n"
+
+
+def _combined(combiner: t.Combiner, a: str, b: str) -> str:
+    """Return the Python expression that combines two values."""
+    both = COMBINE[combiner.op].format(a, b)
+    if combiner.op == "sum" and combiner.type != "float":
+        return f"bool({a} | {b})" if combiner.type == "bool" else f"wrap({both})"
+    return both
 
 
 def namespace(tree: t.Tree) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from gaslab.annotations import Namespace, evaluate
+from gaslab.compiler.parse.additive import Additive
 from gaslab.compiler.parse.arrays import ArrayValue, flat, stored
-from gaslab.compiler.parse.calls import Calls
 from gaslab.compiler.parse.convert import named
 from gaslab.compiler.parse.fields import dimensions_of, storage_of
 from gaslab.compiler.parse.names import ATTRIBUTES
@@ -17,10 +17,13 @@ from gaslab.errors import ProgramError
 _WRITES_VERTEX = ("init", "apply", "visit")
 
 
-class Assignments(Calls):
+class Assignments(Additive):
     """Adds the statements that assign."""
 
     def do_Assign(self, node: ast.Assign) -> list[Stmt]:
+        contributed = self.chosen(node)
+        if contributed is not None:
+            return contributed
         if len(node.targets) == 1:
             target = node.targets[0]
             if isinstance(target, ast.Tuple | ast.List):
@@ -63,6 +66,9 @@ class Assignments(Calls):
         return [Assign(local, self.widened(value, local.type), self.site(node))], local
 
     def do_AugAssign(self, node: ast.AugAssign) -> list[Stmt]:
+        contributed = self.added(node)
+        if contributed is not None:
+            return contributed
         if isinstance(node.target, ast.Attribute):
             self.writable(node.target)  # a rule broken by the write comes before one broken by the read
         value = self.binary(node.op, self.value(node.target), self.value(node.value), node)
@@ -195,6 +201,9 @@ class Assignments(Calls):
             return self.name_error(
                 target, "a helper only reads; return the value and assign it where it is called"
             )
+        additive = self.additive(target)
+        if additive is not None:
+            return self.wrong_contribution(target, self.unit.declared.vertex_fields[additive.index])
         if role == "nbr" and self.name != "visit":
             return self.name_error(
                 target, f"{owner} is the neighbour, which writes itself; signal it and write in apply"

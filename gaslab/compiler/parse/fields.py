@@ -118,14 +118,16 @@ class _Group:
         if storage is None:
             where = at.annotation if isinstance(at, ast.AnnAssign) else at
             raise source.error(where, f"{what} is {_text(annotation)}; write {_advice(annotation)}")
+        sync = None
         shape = self.shape(extra, rank, what, source, at) if extra else ()
         if extra is not None:
+            sync = self.sync(extra.sync, rank, storage, what, source, at)
             default = extra.init
         if default is not REQUIRED:
             there = self.source(next(c for c in self.cls.__mro__ if name in vars(c)))
             given = there.declaration(name)
             default = self.default(default, storage, what, there, getattr(given, "value", None) or given)
-        return Variable(name, storage, default, source.site(at), shape)
+        return Variable(name, storage, default, source.site(at), shape, sync)
 
     def shape(
         self, extra: program.Field, rank: int, what: str, source: ClassSource, at: ast.AST | None
@@ -158,6 +160,23 @@ class _Group:
                 at, f"{what} has {math.prod(lengths)} elements; an array can have {MAX_ELEMENTS} at most"
             )
         return tuple(lengths)
+
+    def sync(
+        self, mark: Any, rank: int, storage: str, what: str, source: ClassSource, at: ast.AST | None
+    ) -> str | None:
+        """Return how contributions to a field combine, None if it takes none."""
+        if mark is None:
+            return None
+        if mark not in (program.SUM, program.MIN, program.MAX):
+            raise source.error(at, f"sync of {what} is {mark!r}; write gl.SUM, gl.MIN or gl.MAX")
+        if rank:
+            raise source.error(at, f"{what} is an array, which cannot be additive; leave out sync=")
+        if self.kind != "Vertex":
+            raise source.error(at, f"{what} has sync=, which is for fields of Vertex; leave it out")
+        kind = STORAGE[storage][0]
+        if mark == program.SUM and kind in ("bool", "id"):
+            raise source.error(at, f"{what} is {kind}, which has no sum; write sync=gl.MIN or gl.MAX")
+        return str(mark)
 
     def source(self, home: type) -> ClassSource:
         """Return the source of *home*, the class or the base that an attribute is written in."""

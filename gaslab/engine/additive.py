@@ -1,0 +1,85 @@
+"""Additive fields: what scatter added anywhere is brought to the masters and counts after scatter.
+
+Every replica keeps what was added to it in a record beside its fields. On a rank the order of additions
+does not depend on threads: a target adds up its own edges (pull), or one thread runs the sources. Masters
+then add the mirrors' records in rank order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaslab._kernels import frontier
+from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree
+from gaslab.engine.phases import Phases
+from gaslab.engine.state import RunState, dtype_of, identity
+from gaslab.exchange import Exchange
+
+_COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
+_RANGE = 2  # GL_FAULT_RANGE
+
+
+class Additive:
+    """The additive fields that one program's scatter adds to; *role* has the mirrors that it may add to."""
+
+    def __init__(self, phases: Phases, state: RunState, exchange: Exchange, role: int) -> None:
+        self.phases, self.state, self.exchange, self.role = phases, state, exchange, role
+        self._fields = state.tree.contributed()
+        combiners = [self._combiner(k) for k in self._fields]
+        record = np.dtype(
+            [(f"d{k}", dtype_of(c.storage)) for k, c in zip(self._fields, combiners, strict=True)], align=True
+        )
+        self._identity = np.array(tuple(map(identity, combiners)), record)[()]
+        n = phases.local.num_local
+        self._delta = np.full(n, self._identity, record)
+        self._touched = np.zeros(n, np.uint8)
+        self._blocks = np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8)
+        view = phases.view
+        view.delta, view.touched, view.touched_blocks = self._delta, self._touched, self._blocks
+
+    def _combiner(self, k: int) -> Combiner:
+        field = self.state.tree.vertex_fields[k]
+        assert field.sync is not None
+        return Combiner(field.sync, WIDE[field.type])
+
+    def settle(self) -> tuple[frozenset[str], np.ndarray]:
+        """Add all that was given to the masters' fields; return these fields' names and the masters changed."""
+        touched, blocks, masters = self._touched, self._blocks, self.phases.local.num_masters
+        sent = self.exchange.collect(self.role, touched, blocks, self._delta, self._identity)
+        for ids, records in sent.end():
+            assert records is not None
+            for k in self._fields:
+                mine = self._delta[f"d{k}"]
+                mine[ids] = _COMBINE[self._combiner(k).op](mine[ids], records[f"d{k}"])
+            frontier.signal(touched, blocks, ids)
+        changed: np.ndarray = frontier.take_signalled(touched, blocks, 0, masters)
+        names = self.state.tree.vertex_fields
+        for k in self._fields:
+            self._add(k, changed)
+        self._delta[changed] = self._identity
+        return frozenset(names[k].name for k in self._fields), changed
+
+    def _add(self, k: int, ids: np.ndarray) -> None:
+        combiner, values = self._combiner(k), self.state.fields[k]
+        with np.errstate(all="ignore"):
+            total = _COMBINE[combiner.op](values[ids].astype(dtype_of(combiner.storage)), self._delta[f"d{k}"][ids])
+            if values.dtype.kind in "iu" and ids.size:
+                limits = np.iinfo(values.dtype)
+                outside = np.flatnonzero((total < limits.min) | (total > limits.max))
+                if outside.size and self.phases.fault is None:
+                    gid = int(self.phases.local.gid[ids[outside[0]]])
+                    self.phases.fault = (_RANGE, gid, _site(self.state.tree, k))
+                    return
+            values[ids] = total
+
+
+def _site(tree: Tree, k: int) -> int:
+    """Return the place of the first contribution to a field."""
+    pending: list[object] = list(tree.functions["scatter"].body)
+    while pending:
+        statement = pending.pop(0)
+        if isinstance(statement, Contribute) and statement.target.index == k:
+            return statement.site
+        for name in ("body", "otherwise"):
+            pending += getattr(statement, name, ())
+    raise AssertionError(k)

@@ -1,0 +1,95 @@
+"""Additive fields: what is added counts once, on any threads and ranks, and faults name who got too much."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gaslab as gl
+from gaslab.comm import Comm
+from gaslab.errors import ExecutionError
+from tests.graphs import STRATEGIES
+from tests.mpi.ranks import Ranks
+
+
+class Give(gl.VertexProgram):
+    """Real numbers to both ends or to one, in every superstep."""
+
+    both: bool = True
+
+    class Vertex(gl.Vertex):
+        got: float = gl.field(init=0.0, sync=gl.SUM)
+        times: int = gl.field(init=0, sync=gl.SUM)
+
+    class Edge(gl.Edge):
+        weight: float
+
+    def active(self, v: Vertex) -> bool:
+        return self.superstep < 2 or v.degree % 3 == 0
+
+    def apply(self, v: Vertex) -> None:
+        pass
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        nbr.got += e.weight
+        nbr.times += 1
+
+
+class GiveBoth(Give):
+    def scatter(self, v: Give.Vertex, e: Give.Edge, nbr: Give.Vertex) -> None:
+        nbr.got += e.weight
+        nbr.times += 1
+        v.got -= e.weight / 3
+        v.times += 1
+
+
+def _given(comm: Comm, strategy: str) -> list[tuple[bytes, list[int]]]:
+    rng = np.random.default_rng(1)
+    ends, weights = rng.integers(0, 900, (2, 9000)), rng.random(9000)
+    graph = gl.Graph.from_edges(*ends, columns={"weight": weights}, strategy=strategy, comm=comm)
+    answers = []
+    for program in (Give(), GiveBoth()):
+        for threads in (1, 2):
+            result = gl.run(program, graph, max_iterations=4, threads=threads)
+            answers.append((result.vertices["got"].tobytes(), result.vertices["times"].tolist()))
+    return answers
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[:2])
+def test_sums_have_the_same_bits_on_any_threads(ranks: Ranks, strategy: str) -> None:
+    rng = np.random.default_rng(1)
+    (source, target), weights = rng.integers(0, 900, (2, 9000)), rng.random(9000)
+    names, where = np.unique([source, target], return_inverse=True)
+    source, target = where.reshape(2, -1)
+    degree = np.bincount(source) + np.bincount(target)
+    rounds = 2 + 2 * (degree % 3 == 0)[source]
+    answers = ranks.run(_given, strategy)[0]
+    for one, other, back in ((0, 1, 0.0), (2, 3, 1.0)):
+        assert answers[one] == answers[other]
+        got = np.bincount(target, rounds * weights) - back / 3 * np.bincount(source, rounds * weights, names.size)
+        assert np.frombuffer(answers[one][0]) == pytest.approx(got, abs=1e-12)
+        times = np.bincount(target, rounds) + back * np.bincount(source, rounds, names.size)
+        assert answers[one][1] == times.tolist()
+
+
+class TooMuch(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        small: gl.int8 = gl.field(init=0, sync=gl.SUM)
+
+    def start(self, v: Vertex) -> bool:
+        return True
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        nbr.small += 70
+
+
+def _too_much(comm: Comm, engine: str) -> None:
+    graph = gl.Graph.from_edges([1, 2, 3, 4], [2, 7, 7, 5], strategy="random", comm=comm)
+    gl.run(TooMuch(), graph, engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["sync", "reference"])
+def test_a_sum_that_does_not_fit_ends_the_run(ranks: Ranks, engine: str) -> None:
+    with pytest.raises(ExecutionError, match="TooMuch failed at vertex 7 in superstep 0: ") as caught:
+        ranks.run(_too_much, engine)
+    assert "nbr.small += 70" in str(caught.value)
