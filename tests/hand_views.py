@@ -33,7 +33,8 @@ class View(ctypes.Structure):
                                  "edge_by_source", "param", "aggregate")],
         ("given", ctypes.c_uint64),
         *[(name, P) for name in ("total", "incoming", "skip", "active", "active_bits", "signalled",
-                                 "signal_blocks", "message", "message_next", "priority")],
+                                 "signal_blocks", "message", "message_next", "priority", "delta",
+                                 "touched", "touched_blocks")],
         ("concurrent", I64), ("all_active", I64), ("seed", ctypes.c_uint64), ("num_left", I64),
     ]  # fmt: skip
 
@@ -69,6 +70,9 @@ class State:
     incoming: Any = None
     message: Any = None
     priority: Any = None
+    delta: Any = None
+    touched: Any = None
+    touched_blocks: Any = None
     skip: Any = None
     superstep: int = 0
     given: int = 0

@@ -66,7 +66,8 @@ def test_sums_have_the_same_bits_on_any_threads(ranks: Ranks, strategy: str) -> 
     answers = ranks.run(_given, strategy)[0]
     for one, other, back in ((0, 1, 0.0), (2, 3, 1.0)):
         assert answers[one] == answers[other]
-        got = np.bincount(target, rounds * weights) - back / 3 * np.bincount(source, rounds * weights, names.size)
+        got = np.bincount(target, rounds * weights)
+        got -= back / 3 * np.bincount(source, rounds * weights, names.size)
         assert np.frombuffer(answers[one][0]) == pytest.approx(got, abs=1e-12)
         times = np.bincount(target, rounds) + back * np.bincount(source, rounds, names.size)
         assert answers[one][1] == times.tolist()

@@ -10,7 +10,7 @@ Conversions are explicit `Cast` nodes, so emit never infers a type.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -407,6 +407,10 @@ def _statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
                 yield from _statements(part)
 
 
+def _of(role: str, names: Iterable[str]) -> frozenset[str]:
+    return frozenset(n[len(role) + 1 :] for n in names if n.startswith(role + "."))
+
+
 @dataclass(frozen=True)
 class Tree:
     """A whole program. `functions` has those of init, start, active, gather, apply, scatter it defines.
@@ -443,17 +447,11 @@ class Tree:
 
     def reads(self, phase: str, role: str) -> frozenset[str]:
         """Names that *phase* reads on *role* (``v``, ``nbr``, ``e``), without the role."""
-        function = self.functions.get(phase)
-        prefix = role + "."
-        names = function.reads if function else ()
-        return frozenset(n[len(prefix) :] for n in names if n.startswith(prefix))
+        return _of(role, self.functions[phase].reads if phase in self.functions else ())
 
     def writes(self, phase: str, role: str = "v") -> frozenset[str]:
         """Names that *phase* writes on *role*, without the role."""
-        function = self.functions.get(phase)
-        prefix = role + "."
-        names = function.writes if function else ()
-        return frozenset(n[len(prefix) :] for n in names if n.startswith(prefix))
+        return _of(role, self.functions[phase].writes if phase in self.functions else ())
 
     def signals(self, *phases: str) -> tuple[Signal, ...]:
         """Return the signals that these phases (apply and scatter by default) send."""
@@ -484,13 +482,9 @@ class Tree:
 
     @property
     def can_pull(self) -> bool:
-        """Whether targets may run scatter along the edges that lead to them.
-
-        Not where it writes what belongs to others, or is to see an edge once.
-        """
+        """Whether targets may run scatter: not where it writes what is others', or sees an edge once."""
         itself = any(signal.target == "v" for signal in self.signals("scatter"))
-        own = bool(self.contributed("v"))
-        return not (self.writes("scatter", "e") or itself or own or self.by_priority)
+        return not (self.writes("scatter", "e") or itself or self.contributed("v") or self.by_priority)
 
     def written_edges(self) -> frozenset[str]:
         """Names of the edge fields that the program writes."""
@@ -498,7 +492,7 @@ class Tree:
 
     def contributed(self, role: str = "") -> tuple[int, ...]:
         """Return the indices of the vertex fields that scatter adds to, on one role or on both."""
-        names = self.writes("scatter", role) if role else self.writes("scatter") | self.writes("scatter", "nbr")
+        names = frozenset().union(*(self.writes("scatter", r) for r in ([role] if role else ["v", "nbr"])))
         return tuple(k for k, v in enumerate(self.vertex_fields) if v.name in names)
 
     def double_buffered(self, name: str) -> bool:

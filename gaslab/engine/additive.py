@@ -43,10 +43,10 @@ class Additive:
         return Combiner(field.sync, WIDE[field.type])
 
     def settle(self) -> tuple[frozenset[str], np.ndarray]:
-        """Add all that was given to the masters' fields; return these fields' names and the masters changed."""
+        """Let what was given count at the masters; return the fields' names and the masters changed."""
         touched, blocks, masters = self._touched, self._blocks, self.phases.local.num_masters
         sent = self.exchange.collect(self.role, touched, blocks, self._delta, self._identity)
-        for ids, records in sent.end():
+        for ids, records, _ in sent.end():
             assert records is not None
             for k in self._fields:
                 mine = self._delta[f"d{k}"]
@@ -61,14 +61,16 @@ class Additive:
 
     def _add(self, k: int, ids: np.ndarray) -> None:
         combiner, values = self._combiner(k), self.state.fields[k]
+        given = self._delta[f"d{k}"][ids]
         with np.errstate(all="ignore"):
-            total = _COMBINE[combiner.op](values[ids].astype(dtype_of(combiner.storage)), self._delta[f"d{k}"][ids])
+            total = _COMBINE[combiner.op](values[ids].astype(given.dtype), given)
             if values.dtype.kind in "iu" and ids.size:
                 limits = np.iinfo(values.dtype)
                 outside = np.flatnonzero((total < limits.min) | (total > limits.max))
                 if outside.size and self.phases.fault is None:
                     gid = int(self.phases.local.gid[ids[outside[0]]])
-                    self.phases.fault = (_RANGE, gid, _site(self.state.tree, k))
+                    site = _site(self.state.tree, k)
+                    self.phases.fault = (_RANGE, gid, site, self.state.superstep)
                     return
             values[ids] = total
 

@@ -96,7 +96,7 @@ def _field(cls: type, name: str, annotation: Any, program: words.VertexProgram) 
         return Field(storage_of(annotation), getattr(cls, name, 0), not hasattr(cls, name))
     shape = tuple(getattr(program, n) if isinstance(n, str) else n for n in said.shape)
     storage = storage_of(said.dtype or float) if shape else storage_of(annotation)
-    return Field(storage, said.init, False, shape)
+    return Field(storage, said.init, storage == "id", shape)
 
 
 def combiner_of(function: types.FunctionType, name: str, owner: type) -> Combiner:

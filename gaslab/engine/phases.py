@@ -34,7 +34,8 @@ class Phases:
         self.tree: Tree = compiled.tree
         self.view, self.local, self.threads = view, graph.local, threads
         self._ids, self._comm = graph.ids, graph.comm
-        self.fault: tuple[int, int, int] | None = None  # this rank's first: code, global id, site
+        # This rank's first fault: code, global id, site, superstep.
+        self.fault: tuple[int, int, int, int] | None = None
         self._compiled = compiled
         self.aggregates = Aggregates(self.tree, graph)
 
@@ -89,7 +90,7 @@ class Phases:
             fault = self._compiled.interpreter.run(view, phase, blocks, ids, out)
         if fault is not None:
             code, vertex, site = fault
-            self.fault = (code, int(view.gid[vertex]), site)
+            self.fault = (code, int(view.gid[vertex]), site, self.view.superstep)
 
     # ---- faults ------------------------------------------------------------------------------------
 
@@ -98,17 +99,17 @@ class Phases:
 
         Raises the first fault of any rank on all of them, naming the vertex and the user's line.
         """
-        mine = np.concatenate([np.array(self.fault or (0, 0, 0), np.int64), numbers])
+        mine = np.concatenate([np.array(self.fault or (0, 0, 0, 0), np.int64), numbers])
         told = self._comm.allgather_row(mine)
         failed = np.flatnonzero(told[:, 0])
         if failed.size:
-            self._raise(*told[failed[0], :3].tolist())
-        return told[:, 3:]
+            self._raise(*told[failed[0], :4].tolist())
+        return told[:, 4:]
 
-    def _raise(self, code: int, gid: int, site: int) -> None:
+    def _raise(self, code: int, gid: int, site: int, superstep: int) -> None:
         vertex = self._ids.named(np.array([gid], np.int64))[0]
         place = self.tree.sites[site]
         raise ExecutionError(
             f"{place.file}:{place.line}: {self.tree.name} failed at vertex {vertex} in superstep "
-            f"{self.view.superstep}: {FAULTS[code]}\n    {place.text.strip()}"
+            f"{superstep}: {FAULTS[code]}\n    {place.text.strip()}"
         )

@@ -21,12 +21,12 @@ class _Sum:
     added: Any = None
 
     def __iadd__(self, more: Any) -> Any:
-        made = type(self)(self + more)
+        made: Any = type(self)(self + more)  # type: ignore[call-arg, operator]
         made.added = more
         return made
 
     def __isub__(self, less: Any) -> Any:
-        made = type(self)(self - less)
+        made: Any = type(self)(self - less)  # type: ignore[call-arg, operator]
         made.added = -less
         return made
 

@@ -122,7 +122,7 @@ class _Group:
         shape = self.shape(extra, rank, what, source, at) if extra else ()
         if extra is not None:
             sync = self.sync(extra.sync, rank, storage, what, source, at)
-            default = extra.init
+            default = REQUIRED if storage == "id" else extra.init
         if default is not REQUIRED:
             there = self.source(next(c for c in self.cls.__mro__ if name in vars(c)))
             given = there.declaration(name)
