@@ -322,7 +322,9 @@ class _Run:
                     parameters = self.program.parameters()
                     default = self.chance.vertex_start(default, k, v.id, parameters, field.shape)
                 self.put(v, name, field, values.get(v.id, default))
-        if "init" in self.turn.methods:
+        if self.init_takes_message:
+            self.given = set()
+        elif "init" in self.turn.methods:
             for v in self.vertices:
                 self.call("init", v)
         self.aggregates = self.aggregated(None)
@@ -342,6 +344,12 @@ class _Run:
                 return True
             if self.done(self.instance(self.cls, _plain, self.superstep_number - 1)):
                 return True
+
+    @property
+    def init_takes_message(self) -> bool:
+        """Whether init runs at the start of each superstep, for the messages that came."""
+        init = self.turn.methods.get("init")
+        return init is not None and init.__code__.co_argcount == 3
 
     def take_turn(self, limit: int | None) -> bool:
         """Run the supersteps of one phase; return False if the limit came before its end."""
@@ -363,6 +371,9 @@ class _Run:
         """Gather at every active vertex, then apply, then scatter; return whether the program is done."""
         for k in self.visit_order if "visit" in self.turn.methods else ():
             self.call("visit", self.ends[k][0], self.edges[k], self.ends[k][1])
+        for v in active if self.init_takes_message else ():
+            assert self.message is not None
+            self.call("init", v, self.messages.pop(v, self.message.identity))
         totals = {v: self.gathered(v) for v in active} if self.turn.gather else {}
         for v in active:
             self.pending.pop(v, None)

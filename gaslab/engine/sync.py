@@ -101,6 +101,8 @@ class Synchronous:
         frontier = self._activate()
         if not frontier.total:
             return None
+        if "init_message" in self.tree.functions:
+            self._receive(frontier)
         if self.visits is not None:
             self.exchange.spread(self._sections(self.visits.sweep()), None).end()
         self._gather_apply(frontier)
@@ -188,6 +190,14 @@ class Synchronous:
                 self.delivery.forget_messages(frontier.ids)
         if not (fused and "apply" in self.tree.functions):
             self._aggregate_all()
+
+    def _receive(self, frontier: Frontier) -> None:
+        """Let init have the messages before anybody gathers, and send what it changed to the mirrors."""
+        assert self.delivery is not None
+        self._over(frontier.ids, "gl_init_message", 0, False)
+        self.delivery.forget_messages(frontier.ids)
+        active = None if frontier.everywhere else self.state.active
+        self.exchange.spread(self._sections(self.tree.writes("init_message")), active).end()
 
     def _gather(self, frontier: Frontier, aggregate: bool) -> None:
         phases, view, mask = self.phases, self.view, self.view.gather_edges

@@ -68,6 +68,11 @@ def turns_of(cls: type, computing: Any) -> tuple[list[Turn], FunctionType | None
     return turns, method_of(cls, "done")
 
 
+def takes_of(method: FunctionType | None) -> tuple[str, ...]:
+    """Return the parameters of a method behind ``self`` and ``v``."""
+    return tuple(inspect.signature(method).parameters)[2:] if method else ()
+
+
 def _turn(
     cls: type,
     computing: Any,
@@ -77,12 +82,14 @@ def _turn(
     supersteps: int | None,
 ) -> Turn:
     gather, apply = (method_of(cls, names.get(role, "")) for role in ("gather", "apply"))
-    takes = tuple(inspect.signature(apply).parameters)[2:] if apply else ()
+    told, takes = method_of(cls, "init"), takes_of(apply)
+    if told is None or "message" not in takes_of(told):
+        told = apply
     return Turn(
         methods={role: getattr(computing, name) for role, name in names.items()},
         done=done,
         gather=combiner_of(gather, "return", cls) if gather else None,
-        message=combiner_of(apply, "message", cls) if apply and "message" in takes else None,
+        message=combiner_of(told, "message", cls) if told and "message" in takes_of(told) else None,
         apply_takes=takes,
         gather_edges=edges[0],
         scatter_edges=edges[1],

@@ -228,3 +228,30 @@ class Named(gl.VertexProgram):
         gl.Phase(gather=lit, apply=keep, supersteps=1),
         gl.Phase(gather=lowest, apply=keep_low, gather_edges=gl.ALL, supersteps=1),
     )
+
+
+@case(limit=9, start="messages")
+class Inbox(gl.VertexProgram):
+    """init takes the message; the gather of that superstep reads what it wrote."""
+
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        told: int = 0
+        around: int = 0
+
+    def init(self, v: Vertex, message: gl.Sum[int]) -> None:
+        v.told = v.told % 50 + message + self.superstep
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return nbr.told
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v.around = total
+        if total % 3 == 1:
+            v.signal(2)
+        v.told = v.told // 2
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.around > nbr.around % 40:
+            nbr.signal(v.told % 5)

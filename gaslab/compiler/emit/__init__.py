@@ -40,7 +40,7 @@ def _function(head: str, body: Body) -> str:
 
 def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
     """A method of a vertex alone; `const` keeps what may only read from writing."""
-    vertex = "gl_vertex" if function.name in ("init", "apply") else "const gl_vertex"
+    vertex = "gl_vertex" if function.name in ("init", "init_message", "apply") else "const gl_vertex"
     head = arrays.head(function, f"gl_do_{name}", f"gl_context *c, {vertex} *n{more}")
     signal, deliver = "gl_signal(w, {at});", ""
     if tree.message is not None:
@@ -98,7 +98,7 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
 
 
 def _ranges(tree: Tree) -> list[str]:
-    texts = [phases.masters(tree, name) for name in ("init", "start", "active") if name in tree.functions]
+    texts = [phases.masters(tree, name) for name in phases.ALONE if name in tree.functions]
     if "visit" in tree.functions:
         texts.append(visit.visit(tree))
     if tree.gather is not None:

@@ -90,13 +90,21 @@ def store(tree: Tree, names: frozenset[str], into: str) -> str:
     )
 
 
+ALONE = ("init", "init_message", "start", "active")  # what runs on masters and sees no edge
+
+
 def masters(tree: Tree, name: str) -> str:
-    """``gl_init``, ``gl_start`` and ``gl_active``."""
+    """``gl_init``, ``gl_init_message``, ``gl_start`` and ``gl_active``."""
     names, writes = tree.reads(name, "v") | tree.writes(name), tree.writes(name)
-    call = f"gl_do_{name}(c, n)"
+    message = ""
+    if name == "init_message":
+        assert tree.message is not None
+        place = f"((const {STORAGE[tree.message.storage][1]} *)w->message)[v]"
+        message = ", " + widened(tree.message.storage, place)
+    call = f"gl_do_{name}(c, n{message})"
     act = (
         f"        {call};\n{FAULT_CHECK}{store(tree, tree.writes(name), 'vertex')}"
-        if name == "init"
+        if name in ("init", "init_message")
         else (f"        w->active[v] = {call};\n{FAULT_CHECK}")
     )
     act = load(tree, names, writes=writes, into="vertex") + act

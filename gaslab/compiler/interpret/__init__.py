@@ -31,7 +31,7 @@ class Interpreter:
         self.tree = tree
         self._namespace = namespace(tree)
         self._phases: dict[str, Callable[..., None]] = {}
-        for name in ("init", "start", "active"):
+        for name in ("init", "init_message", "start", "active"):
             if name in tree.functions:
                 self._phases[f"gl_{name}"] = getattr(self, f"_{name}")
         if "visit" in tree.functions:
@@ -96,6 +96,13 @@ class Interpreter:
             n = c.load(v)
             self._namespace["do_init"](c, n, v)
             c.store(n, v, c.vertex, self._writes("init"))
+
+    def _init_message(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        kind = dict(self.tree.functions["init_message"].parameters)["message"]
+        for _, v in positions:
+            n, message = c.load(v), c.message.item(v)
+            self._namespace["do_init_message"](c, n, v, bool(message) if kind == "bool" else message)
+            c.store(n, v, c.vertex, self._writes("init_message"))
 
     def _start(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
@@ -217,6 +224,8 @@ class Interpreter:
 
 class _Block:
     """What a method sees of the view while one call of `Interpreter.run` lasts."""
+
+    stopped = forward = False  # of the gather and of the loop over edges that runs
 
     def __init__(self, tree: Tree, view: Any, combine_message: Callable[..., Any] | None) -> None:
         self.tree, self._view, self._combine_message = tree, view, combine_message

@@ -14,7 +14,7 @@ from gaslab.compiler.parse.names import ATTRIBUTES
 from gaslab.compiler.tree import STORAGE, Array, Assign, Const, EdgeField, Element, Expr, Stmt, VertexField
 from gaslab.errors import ProgramError
 
-_WRITES_VERTEX = ("init", "apply", "visit")
+_WRITES_VERTEX = ("init", "init_message", "apply", "visit")
 
 
 class Assignments(Additive):

@@ -14,7 +14,7 @@ from gaslab.compiler.parse.source import FunctionSource, class_source, function_
 from gaslab.compiler.tree import Combiner, Variable
 from gaslab.errors import ProgramError
 
-PHASES = ("init", "start", "active", "visit", "gather", "apply", "scatter", "done")
+PHASES = ("init", "init_message", "start", "active", "visit", "gather", "apply", "scatter", "done")
 MAX_VERTEX_FIELDS = 64  # bits of the view's `given`
 
 
@@ -70,10 +70,14 @@ def declare(
             None, f"Vertex has {len(vertex_fields)} fields; a program can have {MAX_VERTEX_FIELDS} at most"
         )
     _refuse_shadows(cls, {param.name for param in params}, names)
+    if "init" in functions and "message" in parameters_of(functions["init"]):
+        functions = {"init_message" if name == "init" else name: f for name, f in functions.items()}
     sources = {
-        name: function_source(functions[name]) for name in (*names, "gather", "apply") if name in functions
+        name: function_source(functions[name])
+        for name in (*names, "gather", "apply", "init_message")
+        if name in functions
     }
-    apply = sources.get("apply")
+    apply = sources.get("init_message", sources.get("apply"))
     takes_message = apply is not None and "message" in parameters_of(apply.function)
     gather_edges, scatter_edges = directions or (
         _direction(cls, "gather_edges") if "gather" in functions else 0,

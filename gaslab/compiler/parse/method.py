@@ -76,6 +76,9 @@ def entities_of(
         )
     if name == "apply":
         return _of_apply(source, given, declared)
+    if name == "init_message" and len(given) == 3 and given[2] == "message":
+        assert declared.message is not None
+        return {given[0]: "self", given[1]: "v"}, {"message": declared.message.type}
     roles = _ROLES.get(name, ("self", "v"))
     if is_over_edges(declared, name):
         roles = _ROLES["gather"]
@@ -88,7 +91,8 @@ def _of_apply(
     source: FunctionSource, given: tuple[str, ...], declared: Declared
 ) -> tuple[dict[str, str], dict[str, Type]]:
     scalars: dict[str, Combiner] = {}
-    wanted = 2 + (declared.gather is not None) + (declared.message is not None)
+    message = declared.message is not None and "init_message" not in declared.functions
+    wanted = 2 + (declared.gather is not None) + message
     if len(given) != wanted or "message" in given[:2] or "message" in given[2:-1]:
         raise _wrong_apply(source, given, declared)
     for parameter in given[2:]:
@@ -124,7 +128,8 @@ def _signature(name: str, declared: Declared) -> str:
     parameters = ("self", "u", "e", "w") if name == "visit" else _ROLES.get(name, ("self", "v"))
     if name == "apply" and declared.gather is not None:
         parameters = (*parameters, "total")
-    if name == "apply" and declared.message is not None:
+    takes = "init_message" if "init_message" in declared.functions else "apply"
+    if name == takes and declared.message is not None:
         parameters = (*parameters, "message: ...")
     return f"{declared.functions[name].__name__}({', '.join(parameters)})"
 

@@ -32,6 +32,9 @@ def check_declared(declared: Declared) -> None:
         raise source.error(
             source.node, "there is no apply to take what gather gives; write def apply(self, v, total)"
         )
+    if "init_message" in functions and "apply" not in functions:
+        source = declared.source("init_message")
+        raise source.error(source.node, "there is no apply to run after init; write def apply(self, v)")
     if "start" in functions and "active" in functions:
         source = declared.source("start")
         raise source.error(source.node, "start has no say beside active; keep one of them")
@@ -67,7 +70,7 @@ def _check_visit(declared: Declared) -> None:
 def check_tree(declared: Declared, tree: Tree) -> None:
     """Raise for a message that apply takes and nobody sends, and for a phase without an end."""
     if declared.message is not None and all(signal.message is None for signal in tree.signals()):
-        source = declared.source("apply")
+        source = declared.source("init_message" if "init_message" in declared.functions else "apply")
         text = "nothing sends messages; write nbr.signal(...) in scatter"
         if "scatter" in tree.functions:
             text = "scatter sends no message; write nbr.signal(...) with a value"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gaslab import program
-from gaslab.compiler.parse.declare import Declared, declare, methods_of
+from gaslab.compiler.parse.declare import Declared, declare, methods_of, parameters_of
 from gaslab.compiler.parse.rules import check_done
 from gaslab.compiler.parse.source import ClassSource, class_source
 from gaslab.errors import ProgramError
@@ -28,6 +28,11 @@ def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[D
         source = declare_source(cls, "visit")
         raise source.error(
             source.declaration("visit"), "visit has no part in phases; write a program of its own for it"
+        )
+    if "init" in functions and "message" in parameters_of(functions["init"]):
+        source = declare_source(cls, "init")
+        raise source.error(
+            source.declaration("init"), "init takes no message here; let each phase's apply take its own"
         )
     used = {function for methods in named for function in methods.values()}
     for name in (*METHODS[:-1], *DIRECTIONS):

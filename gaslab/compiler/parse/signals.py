@@ -58,5 +58,6 @@ def bucket(frame: Statements, node: ast.expr) -> Expr:
     if value.type not in ("float", "int"):
         raise frame.error(node, f"a priority is a number from 0 on but this is {named(value.type)}")
     if value.type == "float":
-        return frame.whole(Call("math.floor", (value,), "float"), node)
+        whole: Expr = frame.whole(Call("math.floor", (value,), "float"), node)
+        return whole
     return value
