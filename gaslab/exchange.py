@@ -26,6 +26,7 @@ from gaslab.localgraph import LocalGraph
 from gaslab.program import ALL, IN, NONE, OUT
 
 EVERY, BITMAP, INDEX = 0, 1, 2
+FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
 _BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
 _TAG_SPREAD, _TAG_COLLECT, _TAG_PARTIALS = 11, 12, 13
 
@@ -73,8 +74,15 @@ class Exchange:
 
     # ---- masters -> mirrors ------------------------------------------------------------------------
 
-    def spread(self, sections: Sequence[Section], active: np.ndarray | None) -> Spread:
-        """Begin to send the sections' fields of active masters (flags by local id; None is all)."""
+    def spread(
+        self, sections: Sequence[Section], active: np.ndarray | None, masters: np.ndarray | None = None
+    ) -> Spread:
+        """Begin to send the sections' fields of active masters (flags by local id; None is all).
+
+        *masters*, if given, are these masters' ids, which is quicker where they are few.
+        """
+        few = masters is not None and active is not None and masters.size * FEW < self.graph.num_masters
+        replicas = self._replicas(masters) if few else None
         sections = [s for s in sections if s.fields or active is not None]
         outgoing: dict[int, np.ndarray] = {}
         sources = set()
@@ -83,13 +91,34 @@ class Exchange:
             for section in sections:
                 ids = self._owned[section.role].get(p)
                 if ids is not None:
-                    chosen = None if active is None else pack.chosen_positions(ids, active)
+                    if active is None:
+                        chosen = None
+                    elif replicas is None:
+                        chosen = pack.chosen_positions(ids, active)
+                    else:
+                        chosen = self._among(replicas, p, section.role)
                     parts += encode(ids, chosen, section.fields)
                 if p in self._mirrors[section.role]:
                     sources.add(p)
             if parts:
                 outgoing[p] = np.concatenate(parts)
         return Spread(self, sections, self.comm.begin(outgoing, sorted(sources), _TAG_SPREAD))
+
+    def _replicas(self, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mirrors of *masters*: their ranks and their positions in that rank's send list."""
+        begin, peer, position = self.graph.replicas()
+        first, counts = begin[masters], begin[masters + 1] - begin[masters]
+        at = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return peer[at], position[at]
+
+    def _among(self, replicas: tuple[np.ndarray, np.ndarray], p: int, role: int) -> np.ndarray:
+        """Return the ascending positions, in rank p's list of that role, of those replicas that are there."""
+        peer, position = replicas
+        first, last = _BOUNDS[role]
+        lo, hi = self.graph.send_bounds[p, [first, last]]
+        chosen = position[(peer == p) & (position >= lo) & (position < hi)] - np.int32(lo)
+        chosen.sort()
+        return chosen
 
     # ---- mirrors -> masters ------------------------------------------------------------------------
 

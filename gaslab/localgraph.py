@@ -64,6 +64,7 @@ class LocalGraph:
     send_bounds: np.ndarray
     threads: int = 1
     _out: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
+    _replicas: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
     _kept: list[tuple[Any, np.ndarray | None]] = field(default_factory=list, repr=False)  # see by_source
     _blocks: dict[tuple[int, int, int], np.ndarray] = field(default_factory=dict, repr=False)
 
@@ -80,6 +81,22 @@ class LocalGraph:
         if self._out is None:
             self._out = transpose(self.in_begin, self.in_neighbor, self.threads)
         return self._out
+
+    def replicas(self) -> tuple[np.ndarray, ...]:
+        """Return every master's mirrors: row bounds (int64), ranks and places in `send_list` (int32).
+
+        Built at the first call and kept.
+        """
+        if self._replicas is None:
+            masters = np.concatenate([np.empty(0, np.int32), *self.send_list])
+            order = np.argsort(masters, kind="stable")
+            sizes = [ids.size for ids in self.send_list]
+            peer = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+            position = np.concatenate([np.empty(0, np.int32), *(np.arange(n, dtype=np.int32) for n in sizes)])
+            counts = np.bincount(masters, minlength=self.num_masters)
+            begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+            self._replicas = begin, peer[order], position[order]
+        return self._replicas
 
     def by_source(self, values: np.ndarray) -> np.ndarray:
         """Return values of edges, given by slot, in the order of ``out``; kept as long as *values* lives."""

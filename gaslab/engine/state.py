@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from gaslab.chance import Draw
 from gaslab.compiler.emit.names import by_source
 from gaslab.compiler.tree import WIDE, Combiner, Tree
 from gaslab.engine.chance import Starts
+from gaslab.program import ALL
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -71,6 +72,7 @@ class RunState:
     superstep: int = 0
     updates: int = 0  # vertices applied on all ranks
     entered: int = 0  # the superstep at which the phase began
+    fresh: dict[str, int] = dataclasses.field(default_factory=dict)  # field -> mirrors that have it, by role
     spare: dict[int, list[np.ndarray]] = dataclasses.field(default_factory=dict)  # both buffers of a field
 
     @classmethod
@@ -112,6 +114,7 @@ class RunState:
             message_next=message.copy() if message is not None and tree.signals("apply") else message,
             priority=np.full(n, NEVER) if tree.by_priority else None,
             aggregates=[identity(a.combiner, wide=True) for a in tree.aggregators],
+            fresh=first.fresh if first else _fresh(tree),
             spare=spare,
         )  # fmt: skip
 
@@ -123,7 +126,13 @@ class RunState:
                 values = masters_values[variable.name]
                 self.fields[k][: len(values)] = values
                 bits |= 1 << k
+        self.stale(masters_values, 0)
         return bits
+
+    def stale(self, names: Iterable[str], role: int) -> None:
+        """Say that masters changed these fields; only mirrors of that role may have the new values."""
+        for name in names:
+            self.fresh[name] &= role
 
     def follow(self, before: RunState) -> None:
         """Take over, at the begin of a phase, what the phase before left; its messages are dropped."""
@@ -142,6 +151,11 @@ class RunState:
     def swap(self) -> None:
         """Make what apply wrote current, when every vertex of the graph was applied."""
         self.fields, self.next_fields = self.next_fields, self.fields
+
+
+def _fresh(tree: Tree) -> dict[str, int]:
+    """Return which mirrors have the masters' values at the start: all, of a field with one value for all."""
+    return {v.name: 0 if isinstance(v.default, Draw) else ALL for v in tree.vertex_fields}
 
 
 def make_view(state: RunState, graph: Graph, params: list[Any], seed: int = 0) -> sweep.View:

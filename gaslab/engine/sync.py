@@ -57,6 +57,7 @@ class Synchronous:
         self._signalled = np.empty(0, np.int32)  # masters for the next superstep
         self._beginners: np.ndarray | None = None  # masters for superstep 0, where the caller named them
         self._roles = field_roles(self.tree, self.view.gather_edges, self.view.scatter_edges)
+        self._changes = self._field_changes()
         gather = self.view.gather_edges
         if self.tree.gather is not None:  # even over no edges: every total is then the identity
             self._gather_mirrors = exchange.mirrors(gather)
@@ -75,7 +76,8 @@ class Synchronous:
         """Run init on every vertex and bring the mirrors up to date."""
         if "init" in self.tree.functions:
             self.phases.over_masters("gl_init")
-        self.exchange.spread(self._sections(frozenset(self._roles)), None).end()
+            self.state.stale(self.tree.writes("init"), 0)
+        self._refresh()
         self.phases.aggregates.begin(None)
         self._aggregate_all()
         self._aggregate_apart()
@@ -94,7 +96,7 @@ class Synchronous:
         self._signalled = np.empty(0, np.int32)
         if self._pending is not None:
             self._pending.clear()
-        self.exchange.spread(self._sections(frozenset(self._roles)), None).end()
+        self._refresh()
 
     def step(self) -> Frontier | None:
         """Run one superstep; return its frontier, or None when no vertex was active."""
@@ -105,6 +107,8 @@ class Synchronous:
             self._receive(frontier)
         if self.visits is not None:
             self.exchange.spread(self._sections(self.visits.sweep()), None).end()
+        for name, role in self._changes.items():
+            self.state.stale((name,), role)
         self._gather_apply(frontier)
         mirrors = self._spread(frontier)
         self._aggregate_apart()
@@ -205,7 +209,7 @@ class Synchronous:
         active = None if frontier.everywhere else self.state.active
         mirrors, boundary = self._gather_mirrors, self._boundary
         if active is not None:
-            mirrors = self.exchange.spread([Section(mask, ())], active).end()[mask]
+            mirrors = self.exchange.spread([Section(mask, ())], active, frontier.ids).end()[mask]
             boundary = boundary[pack.chosen_positions(boundary, active)]
 
         partial = np.empty(mirrors.size, dtype)
@@ -259,6 +263,25 @@ class Synchronous:
 
     # ---- mirrors and scatter -----------------------------------------------------------------------
 
+    def _field_changes(self) -> dict[str, int]:
+        """Return the fields that a superstep may change, with the mirrors that then have the new values."""
+        sent = self.tree.writes("apply") | self.tree.writes("visit") | self.tree.writes("visit", "nbr")
+        changed = {
+            name
+            for phase, function in self.tree.functions.items()
+            if phase != "init" or function.parameters
+            for role in ("v", "nbr")
+            for name in self.tree.writes(phase, role)
+        }
+        return {name: self._roles[name] if name in sent else 0 for name in changed}
+
+    def _refresh(self) -> None:
+        """Bring to the mirrors those fields of which they have not the masters' values."""
+        names = frozenset(name for name, role in self._roles.items() if role & ~self.state.fresh[name])
+        self.exchange.spread(self._sections(names), None).end()
+        for name in names:
+            self.state.fresh[name] |= self._roles[name]
+
     def _sections(self, names: frozenset[str]) -> list[Section]:
         by_role: dict[int, list[np.ndarray]] = {}
         for k, variable in enumerate(self.tree.vertex_fields):
@@ -273,8 +296,8 @@ class Synchronous:
         told = next((s.role for s in sections if s.role in (scatter, ALL)), scatter)
         if scatter and not frontier.everywhere and all(s.role != told for s in sections):
             sections.append(Section(told, ()))
-        sent = self.exchange.spread(sections, None if frontier.everywhere else self.state.active)
-        active = sent.end()
+        active_masters = None if frontier.everywhere else self.state.active
+        active = self.exchange.spread(sections, active_masters, frontier.ids).end()
         if not scatter or frontier.everywhere:
             return np.empty(0, np.int32)
         return active[told]
