@@ -73,10 +73,12 @@ if TYPE_CHECKING:
     from gaslab.programs.bfs import bfs as bfs
     from gaslab.programs.components import components as components
     from gaslab.programs.degrees import degrees as degrees
+    from gaslab.programs.diameter import diameter as diameter
     from gaslab.programs.distances import distances as distances
     from gaslab.programs.hits import hits as hits
     from gaslab.programs.jacobi import jacobi as jacobi
     from gaslab.programs.kcore import kcore as kcore
+    from gaslab.programs.lbp import lbp as lbp
     from gaslab.programs.mis import mis as mis
     from gaslab.programs.pagerank import pagerank as pagerank
     from gaslab.programs.sssp import sssp as sssp
@@ -114,10 +116,12 @@ _HOME = {
     "bfs": "gaslab.programs.bfs",
     "components": "gaslab.programs.components",
     "degrees": "gaslab.programs.degrees",
+    "diameter": "gaslab.programs.diameter",
     "distances": "gaslab.programs.distances",
     "hits": "gaslab.programs.hits",
     "jacobi": "gaslab.programs.jacobi",
     "kcore": "gaslab.programs.kcore",
+    "lbp": "gaslab.programs.lbp",
     "mis": "gaslab.programs.mis",
     "pagerank": "gaslab.programs.pagerank",
     "sssp": "gaslab.programs.sssp",

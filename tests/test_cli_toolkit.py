@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 
 import networkx as nx
@@ -72,6 +74,34 @@ def test_hits(gaslab: Run, weighted: Path, tmp_path: Path) -> None:
         assert float(hub) == pytest.approx(hubs[int(vertex)], abs=1e-9)
         assert float(authority) == pytest.approx(authorities[int(vertex)], abs=1e-9)
     assert gaslab("hits", weighted, "--iterations", 3, "--require-converged", "-q").code == 3
+
+
+def test_lbp(gaslab: Run, tmp_path: Path) -> None:
+    (tmp_path / "chain.tsv").write_text("1 2 2.0\n2 3 0.5\n")
+    (tmp_path / "prior.txt").write_text("1 0.9 0.1\n3 1 1\n")
+    done = gaslab("lbp", tmp_path / "chain.tsv", "--prior", tmp_path / "prior.txt", "--column", "weight=2",
+                  "--smoothing", 0.5, "-o", tmp_path / "b.tsv", "--require-converged")  # fmt: skip
+    assert done.code == 0, done.err
+    near = (0.9 * math.exp(1.0) + 0.1) / (math.exp(1.0) + 1)
+    far = (near * math.exp(0.25) + 1 - near) / (math.exp(0.25) + 1)
+    found = [line.split() for line in (tmp_path / "b.tsv").read_text().splitlines()]
+    assert [row[0] for row in found] == ["1", "2", "3"]
+    assert [float(row[1]) for row in found] == pytest.approx([0.9, near, far], abs=1e-9)
+    (tmp_path / "prior.txt").write_text("1 0.9 0.1\n3 1 1 1\n")
+    wrong = gaslab("lbp", tmp_path / "chain.tsv", "--prior", tmp_path / "prior.txt")
+    assert wrong.code == 1
+    assert wrong.err.splitlines()[-1].endswith("prior.txt, line 2: 3 values after the id, 2 before")
+
+
+def test_diameter(gaslab: Run, tmp_path: Path) -> None:
+    (tmp_path / "path.tsv").write_text("".join(f"{k} {k + 1}\n" for k in range(20)))
+    done = gaslab("diameter", tmp_path / "path.tsv", "-q", "--top", 3, "--json", tmp_path / "d.json")
+    assert done.code == 0, done.err
+    told = json.loads((tmp_path / "d.json").read_text())
+    assert 15 <= told["answer"]["diameter"] <= 20
+    assert done.out.splitlines()[0] == f"diameter: {told['answer']['diameter']}"
+    assert done.out.splitlines()[1].startswith("effective_diameter: ")
+    assert gaslab("diameter", tmp_path / "path.tsv", "--share", 2).code == 2
 
 
 SYSTEM = {(0, 0): 4.0, (0, 1): 1.0, (1, 1): 5.0, (1, 2): -2.0, (2, 0): 1.0, (2, 2): 3.0}

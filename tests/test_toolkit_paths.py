@@ -1,10 +1,11 @@
-"""Distances from several sources against NetworkX."""
+"""Distances from several sources, and sketches of how far vertices reach, against NetworkX."""
 
 from __future__ import annotations
 
 import math
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,3 +50,47 @@ def test_what_distances_refuses() -> None:
         gl.distances(graph, [1])
     with pytest.raises(gl.VertexNotFound):
         gl.distances(graph, [1, 8], weight=None)
+
+
+def ways(drawn: Drawn) -> list[list[int]]:
+    """Return the lengths of the shortest ways from every vertex, by sorted id."""
+    graph = as_networkx(drawn)
+    return [sorted(nx.single_source_shortest_path_length(graph, v).values()) for v in drawn.ids]
+
+
+@given(drawn=graphs(), seed=st.integers(0, 3))
+def test_the_diameter_is_bounded_by_the_true_one(drawn: Drawn, seed: int) -> None:
+    result = gl.diameter(drawn.build(world()), seed=seed, registers=16)
+    found, lengths = result.metrics["answer"], ways(drawn)
+    eccentricity = result.vertices["eccentricity"].tolist()
+    assert all(mine <= true[-1] for mine, true in zip(eccentricity, lengths, strict=True))
+    assert found["diameter"] == max(eccentricity)
+    assert 0 <= found["effective_diameter"] <= found["diameter"]
+    assert found["pairs"] == pytest.approx(sum(result.vertices["reach"]))
+
+
+def test_sketches_count_as_well_as_they_should() -> None:
+    """A count is off by 1.04 / sqrt(64) = 13 %, to neither side."""
+    graph = gl.Graph.from_edges([0] * 2000, range(1, 2001), comm=world())
+    counts = [gl.diameter(graph, seed=seed).vertices["reach"][0] / 2001 for seed in range(20)]
+    assert abs(np.mean(counts) - 1) < 0.1
+    assert 0.07 < np.std(counts) < 0.2
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_effective_diameter(seed: int) -> None:
+    known = nx.fast_gnp_random_graph(300, 0.01, seed=1)
+    lengths = sorted(d for _, ways in nx.all_pairs_shortest_path_length(known) for d in ways.values())
+    answer = gl.diameter(gl.Graph.from_networkx(known, comm=world()), seed=seed).metrics["answer"]
+    assert answer["effective_diameter"] == pytest.approx(lengths[int(0.9 * len(lengths))], abs=1)
+    assert 0.7 * lengths[-1] <= answer["diameter"] <= lengths[-1]
+    assert answer["pairs"] == pytest.approx(len(lengths), rel=0.4)
+
+
+def test_the_diameter_of_plain_graphs() -> None:
+    path = gl.Graph.from_edges(range(60), range(1, 61), comm=world())
+    assert 50 <= gl.diameter(path).metrics["answer"]["diameter"] <= 60
+    ring = gl.Graph.from_networkx(nx.cycle_graph(64), comm=world())
+    assert 28 <= gl.diameter(ring).metrics["answer"]["diameter"] <= 32
+    with pytest.raises(gl.UsageError, match=r"share=0: above 0"):
+        gl.diameter(ring, share=0)

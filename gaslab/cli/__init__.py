@@ -27,6 +27,8 @@ COMMANDS = {
     "hits": ("gaslab.cli.builtins", "hubs and authorities (HITS)"),
     "mis": ("gaslab.cli.builtins", "a maximal independent set"),
     "jacobi": ("gaslab.cli.builtins", "a sparse linear system A x = b"),
+    "lbp": ("gaslab.cli.builtins", "beliefs of a pairwise model (loopy belief propagation)"),
+    "diameter": ("gaslab.cli.builtins", "how far vertices are from each other, about"),
     "degrees": ("gaslab.cli.builtins", "in-, out- and total degree of every vertex"),
     "run": ("gaslab.cli.custom", "a vertex program of your own: FILE.py:Class"),
     "info": ("gaslab.cli.info", "what a graph is made of"),

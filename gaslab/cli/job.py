@@ -7,6 +7,7 @@ import gzip
 import logging
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -126,34 +127,56 @@ def read_values(path: str, graph: Graph, default: float | None = None) -> dict[A
     """
 
     def load() -> dict[Any, float]:
-        try:
-            with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
-                return _parse(file, path, graph, default)
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read {path}: {error}") from None
+        return {
+            vertex: default if not words and default is not None else _number(words[-1], where)
+            for where, vertex, words in _rows(path, graph, default is None)
+        }
 
-    return graph.comm.on_root(load)
+    found: dict[Any, float] = graph.comm.on_root(load)
+    return found
 
 
-def _parse(file: Any, path: str, graph: Graph, default: float | None) -> dict[Any, float]:
-    values: dict[Any, float] = {}
+def read_rows(path: str, graph: Graph) -> dict[Any, list[float]]:
+    """Return ``{vertex id: [values]}`` from a text file, id first; rows of one length (collective)."""
+
+    def load() -> dict[Any, list[float]]:
+        found: dict[Any, list[float]] = {}
+        width = 0
+        for where, vertex, words in _rows(path, graph, True):
+            width = width or len(words)
+            if len(words) != width:
+                raise InputError(f"{where}: {len(words)} values after the id, {width} before")
+            found[vertex] = [_number(word, where) for word in words]
+        return found
+
+    rows: dict[Any, list[float]] = graph.comm.on_root(load)
+    return rows
+
+
+def _rows(path: str, graph: Graph, needed: bool) -> Iterator[tuple[str, Any, list[str]]]:
+    """Yield place, vertex and the words after it; *needed*: a line without any is an error."""
     delimiter = "," if path.removesuffix(".gz").endswith(".csv") else "\t"
-    for number, line in enumerate(file, 1):
-        text = line.strip()
-        if not text or text[0] in "#%" or (number == 1 and delimiter == "," and text.startswith("id,")):
-            continue
-        words = next(csv.reader([text], delimiter=delimiter)) if delimiter in text else text.split()
-        if len(words) == 1 and default is None:
-            raise InputError(f"{path}, line {number}: {text!r} has an id but no value")
-        try:
-            value = float(words[-1]) if len(words) > 1 else default
-        except ValueError:
-            raise InputError(
-                f"{path}, line {number}: {words[-1]!r} is not a number; id first, value last"
-            ) from None
-        assert value is not None
-        values[_vertex(words, graph, f"{path}, line {number}")] = value
-    return values
+    try:
+        with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
+            for number, line in enumerate(file, 1):
+                text, where = line.strip(), f"{path}, line {number}"
+                heads = number == 1 and delimiter == "," and text.startswith("id,")
+                if not text or text[0] in "#%" or heads:
+                    continue
+                words = next(csv.reader([text], delimiter=delimiter)) if delimiter in text else text.split()
+                if len(words) == 1 and needed:
+                    raise InputError(f"{where}: {text!r} has an id but no value")
+                sided = graph.ids.num_left is not None and len(words) > 2
+                yield where, _vertex(words, graph, where), words[2 if sided else 1 :]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+
+
+def _number(word: str, where: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise InputError(f"{where}: {word!r} is not a number; id first, value last") from None
 
 
 def _vertex(words: list[str], graph: Graph, where: str) -> Any:

@@ -6,10 +6,12 @@ The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand 
 from gaslab.programs.bfs import Levels
 from gaslab.programs.components import Components
 from gaslab.programs.degrees import Degrees
+from gaslab.programs.diameter import Reach
 from gaslab.programs.distances import NearestSource
 from gaslab.programs.hits import HITS
 from gaslab.programs.jacobi import Jacobi
 from gaslab.programs.kcore import Cores
+from gaslab.programs.lbp import BeliefPropagation
 from gaslab.programs.mis import IndependentSet
 from gaslab.programs.pagerank import PageRank
 from gaslab.programs.pagerank_variants import (
@@ -24,6 +26,7 @@ from gaslab.programs.strong_components import StrongComponents
 
 __all__ = [
     "HITS",
+    "BeliefPropagation",
     "Components",
     "Cores",
     "Degrees",
@@ -34,6 +37,7 @@ __all__ = [
     "OutWeight",
     "PageRank",
     "PersonalizedPageRank",
+    "Reach",
     "Scale",
     "ShortestPaths",
     "SignalPageRank",

@@ -1,11 +1,11 @@
-"""Commands that solve for a value at every vertex: jacobi."""
+"""Commands that solve for values at every vertex: jacobi, lbp."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gaslab.cli.arguments import Parser, at_least
-from gaslab.cli.builtins.entry import Builtin, all_columns
+from gaslab.cli.builtins.entry import Builtin, all_columns, weight, weighted_columns
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -29,7 +29,39 @@ def _jacobi(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     return jacobi(graph, rhs, weight=arguments.weight, tolerance=arguments.tolerance, **options)
 
 
+def _add_lbp(made: Parser) -> None:
+    group = made.add_argument_group("lbp")
+    group.add_argument("--prior", required=True, metavar="FILE",
+                       help="id first, then the weight of every state; others favour none")  # fmt: skip
+    group.add_argument("--smoothing", type=float, default=1.0, metavar="S",
+                       help="neighbours are exp(S * weight) times as likely to agree (1)")  # fmt: skip
+    group.add_argument("--weight", metavar="NAME", help="edge column (default: every edge counts 1)")
+    group.add_argument("--damping", type=at_least(0.0, float), default=0.0, metavar="D",
+                       help="how much of an old message stays (default 0)")  # fmt: skip
+    group.add_argument("--tolerance", type=at_least(0.0, float), default=1e-9, metavar="T",
+                       help="stop when no probability moves by more (default 1e-9)")  # fmt: skip
+
+
+def _lbp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.cli.job import read_rows
+    from gaslab.programs.lbp import lbp
+
+    return lbp(
+        graph,
+        read_rows(arguments.prior, graph),
+        smoothing=arguments.smoothing,
+        weight=weight(arguments),
+        damping=arguments.damping,
+        tolerance=arguments.tolerance,
+        **options,
+    )
+
+
 COMMANDS = {
+    "lbp": Builtin(
+        "Loopy belief propagation: the probability of every state of every vertex.",
+        ("belief",), _lbp, "largest", _add_lbp, weighted_columns, {"max_iterations": 200},
+    ),
     "jacobi": Builtin(
         "Solve A x = b, where the edge i -> j with weight w is the entry A[i, j] = w.",
         ("x",), _jacobi, "largest", _add_jacobi, all_columns,

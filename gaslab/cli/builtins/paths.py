@@ -1,10 +1,10 @@
-"""Commands about distances: bfs, sssp."""
+"""Commands about distances: bfs, sssp, diameter."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gaslab.cli.arguments import Parser
+from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins.entry import Builtin, all_columns, weight_by_default
 
 if TYPE_CHECKING:
@@ -44,7 +44,23 @@ def _sssp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     return sssp(graph, sources[0], weight=weight, **options)
 
 
+def _add_diameter(made: Parser) -> None:
+    group = made.add_argument_group("diameter")
+    group.add_argument("--share", type=at_least(0.0, float), default=0.9, metavar="S",
+                       help="of the connected pairs, for the effective diameter (default 0.9)")  # fmt: skip
+
+
+def _diameter(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.programs.diameter import diameter
+
+    return diameter(graph, share=arguments.share, **options)
+
+
 COMMANDS = {
+    "diameter": Builtin(
+        "Approximate diameter: how far vertices are from each other, by sketches.",
+        ("reach", "eccentricity"), _diameter, "largest", _add_diameter,
+    ),
     "bfs": Builtin(
         "Breadth-first search: how many edges away every vertex is; -1 where it is not reached.",
         ("level",), _bfs, "nearest", _add_bfs,
