@@ -74,7 +74,9 @@ class Visits:
         for here, values in self._attributes.values():
             self.places.bring(values, here)
         written = tree.writes("visit", "e")
-        elsewhere = {name for f in tree.functions.values() if f.name != "visit" for name in f.reads}
+        functions = [f for f in tree.functions.values() if f.name != "visit"]
+        functions += [a.function for a in tree.aggregators]
+        elsewhere = {name for f in functions for name in f.reads}
         elsewhere |= {name for a in tree.aggregators for name in a.function.reads}
         self._written = [k for k, field in enumerate(tree.edge_fields) if field.name in written]
         self._shared = [k for k in self._written if "e." + tree.edge_fields[k].name in elsewhere]
