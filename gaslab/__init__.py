@@ -12,7 +12,8 @@ or MPI. Under an MPI launcher it also makes a rank that fails end the others (`g
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+from typing import Any as Anything
 
 from gaslab import failure, launch
 from gaslab.version import __version__
@@ -47,17 +48,24 @@ if TYPE_CHECKING:
     from gaslab.program import OUT as OUT
     from gaslab.program import PROD as PROD
     from gaslab.program import SUM as SUM
+    from gaslab.program import Accumulator as Accumulator
+    from gaslab.program import All as All
+    from gaslab.program import Any as Any
+    from gaslab.program import BitOr as BitOr
+    from gaslab.program import Count as Count
     from gaslab.program import Edge as Edge
     from gaslab.program import Matrix as Matrix
     from gaslab.program import Max as Max
     from gaslab.program import Min as Min
     from gaslab.program import Phase as Phase
+    from gaslab.program import Prod as Prod
     from gaslab.program import Sum as Sum
     from gaslab.program import Vector as Vector
     from gaslab.program import Vertex as Vertex
     from gaslab.program import VertexId as VertexId
     from gaslab.program import VertexProgram as VertexProgram
     from gaslab.program import aggregator as aggregator
+    from gaslab.program import at as at
     from gaslab.program import field as field
     from gaslab.program import float32 as float32
     from gaslab.program import float64 as float64
@@ -99,9 +107,10 @@ _HOME = {
     ),
     **dict.fromkeys(
         [
-            "ALL", "BITOR", "IN", "MAX", "MIN", "NONE", "OUT", "PROD", "SUM", "Edge", "Matrix", "Max", "Min",
-            "Phase", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "field", "float32",
-            "float64", "int8", "int16", "int32", "int64", "solve_spd", "stop", "uint8", "uint16", "uint32",
+            "ALL", "BITOR", "IN", "MAX", "MIN", "NONE", "OUT", "PROD", "SUM", "Accumulator", "All", "Any",
+            "BitOr", "Count", "Edge", "Matrix", "Max", "Min", "Phase", "Prod", "Sum", "Vector", "Vertex",
+            "VertexId", "VertexProgram", "aggregator", "at", "field", "float32", "float64", "int8", "int16",
+            "int32", "int64", "solve_spd", "stop", "uint8", "uint16", "uint32",
         ],
         "gaslab.program",
     ),
@@ -132,7 +141,7 @@ _MODULES = ("errors", "programs")
 __all__ = ["__version__", *_MODULES, *_HOME]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
     elif name in _MODULES:

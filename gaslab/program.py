@@ -8,7 +8,8 @@ no MPI, so that the build can compile the built-in programs before any of them e
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar, overload
+from typing import Any as Anything
 
 from gaslab.annotations import annotations_of, is_class_variable
 from gaslab.chance import integers as integers
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 else:
 
-    def dataclass_transform(**_: Any) -> Callable[[Any], Any]:
+    def dataclass_transform(**_: Anything) -> Callable[[Anything], Anything]:
         """Tell type checkers that parameters are keyword arguments; nothing at run time."""
         return lambda cls: cls
 
@@ -78,8 +79,8 @@ uint32 = Annotated[int, Storage("uint32")]
 uint16 = Annotated[int, Storage("uint16")]
 uint8 = Annotated[int, Storage("uint8")]
 # In the user's own ids; inside a program only compared, ordered, copied and combined. To a type
-# checker it takes anything, and comparing two gives a bool (with plain Any it would give Any).
-VertexId = Annotated[Any | int, Storage("id")]
+# checker it takes anything, and comparing two gives a bool (with plain Anything it would give Anything).
+VertexId = Annotated[Anything | int, Storage("id")]
 
 
 class Dimensions:
@@ -96,11 +97,11 @@ class Dimensions:
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[Any]
-    Matrix = NDArray[Any]
+    Vector = NDArray[Anything]
+    Matrix = NDArray[Anything]
 else:
-    Vector = Annotated[Any, Dimensions(1)]
-    Matrix = Annotated[Any, Dimensions(2)]
+    Vector = Annotated[Anything, Dimensions(1)]
+    Matrix = Annotated[Anything, Dimensions(2)]
 
 SUM, MIN, MAX, PROD, BITOR = "sum", "min", "max", "prod", "bitor"
 
@@ -109,7 +110,7 @@ class Field:
     """What `field` says of a vertex or edge field, or of a part of an accumulator."""
 
     def __init__(
-        self, shape: tuple[int | str, ...], dtype: Any, init: Any, combine: str, sync: str | None
+        self, shape: tuple[int | str, ...], dtype: Anything, init: Anything, combine: str, sync: str | None
     ) -> None:
         self.shape, self.dtype, self.init, self.combine, self.sync = shape, dtype, init, combine, sync
 
@@ -117,11 +118,11 @@ class Field:
 def field(
     *,
     shape: int | str | tuple[int | str, ...] = (),
-    dtype: Any = None,
-    init: Any = 0,
+    dtype: Anything = None,
+    init: Anything = 0,
     combine: str = SUM,
     sync: str | None = None,
-) -> Any:
+) -> Anything:
     """Say of a field more than its type does.
 
     Parameters
@@ -152,7 +153,7 @@ def field(
     return Field(shape if isinstance(shape, tuple) else (shape,), dtype, init, combine, sync)
 
 
-def solve_spd(matrix: Any, right: Any) -> Any:
+def solve_spd(matrix: Anything, right: Anything) -> Anything:
     """Solve ``matrix @ x = right`` for a symmetric positive definite matrix, in a program's methods.
 
     Cholesky's factors take half the work of ``np.linalg.solve``; only the lower half of *matrix* is
@@ -182,11 +183,67 @@ class Combine:
 
 # To a type checker each is its plain content: Sum[float] is float.
 Sum = Annotated[T, Combine("sum")]
+Prod = Annotated[T, Combine("prod")]
+BitOr = Annotated[T, Combine("bitor")]
+Any = Annotated[T, Combine("any")]
+All = Annotated[T, Combine("all")]
+Count = Annotated[int, Combine("count")]  # of True values; the total is an int
 Min = Annotated[T, Combine("min")]
 Max = Annotated[T, Combine("max")]
 
 
 # ---- what a program is made of ---------------------------------------------------------------------
+
+
+class At:
+    """What `at` makes."""
+
+    def __init__(self, index: Anything, weight: Anything) -> None:
+        self.index, self.weight = index, weight
+
+
+def at(index: Anything, weight: Anything = 1) -> Anything:
+    """Contribute *weight* to one element of a part that is a vector: a histogram, in a gather's result.
+
+    >>> from gaslab import program as gl
+    >>> class Colours(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         colour: int = 0
+    ...         most: int = 0
+    ...     class Total(gl.Accumulator):
+    ...         seen: gl.Vector = gl.field(shape=8, dtype=int)
+    ...     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
+    ...         return self.Total(seen=gl.at(nbr.colour))
+    ...     def apply(self, v: Vertex, total: Total) -> None:
+    ...         v.most = max(total.seen[0], total.seen[1])
+    """
+    return At(index, weight)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+class Accumulator:
+    """Base of a class nested in a program: a gather's total with named parts.
+
+    A part that is a number is summed, unless its annotation says otherwise (``low: gl.Min[float]``); of a
+    vector or matrix `field` says it (``combine=gl.MAX``). A gather returns ``self.Total(low=..., ...)``, and
+    a part it leaves out contributes nothing; apply reads ``total.low``. See ``docs/values.md``.
+
+    >>> from gaslab import program as gl
+    >>> class Spread(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         x: float = 0.0
+    ...         wide: float = 0.0
+    ...     class Total(gl.Accumulator):
+    ...         low: gl.Min[float]
+    ...         high: gl.Max[float]
+    ...     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
+    ...         return self.Total(low=nbr.x, high=nbr.x)
+    ...     def apply(self, v: Vertex, total: Total) -> None:
+    ...         v.wide = total.high - total.low
+    """
+
+    def __init__(self, **parts: Anything) -> None:
+        vars(self).update(parts)
 
 
 class Vertex:
@@ -213,7 +270,7 @@ class Vertex:
         in_degree: ClassVar[int]
         out_degree: ClassVar[int]
 
-        def signal(self, message: Any = None, *, priority: float = 0) -> None: ...
+        def signal(self, message: Anything = None, *, priority: float = 0) -> None: ...
 
 
 class Edge:
@@ -246,15 +303,15 @@ class Aggregator(Generic[T]):
     """A method made by `aggregator`; read as ``self.name``, its value over all vertices."""
 
     def __init__(
-        self, function: Callable[..., T], every: int = 1, finalizer: Callable[[Any, T], T] | None = None
+        self, function: Callable[..., T], every: int = 1, finalizer: Callable[[Anything, T], T] | None = None
     ) -> None:
         if type(every) is not int or every < 1:
             raise UsageError(f"aggregator(every={every!r}): a whole number of at least 1 is needed")
-        self.function: Any = function
+        self.function: Anything = function
         self.every, self.finalizer = every, finalizer
         self.__doc__ = function.__doc__
 
-    def finalize(self, function: Callable[[Any, T], T]) -> Any:
+    def finalize(self, function: Callable[[Anything, T], T]) -> Anything:
         """Declare what becomes of the combined value: ``function(self, total)``, plain Python, run once.
 
         The aggregator's value is what it returns, of the same type. By the aggregator's own name it is
@@ -271,8 +328,8 @@ class Aggregator(Generic[T]):
     @overload
     def __get__(self, instance: None, owner: type) -> Aggregator[T]: ...
     @overload
-    def __get__(self, instance: Any, owner: type) -> T: ...
-    def __get__(self, instance: Any, owner: type) -> Aggregator[T] | T:
+    def __get__(self, instance: Anything, owner: type) -> T: ...
+    def __get__(self, instance: Anything, owner: type) -> Aggregator[T] | T:
         if instance is None:
             return self
         raise UsageError(f"{owner.__name__}.{self.name} has a value only while the program runs")
@@ -282,7 +339,7 @@ class Aggregator(Generic[T]):
 def aggregator(function: Callable[..., T]) -> Aggregator[T]: ...
 @overload
 def aggregator(*, every: int) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
-def aggregator(function: Callable[..., T] | None = None, *, every: int = 1) -> Any:
+def aggregator(function: Callable[..., T] | None = None, *, every: int = 1) -> Anything:
     """Declare a value combined over all vertices or edges, after init and after each apply phase.
 
     The combiner is the return annotation: ``-> gl.Sum[float]``. A method of ``(self, v)`` is called for
@@ -365,13 +422,13 @@ class VertexProgram:
     rng: ClassVar[str] = "counter"
 
     if TYPE_CHECKING:
-        Vertex: ClassVar[Any] = Vertex
-        Edge: ClassVar[Any] = Edge
+        Vertex: ClassVar[Anything] = Vertex
+        Edge: ClassVar[Anything] = Edge
         num_vertices: ClassVar[int]
         num_edges: ClassVar[int]
         superstep: ClassVar[int]
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: Anything) -> None:
         declared = parameter_annotations(type(self))
         for name in values:
             if name not in declared:
@@ -382,7 +439,7 @@ class VertexProgram:
             elif not hasattr(type(self), name):
                 raise UsageError(f"{type(self).__name__} needs {name}=...: the parameter has no default")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Anything) -> None:
         raise UsageError(f"{type(self).__name__} is immutable; make a new one with {name}={value!r}")
 
     def __delattr__(self, name: str) -> None:
@@ -400,12 +457,12 @@ class VertexProgram:
     def __hash__(self) -> int:
         return hash((type(self), tuple(self.parameters().items())))
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Anything]:
         """Return the parameters by name, defaults included."""
         return {name: getattr(self, name) for name in parameter_annotations(type(self))}
 
 
-def parameter_annotations(cls: type) -> dict[str, Any]:
+def parameter_annotations(cls: type) -> dict[str, Anything]:
     """Return the annotated parameters of a program class, ClassVars left out."""
     return {
         name: value
@@ -414,9 +471,9 @@ def parameter_annotations(cls: type) -> dict[str, Any]:
     }
 
 
-def aggregators_of(cls: type) -> dict[str, Aggregator[Any]]:
+def aggregators_of(cls: type) -> dict[str, Aggregator[Anything]]:
     """Return the aggregators of a program class by name, its bases' first."""
-    found: dict[str, Aggregator[Any]] = {}
+    found: dict[str, Aggregator[Anything]] = {}
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():
             found.pop(name, None)

@@ -84,7 +84,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Combiner:
-    """A commutative, associative operation on one storage type: ``sum``, ``min`` or ``max``."""
+    """A commutative, associative operation on one storage type: ``sum prod min max bitor``."""
 
     op: str
     storage: str
@@ -92,3 +92,33 @@ class Combiner:
     @property
     def type(self) -> str:
         return STORAGE[self.storage][0]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named part of an accumulator; *symmetric* if its upper half is made of the lower at the end."""
+
+    name: str
+    combiner: Combiner
+    shape: tuple[int, ...]
+    site: Site
+    symmetric: bool = False
+
+    @property
+    def type(self) -> Type:
+        return Array(self.combiner.type, self.shape) if self.shape else self.combiner.type
+
+
+RECORD = "record"  # the type of an accumulator with parts
+
+
+@dataclass(frozen=True)
+class RecordCombiner(Combiner):
+    """An accumulator with parts, each combined by itself."""
+
+    name: str = ""
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def type(self) -> str:
+        return RECORD

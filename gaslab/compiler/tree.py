@@ -11,245 +11,45 @@ Conversions are explicit `Cast` nodes, so emit never infers a type.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
+from gaslab.compiler.declared import RECORD as RECORD
 from gaslab.compiler.declared import REQUIRED as REQUIRED
 from gaslab.compiler.declared import STORAGE as STORAGE
 from gaslab.compiler.declared import WIDE as WIDE
 from gaslab.compiler.declared import Array as Array
 from gaslab.compiler.declared import Combiner as Combiner
+from gaslab.compiler.declared import Part as Part
+from gaslab.compiler.declared import RecordCombiner as RecordCombiner
 from gaslab.compiler.declared import Required as Required
 from gaslab.compiler.declared import Site as Site
 from gaslab.compiler.declared import Type as Type
 from gaslab.compiler.declared import Variable as Variable
 from gaslab.compiler.declared import element_of as element_of
-
-# ---- expressions; every one has .type -------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Const:
-    value: float | int | bool
-    type: str
-
-
-@dataclass(frozen=True)
-class Param:
-    index: int
-    name: str
-    type: str
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """``self.<aggregator>``: the value after init or after the previous apply phase."""
-
-    index: int
-    name: str
-    type: str
-
-
-@dataclass(frozen=True)
-class Global:
-    """``num_vertices``, ``num_edges``, ``superstep``, or ``num_left``: the first global id of side 1."""
-
-    name: str
-    type: str = "int"
-
-
-@dataclass(frozen=True)
-class VertexField:
-    """A field of ``v`` or of the neighbour. role: ``"v"`` or ``"nbr"``."""
-
-    role: str
-    index: int
-    type: Type
-
-
-@dataclass(frozen=True)
-class VertexAttribute:
-    """``id``, ``degree``, ``in_degree`` or ``out_degree`` of ``v`` or of the neighbour."""
-
-    role: str
-    name: str
-    type: str
-
-
-@dataclass(frozen=True)
-class EdgeField:
-    index: int
-    type: Type
-
-
-@dataclass(frozen=True)
-class Forward:
-    """``e.forward``: whether ``v`` is the edge's source; known for every loop over edges."""
-
-    type: str = "bool"
-
-
-@dataclass(frozen=True)
-class Local:
-    """A local, or a parameter of apply or a helper; always an ASCII identifier (maybe a word of C)."""
-
-    name: str
-    type: Type
-
-
-@dataclass(frozen=True)
-class Element:
-    """One number of an array in memory; *index* counts row by row and is within its size."""
-
-    array: VertexField | EdgeField | Local
-    index: Expr
-    type: str
-
-
-@dataclass(frozen=True)
-class Index:
-    """An index into a dimension of *size*, from its end if negative; out of range is a fault."""
-
-    value: Expr
-    size: int
-    site: int
-    type: str = "int"
-
-
-@dataclass(frozen=True)
-class Reduce:
-    """*value* at ``counter = 0 .. count - 1``, combined; op: ``sum prod min max argmin argmax``.
-
-    A sum of floats over 8 or more goes to four sums in turn, as in a gather: element k to sum k % 4,
-    those left over to the first; then (0 + 1) + (2 + 3). ``argmin`` is the first position (an int).
-    """
-
-    op: str
-    counter: str
-    count: int
-    value: Expr
-    type: str
-
-
-@dataclass(frozen=True)
-class Unary:
-    """op: ``-`` ``+`` ``~`` ``not``."""
-
-    op: str
-    operand: Expr
-    type: str
-
-
-@dataclass(frozen=True)
-class Binary:
-    """op: ``+ - * / // % ** & | ^ << >>``; both sides have the same type (bool for ``& | ^`` too).
-
-    ``/`` always yields float (its operands are cast to float; `int_divisor` says that the right one
-    was an int before, and then zero is a fault). ``**`` is float ** float, or int ** a constant
-    int >= 0. What may fault (``/`` with `int_divisor`, ``// %`` of ints, shifts) has its site.
-    """
-
-    op: str
-    left: Expr
-    right: Expr
-    type: str
-    site: int = -1
-    int_divisor: bool = False
-
-
-@dataclass(frozen=True)
-class Compare:
-    """op: ``== != < <= > >=``; a chain is lowered to `Logical` over `Let`-free repeated operands."""
-
-    op: str
-    left: Expr
-    right: Expr
-    type: str = "bool"
-
-
-@dataclass(frozen=True)
-class Logical:
-    """op: ``and`` or ``or``; short-circuit."""
-
-    op: str
-    operands: tuple[Expr, ...]
-    type: str = "bool"
-
-
-@dataclass(frozen=True)
-class Conditional:
-    test: Expr
-    then: Expr
-    otherwise: Expr
-    type: str
-
-
-@dataclass(frozen=True)
-class Cast:
-    """int/bool -> float, bool -> int, float -> int (truncates; fault when out of range), any -> bool."""
-
-    operand: Expr
-    type: str
-    site: int = -1
-
-
-@dataclass(frozen=True)
-class Call:
-    """A built-in: ``abs``, ``min`` or ``max`` of two (type of the operands), or ``math.<name>``.
-
-    math functions take and give float but for ``math.isnan isinf isfinite`` (bool) and ``math.ldexp``
-    (float, int); ``math.floor ceil trunc`` give float here and stand under a `Cast` to int.
-    """
-
-    function: str
-    arguments: tuple[Expr, ...]
-    type: str
-    site: int = -1
-
-
-@dataclass(frozen=True)
-class CallHelper:
-    """A helper function of the user's module, already specialised: an index into Tree.helpers.
-
-    Arguments that are arrays are Locals. One that returns an array is the value of an `Assign` to a Local.
-    """
-
-    index: int
-    arguments: tuple[Expr, ...]
-    type: Type
-
-
-@dataclass(frozen=True)
-class Draw:
-    """``gl.uniform(low, high)``, ``gl.normal(scale)`` or ``gl.integers(n)``: the next draw of this call.
-
-    Draws are numbered in the order in which Python evaluates them, from 0 in every call of a method;
-    see ``chance.h`` for what a draw is a function of. `integers` with n < 1 is a fault.
-    """
-
-    kind: str
-    arguments: tuple[Expr, ...]
-    type: str
-    site: int = -1
-
-
-Expr = (
-    Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local | Unary
-    | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
-    | Reduce
-)  # fmt: skip
-
-
-def nodes(x: Any) -> Iterator[Any]:
-    """Yield the nodes of an expression, or of a tuple of them, from the top down."""
-    if isinstance(x, tuple):
-        for item in x:
-            yield from nodes(item)
-    elif is_dataclass(x):
-        yield x
-        for member in fields(x):
-            yield from nodes(getattr(x, member.name))
-
+from gaslab.compiler.expressions import Aggregate as Aggregate
+from gaslab.compiler.expressions import Binary as Binary
+from gaslab.compiler.expressions import Call as Call
+from gaslab.compiler.expressions import CallHelper as CallHelper
+from gaslab.compiler.expressions import Cast as Cast
+from gaslab.compiler.expressions import Compare as Compare
+from gaslab.compiler.expressions import Conditional as Conditional
+from gaslab.compiler.expressions import Const as Const
+from gaslab.compiler.expressions import Draw as Draw
+from gaslab.compiler.expressions import EdgeField as EdgeField
+from gaslab.compiler.expressions import Element as Element
+from gaslab.compiler.expressions import Expr as Expr
+from gaslab.compiler.expressions import Forward as Forward
+from gaslab.compiler.expressions import Global as Global
+from gaslab.compiler.expressions import Index as Index
+from gaslab.compiler.expressions import Local as Local
+from gaslab.compiler.expressions import Logical as Logical
+from gaslab.compiler.expressions import Param as Param
+from gaslab.compiler.expressions import PartOf as PartOf
+from gaslab.compiler.expressions import Reduce as Reduce
+from gaslab.compiler.expressions import Unary as Unary
+from gaslab.compiler.expressions import VertexAttribute as VertexAttribute
+from gaslab.compiler.expressions import VertexField as VertexField
+from gaslab.compiler.expressions import nodes as nodes
 
 # ---- statements; every one has .site, an index into Tree.sites -------------------------------------
 
@@ -297,6 +97,15 @@ class Each:
     counter: str
     count: Expr
     body: tuple[Stmt, ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class AddPart:
+    """target := target combined with *value*, by the part's own combiner; the record is ``"into"``."""
+
+    target: PartOf | Element
+    value: Expr
     site: int
 
 
@@ -359,7 +168,10 @@ class Contribute:
     site: int
 
 
-Stmt = Assign | If | While | ForRange | Each | Solve | Break | Continue | Return | Signal | Stop | Contribute
+Stmt = (
+    Assign | If | While | ForRange | Each | AddPart | Solve | Break | Continue | Return | Signal | Stop
+    | Contribute
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

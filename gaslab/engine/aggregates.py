@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
-_COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
+_COMBINE = {"sum": np.add, "prod": np.multiply, "bitor": np.bitwise_or, "min": np.minimum, "max": np.maximum}
 
 
 class Aggregates:

@@ -11,6 +11,7 @@ from typing import Any
 from gaslab import program as words
 from gaslab.annotations import annotations_of
 from gaslab.engine.arithmetic import LIMITS, narrow, number, translate
+from gaslab.engine.reference_records import RecordCombiner
 from gaslab.errors import ProgramError
 
 _STORAGE = {float: "float64", int: "int64", bool: "bool"}
@@ -58,8 +59,10 @@ class Combiner:
     @property
     def identity(self) -> Any:
         """What combining nothing gives."""
-        if self.op == "sum":
-            return narrow(self.storage, 0)
+        if self.op in ("sum", "count", "bitor", "prod"):
+            return narrow(self.storage, int(self.op == "prod"))
+        if self.op in ("any", "all"):
+            return self.op == "all"
         low = self.op == "max"
         if self.storage == "id":
             return _FIRST if low else _LAST
@@ -72,8 +75,12 @@ class Combiner:
     def add(self, a: Any, b: Any) -> Any:
         """Combine the total *a* with one more value."""
         b = narrow(self.storage, b)
-        if self.op == "sum":
+        if self.op in ("sum", "count"):
             return narrow(self.storage, a + b)
+        if self.op in ("any", "all"):
+            return (a or b) if self.op == "any" else (a and b)
+        if self.op in ("bitor", "prod"):
+            return narrow(self.storage, a | b if self.op == "bitor" else a * b)
         return (b if b < a else a) if self.op == "min" else (b if b > a else a)
 
 
@@ -99,18 +106,35 @@ def _field(cls: type, name: str, annotation: Any, program: words.VertexProgram) 
     return Field(storage, said.init, storage == "id", shape)
 
 
-def combiner_of(function: types.FunctionType, name: str, owner: type) -> Combiner:
+def combiner_of(
+    function: types.FunctionType, name: str, owner: type, program: words.VertexProgram | None = None
+) -> Any:
     """Return the combiner in the annotation of a parameter, or of ``"return"``."""
     annotation = inspect.get_annotations(function).get(name)
     if isinstance(annotation, str):
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         enclosing = {free: cell.cell_contents for free, cell in cells}
         annotation = eval(annotation, {**function.__globals__, **enclosing}, dict(vars(owner)))
+    if isinstance(annotation, type) and issubclass(annotation, words.Accumulator):
+        assert program is not None
+        fields = fields_of(annotation, words.Accumulator, program)
+        annotations = annotations_of(annotation, words.Accumulator, owner)
+        return RecordCombiner(
+            {n: (Combiner(_op(annotation, n, annotations[n]), f.storage), f) for n, f in fields.items()}
+        )
     for mark in getattr(annotation, "__metadata__", ()):
         if isinstance(mark, words.Combine):
             return Combiner(mark.op, storage_of(annotation))
     place = "its result" if name == "return" else f"the parameter {name!r}"
     raise ProgramError(f"{function.__qualname__} needs gl.Sum[...], gl.Min[...] or gl.Max[...] on {place}")
+
+
+def _op(cls: type, name: str, annotation: Any) -> str:
+    for mark in getattr(annotation, "__metadata__", ()):
+        if isinstance(mark, words.Combine):
+            return mark.op
+    said = getattr(cls, name, None)
+    return said.combine if isinstance(said, words.Field) else words.SUM
 
 
 def method_of(cls: type, name: str) -> types.FunctionType | None:

@@ -34,7 +34,8 @@ class Delivery:
         tree = state.tree
         self._identity: Any = identity(tree.message) if tree.message else None
         # Atomic addition of floats would make the sum depend on timing.
-        self._inexact = tree.message is not None and tree.message.op == "sum" and tree.message.type == "float"
+        inexact = tree.message is not None and tree.message.op in ("sum", "prod")
+        self._inexact = inexact and tree.message is not None and tree.message.type == "float"
         self._inexact |= bool(tree.contributed("nbr"))  # several sources give to one target
         # Pull may look at an edge from its other end only, and at no edge twice.
         self._pull_allowed = tree.can_pull

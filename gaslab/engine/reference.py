@@ -220,7 +220,7 @@ class _Run:
         self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
         self.contributions = Contributions(cls, self.vertex_fields)
         self.computing = translated(cls)
-        self.turns, self.done = turns_of(cls, self.computing)
+        self.turns, self.done = turns_of(program, cls, self.computing)
         self.turn = self.turns[0]
         self.aggregators, self.marks = aggregators_of(self.computing), words.aggregators_of(cls)
         self.combiners = {

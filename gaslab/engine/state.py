@@ -12,7 +12,7 @@ import numpy as np
 from gaslab._kernels import frontier, sweep
 from gaslab.chance import Draw
 from gaslab.compiler.emit.names import by_source
-from gaslab.compiler.tree import WIDE, Combiner, Tree
+from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree
 from gaslab.engine.chance import Starts
 from gaslab.program import ALL
 
@@ -29,11 +29,19 @@ def dtype_of(storage: str) -> np.dtype:
     return np.dtype("int64" if storage == "id" else storage)
 
 
+def total_dtype(combiner: Combiner) -> np.dtype:
+    """Return the dtype of an accumulator: of one with parts, that of the C struct."""
+    if not isinstance(combiner, RecordCombiner):
+        return dtype_of(combiner.storage)
+    parts = [(p.name, dtype_of(p.combiner.storage), p.shape) for p in combiner.parts]
+    return np.dtype(parts, align=True)
+
+
 def identity(combiner: Combiner, wide: bool = False) -> Any:
     """Return the identity of a combiner in its storage type, or in that type's eight-byte form."""
     dtype = dtype_of(WIDE[combiner.type] if wide else combiner.storage)
-    if combiner.op == "sum":
-        return dtype.type(0)
+    if combiner.op in ("sum", "bitor", "prod"):
+        return dtype.type(combiner.op == "prod")
     low = combiner.op == "max"
     if dtype.kind == "f":
         return dtype.type(-np.inf if low else np.inf)

@@ -18,7 +18,7 @@ from gaslab.engine.delivery import Delivery
 from gaslab.engine.phases import Phases
 from gaslab.engine.priority import Buckets
 from gaslab.engine.roles import across, field_roles
-from gaslab.engine.state import RunState, dtype_of, set_by_source
+from gaslab.engine.state import RunState, set_by_source, total_dtype
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL, IN
@@ -205,7 +205,7 @@ class Synchronous:
 
     def _gather(self, frontier: Frontier, aggregate: bool) -> None:
         phases, view, mask = self.phases, self.view, self.view.gather_edges
-        dtype = dtype_of(self.tree.gather.storage)  # type: ignore[union-attr]
+        dtype = total_dtype(self.tree.gather)  # type: ignore[arg-type]
         active = None if frontier.everywhere else self.state.active
         mirrors, boundary = self._gather_mirrors, self._boundary
         if active is not None:

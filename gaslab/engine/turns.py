@@ -46,7 +46,7 @@ class Turn:
         )
 
 
-def turns_of(cls: type, computing: Any) -> tuple[list[Turn], FunctionType | None]:
+def turns_of(program: Any, cls: type, computing: Any) -> tuple[list[Turn], FunctionType | None]:
     """Return the phases of *cls*, and the ``done`` that decides whether they begin anew.
 
     *computing* is the same class in the language's arithmetic.
@@ -55,14 +55,14 @@ def turns_of(cls: type, computing: Any) -> tuple[list[Turn], FunctionType | None
     if not phases:
         names = {name: name for name in _PHASES if method_of(cls, name)}
         edges = (cls.gather_edges, cls.scatter_edges)  # type: ignore[attr-defined]
-        return [_turn(cls, computing, names, method_of(cls, "done"), edges, None)], None
+        return [_turn(program, cls, computing, names, method_of(cls, "done"), edges, None)], None
     turns = []
     for phase in phases:
         names = {role: function.__name__ for role, function in phase.methods(cls).items()}
         done = names.pop("done", None)
         edges = (phase.gather_edges, phase.scatter_edges)
         over = method_of(cls, done) if done else None
-        turns.append(_turn(cls, computing, names, over, edges, phase.supersteps))
+        turns.append(_turn(program, cls, computing, names, over, edges, phase.supersteps))
     if method_of(cls, "init"):
         turns[0].methods["init"] = method_of(computing, "init")  # type: ignore[assignment]
     return turns, method_of(cls, "done")
@@ -74,6 +74,7 @@ def takes_of(method: FunctionType | None) -> tuple[str, ...]:
 
 
 def _turn(
+    program: Any,
     cls: type,
     computing: Any,
     names: dict[str, str],
@@ -88,7 +89,7 @@ def _turn(
     return Turn(
         methods={role: getattr(computing, name) for role, name in names.items()},
         done=done,
-        gather=combiner_of(gather, "return", cls) if gather else None,
+        gather=combiner_of(gather, "return", cls, program) if gather else None,
         message=combiner_of(told, "message", cls) if told and "message" in takes_of(told) else None,
         apply_takes=takes,
         gather_edges=edges[0],

@@ -16,6 +16,7 @@ from tests.zoo import (
     gathers,
     phases,
     signals,
+    totals,
     visits,
 )
 from tests.zoo.case import CASES, Case
@@ -33,5 +34,6 @@ __all__ = [
     "gathers",
     "phases",
     "signals",
+    "totals",
     "visits",
 ]

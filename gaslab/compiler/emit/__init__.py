@@ -9,11 +9,22 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gaslab.compiler.emit import additive, aggregate, arrays, chance, context, gather, phases, pull, visit
+from gaslab.compiler.emit import (
+    additive,
+    aggregate,
+    arrays,
+    chance,
+    context,
+    gather,
+    phases,
+    pull,
+    records,
+    visit,
+)
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import aggregate_name, helper_name
 from gaslab.compiler.emit.prelude import FAULTS, HEAD, helpers_for
-from gaslab.compiler.tree import STORAGE, Function, Tree
+from gaslab.compiler.tree import STORAGE, Function, RecordCombiner, Tree
 
 
 @functools.cache
@@ -29,6 +40,8 @@ def emit(tree: Tree) -> str:
     methods = "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
+    if isinstance(tree.gather, RecordCombiner):
+        methods = records.struct(tree.gather) + methods
     helpers = FAULTS + helpers_for(bound + methods + ranges) + chance.helpers(tree)
     text = abi() + (chance.header() if tree.draws else "") + HEAD + bound + helpers + methods + ranges
     return _with_line_numbers(text)
@@ -42,6 +55,8 @@ def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
     """A method of a vertex alone; `const` keeps what may only read from writing."""
     vertex = "gl_vertex" if function.name in ("init", "init_message", "apply") else "const gl_vertex"
     head = arrays.head(function, f"gl_do_{name}", f"gl_context *c, {vertex} *n{more}")
+    if name == "gather" and isinstance(tree.gather, RecordCombiner):
+        head = head[:-1] + ", gl_total *t)"
     signal, deliver = "gl_signal(w, {at});", ""
     if tree.message is not None:
         c_type = STORAGE[tree.message.storage][1]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit.names import C_TYPE, MEMBER, constant, widened
+from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, narrowed, widened
+from gaslab.compiler.emit.records import part_name
 
 WAYS, WIDE_SUM = 4, 8  # sums of a reduction of floats, and from how many elements on
 
@@ -19,6 +20,8 @@ def parameter(kind: t.Type, name: str) -> str:
     """Return a parameter of a function."""
     if isinstance(kind, t.Array):
         return f"const {C_TYPE[kind.element]} *{name}"
+    if kind == t.RECORD:
+        return f"const gl_total *{name}"
     return f"{C_TYPE[kind]} {name}"
 
 
@@ -59,20 +62,47 @@ class ArrayBody:
     def nested(self, head: str, statements: tuple[t.Stmt, ...]) -> None:
         raise NotImplementedError
 
-    def array(self, place: t.VertexField | t.EdgeField | t.Local) -> str:
+    def array(self, place: t.VertexField | t.EdgeField | t.Local | t.PartOf) -> str:
         """Return the C expression of an array's first element's address."""
         raise NotImplementedError
 
-    def storage(self, place: t.VertexField | t.EdgeField | t.Local) -> str:
+    def storage(self, place: t.VertexField | t.EdgeField | t.Local | t.PartOf) -> str:
         """Return the storage type of a place's elements."""
         if isinstance(place, t.VertexField):
             return self.tree.vertex_fields[place.index].storage
         if isinstance(place, t.EdgeField):
             return self.tree.edge_fields[place.index].storage
+        if isinstance(place, t.PartOf):
+            return self.record().parts[place.index].combiner.storage
         return t.WIDE[t.element_of(place.type)]
 
     def element(self, x: t.Element) -> str:
         return widened(self.storage(x.array), f"{self.array(x.array)}[{self.expr(x.index)}]")
+
+    def record(self) -> t.RecordCombiner:
+        """Return the accumulator of this program's gather."""
+        assert isinstance(self.tree.gather, t.RecordCombiner)
+        return self.tree.gather
+
+    def part(self, x: t.PartOf) -> str:
+        """Return where a part lies."""
+        pointer = "t" if x.record == "into" else f"l_{x.record}"
+        return f"{pointer}->{part_name(x.index, self.record().parts[x.index])}"
+
+    def add_part(self, s: t.AddPart) -> None:
+        place = s.target.array if isinstance(s.target, t.Element) else s.target
+        assert isinstance(place, t.PartOf)
+        combiner, target = self.record().parts[place.index].combiner, self.part(place)
+        value = self.expr(s.value)
+        if isinstance(s.target, t.Element):
+            index = self.expr(s.target.index)
+            if isinstance(s.target.index, t.Index):
+                self.put(f"{{ const int64_t at = {index};")
+                index = "at"
+            target = f"{target}[{index}]"
+        both = combined(combiner, widened(combiner.storage, target), value)
+        end = " }" if isinstance(s.target, t.Element) and isinstance(s.target.index, t.Index) else ""
+        self.put(f"{target} = {narrowed(combiner.storage, both, s.site)};{end}")
 
     def index(self, x: t.Index) -> str:
         return f"gl_index(c, {self.expr(x.value)}, {x.size}, {x.site})"

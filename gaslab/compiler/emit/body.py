@@ -95,6 +95,8 @@ class Body(ArrayBody):
             self.for_range(s)
         elif isinstance(s, t.Each):
             self.each(s)
+        elif isinstance(s, t.AddPart):
+            self.add_part(s)
         elif isinstance(s, t.Solve):
             self.solve(s)
         elif isinstance(s, t.Stop):
@@ -118,7 +120,9 @@ class Body(ArrayBody):
             return
         self.put("return;" if s.value is None else f"return {self.expr(s.value)};")
 
-    def array(self, place: t.VertexField | t.EdgeField | t.Local) -> str:
+    def array(self, place: t.VertexField | t.EdgeField | t.Local | t.PartOf) -> str:
+        if isinstance(place, t.PartOf):
+            return self.part(place)
         if isinstance(place, t.Local):
             return f"l_{place.name}"
         if isinstance(place, t.EdgeField):
@@ -246,6 +250,8 @@ class Body(ArrayBody):
             return self.element(x)
         if isinstance(x, t.Index):
             return self.index(x)
+        if isinstance(x, t.PartOf):
+            return widened(self.storage(x), self.part(x))
         if isinstance(x, t.Reduce):
             return self.reduce(x)
         if isinstance(x, t.Unary):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gaslab.compiler.emit.names import ATTRIBUTES, C_TYPE, combined, constant, field_name, identity, narrowed
 from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load
-from gaslab.compiler.tree import STORAGE, Array, Tree
+from gaslab.compiler.tree import STORAGE, Array, RecordCombiner, Tree
 
 
 def gather_row(tree: Tree) -> str:
@@ -15,9 +15,12 @@ def gather_row(tree: Tree) -> str:
     combiner = tree.gather
     assert combiner is not None
     ways = 4 if combiner.type == "float" else 1
+    has_parts = isinstance(combiner, RecordCombiner)
 
     def step(k: int, p: str, neighbor: str, slot: str) -> str:
         forward = is_forward(tree, "gather", begin == "c->out_begin")
+        if has_parts:
+            return f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)}{forward}, t);"
         value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)}{forward})"
         return f"a{k} = {combined(combiner, f'a{k}', value)};"
 
@@ -28,6 +31,13 @@ def gather_row(tree: Tree) -> str:
     names = tree.reads("gather", "nbr")
     for mask, (begin, neighbor, slot) in (("GL_IN", ROWS["in"]), ("GL_OUT", ROWS["out"])):
         four = "".join(f"            {step(k % ways, f'(p + {k})', neighbor, slot)}\n" for k in range(4))
+        if has_parts:  # a call is long: once in a loop is enough
+            loops.append(
+                f"    if (w->gather_edges & {mask})\n"
+                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
+                f"            {step(0, 'p', neighbor, slot)}\n"
+            )
+            continue
         loops.append(
             f"    if (w->gather_edges & {mask}) {{\n"
             f"        int64_t p = {begin}[v];\n"
@@ -35,6 +45,12 @@ def gather_row(tree: Tree) -> str:
             f"        for (; p + 4 <= end{more}; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}"
             "        }\n"
             f"        for (; p < end{more}; p++) {step(0, 'p', neighbor, slot)}\n    }}\n"
+        )
+    if has_parts:
+        return (
+            "\nGL_INLINE void gl_gather_row("
+            "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, gl_total *t) {\n"
+            f"    gl_begin_total(t);\n{''.join(loops)}    gl_end_total(t);\n}}\n"
         )
     result = "a0"
     if ways == 4:
@@ -71,9 +87,12 @@ def gather(tree: Tree) -> str:
     """``gl_gather`` and ``gl_combine``."""
     combiner = tree.gather
     assert combiner is not None
-    c_type = STORAGE[combiner.storage][1]
+    if isinstance(combiner, RecordCombiner):
+        row = "        gl_gather_row(c, w, n, v, (gl_total *)w->total + i);\n"
+    else:
+        row = f"        (({STORAGE[combiner.storage][1]} *)w->total)[i] = gl_gather_row(c, w, n, v);\n"
     return (
         f"\nGL_RANGE(gl_gather) {{\n{VERTEX_LOOP}{load(tree, tree.reads('gather', 'v'))}"
-        f"        (({c_type} *)w->total)[i] = gl_gather_row(c, w, n, v);\n{FAULT_CHECK}    }}\n"
+        f"{row}{FAULT_CHECK}    }}\n"
         "    return 0;\n}\n" + combine(tree, "gl_combine", combiner, "total")
     )

@@ -78,7 +78,9 @@ def identity(combiner: Combiner) -> float | int | bool:
     >>> identity(Combiner("min", "float64")), identity(Combiner("max", "uint8"))
     (inf, 0)
     """
-    if combiner.op == "sum":
+    if combiner.op == "prod":
+        return 1.0 if combiner.type == "float" else 1
+    if combiner.op in ("sum", "bitor"):
         return {"float": 0.0, "bool": False}.get(combiner.type, 0)
     first = combiner.op == "min"
     if combiner.type == "float":
@@ -109,4 +111,6 @@ def combined(combiner: Combiner, left: str, right: str) -> str:
     """Return the C expression that combines two values of the combiner's expression type."""
     if combiner.op == "sum":
         return f"({left} | {right})" if combiner.type == "bool" else f"({left} + {right})"
+    if combiner.op in ("prod", "bitor"):
+        return f"({left} {'*' if combiner.op == 'prod' else '|'} {right})"
     return f"gl_{combiner.op}_{MEMBER[combiner.type]}({left}, {right})"

@@ -6,6 +6,7 @@ its registers, and loops over its block; the program's methods are inlined into 
 
 from __future__ import annotations
 
+from gaslab.compiler.emit import records
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.guard import guard
 from gaslab.compiler.emit.names import (
@@ -19,7 +20,7 @@ from gaslab.compiler.emit.names import (
     narrowed,
     widened,
 )
-from gaslab.compiler.tree import STORAGE, Array, Combiner, Tree
+from gaslab.compiler.tree import STORAGE, Array, Combiner, RecordCombiner, Tree
 
 # Each way to walk a vertex's edges: row bounds, neighbour and slot by position p.
 ROWS = {
@@ -113,6 +114,8 @@ def masters(tree: Tree, name: str) -> str:
 
 def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
     """``gl_combine`` and ``gl_combine_messages``: fold one peer's parts into ours."""
+    if isinstance(combiner, RecordCombiner):
+        return records.combine(name, target)
     c_type = STORAGE[combiner.storage][1]
     phase = "gather" if target == "total" else "scatter"
     value = combined(combiner, widened(combiner.storage, "target[at]"), widened(combiner.storage, "part[i]"))
@@ -198,19 +201,25 @@ def apply(tree: Tree) -> str:
     given = ""
     if "total" in takes:
         assert tree.gather is not None
-        c_type = STORAGE[tree.gather.storage][1]
-        given = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
+        given = ", (const gl_total *)w->total + i"
+        if not isinstance(tree.gather, RecordCombiner):
+            c_type = STORAGE[tree.gather.storage][1]
+            given = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
     call = f"        gl_do_apply(c, n{near}{given}{message});\n"
     text = with_aggregates("gl_apply", f"{load(tree, fields, writes=writes)}{call}{after}", tree)
     if tree.gather is None:
         return text
-    c_type = STORAGE[tree.gather.storage][1]
-    passed = ", " + widened(tree.gather.storage, "total") if given else ""
+    if isinstance(tree.gather, RecordCombiner):
+        passed = ", &total" if given else ""
+        row = "        gl_total total;\n        gl_gather_row(c, w, n, v, &total);\n"
+    else:
+        passed = ", " + widened(tree.gather.storage, "total") if given else ""
+        row = f"        const {STORAGE[tree.gather.storage][1]} total = gl_gather_row(c, w, n, v);\n"
     return text + with_aggregates(
         "gl_gather_apply",
         "        if (w->skip && w->skip[v]) continue;\n"
         f"{load(tree, fields | tree.reads('gather', 'v'), writes=writes)}"
-        f"        const {c_type} total = gl_gather_row(c, w, n, v);\n"
+        f"{row}"
         f"        gl_do_apply(c, n{near}{passed}{message});\n{after}",
         tree,
     )
@@ -228,7 +237,7 @@ def send(tree: Tree) -> str:
     both = combined(combiner, widened(combiner.storage, "old"), widened(combiner.storage, "message"))
     site = tree.functions.get("scatter", tree.functions["apply"]).site
     no_news = ""
-    if combiner.op != "sum":  # most messages do not change a minimum: leave its cache line alone
+    if combiner.op in ("min", "max"):  # most messages do not change a minimum: leave its cache line alone
         sign = "<" if combiner.op == "min" else ">"
         no_news = f"    if (!(message {sign} old)) return;\n"
     return (

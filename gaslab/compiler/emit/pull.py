@@ -33,7 +33,7 @@ class Choice:
 def choice(tree: Tree) -> Choice | None:
     """Return the scatter as a `Choice` if it is one, and nothing in it can fail or is costly."""
     combiner, body = tree.message, tree.functions["scatter"].body
-    if combiner is None or combiner.op == "sum":
+    if combiner is None or combiner.op not in ("min", "max"):
         return None
     if combiner.storage not in ("int64", "float64", "float32", "id"):  # narrow integers are range-checked
         return None

@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any
 
 from gaslab.compiler.emit.names import identity
-from gaslab.compiler.interpret import numerics
+from gaslab.compiler.interpret import numerics, records
 from gaslab.compiler.interpret.body import namespace
 from gaslab.compiler.interpret.chance import Chance
-from gaslab.compiler.tree import Tree, element_of
+from gaslab.compiler.tree import RecordCombiner, Tree, element_of
 
 IN, OUT = 1, 2
 SIGNAL_BLOCK = 10  # GL_SIGNAL_BLOCK
@@ -124,7 +124,7 @@ class Interpreter:
     def _apply(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         with c.totals(self._namespace) as add:
             for i, v in positions:
-                self._apply_one(c, c.load(v), v, self.tree.gather and c.total.item(i), add)
+                self._apply_one(c, c.load(v), v, self._total(c, i), add)
 
     def _gather_apply(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         with c.totals(self._namespace) as add:
@@ -163,15 +163,38 @@ class Interpreter:
 
     # ---- gather ----------------------------------------------------------------------------------
 
+    def _total(self, c: _Block, i: int) -> Any:
+        combiner = self.tree.gather
+        if isinstance(combiner, RecordCombiner):
+            return records.read(combiner, c.total, i)
+        return combiner and c.total.item(i)
+
     def _gather(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        combiner = self.tree.gather
         for i, v in positions:
-            c.total[i] = self._row(c, c.load(v), v)
+            total = self._row(c, c.load(v), v)
+            if isinstance(combiner, RecordCombiner):
+                records.write(combiner, c.total, i, total)
+            else:
+                c.total[i] = total
+
+    def _record_row(self, c: _Block, n: list[Any], v: int, combiner: RecordCombiner) -> Any:
+        """Return a vertex's accumulator with parts."""
+        total, do = records.empty(combiner), self._namespace["do_gather"]
+        for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
+            c.forward = bit == OUT
+            for x, e in row(v) if c.gather_edges & bit else ():
+                do(c, n, v, x, e, total)
+        records.complete(combiner, total)
+        return total
 
     def _row(self, c: _Block, n: list[Any], v: int) -> Any:
         """Return a vertex's accumulator, added up in the order of the compiled one's."""
         combine, do = self._namespace["combine_total"], self._namespace["do_gather"]
         combiner = self.tree.gather
         assert combiner is not None
+        if isinstance(combiner, RecordCombiner):
+            return self._record_row(c, n, v, combiner)
         ways = 4 if combiner.type == "float" else 1
         sums = [identity(combiner)] * ways
         c.stopped = False
@@ -189,6 +212,13 @@ class Interpreter:
         return self._namespace["narrow_total"](total)
 
     def _combine(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        combiner = self.tree.gather
+        if isinstance(combiner, RecordCombiner):
+            for i, at in positions:
+                c.at = at
+                both = records.read(combiner, c.total, at), records.read(combiner, c.incoming, i)
+                records.write(combiner, c.total, at, self._namespace["combine_total"](*both))
+            return
         for i, at in positions:
             c.at = at
             both = self._namespace["combine_total"](c.total.item(at), c.incoming.item(i))

@@ -41,6 +41,8 @@ class PythonArrays:
         place, index = x.array, self.position(x.index)
         if isinstance(place, t.Local):
             return f"l_{place.name}[{index}]"
+        if isinstance(place, t.PartOf):
+            return f"{self.part(place)}[{index}]"
         if isinstance(place, t.EdgeField):
             value = f"c.edge_rows[{place.index}].item(e, {index})"
         elif place.role == self.near:
@@ -54,11 +56,16 @@ class PythonArrays:
         place, index = x.array, self.position(x.index)
         if isinstance(place, t.Local):
             return f"l_{place.name}[{index}]"
+        if isinstance(place, t.PartOf):
+            return f"{self.part(place)}[{index}]"
         if isinstance(place, t.EdgeField):
             return f"c.edge_rows[{place.index}][e, {index}]"
         if place.role == self.near:
             return f"n[{place.index}][{index}]"
         return f"c.vertex_rows[{place.index}][{self.at(place.role)}, {index}]"
+
+    def part(self, x: t.PartOf) -> str:
+        return f"{'t' if x.record == 'into' else 'l_' + x.record}[{x.index}]"
 
     def each(self, s: t.Each) -> None:
         self.nested(f"for l_{s.counter} in range({self.position(s.count)})", s.body)

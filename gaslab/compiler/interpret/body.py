@@ -16,7 +16,8 @@ from gaslab.compiler.emit.names import INTEGER_RANGE
 from gaslab.compiler.interpret import chance, numerics
 from gaslab.compiler.interpret.arrays import PythonArrays, zero
 
-COMBINE = {"sum": "{0} + {1}", "min": "minimum({0}, {1})", "max": "maximum({0}, {1})"}
+COMBINE = {"sum": "({0} + {1})", "prod": "({0} * {1})", "bitor": "({0} | {1})",
+           "min": "minimum({0}, {1})", "max": "maximum({0}, {1})"}  # fmt: skip
 
 
 class PythonBody(PythonArrays):
@@ -71,6 +72,8 @@ class PythonBody(PythonArrays):
             self.nested(f"for l_{s.target.name} in steps({bounds}, {s.site})", s.body)
         elif isinstance(s, t.Each):
             self.each(s)
+        elif isinstance(s, t.AddPart):
+            self.add_part(s)
         elif isinstance(s, t.Solve):
             self.solve(s)
         elif isinstance(s, t.Stop):
@@ -106,7 +109,7 @@ class PythonBody(PythonArrays):
         assert field.sync is not None
         combiner = t.Combiner(field.sync, t.WIDE[field.type])
         place = f"c.delta['d{s.target.index}'], {self.at(s.target.role)}"
-        both = _combined(combiner, f"c.given_to({place})", self.expr(s.value))
+        both = both_of(combiner, f"c.given_to({place})", self.expr(s.value))
         self.put(f"c.give({place}, {both})")
 
     def assign(self, s: t.Assign) -> None:
@@ -138,6 +141,17 @@ class PythonBody(PythonArrays):
         """Return the name of the vertex in that role."""
         return "v" if role == (self.near or "v") else "x"
 
+    def add_part(self, s: t.AddPart) -> None:
+        place = s.target.array if isinstance(s.target, t.Element) else s.target
+        assert isinstance(place, t.PartOf)
+        assert isinstance(self.tree.gather, t.RecordCombiner)
+        combiner = self.tree.gather.parts[place.index].combiner
+        target, value = self.part(place), self.expr(s.value)
+        if isinstance(s.target, t.Element):
+            self.put(f"at = {self.position(s.target.index)}")
+            target += "[at]"
+        self.put(f"{target} = {narrowed(combiner.storage, both_of(combiner, target, value), s.site)}")
+
     # ---- expressions ---------------------------------------------------------------------------
 
     def expr(self, x: t.Expr) -> str:
@@ -166,6 +180,8 @@ class PythonBody(PythonArrays):
             return self.element(x)
         if isinstance(x, t.Index):
             return f"index({self.expr(x.value)}, {x.size}, {x.site})"
+        if isinstance(x, t.PartOf):
+            return self.part(x)
         if isinstance(x, t.Reduce):
             return self.reduce(x)
         if isinstance(x, t.Unary):
@@ -219,8 +235,11 @@ class PythonBody(PythonArrays):
         return f"math_{name}({arguments})"
 
 
-def storage_of(tree: t.Tree, place: t.VertexField | t.EdgeField | t.Local) -> str:
+def storage_of(tree: t.Tree, place: t.VertexField | t.EdgeField | t.Local | t.PartOf) -> str:
     """Return the storage type of the elements of an array."""
+    if isinstance(place, t.PartOf):
+        assert isinstance(tree.gather, t.RecordCombiner)
+        return tree.gather.parts[place.index].combiner.storage
     if isinstance(place, t.Local):
         return t.WIDE[t.element_of(place.type)]
     fields = tree.vertex_fields if isinstance(place, t.VertexField) else tree.edge_fields
@@ -247,6 +266,7 @@ def python_text(tree: t.Tree) -> str:
         texts.append(PythonBody(tree, helper).text(f"def helper{k}(c{scalars}):"))
     for name, function in tree.functions.items():
         edge = ", x, e" if name in ("visit", "gather", "scatter") else ""
+        edge += ", t" if name == "gather" and isinstance(tree.gather, t.RecordCombiner) else ""
         scalars = "".join(f", l_{p}" for p, _ in function.parameters)
         near = "" if name == "visit" else "v"
         texts.append(PythonBody(tree, function, near).text(f"def do_{name}(c, n, v{edge}{scalars}):"))
@@ -259,22 +279,33 @@ def python_text(tree: t.Tree) -> str:
     return "\n".join(texts)
 
 
+def both_of(combiner: t.Combiner, a: str, b: str) -> str:
+    """Return the Python expression of two values combined."""
+    both = COMBINE[combiner.op].format(a, b)
+    if combiner.op in ("sum", "prod") and combiner.type != "float":
+        return f"bool({a} | {b})" if combiner.type == "bool" else f"wrap({both})"
+    return both
+
+
+def _part_combiner(k: int, part: t.Part) -> str:
+    both = both_of(part.combiner, "x", "y")
+    one = narrowed(part.combiner.storage, both, 0)
+    if part.shape:
+        return f"    a[{k}] = [{one} for x, y in zip(a[{k}], b[{k}])]\n"
+    return f"    x, y = a[{k}], b[{k}]\n    a[{k}] = {one}\n"
+
+
 def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | None) -> str:
     if combiner is None:
         return f"combine_{name} = None\n"
-    both = _combined(combiner, "a", "b")
+    if isinstance(combiner, t.RecordCombiner):
+        lines = "".join(_part_combiner(k, part) for k, part in enumerate(combiner.parts))
+        return f"def combine_{name}(a, b):\n{lines}    return a\n\nnarrow_{name} = None\n"
+    both = both_of(combiner, "a", "b")
     narrow = narrowed(combiner.storage, both if name == "message" else "x", function.site if function else 0)
     if name == "message":
         return f"def combine_message(a, b):\n    return {narrow}\n"
     return f"def combine_{name}(a, b):\n    return {both}\n\ndef narrow_{name}(x):\n    return {narrow}\n"
-
-
-def _combined(combiner: t.Combiner, a: str, b: str) -> str:
-    """Return the Python expression that combines two values."""
-    both = COMBINE[combiner.op].format(a, b)
-    if combiner.op == "sum" and combiner.type != "float":
-        return f"bool({a} | {b})" if combiner.type == "bool" else f"wrap({both})"
-    return both
 
 
 def namespace(tree: t.Tree) -> dict[str, Any]:

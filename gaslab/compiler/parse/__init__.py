@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gaslab.compiler.parse.declare import PHASES, Declared, declare
 from gaslab.compiler.parse.frame import Sites, Unit
@@ -20,7 +21,7 @@ from gaslab.compiler.parse.helpers import Helpers
 from gaslab.compiler.parse.method import is_over_edges, method
 from gaslab.compiler.parse.rules import check_declared, check_tree
 from gaslab.compiler.parse.sequence import declare_phases
-from gaslab.compiler.tree import Aggregator, Tree
+from gaslab.compiler.tree import Aggregator, Combiner, RecordCombiner, Tree
 
 
 def parse(cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False) -> Tree:
@@ -50,10 +51,18 @@ def parse_phases(
     return tuple(_tree(declared, debugging, k) for k, declared in enumerate(phases))
 
 
+def _halved(gather: Combiner | None, parts: set[tuple[str, str]]) -> Combiner | None:
+    """Note which parts of an accumulator get the lower half of a matrix alone."""
+    if not isinstance(gather, RecordCombiner):
+        return gather
+    halved = {name for name, kind in parts if kind == "half" and (name, "whole") not in parts}
+    return replace(gather, parts=tuple(replace(p, symmetric=p.name in halved) for p in gather.parts))
+
+
 def _tree(declared: Declared, debugging: bool, phase: int) -> Tree:
     check_declared(declared)
     sites, helpers = Sites(), Helpers()
-    unit = helpers.unit = Unit(declared, sites, helpers, debugging)
+    unit = helpers.unit = Unit(declared, sites, helpers, set(), debugging)
     functions = {name: method(unit, name) for name in PHASES if name in declared.functions and name != "done"}
     aggregators = tuple(
         Aggregator(
@@ -70,7 +79,7 @@ def _tree(declared: Declared, debugging: bool, phase: int) -> Tree:
         aggregators=aggregators,
         functions=functions,
         helpers=helpers.all(),
-        gather=declared.gather,
+        gather=_halved(declared.gather, unit.parts),
         message=declared.message,
         gather_edges=declared.gather_edges,
         scatter_edges=declared.scatter_edges,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from gaslab.compiler.parse.calls import Calls
+from gaslab.compiler.parse.records import Records
 from gaslab.compiler.tree import Contribute, Expr, Stmt, Unary, Variable, VertexField
 from gaslab.errors import ProgramError
 
 _BUILTIN = {"min": min, "max": max}
 
 
-class Additive(Calls):
+class Additive(Records):
     """Adds the statements that contribute: ``nbr.x += d``, ``nbr.x = min(nbr.x, d)``."""
 
     def additive(self, target: ast.expr) -> VertexField | None:

@@ -15,6 +15,7 @@ from typing import Any
 from gaslab.compiler.parse.convert import join, named, remedy, widen
 from gaslab.compiler.parse.draws import Draws
 from gaslab.compiler.tree import (
+    RECORD,
     Array,
     Assign,
     Binary,
@@ -27,11 +28,12 @@ from gaslab.compiler.tree import (
     Index,
     Local,
     Param,
+    PartOf,
     Stmt,
     VertexField,
 )
 
-Place = VertexField | EdgeField | Local
+Place = VertexField | EdgeField | Local | PartOf
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,13 @@ class Arrays(Draws):
 
     def value(self, node: ast.expr) -> Any:
         """Return the tree of expression *node*, or an `ArrayValue`."""
-        return self.as_value(super().value(node))
+        value = super().value(node)
+        self.no_record(value, node)
+        return self.as_value(value)
 
     def as_value(self, value: Any) -> Any:
         """Return an array in memory as an `ArrayValue`; anything else as it is."""
-        bare = isinstance(value, VertexField | EdgeField | Local) and isinstance(value.type, Array)
+        bare = isinstance(value, VertexField | EdgeField | Local | PartOf) and isinstance(value.type, Array)
         return stored(value) if bare else value
 
     # ---- locals of the parser's own
@@ -210,6 +214,11 @@ class Arrays(Draws):
                 node, f"{doing} needs one number but this is {named(value.type)}; "
                 "write one of its elements, x[i]"
             )  # fmt: skip
+
+    def no_record(self, value: Any, node: ast.AST) -> None:
+        """Raise if *value* is an accumulator, which is no number."""
+        if value.type == RECORD:
+            raise self.error(node, "this is an accumulator, not a value; read one of its parts: total.part")
 
     # ---- indices
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from gaslab import program
 from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
-from gaslab.compiler.parse.fields import storage_of
-from gaslab.compiler.parse.source import FunctionSource
-from gaslab.compiler.tree import STORAGE, Combiner
+from gaslab.compiler.parse.fields import Sizes, parts, storage_of
+from gaslab.compiler.parse.source import FunctionSource, class_source
+from gaslab.compiler.tree import STORAGE, Combiner, Part, RecordCombiner
+from gaslab.errors import ProgramError
 
 _CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"
 _INSTEAD_OF_SUM = {
@@ -18,7 +21,18 @@ _INSTEAD_OF_SUM = {
 }
 
 
-def combiner(cls: type, source: FunctionSource, name: str) -> Combiner:
+_EXACT = {"any": "max", "all": "min", "count": "sum"}  # on bools these are the same
+
+
+def is_count(cls: type, source: FunctionSource) -> bool:
+    """Whether the value of a method is ``gl.Count``."""
+    node = source.node.returns
+    annotation = annotation_value(cls, source, "return", node) if node is not None else None
+    marks = getattr(annotation, "__metadata__", ())
+    return any(isinstance(m, program.Combine) and m.op == "count" for m in marks)
+
+
+def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes) -> Combiner:
     """Return the combiner that annotates parameter *name* of a method, or its ``"return"``."""
     method, arguments = source.node.name, source.node.args.args
     if name == "return":
@@ -30,6 +44,10 @@ def combiner(cls: type, source: FunctionSource, name: str) -> Combiner:
     if node is None:
         raise source.error(at, f"{what} has no combiner; annotate it with {_CHOICES}, as in {example}")
     annotation = annotation_value(cls, source, name, node)
+    if inspect.isclass(annotation) and issubclass(annotation, program.Accumulator):
+        if name != "return":
+            raise source.error(node, f"{what} is one number; write {_CHOICES}, as in {example}")
+        return accumulator(cls, annotation, sizes)
     marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
     if not marks:
         raise source.error(node, f"{what} has no combiner; write {_CHOICES}, as in {example}")
@@ -40,7 +58,35 @@ def combiner(cls: type, source: FunctionSource, name: str) -> Combiner:
         )
     if marks[0].op == "sum" and STORAGE[storage][0] in _INSTEAD_OF_SUM:
         raise source.error(node, _INSTEAD_OF_SUM[STORAGE[storage][0]])
-    return Combiner(marks[0].op, storage)
+    return Combiner(checked(marks[0].op, storage, lambda text: source.error(node, text)), storage)
+
+
+def checked(op: str, storage: str, error: Callable[[str], Exception]) -> str:
+    """Return the operation of a mark as the tree has it; raises where the type has no such operation."""
+    kind = STORAGE[storage][0]
+    if op in ("any", "all") and kind != "bool":
+        raise error(f"gl.{op.capitalize()} is for bools; write gl.{op.capitalize()}[bool]")
+    if op == "bitor" and kind != "int":
+        raise error("gl.BitOr is for ints; write gl.BitOr[int]")
+    if op == "prod" and kind not in ("int", "float"):
+        raise error("gl.Prod is for numbers; write gl.Prod[float]")
+    return _EXACT.get(op, op)
+
+
+def accumulator(cls: type, total: type, sizes: Sizes) -> RecordCombiner:
+    """Return an accumulator with parts, of the class that declares them."""
+    variables = parts(cls, total, sizes)
+    if not variables:
+        raise class_source(cls).error(None, f"{total.__name__} has no parts; write one: count: int")
+    found = []
+    for variable, mark in variables:
+        op = checked(mark, variable.storage, lambda text, v=variable: ProgramError(  # type: ignore[misc]
+            f"{v.site.file}:{v.site.line}: part {v.name!r}: {text}\n{v.site.text}"))  # fmt: skip
+        if op == "sum" and STORAGE[variable.storage][0] in _INSTEAD_OF_SUM:
+            text = _INSTEAD_OF_SUM[STORAGE[variable.storage][0]]
+            raise ProgramError(f"{variable.site.file}:{variable.site.line}: {text}\n{variable.site.text}")
+        found.append(Part(variable.name, Combiner(op, variable.storage), variable.shape, variable.site))
+    return RecordCombiner("record", "record", total.__name__, tuple(found))
 
 
 def annotation_value(cls: type, source: FunctionSource, name: str, node: ast.expr) -> Any:

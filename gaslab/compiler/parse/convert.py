@@ -21,6 +21,8 @@ def named(kind: Type | None) -> str:
     if isinstance(kind, Array):
         what = "vector" if len(kind.shape) == 1 else "matrix"
         return f"a {what} of {' x '.join(map(str, kind.shape))} {kind.element}s"
+    if kind == "record":
+        return "an accumulator"
     return "a vertex id" if kind == "id" else str(kind)
 
 
@@ -58,6 +60,8 @@ def remedy(given: Type, wanted: Type) -> str:
         return "write one of its elements, x[i], or np.sum(x)"
     if isinstance(wanted, Array):
         return "write np.zeros(n) + x for a vector with one number everywhere"
+    if "record" in (given, wanted):
+        return "read one of its parts: total.part"
     if "id" in (given, wanted):
         return IDS
     return "write ... != 0" if wanted == "bool" else "write int(...) or math.floor(...)"

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from gaslab import program
-from gaslab.compiler.parse.combiner import combiner
+from gaslab.compiler.parse.combiner import combiner, is_count
 from gaslab.compiler.parse.fields import Sizes, fields, parameters
 from gaslab.compiler.parse.source import FunctionSource, class_source, function_source
 from gaslab.compiler.tree import Combiner, Variable
@@ -35,6 +35,7 @@ class Declared:
     gather_edges: int
     scatter_edges: int
     rng: str
+    counts: frozenset[str]  # methods that return a bool of which the true ones are counted
     baked: dict[str, int]  # parameters that shapes name: constants of this tree
     supersteps: int | None = None  # of a phase, at most
     endless: ProgramError | None = None  # what to raise for a phase that nothing ends but signals
@@ -90,10 +91,11 @@ def declare(
         edge_fields=fields(cls, "Edge", sizes),
         functions=functions,
         static=static,
-        aggregators={name: combiner(cls, sources[name], "return") for name in names},
+        aggregators={name: combiner(cls, sources[name], "return", sizes) for name in names},
         marks=program.aggregators_of(cls),
-        gather=combiner(cls, sources["gather"], "return") if "gather" in sources else None,
-        message=combiner(cls, apply, "message") if apply and takes_message else None,
+        gather=combiner(cls, sources["gather"], "return", sizes) if "gather" in sources else None,
+        message=combiner(cls, apply, "message", sizes) if apply and takes_message else None,
+        counts=frozenset(n for n, s in sources.items() if n != "apply" and is_count(cls, s)),
         gather_edges=gather_edges if "gather" in functions else 0,
         scatter_edges=scatter_edges if "scatter" in functions else 0,
         rng=_rng(cls),

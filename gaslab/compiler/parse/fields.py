@@ -62,6 +62,20 @@ def fields(cls: type, name: str, sizes: Sizes) -> tuple[Variable, ...]:
     return found
 
 
+def parts(cls: type, total: type, sizes: Sizes) -> list[tuple[Variable, str]]:
+    """Return the parts of accumulator *total* of program class *cls*, and how each is combined."""
+    group = _Group(total, program.Accumulator, total.__name__, cls, sizes)
+    found = []
+    annotations = annotations_of(total, program.Accumulator, cls)
+    for variable in group.variables():
+        said = getattr(total, variable.name, None)
+        annotation = annotations[variable.name]
+        marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
+        op = marks[0].op if marks else said.combine if isinstance(said, program.Field) else "sum"
+        found.append((variable, op))
+    return found
+
+
 def storage_of(annotation: Any) -> str | None:
     """Return the storage type that *annotation* stands for, None if it is no scalar of the language."""
     if isinstance(annotation, type):

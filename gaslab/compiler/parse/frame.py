@@ -54,6 +54,7 @@ class Unit(NamedTuple):
     declared: Declared
     sites: Sites
     helpers: Helpers
+    parts: set[tuple[str, str]]  # of an accumulator, those given whole or by halves
     debugging: bool = False  # lines that only print or stop may stand in the program
 
 

@@ -10,8 +10,9 @@ from gaslab.compiler.parse.convert import named
 from gaslab.compiler.parse.declare import Declared, parameters_of
 from gaslab.compiler.parse.fields import storage_of
 from gaslab.compiler.parse.frame import Unit
+from gaslab.compiler.parse.records import is_accumulator
 from gaslab.compiler.parse.source import FunctionSource
-from gaslab.compiler.tree import STORAGE, Aggregate, Combiner, Expr, Function, Type
+from gaslab.compiler.tree import STORAGE, Aggregate, Combiner, Expr, Function, RecordCombiner, Type
 from gaslab.errors import ProgramError
 
 _ROLES = {
@@ -27,6 +28,14 @@ _ROLES = {
 
 class Method(Body):
     """A phase or an aggregator."""
+
+    counts = False  # it returns bools, and the total is how many are true
+
+    def returned(self, value: Expr, node: ast.AST) -> Expr:
+        """Return *value* in the type that this function returns."""
+        if self.counts:
+            value = self.fit(value, "bool", node, f"{self.source.node.name}'s value")
+        return super().returned(value, node)
 
     def canonical(self, name: str) -> str:
         """apply's two scalars have the same names in every tree."""
@@ -53,7 +62,10 @@ def method(unit: Unit, name: str) -> Function:
     entities, parameters = entities_of(source, name, declared)
     combiner = declared.gather if name == "gather" else declared.aggregators.get(name)
     returns = combiner.type if combiner else "bool" if name in ("start", "active") else None
+    if isinstance(combiner, RecordCombiner) and name != "gather":
+        raise source.error(source.node, "an accumulator with parts is for gather; aggregate one number")
     body = Method(unit, source, name, entities, parameters, returns)
+    body.counts = name in declared.counts
     body.settle_types()
     return body.build()
 
@@ -101,7 +113,10 @@ def _of_apply(
         scalars[parameter] = combiner
         annotation = next(a.annotation for a in source.node.args.args if a.arg == parameter)
         if annotation is not None and parameter != "message":
-            storage = storage_of(annotation_value(declared.cls, source, parameter, annotation))
+            meant = annotation_value(declared.cls, source, parameter, annotation)
+            if isinstance(combiner, RecordCombiner) and is_accumulator(meant):
+                continue
+            storage = storage_of(meant)
             if storage is None or STORAGE[storage][0] != combiner.type:
                 text = ast.unparse(annotation)
                 raise source.error(

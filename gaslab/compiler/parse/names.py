@@ -10,6 +10,7 @@ from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant, type_of
 from gaslab.compiler.parse.declare import PHASES
 from gaslab.compiler.parse.frame import MISSING, Frame
 from gaslab.compiler.tree import (
+    RECORD,
     Aggregate,
     Cast,
     Compare,
@@ -54,6 +55,14 @@ _REFUSED: dict[type[ast.expr], str] = {
 
 class Names(Frame):
     """Dispatches expressions, and builds those without operators."""
+
+    def part(self, node: ast.Attribute, record: Any, role: str) -> Any:
+        """Return a part of an accumulator."""
+        raise NotImplementedError
+
+    def canonical(self, name: str) -> str:
+        """Return what the tree calls parameter *name*."""
+        raise NotImplementedError
 
     def value(self, node: ast.expr) -> Any:
         """Return the tree of expression *node*."""
@@ -131,6 +140,9 @@ class Names(Frame):
             return self.of_edge(node)
         if role is not None:
             return self.of_vertex(node, role)
+        if isinstance(node.value, ast.Name) and self.parameters.get(node.value.id) == RECORD:
+            record = self.unit.declared.gather
+            return self.part(node, record, self.canonical(node.value.id))
         root = node.value
         while isinstance(root, ast.Attribute):
             root = root.value

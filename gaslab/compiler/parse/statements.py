@@ -8,6 +8,7 @@ from gaslab import program
 from gaslab.compiler.parse.assign import Assignments
 from gaslab.compiler.parse.signals import signal
 from gaslab.compiler.tree import (
+    RECORD,
     Assign,
     Break,
     Const,
@@ -101,12 +102,16 @@ class Statements(Assignments):
         self.no_keywords(node, "gl.stop")
         self.count(node, "gl.stop", 0, 0)
         combiner = self.unit.declared.gather
-        if combiner is not None and combiner.op == "sum":
+        if combiner is not None and combiner.op not in ("min", "max", "bitor"):
             raise self.error(node, "every edge counts in a sum; gl.stop() is for gl.Min and gl.Max")
         return Stop(self.site(node))
 
     def do_Return(self, node: ast.Return) -> list[Stmt]:
         name = self.source.node.name
+        if self.returns == RECORD:
+            contributions = self.contributions(node)
+            self.assigned = None
+            return contributions
         if self.returns is None and not self.is_helper:
             if node.value is not None and not (
                 isinstance(node.value, ast.Constant) and node.value.value is None

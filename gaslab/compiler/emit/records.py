@@ -1,0 +1,58 @@
+"""Accumulators with parts as C text: a struct per vertex, to which each edge contributes in place."""
+
+from __future__ import annotations
+
+from gaslab.compiler.emit.names import combined, constant, identity, mangled, narrowed, widened
+from gaslab.compiler.tree import STORAGE, Array, Part, RecordCombiner
+
+
+def part_name(k: int, part: Part) -> str:
+    return mangled("p", k, part.name)
+
+
+def _member(k: int, part: Part) -> str:
+    size = f"[{part.type.size}]" if isinstance(part.type, Array) else ""
+    return f"{STORAGE[part.combiner.storage][1]} {part_name(k, part)}{size};"
+
+
+def _each(part: Part, statement: str) -> str:
+    """Return *statement*, with ``[i]`` for every element where the part is an array."""
+    if not isinstance(part.type, Array):
+        return f"    {statement.replace('[i]', '')}\n"
+    return f"    for (int64_t i = 0; i < {part.type.size}; i++) {statement}\n"
+
+
+def struct(record: RecordCombiner) -> str:
+    """Return ``gl_total``, how it begins, how two are combined and how one is completed."""
+    members = " ".join(_member(k, part) for k, part in enumerate(record.parts))
+    begin = add = end = ""
+    for k, part in enumerate(record.parts):
+        name, combiner, storage = part_name(k, part), part.combiner, part.combiner.storage
+        first = constant(identity(combiner), combiner.type)
+        begin += _each(part, f"t->{name}[i] = {first};")
+        both = combined(combiner, widened(storage, f"t->{name}[i]"), widened(storage, f"more->{name}[i]"))
+        add += _each(part, f"t->{name}[i] = {narrowed(storage, both, 0)};")
+        if part.symmetric:
+            n = part.shape[0]
+            end += (
+                f"    for (int64_t i = 0; i < {n}; i++)\n        for (int64_t j = 0; j < i; j++) "
+                f"t->{name}[j * {n} + i] = t->{name}[i * {n} + j];\n"
+            )
+    return (
+        f"\ntypedef struct {{ {members} }} gl_total;\n"
+        f"GL_INLINE void gl_begin_total(gl_total *t) {{\n{begin}}}\n"
+        f"GL_INLINE void gl_add_total(gl_context *c, gl_total *restrict t, const gl_total *restrict more) "
+        f"{{\n{add}}}\nGL_INLINE void gl_end_total(gl_total *t) {{\n{end}}}\n"
+    )
+
+
+def combine(name: str, target: str) -> str:
+    """``gl_combine``."""
+    return (
+        f"\nGL_RANGE({name}) {{\n    gl_context context = {{0}}, *c = &context;\n"
+        f"    gl_total *target = w->{target};\n    const gl_total *part = w->incoming;\n"
+        "    for (int64_t i = lo; i < hi; i++) {\n        const int64_t at = list ? list[i] : i;\n"
+        "        gl_add_total(c, target + at, part + i);\n"
+        "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, at);\n"
+        "    }\n    return 0;\n}\n"
+    )

@@ -1,0 +1,40 @@
+"""Accumulators with parts while a program is interpreted: lists of numbers and of flat lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gaslab.compiler.emit.names import identity
+from gaslab.compiler.tree import Array, RecordCombiner
+
+
+def empty(record: RecordCombiner) -> list[Any]:
+    """Return the accumulator of no edges."""
+    return [
+        [identity(p.combiner)] * p.type.size if isinstance(p.type, Array) else identity(p.combiner)
+        for p in record.parts
+    ]
+
+
+def complete(record: RecordCombiner, parts: list[Any]) -> None:
+    """Make the upper halves of symmetric parts."""
+    for part, values in zip(record.parts, parts, strict=True):
+        n = part.shape[0] if part.symmetric else 0
+        for i in range(n):
+            for j in range(i):
+                values[j * n + i] = values[i * n + j]
+
+
+def read(record: RecordCombiner, table: Any, at: int) -> list[Any]:
+    """Return row *at* of a structured array."""
+    row = table[at]
+    return [row[p.name].reshape(-1).tolist() if p.shape else row[p.name].item() for p in record.parts]
+
+
+def write(record: RecordCombiner, table: Any, at: int, parts: list[Any]) -> None:
+    """Store row *at* of a structured array."""
+    for part, values in zip(record.parts, parts, strict=True):
+        if part.shape:
+            table[part.name][at].reshape(-1)[:] = values
+        else:
+            table[part.name][at] = values

@@ -1,0 +1,114 @@
+"""Accumulators with named parts: what a nested class declares, and contributions to it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+from gaslab import program
+from gaslab.compiler.parse.arrays import ArrayValue, flat
+from gaslab.compiler.parse.calls import Calls
+from gaslab.compiler.parse.convert import named
+from gaslab.compiler.tree import (
+    AddPart,
+    Binary,
+    Const,
+    Each,
+    Element,
+    Expr,
+    Index,
+    Part,
+    PartOf,
+    RecordCombiner,
+    Return,
+    Stmt,
+)
+from gaslab.errors import nearest
+
+
+def is_accumulator(annotation: Any) -> bool:
+    """Whether *annotation* is a class of accumulators."""
+    return inspect.isclass(annotation) and issubclass(annotation, program.Accumulator)
+
+
+class Records(Calls):
+    """Adds contributions to the value of a function that returns an accumulator."""
+
+    def record(self) -> RecordCombiner:
+        """Return the accumulator that this function contributes to."""
+        combiner = self.unit.declared.gather
+        assert isinstance(combiner, RecordCombiner)
+        return combiner
+
+    def contributions(self, node: ast.Return) -> list[Stmt]:
+        """``return self.Total(a=..., b=...)``: combine each part into the total in memory."""
+        record, call = self.record(), node.value
+        write = f"write return self.{record.name}(...)"
+        if not isinstance(call, ast.Call) or not self.makes(call.func, record.name):
+            at = call if call is not None else node
+            raise self.error(at, f"{self.source.node.name} gives its {record.name}; {write}")
+        if call.args:
+            raise self.error(call.args[0], f"the parts of {record.name} are given by name: part=value")
+        known = [part.name for part in record.parts]
+        made: list[Stmt] = []
+        for keyword in call.keywords:
+            if keyword.arg not in known:
+                hint = nearest(str(keyword.arg), known)
+                raise self.error(keyword.value, f"{record.name} has no part {keyword.arg!r}{hint}")
+            k = known.index(keyword.arg)
+            made += self.part_given(k, record.parts[k], keyword.value)
+        return [*made, Return(None, self.site(node))]
+
+    def makes(self, callee: ast.expr, name: str) -> bool:
+        """Whether *callee* is the accumulator's class."""
+        if isinstance(callee, ast.Attribute) and self.role(callee.value) == "self":
+            return callee.attr == name
+        return is_accumulator(self.lookup(callee)) and ast.unparse(callee).endswith(name)
+
+    def part_given(self, k: int, part: Part, node: ast.expr) -> list[Stmt]:
+        """Return the statements that combine the value at *node* into part *k*."""
+        place = PartOf("into", k, part.type)
+        if isinstance(node, ast.Call) and self.lookup(node.func) is program.at:
+            return self.contribution_at(place, part, node)
+        value = self.fit(self.value(node), part.type, node, f"part {part.name!r}")
+        if not isinstance(value, ArrayValue):
+            return [AddPart(place, value, self.site(node))]
+        if not part.shape:
+            self.no_array(value, node, f"part {part.name!r}")
+        half = value.symmetric and part.combiner.op == "sum" and len(set(part.shape)) == 1 < len(part.shape)
+        whole = (part.name, "whole")
+        if not half:
+            self.unit.parts.add(whole)
+
+        def body(*indices: Expr) -> list[Stmt]:
+            target = Element(place, flat(indices, part.shape), part.combiner.type)
+            return [AddPart(target, value.at(*indices), self.site(node))]
+
+        if half and whole not in self.unit.parts:
+            self.unit.parts.add((part.name, "half"))
+            i, j = self.counter(), self.counter()
+            columns = Each(j.name, Binary("+", i, Const(1, "int"), "int"), tuple(body(i, j)), self.site(node))
+            return [Each(i.name, Const(part.shape[0], "int"), (columns,), self.site(node))]
+        return self.each(part.shape, body, node)
+
+    def contribution_at(self, place: PartOf, part: Part, node: ast.Call) -> list[Stmt]:
+        if len(part.shape) != 1:
+            raise self.error(node, f"part {part.name!r} is {named(part.type)}; gl.at is for a vector")
+        self.no_keywords(node, "gl.at")
+        self.count(node, "gl.at", 1, 2)
+        index = self.value(node.args[0])
+        self.no_array(index, node.args[0], "gl.at")
+        index = self.fit(index, "int", node.args[0], "the place in gl.at")
+        weight = self.value(node.args[1]) if len(node.args) == 2 else Const(1, "int")
+        weight = self.fit(weight, part.combiner.type, node, f"the weight for part {part.name!r}")
+        element = Element(place, Index(index, part.shape[0], self.site(node)), part.combiner.type)
+        return [AddPart(element, weight, self.site(node))]
+
+    def part(self, node: ast.Attribute, record: RecordCombiner, role: str) -> Any:
+        """Return ``total.part``."""
+        for k, part in enumerate(record.parts):
+            if part.name == node.attr:
+                return self.as_value(PartOf(role, k, part.type))
+        known = nearest(node.attr, [part.name for part in record.parts])
+        raise self.name_error(node, f"{record.name} has no part {node.attr!r}{known}")

@@ -1,0 +1,63 @@
+"""Accumulators with parts of the reference engine: plain objects, combined part by part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.engine.arithmetic import Fault, narrow
+from gaslab.engine.reference_arrays import OUTSIDE, Row, narrowed
+from gaslab.program import At
+
+if TYPE_CHECKING:
+    from gaslab.engine.declared import Combiner, Field
+
+
+@dataclass(frozen=True)
+class RecordCombiner:
+    """Named parts, each with its combiner."""
+
+    parts: dict[str, tuple[Combiner, Field]]
+    op: str = "record"
+    storage: str = "record"
+
+    @property
+    def identity(self) -> Any:
+        """What combining nothing gives."""
+        return SimpleNamespace(**{name: _first(*part) for name, part in self.parts.items()})
+
+    def add(self, total: Any, more: Any) -> Any:
+        """Combine the total with one more accumulator; a part left out contributes nothing."""
+        made = SimpleNamespace(**vars(total))
+        for name, value in vars(more).items():
+            combiner, field = self.parts[name]
+            before = getattr(total, name)
+            if isinstance(value, At):
+                after = np.array(before).view(Row)
+                if not -len(after) <= value.index < len(after):
+                    raise Fault(OUTSIDE)
+                after[value.index] = combiner.add(before[value.index], value.weight)
+            elif field.shape:
+                after = narrowed(field.storage, np.asarray(_both(combiner.op, before, value))).view(Row)
+            else:
+                after = combiner.add(before, value)
+            setattr(made, name, after)
+        return made
+
+
+def _first(combiner: Combiner, field: Field) -> Any:
+    if not field.shape:
+        return combiner.identity
+    return narrowed(field.storage, np.full(field.shape, combiner.identity)).view(Row)
+
+
+def _both(op: str, a: Any, b: Any) -> Any:
+    if op in ("min", "max"):
+        return np.where(b < a, b, a) if op == "min" else np.where(b > a, b, a)
+    return a * b if op == "prod" else a | b if op == "bitor" else a + b
+
+
+__all__ = ["RecordCombiner", "narrow"]
