@@ -40,6 +40,7 @@ class Additive:
     def _combiner(self, k: int) -> Combiner:
         field = self.state.tree.vertex_fields[k]
         assert field.sync is not None
+        assert isinstance(field.type, str)
         return Combiner(field.sync, WIDE[field.type])
 
     def settle(self) -> tuple[frozenset[str], np.ndarray]:

@@ -15,6 +15,7 @@ def contribute(tree: Tree) -> str:
     for k in indices:
         field = tree.vertex_fields[k]
         assert field.sync is not None
+        assert isinstance(field.type, str)
         kind = C_TYPE[field.type]
         both = combined(Combiner(field.sync, WIDE[field.type]), "*place", "value")
         members.append(f"{kind} d{k};")

@@ -107,6 +107,7 @@ class PythonBody(PythonArrays):
     def contribute(self, s: t.Contribute) -> None:
         field = self.tree.vertex_fields[s.target.index]
         assert field.sync is not None
+        assert isinstance(field.type, str)
         combiner = t.Combiner(field.sync, t.WIDE[field.type])
         place = f"c.delta['d{s.target.index}'], {self.at(s.target.role)}"
         both = both_of(combiner, f"c.given_to({place})", self.expr(s.value))
