@@ -10,7 +10,7 @@ import random
 
 LEAVES = {
     "int": ["{u}.n", "{u}.n", "{u}.k", "{u}.degree", "{u}.out_degree", "self.superstep", "self.p", "3", "-1"],
-    "float": ["{u}.x", "{u}.x", "{u}.y", "self.q", "0.5", "-1.25", "2.0"],
+    "float": ["{u}.x", "{u}.x", "{u}.y", "{u}.z[1]", "{u}.z[{u}.degree % 3]", "self.q", "0.5", "2.0"],
     "bool": ["{u}.b", "{u}.in_degree > 1", "{u}.id == self.source", "True"],
     "id": ["{u}.id", "{u}.least", "self.source"],
 }
@@ -43,12 +43,17 @@ FIELDS = """    class Vertex(gl.Vertex):
         k: gl.int16 = 4
         b: bool = True
         least: gl.VertexId
+        z: gl.Vector = gl.field(shape=3, init=0.25)
     class Edge(gl.Edge):
         weight: float
         cost: gl.int32 = 2
 """
 # What becomes of a total or message of each type, kept within bounds: the identity of a Min or Max may come,
 # and of ids that is no vertex at all.
+VECTORS = [
+    "v.z = v.z * 0.5 + {f}", "v.z = np.minimum(v.z, np.abs(v.z - {f}))", "v.z[{i} % 3] = {f}",
+    "v.x = np.sum(v.z) % 16.0", "v.y = np.max(v.z * v.z) % 16.0", "v.n = np.argmin(v.z)",
+]  # fmt: skip
 TAKEN = {
     "int": "v.n = (v.n + {0} % 101) % 101",
     "float": "v.x = (v.x + {0}) % 16.0 if abs({0}) < 1e9 else 0.25",
@@ -77,7 +82,7 @@ class Writer:
         if depth == 0 or self.chance(0.2):
             leaves = LEAVES[kind]
             if edge and self.chance(0.4):
-                leaves = {"float": ["e.weight"], "int": ["e.cost"]}.get(kind, leaves)
+                leaves = {"float": ["e.weight"], "int": ["e.cost"], "bool": ["e.forward"]}.get(kind, leaves)
             return self.random.choice(leaves).replace("{u}", self.random.choice(around))
         text = self.random.choice(SHAPES[kind])
         for slot, wanted in KINDS.items():
@@ -93,6 +98,13 @@ class Writer:
         ):
             line = f"v.{field} = {self.value(kind, ('v',))}"
             lines += [f"if {self.value('bool', ('v',))}:", f"    {line}"] if self.chance(0.4) else [line]
+        if self.chance(0.4):
+            line = self.random.choice(VECTORS)
+            lines.append(
+                line.format(f=f"({self.value('float', ('v',))})", i=f"({self.value('int', ('v',))})")
+            )
+        if self.chance(0.3):
+            lines.append(self.random.choice(["v.n = gl.integers(50)", "v.b = gl.uniform() < 0.5"]))
         return lines
 
     def combiner(self) -> tuple[str, str]:
@@ -131,9 +143,15 @@ class Writer:
             combiner, sent = self.combiner()
             takes += f", message: {combiner}"
             apply.append(taken("message", combiner, sent))
-        lines += self.method(f"apply(self, v{takes})", None, apply + self.writes())
+        again = (
+            [f"if {self.value('bool', ('v',))}:", "    v.signal()"] if scatters and self.chance(0.3) else []
+        )
+        lines += self.method(f"apply(self, v{takes})", None, [*apply, *self.writes(), *again])
         if scatters:
-            signal = f"nbr.signal({self.value(sent, both, 1, edge=True)})" if sends else "nbr.signal()"
+            given = [self.value(sent, both, 1, edge=True)] if sends else []
+            if self.chance(0.3):
+                given.append(f"priority=abs({self.value('int', both, 1)}) % 4")
+            signal = f"nbr.signal({', '.join(given)})"
             body = [f"if {self.value('bool', both, edge=True)}:", f"    {signal}"]
             if sends and self.chance(0.3):
                 body += [f"elif {self.value('bool', both, 1)}:", "    nbr.signal()"]
@@ -148,4 +166,4 @@ class Writer:
 
 def drawn_program(seed: int) -> str:
     """Return the text of a module with the program P."""
-    return "import gaslab as gl\n\n" + Writer(seed).program()
+    return "import numpy as np\n\nimport gaslab as gl\n\n" + Writer(seed).program()
