@@ -81,8 +81,9 @@ class Exchange:
 
         *masters*, if given, are these masters' ids, which is quicker where they are few.
         """
-        few = masters is not None and active is not None and masters.size * FEW < self.graph.num_masters
-        replicas = self._replicas(masters) if few else None
+        replicas = None
+        if masters is not None and active is not None and masters.size * FEW < self.graph.num_masters:
+            replicas = self._replicas(masters)
         sections = [s for s in sections if s.fields or active is not None]
         outgoing: dict[int, np.ndarray] = {}
         sources = set()
@@ -116,7 +117,7 @@ class Exchange:
         peer, position = replicas
         first, last = _BOUNDS[role]
         lo, hi = self.graph.send_bounds[p, [first, last]]
-        chosen = position[(peer == p) & (position >= lo) & (position < hi)] - np.int32(lo)
+        chosen: np.ndarray = position[(peer == p) & (position >= lo) & (position < hi)] - np.int32(lo)
         chosen.sort()
         return chosen
 
