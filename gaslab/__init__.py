@@ -94,6 +94,8 @@ if TYPE_CHECKING:
     from gaslab.reading import read_graph as read_graph
     from gaslab.result import Result as Result
     from gaslab.tables import Table as Table
+    from gaslab.vertexset import VertexSet as VertexSet
+    from gaslab.vertextable import read_vertices as read_vertices
 
 # Where each name lives. A type checker reads the imports above; a test keeps the two the same.
 _HOME = {
@@ -121,6 +123,8 @@ _HOME = {
     "Result": "gaslab.result",
     "Table": "gaslab.tables",
     "explain": "gaslab.engine.explain",
+    "VertexSet": "gaslab.vertexset",
+    "read_vertices": "gaslab.vertextable",
     "run": "gaslab.engine.run",
     "bfs": "gaslab.programs.bfs",
     "components": "gaslab.programs.components",

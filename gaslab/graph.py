@@ -14,13 +14,15 @@ from gaslab.errors import UsageError
 from gaslab.ingest import EdgeList, VertexIds
 from gaslab.ingest.sides import need_sides
 from gaslab.localgraph import LocalGraph
+from gaslab.operations import Operations
 from gaslab.partition import strategies
 from gaslab.partition.build import build_local
 from gaslab.partition.metrics import measure
+from gaslab.replicas import deliver
 from gaslab.sources import Sources
 
 
-class Graph(Sources):
+class Graph(Sources, Operations):
     """A graph, cut by vertices over the ranks of a communicator; it never changes.
 
     Make one with `read_graph`, `from_edges`, `from_networkx`, `from_scipy`, `from_pandas` or
@@ -43,6 +45,8 @@ class Graph(Sources):
         Edges, and replicas of vertices, of the fullest rank over the mean; 1 at best.
     edge_columns : dict of str to array
         Values of this rank's edges, in the order of the slots of `local`.
+    vertex_columns : dict of str to array
+        Values of the vertices that this rank is master of, in the order of `local`; see `with_vertices`.
     ids : VertexIds
         The user's ids to global ids and back.
     counts : dict of str to int
@@ -74,6 +78,7 @@ class Graph(Sources):
         strategy: str,
         seconds: Mapping[str, float],
         comm: Comm,
+        vertex_columns: dict[str, np.ndarray] | None = None,
     ) -> None:
         """Put a graph together from what `from_edge_list` built (collective)."""
         self.comm = comm
@@ -83,6 +88,7 @@ class Graph(Sources):
         self.strategy = strategy
         self.local = local
         self.edge_columns = edge_columns
+        self.vertex_columns = vertex_columns or {}
         self.ids: VertexIds = edges.ids
         self.counts = dict(edges.counts)
         self.source = edges.source
@@ -101,10 +107,12 @@ class Graph(Sources):
         strategy: str | None = None,
         comm: Any = None,
         load_seconds: float = 0.0,
+        vertices: tuple[np.ndarray, Mapping[str, np.ndarray]] | None = None,
     ) -> Graph:
         """Return the graph of *edges*, which may be split over the ranks in any way (collective).
 
-        The arrays of *edges* are taken over and freed on the way.
+        The arrays of *edges* are taken over and freed on the way. *vertices* are the global ids of some
+        vertices and the values of vertex columns for them; all ranks together have each vertex once.
 
         Raises
         ------
@@ -116,7 +124,12 @@ class Graph(Sources):
         started = time.perf_counter()
         local, columns = build_local(edges, cut, comm, launch.threads_per_rank(comm.local_ranks))
         seconds = {"load": load_seconds, "partition": time.perf_counter() - started}
-        return cls(edges, local, columns, name, seconds, comm)
+        of_vertices = {}
+        if vertices is not None:
+            masters = local.gid[: local.num_masters]
+            found = deliver(comm, vertices[0], list(vertices[1].values()), masters)
+            of_vertices = dict(zip(vertices[1], found, strict=True))
+        return cls(edges, local, columns, name, seconds, comm, of_vertices)
 
     @property
     def bipartite(self) -> bool:
@@ -141,8 +154,9 @@ class Graph(Sources):
         )  # fmt: skip
         del src, dst  # the build frees them as soon as it has read them
         return Graph.from_edge_list(
-            edges, strategy=strategy, comm=self.comm, load_seconds=self.seconds["load"]
-        )
+            edges, strategy=strategy, comm=self.comm, load_seconds=self.seconds["load"],
+            vertices=(self.local.gid[: self.local.num_masters], self.vertex_columns),
+        )  # fmt: skip
 
     def edges(self, on: str = "local") -> tuple[np.ndarray, np.ndarray]:
         """Return the int64 global ids of the sources and targets of edges.
@@ -193,7 +207,8 @@ class Graph(Sources):
 
         Edges by source are included once a program has asked for them. Not collective.
         """
-        return self.local.memory_bytes() + sum(values.nbytes for values in self.edge_columns.values())
+        columns = (*self.edge_columns.values(), *self.vertex_columns.values())
+        return self.local.memory_bytes() + sum(values.nbytes for values in columns)
 
     def __repr__(self) -> str:
         vertices = "vertex" if self.num_vertices == 1 else "vertices"
@@ -206,6 +221,9 @@ class Graph(Sources):
             parts.append(f"bipartite, {self.num_left:,} + {self.num_vertices - self.num_left:,}")
         if self.edge_columns:
             parts.append("columns: " + ", ".join(f"{n} ({v.dtype})" for n, v in self.edge_columns.items()))
+        if self.vertex_columns:
+            columns = self.vertex_columns.items()
+            parts.append("vertex columns: " + ", ".join(f"{n} ({v.dtype})" for n, v in columns))
         if self.comm.size > 1:
             parts.append(
                 f"{self.comm.size} ranks by {self.strategy}, replication {self.replication_factor:.2f}, "

@@ -29,6 +29,9 @@ def parser(name: str) -> Parser:
         made = Parser(name, "FILE.py:Class GRAPH...", "Run a vertex program of your own on a graph.")
         made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
         add_input(made)
+        made.add_argument(
+            "--vertices", metavar="FILE", help="a table of vertices: a header, ids first; for vertex fields"
+        )
         group = made.add_argument_group("program")
         group.add_argument("-p", "--parameter", type=pair, action="append", default=[], metavar="NAME=VALUE",
                            help="a parameter, of the type that the class says")  # fmt: skip

@@ -95,6 +95,8 @@ def read(arguments: Any, reading: dict[str, Any]) -> Graph:
     """Read the input files and say what is in them (collective)."""
     paths = arguments.input[0] if len(arguments.input) == 1 else arguments.input
     graph = read_graph(paths, strategy=getattr(arguments, "strategy", None), **reading)
+    if getattr(arguments, "vertices", None):
+        graph = graph.with_vertices(arguments.vertices)
     if graph.comm.rank == 0:
         kind = "directed" if graph.directed else "undirected"
         if graph.ids.num_left is not None:

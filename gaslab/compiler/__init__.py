@@ -78,6 +78,11 @@ def compile_phases(
     return tuple(made)
 
 
+def compile_tree(tree: Tree, comm: Comm, mode: str = "auto") -> Compiled:
+    """Return a tree ready to run; *mode* is that of `compile_phases`. Collective."""
+    return _ready(tree, comm, mode, time.perf_counter())
+
+
 def _ready(tree: Tree, comm: Comm, mode: str, began: float) -> Compiled:
     library = None
     if mode != "never":

@@ -78,8 +78,9 @@ def bind_edge_fields(
     """
     columns = dict(columns or {})
     known = [v.name for v in tree.edge_fields]
+    of_vertices = {v.name for v in tree.vertex_fields}
     for name in columns:
-        if name not in known:
+        if name not in known and name not in of_vertices:
             raise UsageError(f"{tree.name} has no edge field {name!r}{nearest(name, known)}")
     fields, bound = [], []
     for k, variable in enumerate(tree.edge_fields):
@@ -114,6 +115,33 @@ def bind_edge_fields(
     if bound and graph.comm.rank == 0:
         log.info("%s: %s", tree.name, "; ".join(bound))
     return fields
+
+
+def bind_vertex_fields(
+    tree: Tree, graph: Graph, columns: Mapping[str, str | None] | None
+) -> dict[str, np.ndarray]:
+    """Return the graph's vertex columns that fields start from, by field, for this rank's masters.
+
+    They stand in for the fields' defaults, so ``init`` may overwrite them.
+    """
+    on_edges = {v.name for v in tree.edge_fields}
+    columns = {name: column for name, column in (columns or {}).items() if name not in on_edges}
+    found, said = {}, []
+    for variable in tree.vertex_fields:
+        column = columns.get(variable.name, variable.name)
+        if (
+            column is not None
+            and column in graph.vertex_columns
+            and not (variable.shape or variable.storage == "id")
+        ):
+            found[variable.name] = converted(graph.vertex_columns[column], variable, column)
+            said.append(f"{variable.name} = vertex column {column!r}")
+        elif variable.name in columns and column is not None:
+            hint = nearest(column, graph.vertex_columns)
+            raise UsageError(f"the graph has no vertex column {column!r}{hint}")
+    if said and graph.comm.rank == 0:
+        log.info("%s: %s", tree.name, "; ".join(said))
+    return found
 
 
 def check_ends(trees: Sequence[Tree], directed: bool) -> None:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.parse import parse_phases
-from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_sides, shapes_of
+from gaslab.engine.bind import (
+    bind_edge_fields,
+    bind_parameters,
+    bind_vertex_fields,
+    check_sides,
+    shapes_of,
+)
 from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
@@ -43,6 +49,7 @@ def run_on_graph(
     edge_fields = bind_edge_fields(tree, graph, columns, written, starts_at)
     given = bind_given(tree, graph, init, starts_at)
     beginners = bind_start(tree, graph, start)
+    columned = bind_vertex_fields(tree, graph, columns)
     ids = _ids(graph)
     # Ids that are neither integers nor strings have no order of their own, and an id may be on both sides
     # of a bipartite graph: then the program sees their positions, as a compiled one always does.
@@ -61,6 +68,7 @@ def run_on_graph(
             told = beginners.messages.tolist()
             told = [ids[g] for g in told] if tree.message and tree.message.storage == "id" else told
             began_with = dict(zip(began_with, told, strict=True))
+    begins = {name: _on_root(graph, values) for name, values in columned.items()}
     built = time.perf_counter()
 
     def run() -> ReferenceResult:
@@ -78,6 +86,10 @@ def run_on_graph(
             seed,
             graph.ids.num_left,
             began_with,
+            {
+                name: {ids[g]: x for g, x in zip(order.tolist(), values.tolist(), strict=True)}
+                for name, values in begins.items()
+            },
         )
 
     answer = comm.on_root(run)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaslab._kernels import frontier, sweep
+from gaslab.compiler.faults import FAULTS
 from gaslab.compiler.tree import Tree
 from gaslab.engine.aggregates import Aggregates
 from gaslab.errors import ExecutionError
@@ -15,15 +16,6 @@ if TYPE_CHECKING:
     from gaslab.compiler import Compiled
     from gaslab.graph import Graph
 
-FAULTS = {
-    1: "integer division or modulo by zero; test the divisor first, or divide floats",
-    2: "a value outside the range of the type it is stored in; widen the field, or clip the value",
-    3: "a shift by less than 0 or more than 63 bits",
-    4: "range() with step 0",
-    5: "an index outside the vector or matrix",
-    6: "a matrix that cannot be solved: it is singular, or for solve_spd not positive definite",
-    9: "gl.integers(n) with n below 1; test n first",
-}
 BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
 
 

@@ -67,6 +67,7 @@ def run_reference(
     seed: int = 0,
     num_left: int | None = None,
     start: Sequence[Any] | Mapping[Any, Any] | None = None,
+    vertex_columns: Mapping[str, Mapping[Any, Any]] | None = None,
 ) -> ReferenceResult:
     """Run *program* on one graph, vertex by vertex, in plain Python.
 
@@ -90,6 +91,8 @@ def run_reference(
         Of a bipartite graph: so many of *vertices*, the first, are on side 0.
     start
         The ids of those that run in superstep 0, or their messages by id.
+    vertex_columns
+        As *init*, but ``init`` may overwrite them: field name -> {vertex id: value}.
 
     Raises
     ------
@@ -104,7 +107,7 @@ def run_reference(
     for place, v in enumerate(run.vertices if num_left is not None else ()):
         vars(v)["side"] = number(int(place >= (num_left or 0)))
     run.start = start
-    run.initialise(init or {})
+    run.initialise(init or {}, vertex_columns or {})
     converged = run.supersteps(max_iterations)
     written = {name: [getattr(e, name) for e in run.edges] for name in sorted(run.written)}
     return ReferenceResult(
@@ -306,7 +309,9 @@ class _Run:
 
     # ---- supersteps --------------------------------------------------------------------------------
 
-    def initialise(self, given: Mapping[str, Mapping[Any, Any]]) -> None:
+    def initialise(
+        self, given: Mapping[str, Mapping[Any, Any]], columns: Mapping[str, Mapping[Any, Any]]
+    ) -> None:
         """Give fields their defaults, then the caller's values, then run init."""
         for name in given:
             if name not in self.vertex_fields:
@@ -315,7 +320,7 @@ class _Run:
         self.given = set(given)
         first = min((v.id for v in self.vertices), default=None)
         for k, (name, field) in enumerate(self.vertex_fields.items()):
-            values = given.get(name, {})
+            values = {**columns.get(name, {}), **given.get(name, {})}
             for v in self.vertices:
                 default = first if field.storage == "id" and field.required else field.default
                 if isinstance(default, Draw):

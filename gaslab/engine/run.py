@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab import launch
 from gaslab.compiler import compile_phases
-from gaslab.engine.bind import bind_edge_fields, bind_parameters, check_ends, check_sides, shapes_of
+from gaslab.engine.bind import (
+    bind_edge_fields,
+    bind_parameters,
+    bind_vertex_fields,
+    check_ends,
+    check_sides,
+    shapes_of,
+)
 from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
@@ -68,7 +75,7 @@ def run(
         Who runs in superstep 0, instead of what the method ``start`` says; a mapping gives each its
         message too.
     columns : mapping, optional
-        Edge field name to the graph's column; None leaves the field at its default.
+        Edge or vertex field name to the graph's column; None leaves the field at its default.
     seed : int
         Of everything random in the program: the same seed gives the same draws on any ranks and threads.
     compile : {"auto", "require", "never"}
@@ -119,7 +126,8 @@ def run(
     params = bind_parameters(tree, program, graph)
     starts = Starts(graph, seed, program.parameters())
     edges = bind_edge_fields(tree, graph, columns, written, starts)
-    phases.prepare(params, edges, bind_given(tree, graph, init, starts), starts, threads)
+    columned = bind_vertex_fields(tree, graph, columns)
+    phases.prepare(params, edges, bind_given(tree, graph, init, starts), starts, threads, columned)
     phases.begin_with(bind_start(tree, graph, start))
     built = time.perf_counter()
 

@@ -56,14 +56,17 @@ class Sequence:
 
     def prepare(
         self, params: list[Any], edges: list[np.ndarray], given: dict[str, np.ndarray], starts: Starts,
-        threads: int,
+        threads: int, columns: dict[str, np.ndarray],
     ) -> None:  # fmt: skip
         """Make ready to run: bind every phase to the graph and to one state."""
         exchange = Exchange(self.graph.local, self.graph.comm)
         for one in self.compiled:
             first = self._engines[0].state if self._engines else None
             state = RunState.create(one.tree, self.graph, edges, starts, first)
-            bits = state.give(given) if first is None else 0
+            bits = 0
+            if first is None:
+                state.give(columns)
+                bits = state.give(given)
             view = make_view(state, self.graph, params, starts.seed)
             view.given = bits
             phases, visits = Phases(one, view, self.graph, threads), None

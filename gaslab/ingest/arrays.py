@@ -95,7 +95,7 @@ def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any, bipa
     for name, values in columns.items():
         if name in ENDS:
             raise UsageError(f"a column cannot be named {name!r}")
-        arrays[name] = _column(name, values)
+        arrays[name] = column_of(name, values)
     for name, array in arrays.items():
         if name not in FURTHER and array.size != arrays["source"].size:
             raise UsageError(f"{name} has {array.size} values, source {arrays['source'].size}")
@@ -154,7 +154,7 @@ def _objects(name: str, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _column(name: str, values: Any) -> np.ndarray:
+def column_of(name: str, values: Any) -> np.ndarray:
     """Return a column as bool, int64 or float64."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()

@@ -111,6 +111,15 @@ class VertexIds:
         first = sum(len(part) for part in parts[: self.comm.rank])
         return self._find([one for part in parts for one in part])[first : first + len(wanted)]
 
+    def locate(self, user_ids: list[Any], rows: str = "same") -> np.ndarray:
+        """As `find`, with -1 for ids that are not there (collective)."""
+        if rows == "same":
+            return self._located(user_ids)
+        parts = self.comm.allgather(user_ids)
+        first = sum(len(part) for part in parts[: self.comm.rank])
+        found = self._located([one for part in parts for one in part])
+        return found[first : first + len(user_ids)]
+
     def named(self, gids: Any) -> list[str]:
         """Return how messages call *gids* (collective)."""
         return [str(one) for one in self.lookup(gids).tolist()]
@@ -136,13 +145,13 @@ class VertexIds:
         except ValueError:
             raise VertexNotFound(f"vertex {text!r} is not in the graph, whose ids are integers") from None
 
-    def _find(self, wanted: list[Any]) -> np.ndarray:
+    def _located(self, wanted: list[Any]) -> np.ndarray:
         if self.kind == "object":
-            found = self._find_objects(wanted)
-        elif self.kind == "str":
-            found = self._find_names(wanted)
-        else:
-            found = self._find_integers(wanted)
+            return self._find_objects(wanted)
+        return self._find_names(wanted) if self.kind == "str" else self._find_integers(wanted)
+
+    def _find(self, wanted: list[Any]) -> np.ndarray:
+        found = self._located(wanted)
         absent = np.flatnonzero(found < 0)
         if absent.size:
             one = wanted[int(absent[0])]

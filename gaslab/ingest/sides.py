@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -49,10 +49,8 @@ def right(user_id: Any) -> Any:
     --------
     >>> import gaslab as gl
     >>> graph = gl.Graph.from_edges([3, 4], [3, 9], bipartite=True)  # 3 is on both sides
-    >>> gl.sssp(graph, 3, weight=None, directed=False).vertices.side(1).to_dict("distance")
-    {3: 1.0, 9: inf}
-    >>> gl.sssp(graph, gl.right(3), weight=None, directed=False).vertices.side(0).to_dict("distance")
-    {3: 1.0, 4: inf}
+    >>> graph.ids.find([3, gl.right(3)])
+    array([0, 2])
     """
     return Right(user_id)
 
@@ -92,11 +90,19 @@ class SidedIds(VertexIds):
         if isinstance(user_ids, (str, bytes)) or not isinstance(user_ids, Iterable):
             user_ids = [user_ids]
         wanted = user_ids.tolist() if isinstance(user_ids, np.ndarray) else list(user_ids)
+        return self._on_sides(wanted, lambda number, part: self._find_on(number, part, rows))
+
+    def locate(self, user_ids: list[Any], rows: str = "same") -> np.ndarray:
+        """As `find`, with -1 for ids that are not there (collective)."""
+        return self._on_sides(user_ids, lambda number, part: self.sides[number].locate(part, rows))
+
+    def _on_sides(self, wanted: list[Any], find: Callable[[int, list[Any]], np.ndarray]) -> np.ndarray:
         on_right = np.array([isinstance(one, Right) for one in wanted], bool)
         found = np.empty(len(wanted), np.int64)
         for number, mask in enumerate((~on_right, on_right)):
             part = [one.id if number else one for one in wanted if isinstance(one, Right) == number]
-            found[mask] = self._find_on(number, part, rows) + (self.num_left if number else 0)
+            gids = find(number, part)
+            found[mask] = np.where(gids < 0, -1, gids + (self.num_left if number else 0))
         return found
 
     def _find_on(self, number: int, wanted: list[Any], rows: str) -> np.ndarray:

@@ -1,0 +1,11 @@
+"""What a fault that compiled code reports means to the user: `gl_fault.code` of abi.h in words."""
+
+FAULTS = {
+    1: "integer division or modulo by zero; test the divisor first, or divide floats",
+    2: "a value outside the range of the type it is stored in; widen the field, or clip the value",
+    3: "a shift by less than 0 or more than 63 bits",
+    4: "range() with step 0",
+    5: "an index outside the vector or matrix",
+    6: "a matrix that cannot be solved: it is singular, or for solve_spd not positive definite",
+    9: "gl.integers(n) with n below 1; test n first",
+}
