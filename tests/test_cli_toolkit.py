@@ -104,6 +104,22 @@ def test_diameter(gaslab: Run, tmp_path: Path) -> None:
     assert gaslab("diameter", tmp_path / "path.tsv", "--share", 2).code == 2
 
 
+CLIQUES = [(1, 2), (1, 3), (2, 3), (3, 4), (4, 5), (4, 6), (5, 6)]  # two triangles and a bridge
+
+
+@pytest.fixture
+def cliques(tmp_path: Path) -> Path:
+    path = tmp_path / "cliques.tsv"
+    path.write_text("".join(f"{s}\t{t}\n" for s, t in CLIQUES))
+    return path
+
+
+def test_kcore(gaslab: Run, cliques: Path, tmp_path: Path) -> None:
+    done = gaslab("kcore", cliques, "--undirected", "-o", tmp_path / "k.tsv")
+    assert done.code == 0, done.err
+    assert rows((tmp_path / "k.tsv").read_text()) == nx.core_number(nx.Graph(CLIQUES))
+
+
 SYSTEM = {(0, 0): 4.0, (0, 1): 1.0, (1, 1): 5.0, (1, 2): -2.0, (2, 0): 1.0, (2, 2): 3.0}
 
 

@@ -47,6 +47,7 @@ CALLS = [
     Call("strong_components", ("component",)),
     Call("components", ("component",)),
     Call("pagerank", ("score",), lambda drawn: {"tolerance": 0.0, "max_iterations": 9}),
+    Call("kcore", ("core",)),
     Call("bfs", ("level",), lambda drawn: {"source": drawn.ids[0]}),
     Call("sssp", ("distance",), lambda drawn: {"source": drawn.ids[-1]}, "by weight"),
 ]
