@@ -34,7 +34,7 @@ class Additive(Records):
             raise self.wrong_contribution(node.target, field)
         value = self.fit(self.value(node.value), field.type, node.value, ast.unparse(node.target))
         if isinstance(node.op, ast.Sub):
-            value = Unary("-", value, value.type)
+            value = Unary("-", value, str(field.type))
         return [self.contribution(place, field, value, node)]
 
     def chosen(self, node: ast.Assign) -> list[Stmt] | None:
