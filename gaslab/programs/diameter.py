@@ -19,24 +19,20 @@ if TYPE_CHECKING:
 
 
 class Reach(gl.VertexProgram):
-    """Each vertex's `reach`, about how many it reaches, and `eccentricity`, in at least how many steps.
-
-    A superstep gathers one register; after the last of them a step is over.
-    """
+    """Each vertex's `reach`, about how many it reaches, and `eccentricity`, in at least how many steps."""
 
     registers: int = 64
     gather_edges = gl.OUT
+    scatter_edges = gl.IN
 
     class Vertex(gl.Vertex):
         reach: float = 0.0
         eccentricity: int = 0
         _sketch: gl.Vector = gl.field(shape="registers", dtype=gl.uint8)
-        _next: gl.Vector = gl.field(shape="registers", dtype=gl.uint8)  # after this step
         _news: bool = False  # this step has changed the sketch
 
-    @gl.aggregator
-    def news(self, v: Vertex) -> gl.Max[bool]:
-        return v._news
+    class Total(gl.Accumulator):
+        sketch: gl.Vector = gl.field(shape="registers", dtype=gl.uint8, combine=gl.MAX)
 
     @gl.aggregator
     def pairs(self, v: Vertex) -> gl.Sum[float]:
@@ -60,26 +56,24 @@ class Reach(gl.VertexProgram):
     def init(self, v: Vertex) -> None:
         place = gl.integers(self.registers)
         v._sketch[place] = 1 + int(-math.log2(1.0 - gl.uniform()))
-        v._next = v._sketch
         v.reach = self.count(v)
 
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[int]:
-        return nbr._sketch[self.superstep % self.registers]
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
+        return self.Total(sketch=nbr._sketch)
 
-    def apply(self, v: Vertex, total: int) -> None:
-        place = self.superstep % self.registers
-        if place == 0:
-            v._news = False
-        if total > v._sketch[place]:
-            v._next[place] = total
-            v._news = True
-        if place == self.registers - 1 and v._news:
-            v._sketch = v._next
-            v.eccentricity = self.superstep // self.registers + 1
+    def apply(self, v: Vertex, total: Total) -> None:
+        v._news = False
+        for k in range(self.registers):
+            if total.sketch[k] > v._sketch[k]:
+                v._sketch[k] = total.sketch[k]
+                v._news = True
+        if v._news:
+            v.eccentricity = self.superstep + 1
             v.reach = self.count(v)
 
-    def done(self) -> bool:
-        return self.superstep % self.registers == self.registers - 1 and not self.news
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v._news:
+            nbr.signal()
 
 
 def diameter(graph: Graph, *, share: float = 0.9, registers: int = 64, **options: Any) -> Result:
@@ -98,7 +92,7 @@ def diameter(graph: Graph, *, share: float = 0.9, registers: int = 64, **options
     share : float
         In (0, 1]: for the effective diameter.
     registers : int
-        Of a sketch. A count is off by about 1.04 / sqrt(registers); a step takes so many supersteps.
+        Of a sketch. A count is off by about 1.04 / sqrt(registers).
     **options
         As for `gaslab.run`; ``seed=`` chooses the sketches, ``max_iterations=`` bounds the steps.
 
@@ -111,12 +105,8 @@ def diameter(graph: Graph, *, share: float = 0.9, registers: int = 64, **options
     """
     if not 0.0 < share <= 1.0:
         raise gl.UsageError(f"share={share}: above 0 and at most 1 is needed; 0.9 is usual")
-    program = Reach(registers=registers)
-    if options.get("max_iterations") is not None:
-        options["max_iterations"] *= program.registers
-    result = gl.run(program, graph, **options)
-    steps = result.history[program.registers - 1 :: program.registers]
-    pairs = [float(graph.num_vertices), *(row["pairs"] for row in steps)]
+    result = gl.run(Reach(registers=registers), graph, **options)
+    pairs = [float(graph.num_vertices), *(row["pairs"] for row in result.history)]
     figures = {
         "diameter": int(result.history[-1]["diameter"]) if result.history and graph.num_vertices else 0,
         "effective_diameter": _effective(pairs, share),

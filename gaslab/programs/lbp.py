@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 class BeliefPropagation(gl.VertexProgram):
-    """Each vertex's `belief`, the probabilities of its states, until none moves by more than `tolerance`.
-
-    A superstep gathers one state; after the last of them come the beliefs and the new messages.
-    """
+    """Each vertex's `belief`, the probabilities of its states, until none moves by more than `tolerance`."""
 
     states: int = 2
     smoothing: float = 1.0
@@ -46,6 +43,9 @@ class BeliefPropagation(gl.VertexProgram):
         _ahead: gl.Matrix = gl.field(shape=(2, "states"))
         _back: gl.Matrix = gl.field(shape=(2, "states"))
 
+    class Total(gl.Accumulator):
+        log: gl.Vector = gl.field(shape="states")
+
     @gl.aggregator
     def change(self, v: Vertex) -> gl.Max[float]:
         return v._moved
@@ -53,32 +53,31 @@ class BeliefPropagation(gl.VertexProgram):
     def active(self, v: Vertex) -> bool:
         return True
 
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        state, now = self.superstep % self.states, self.superstep // self.states % 2
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
         if nbr.id == v.id:
-            return 0.0
-        return e._back[now, state] if e.forward else e._ahead[now, state]
+            return self.Total()
+        now = self.superstep % 2
+        if e.forward:
+            return self.Total(log=e._back[now])
+        return self.Total(log=e._ahead[now])
 
-    def apply(self, v: Vertex, total: float) -> None:
-        state = self.superstep % self.states
-        v._log[state] = math.log(v.prior[state]) + total
-        if state == self.states - 1:
-            belief = np.exp(v._log - np.max(v._log))
-            belief = belief / np.sum(belief)
-            v._moved = np.max(np.abs(belief - v.belief))
-            v.belief = belief
+    def apply(self, v: Vertex, total: Total) -> None:
+        v._log = np.log(v.prior) + total.log
+        belief = np.exp(v._log - np.max(v._log))
+        belief = belief / np.sum(belief)
+        v._moved = np.max(np.abs(belief - v.belief))
+        v.belief = belief
 
     def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
-        if self.superstep % self.states == self.states - 1:
-            now = self.superstep // self.states % 2
-            if e.forward:
-                message = self.message(e.weight, v._log - e._back[now], e._ahead[now])
-                for state in range(self.states):
-                    e._ahead[1 - now, state] = message[state]
-            else:
-                message = self.message(e.weight, v._log - e._ahead[now], e._back[now])
-                for state in range(self.states):
-                    e._back[1 - now, state] = message[state]
+        now = self.superstep % 2
+        if e.forward:
+            message = self.message(e.weight, v._log - e._back[now], e._ahead[now])
+            for state in range(self.states):
+                e._ahead[1 - now, state] = message[state]
+        else:
+            message = self.message(e.weight, v._log - e._ahead[now], e._back[now])
+            for state in range(self.states):
+                e._back[1 - now, state] = message[state]
 
     def message(self, weight: float, rest: gl.Vector, old: gl.Vector) -> gl.Vector:
         """Return the log of what a vertex says of its neighbour's state; *rest*: what it believes itself."""
@@ -88,7 +87,7 @@ class BeliefPropagation(gl.VertexProgram):
         return (1.0 - self.damping) * (new - np.max(new)) + self.damping * old
 
     def done(self) -> bool:
-        return self.superstep % self.states == self.states - 1 and self.change <= self.tolerance
+        return self.change <= self.tolerance
 
 
 def lbp(
@@ -121,7 +120,7 @@ def lbp(
     tolerance : float
         Largest move of a probability in one step at which to stop.
     max_iterations : int
-        Steps at most; reaching it warns (ConvergenceWarning). A step is a superstep for every state.
+        Supersteps at most; reaching it warns (ConvergenceWarning).
     **options
         As for `gaslab.run`.
 
@@ -138,5 +137,5 @@ def lbp(
         raise gl.UsageError(f"damping={damping}: at least 0 and below 1 is needed; 0.5 is usual")
     row = next(iter(prior.values()), (1.0, 1.0)) if hasattr(prior, "values") else np.asarray(prior)[0]
     program = BeliefPropagation(states=len(row), smoothing=smoothing, damping=damping, tolerance=tolerance)
-    options = {**options, "columns": {"weight": weight}, "max_iterations": max_iterations * program.states}
+    options = {**options, "columns": {"weight": weight}, "max_iterations": max_iterations}
     return gl.run(program, graph, **{**options, "init": {"prior": prior}})
