@@ -8,6 +8,7 @@
  *   gl_init          masters: the program's init()
  *   gl_start         masters: active[v] = start(v)
  *   gl_active        masters: active[v] = active(v)
+ *   gl_gather_edges, gl_scatter_edges  masters: gather_way[v], scatter_way[v]
  *   gl_visit         for each edge position e in [lo, hi), in order: visit(in_neighbor[e], e, out_neighbor[e]);
  *                    a view of its own, with no two of its blocks on one vertex
  *   gl_gather        total[i] = gather over the edges of vertex i's, i = position in the list
@@ -28,7 +29,7 @@
 #define GASLAB_ABI_H
 #include <stdint.h>
 
-#define GL_ABI_VERSION 3
+#define GL_ABI_VERSION 4
 enum { GL_IN = 1, GL_OUT = 2, GL_ALL = 3 };   /* masks of edge directions; 0 is none */
 enum {                                         /* gl_fault.code */
     GL_FAULT_DIVISION = 1,                     /* integer division or modulo by zero */
@@ -64,6 +65,7 @@ typedef struct gl_view {
     void *message;                                   /* [num_local], identities where not signalled */
     void *message_next;                              /* what apply sends to its own vertex; else as message */
     int64_t *priority;                               /* [num_local], INT64_MAX where not pending; or NULL */
+    uint8_t *gather_way, *scatter_way;               /* [num_local], each vertex's directions; or NULL */
     void *delta;                                     /* [num_local] records of what scatter adds */
     uint8_t *touched, *touched_blocks;               /* as signalled, for the vertices added to */
     int64_t concurrent;                              /* 1: several threads push at once */

@@ -46,6 +46,8 @@ cdef extern from "abi.h" nogil:
         void *message
         void *message_next
         int64_t *priority
+        uint8_t *gather_way
+        uint8_t *scatter_way
         void *delta
         uint8_t *touched
         uint8_t *touched_blocks
@@ -145,6 +147,10 @@ cdef class View:
             self.c.message_next = p
         elif name == "priority":
             self.c.priority = <int64_t *> p
+        elif name == "gather_way":
+            self.c.gather_way = <uint8_t *> p
+        elif name == "scatter_way":
+            self.c.scatter_way = <uint8_t *> p
         elif name == "delta":
             self.c.delta = p
         elif name == "touched":

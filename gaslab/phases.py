@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-IN, OUT = 1, 2
+IN, OUT, ALL = 1, 2, 3
 METHODS = ("start", "active", "gather", "apply", "scatter", "done")  # that a phase may name
 DIRECTIONS = ("gather_edges", "scatter_edges")
 
@@ -24,7 +24,7 @@ class Phase:
     done : method, optional
         ``done(self)``: whether the phase is over, asked after each of its supersteps.
     gather_edges, scatter_edges : direction
-        gl.IN, gl.OUT, gl.ALL or gl.NONE.
+        gl.IN, gl.OUT, gl.ALL or gl.NONE; or a method of ``v`` that returns one of them.
     supersteps : int, optional
         At most so many at a time.
 
@@ -58,9 +58,15 @@ class Phase:
     start: Callable[..., Any] | None = None
     active: Callable[..., Any] | None = None
     done: Callable[..., Any] | None = None
-    gather_edges: int = IN
-    scatter_edges: int = OUT
+    gather_edges: Any = IN
+    scatter_edges: Any = OUT
     supersteps: int | None = None
+
+    def directions(self) -> tuple[int, int]:
+        """Return over which edges it gathers and scatters at most."""
+        given = (self.gather_edges, self.scatter_edges)
+        gather, scatter = (ALL if isinstance(x, FunctionType) else x for x in given)
+        return gather, scatter
 
     def methods(self, cls: type) -> dict[str, FunctionType]:
         """Return what this phase names, by role, as *cls* has it: a subclass may have replaced it.
@@ -68,9 +74,9 @@ class Phase:
         Raises TypeError for what is no method of the class; the text says what.
         """
         found: dict[str, FunctionType] = {}
-        for role in METHODS:
+        for role in (*METHODS, *DIRECTIONS):
             given = getattr(self, role)
-            if given is None:
+            if given is None or (role in DIRECTIONS and not isinstance(given, FunctionType)):
                 continue
             name = getattr(given, "__name__", "")
             mine = getattr(cls, name, None)

@@ -415,8 +415,8 @@ class VertexProgram:
     gaslab.errors.UsageError: Decay has no parameter 'speed'; known: rate
     """
 
-    gather_edges: ClassVar[int] = IN
-    scatter_edges: ClassVar[int] = OUT
+    gather_edges: ClassVar[Any] = IN  # a direction, or a method of v that returns one
+    scatter_edges: ClassVar[Any] = OUT
     visit_ways: ClassVar[int] = 16
     phases: ClassVar[tuple[Phase, ...]] = ()
     rng: ClassVar[str] = "counter"

@@ -33,7 +33,8 @@ class View(ctypes.Structure):
                                  "edge_by_source", "param", "aggregate")],
         ("given", ctypes.c_uint64),
         *[(name, P) for name in ("total", "incoming", "skip", "active", "active_bits", "signalled",
-                                 "signal_blocks", "message", "message_next", "priority", "delta",
+                                 "signal_blocks", "message", "message_next", "priority",
+                                 "gather_way", "scatter_way", "delta",
                                  "touched", "touched_blocks")],
         ("concurrent", I64), ("all_active", I64), ("seed", ctypes.c_uint64), ("num_left", I64),
     ]  # fmt: skip
@@ -70,6 +71,8 @@ class State:
     incoming: Any = None
     message: Any = None
     priority: Any = None
+    gather_way: Any = None
+    scatter_way: Any = None
     delta: Any = None
     touched: Any = None
     touched_blocks: Any = None

@@ -296,7 +296,8 @@ class Tree:
     def can_pull(self) -> bool:
         """Whether targets may run scatter: not where it writes what is others', or sees an edge once."""
         itself = any(signal.target == "v" for signal in self.signals("scatter"))
-        return not (self.writes("scatter", "e") or itself or self.contributed("v") or self.by_priority)
+        mine = itself or "scatter_edges" in self.functions or bool(self.contributed("v"))
+        return not (self.writes("scatter", "e") or mine or self.by_priority)
 
     def written_edges(self) -> frozenset[str]:
         """Names of the edge fields that the program writes."""

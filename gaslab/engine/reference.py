@@ -303,6 +303,15 @@ class _Run:
                 vars(e)["forward"] = forward
                 yield e, nbr
 
+    def direction(self, name: str, v: _Vertex) -> int:
+        """Return over which edges *v* gathers or scatters now."""
+        if name not in self.turn.methods:
+            return int(getattr(self.turn, name))
+        way: int = self.call(name, v)
+        if not 0 <= way <= words.ALL:
+            raise ExecutionError(f"{name} is {way} at vertex {v.id}; return gl.IN, gl.OUT, gl.ALL or gl.NONE")
+        return way
+
     @property
     def message(self) -> Combiner | None:
         return self.turn.message
@@ -392,7 +401,7 @@ class _Run:
         if "scatter" in self.turn.methods:
             self.contributions.begin(self.vertices)
             for v in active:
-                for e, nbr in self.beside(v, self.turn.scatter_edges):
+                for e, nbr in self.beside(v, self.direction("scatter_edges", v)):
                     self.call("scatter", v, e, nbr)
             self.contributions.end(self.vertices)
         aggregates = {name: _plain(value) for name, value in self.aggregates.items()}
@@ -409,7 +418,7 @@ class _Run:
         gather = self.turn.gather
         assert gather is not None
         total = gather.identity
-        for e, nbr in self.beside(v, self.turn.gather_edges):
+        for e, nbr in self.beside(v, self.direction("gather_edges", v)):
             total = gather.add(total, self.call("gather", v, e, nbr))
         return total
 

@@ -76,6 +76,8 @@ class RunState:
     message: np.ndarray | None  # identities where no message waits
     message_next: np.ndarray | None  # the same, but where apply sends messages: those it sends
     priority: np.ndarray | None  # int64, where signals have priorities
+    gather_way: np.ndarray | None  # uint8: each vertex's directions, where it chooses them itself
+    scatter_way: np.ndarray | None
     aggregates: list[Any]  # values, by aggregator
     superstep: int = 0
     updates: int = 0  # vertices applied on all ranks
@@ -121,6 +123,8 @@ class RunState:
             message=message,
             message_next=message.copy() if message is not None and tree.signals("apply") else message,
             priority=np.full(n, NEVER) if tree.by_priority else None,
+            gather_way=np.zeros(n, np.uint8) if "gather_edges" in tree.functions else None,
+            scatter_way=np.zeros(n, np.uint8) if "scatter_edges" in tree.functions else None,
             aggregates=[identity(a.combiner, wide=True) for a in tree.aggregators],
             fresh=first.fresh if first else _fresh(tree),
             spare=spare,
@@ -191,6 +195,7 @@ def make_view(state: RunState, graph: Graph, params: list[Any], seed: int = 0) -
     view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks
     view.active_bits, view.message = state.active_bits, state.message
     view.message_next, view.priority = state.message_next, state.priority
+    view.gather_way, view.scatter_way = state.gather_way, state.scatter_way
     return view
 
 

@@ -54,6 +54,7 @@ class Synchronous:
                 across(mask) if self.tree.contributed("nbr") else 0
             )
             self._additive = Additive(phases, state, exchange, role)
+        self._undirected = self.local.in_degree is self.local.out_degree
         self._signalled = np.empty(0, np.int32)  # masters for the next superstep
         self._beginners: np.ndarray | None = None  # masters for superstep 0, where the caller named them
         self._roles = field_roles(self.tree, self.view.gather_edges, self.view.scatter_edges)
@@ -208,8 +209,14 @@ class Synchronous:
         dtype = total_dtype(self.tree.gather)  # type: ignore[arg-type]
         active = None if frontier.everywhere else self.state.active
         mirrors, boundary = self._gather_mirrors, self._boundary
+        ways = self.state.gather_way
+        if ways is not None:
+            self._choose("gather_edges", ways, frontier)
+        if active is not None or ways is not None:
+            section = Section(mask, () if ways is None else (ways,))
+            told = self.exchange.spread([section], active, frontier.ids).end()
         if active is not None:
-            mirrors = self.exchange.spread([Section(mask, ())], active, frontier.ids).end()[mask]
+            mirrors = told[mask]
             boundary = boundary[pack.chosen_positions(boundary, active)]
 
         partial = np.empty(mirrors.size, dtype)
@@ -289,10 +296,21 @@ class Synchronous:
                 by_role.setdefault(self._roles[variable.name], []).append(self.state.fields[k])
         return [Section(role, tuple(fields)) for role, fields in sorted(by_role.items())]
 
+    def _choose(self, name: str, ways: np.ndarray, frontier: Frontier) -> None:
+        """Let every active master choose its directions, which travel with the activation."""
+        self._over(frontier.ids, f"gl_{name}", 0, False)
+        if self._undirected:
+            ways[ways > 0] = ALL
+
     def _spread(self, frontier: Frontier) -> np.ndarray:
         """Send what apply changed to the mirrors that use it; return the active mirrors that scatter."""
         sections = self._sections(self.tree.writes("apply"))
         scatter = self.view.scatter_edges if self.delivery is not None else 0
+        ways = self.state.scatter_way
+        if ways is not None:
+            self._choose("scatter_edges", ways, frontier)
+            fields = [values for s in sections if s.role == ALL for values in s.fields]
+            sections = [s for s in sections if s.role != ALL] + [Section(ALL, (*fields, ways))]
         told = next((s.role for s in sections if s.role in (scatter, ALL)), scatter)
         if scatter and not frontier.everywhere and all(s.role != told for s in sections):
             sections.append(Section(told, ()))

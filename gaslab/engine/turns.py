@@ -8,9 +8,9 @@ from types import FunctionType
 from typing import Any
 
 from gaslab.engine.declared import Combiner, combiner_of, method_of
-from gaslab.phases import phases_of
+from gaslab.phases import DIRECTIONS, phases_of
 
-_PHASES = ("init", "start", "active", "visit", "gather", "apply", "scatter")
+_PHASES = (*DIRECTIONS, "init", "start", "active", "visit", "gather", "apply", "scatter")
 
 
 @dataclass(frozen=True)

@@ -255,3 +255,56 @@ class Inbox(gl.VertexProgram):
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if v.around > nbr.around % 40:
             nbr.signal(v.told % 5)
+
+
+@case(limit=7)
+class Ways(gl.VertexProgram):
+    """Each vertex chooses its directions anew in every superstep, also none."""
+
+    class Vertex(gl.Vertex):
+        heat: int = 0
+        turn: int = 0
+
+    def init(self, v: Vertex) -> None:
+        v.heat = v.degree + 1
+
+    def gather_edges(self, v: Vertex) -> int:
+        return (v.heat + self.superstep) % 4
+
+    def scatter_edges(self, v: Vertex) -> int:
+        return gl.IN if v.heat % 2 else gl.OUT if v.heat % 3 else gl.NONE if v.heat % 5 else gl.ALL
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return nbr.heat + (7 if e.forward else 0)
+
+    def apply(self, v: Vertex, total: int, message: gl.Max[int]) -> None:
+        v.heat = (v.heat * 3 + total + max(message, 0)) % 97
+        v.turn = self.superstep
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        nbr.signal(v.heat)
+
+
+@case(limit=6)
+class WaysOfAPhase(gl.VertexProgram):
+    """Directions by a method in one phase and fixed in the next."""
+
+    class Vertex(gl.Vertex):
+        level: int = 1
+
+    def odd_out(self, v: Vertex) -> int:
+        return gl.OUT if v.level % 2 == 1 else gl.IN
+
+    def levels(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[int]:
+        return nbr.level
+
+    def rise(self, v: Vertex, total: int) -> None:
+        v.level = v.level + max(total, 0) % 5 + v.in_degree % 2
+
+    phases = (
+        gl.Phase(gather=levels, apply=rise, gather_edges=odd_out, supersteps=2),
+        gl.Phase(gather=levels, apply=rise, gather_edges=gl.ALL, supersteps=1),
+    )
+
+    def done(self) -> bool:
+        return self.superstep > 3

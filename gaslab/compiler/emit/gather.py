@@ -25,6 +25,7 @@ def gather_row(tree: Tree) -> str:
         return f"a{k} = {combined(combiner, f'a{k}', value)};"
 
     loops = []
+    way = " & w->gather_way[v]" if "gather_edges" in tree.functions else ""
     more = " && !c->stopped" if tree.stops else ""
     if combiner.type == "bool" and combiner.op != "sum":  # the first True of a Max decides, False of a Min
         more += " && !a0" if combiner.op == "max" else " && a0"
@@ -39,7 +40,7 @@ def gather_row(tree: Tree) -> str:
             )
             continue
         loops.append(
-            f"    if (w->gather_edges & {mask}) {{\n"
+            f"    if (w->gather_edges & {mask}{way}) {{\n"
             f"        int64_t p = {begin}[v];\n"
             f"        const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
             f"        for (; p + 4 <= end{more}; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}"

@@ -91,7 +91,8 @@ def store(tree: Tree, names: frozenset[str], into: str) -> str:
     )
 
 
-ALONE = ("init", "init_message", "start", "active")  # what runs on masters and sees no edge
+# what runs on masters and sees no edge
+ALONE = ("init", "init_message", "start", "active", "gather_edges", "scatter_edges")
 
 
 def masters(tree: Tree, name: str) -> str:
@@ -108,6 +109,9 @@ def masters(tree: Tree, name: str) -> str:
         if name in ("init", "init_message")
         else (f"        w->active[v] = {call};\n{FAULT_CHECK}")
     )
+    if name in ("gather_edges", "scatter_edges"):
+        way, site = name.removesuffix("edges") + "way", tree.functions[name].site
+        act = f"        w->{way}[v] = (uint8_t)gl_within(c, {call}, 0, GL_ALL, {site});\n{FAULT_CHECK}"
     act = load(tree, names, writes=writes, into="vertex") + act
     return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{act}    }}\n    return 0;\n}}\n"
 
@@ -257,12 +261,13 @@ def scatter_push(tree: Tree) -> str:
     concurrent = ", concurrent" if tree.message else ""
     if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", v"
+    way = " & w->scatter_way[v]" if "scatter_edges" in tree.functions else ""
     loops = []
     for mask, row in (("GL_OUT", "out"), ("GL_IN", "in")):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += is_forward(tree, "scatter", row == "out")
         loops.append(
-            f"        if (w->scatter_edges & {mask})\n"
+            f"        if (w->scatter_edges & {mask}{way})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
             f"                gl_push_{kind}(c, w, n, {neighbor.format(p='p')}, {place}{concurrent});\n"
         )

@@ -31,7 +31,7 @@ class Interpreter:
         self.tree = tree
         self._namespace = namespace(tree)
         self._phases: dict[str, Callable[..., None]] = {}
-        for name in ("init", "init_message", "start", "active"):
+        for name in ("init", "init_message", "start", "active", "gather_edges", "scatter_edges"):
             if name in tree.functions:
                 self._phases[f"gl_{name}"] = getattr(self, f"_{name}")
         if "visit" in tree.functions:
@@ -103,6 +103,17 @@ class Interpreter:
             n, message = c.load(v), c.message.item(v)
             self._namespace["do_init_message"](c, n, v, bool(message) if kind == "bool" else message)
             c.store(n, v, c.vertex, self._writes("init_message"))
+
+    def _gather_edges(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        self._ways(c, positions, "gather_edges", c.gather_way)
+
+    def _scatter_edges(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        self._ways(c, positions, "scatter_edges", c.scatter_way)
+
+    def _ways(self, c: _Block, positions: Iterator[tuple[int, int]], name: str, ways: Any) -> None:
+        site = self.tree.functions[name].site
+        for _, v in positions:
+            ways[v] = numerics.within(self._namespace[f"do_{name}"](c, c.load(v), v), 0, IN | OUT, site)
 
     def _start(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
@@ -198,8 +209,9 @@ class Interpreter:
         ways = 4 if combiner.type == "float" else 1
         sums = [identity(combiner)] * ways
         c.stopped = False
+        chosen = c.gather_way.item(v) if "gather_edges" in self.tree.functions else IN | OUT
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
-            if c.gather_edges & bit and not c.stopped:
+            if c.gather_edges & bit & chosen and not c.stopped:
                 c.forward = bit == OUT
                 edges = list(row(v))
                 whole = len(edges) - len(edges) % ways
@@ -229,8 +241,9 @@ class Interpreter:
     def _scatter_push(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             n = c.load(v)
+            way = c.scatter_way.item(v) if "scatter_edges" in self.tree.functions else IN | OUT
             for bit, row in ((OUT, c.out_row), (IN, c.in_row)):
-                if c.scatter_edges & bit:
+                if c.scatter_edges & bit & way:
                     c.forward = bit == OUT
                     for x, e in row(v):
                         self._namespace["do_scatter"](c, n, v, x, e)

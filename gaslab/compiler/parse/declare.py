@@ -14,7 +14,10 @@ from gaslab.compiler.parse.source import FunctionSource, class_source, function_
 from gaslab.compiler.tree import Combiner, Variable
 from gaslab.errors import ProgramError
 
-PHASES = ("init", "init_message", "start", "active", "visit", "gather", "apply", "scatter", "done")
+PHASES = (
+    "init", "init_message", "start", "active", "visit", "gather_edges", "gather", "apply", "scatter_edges",
+    "scatter", "done",
+)  # fmt: skip
 MAX_VERTEX_FIELDS = 64  # bits of the view's `given`
 
 
@@ -160,12 +163,10 @@ def _direction(cls: type, name: str) -> int:
     value = getattr(cls, name)
     if type(value) is int and program.NONE <= value <= program.ALL:
         return value
+    if isinstance(value, FunctionType):
+        return program.ALL  # of which each vertex chooses
     source = class_source(next(c for c in cls.__mro__ if name in vars(c)))
     at = source.declaration(name)
-    if isinstance(value, FunctionType):
-        raise source.error(
-            at, f"{name} is a method, but one direction holds for all vertices; write {name} = gl.IN"
-        )
     raise source.error(
         getattr(at, "value", at), f"{name} is {value!r}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
     )

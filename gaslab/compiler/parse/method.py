@@ -15,6 +15,7 @@ from gaslab.compiler.parse.source import FunctionSource
 from gaslab.compiler.tree import STORAGE, Aggregate, Combiner, Expr, Function, RecordCombiner, Type
 from gaslab.errors import ProgramError
 
+_RETURNS = {"start": "bool", "active": "bool", "gather_edges": "int", "scatter_edges": "int"}
 _ROLES = {
     "init": ("self", "v"),
     "start": ("self", "v"),
@@ -61,7 +62,7 @@ def method(unit: Unit, name: str) -> Function:
     source = declared.source(name)
     entities, parameters = entities_of(source, name, declared)
     combiner = declared.gather if name == "gather" else declared.aggregators.get(name)
-    returns = combiner.type if combiner else "bool" if name in ("start", "active") else None
+    returns = combiner.type if combiner else _RETURNS.get(name)
     if isinstance(combiner, RecordCombiner) and name != "gather":
         raise source.error(source.node, "an accumulator with parts is for gather; aggregate one number")
     body = Method(unit, source, name, entities, parameters, returns)

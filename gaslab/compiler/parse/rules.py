@@ -14,6 +14,7 @@ from gaslab.compiler.parse.source import class_source
 from gaslab.compiler.sides import READ, WRITTEN, conflict
 from gaslab.compiler.tree import Tree
 from gaslab.errors import nearest
+from gaslab.phases import DIRECTIONS
 
 MAX_WAYS = 1024  # tables of a visit's schedule
 
@@ -35,6 +36,11 @@ def check_declared(declared: Declared) -> None:
     if "init_message" in functions and "apply" not in functions:
         source = declared.source("init_message")
         raise source.error(source.node, "there is no apply to run after init; write def apply(self, v)")
+    for name in DIRECTIONS:
+        what = name.removesuffix("_edges")
+        if name in functions and what not in functions:
+            source = declared.source(name)
+            raise source.error(source.node, f"{name} has no say without a {what}; write one, or remove it")
     if "start" in functions and "active" in functions:
         source = declared.source("start")
         raise source.error(source.node, "start has no say beside active; keep one of them")

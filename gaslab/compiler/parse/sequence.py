@@ -48,7 +48,7 @@ def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[D
     for k, (phase, methods) in enumerate(zip(phases, named, strict=True)):
         _check(phase, methods, k, places)
         own = {n: f for n, f in rest.items() if n != "init" or k == 0} | methods
-        declared = declare(cls, own, (phase.gather_edges, phase.scatter_edges), shapes)
+        declared = declare(cls, own, phase.directions(), shapes)
         found.append(replace(declared, supersteps=phase.supersteps, endless=_endless(phase, k, places)))
     if done is not None:
         check_done(replace(found[0], functions={**rest, "done": done}))
@@ -90,7 +90,7 @@ def _check(phase: program.Phase, methods: dict[str, Any], k: int, places: _Place
         raise places.error(k, "the phase does nothing; give it gather=, apply= or scatter=")
     for name in DIRECTIONS:
         value = getattr(phase, name)
-        if type(value) is not int or not program.NONE <= value <= program.ALL:
+        if name not in methods and (type(value) is not int or not program.NONE <= value <= program.ALL):
             text = f"{name} is {value!r}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
             raise places.error(k, text, name)
     count = phase.supersteps
