@@ -34,7 +34,7 @@ def gather_row(tree: Tree) -> str:
         four = "".join(f"            {step(k % ways, f'(p + {k})', neighbor, slot)}\n" for k in range(4))
         if has_parts:  # a call is long: once in a loop is enough
             loops.append(
-                f"    if (w->gather_edges & {mask})\n"
+                f"    if (w->gather_edges & {mask}{way})\n"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
                 f"            {step(0, 'p', neighbor, slot)}\n"
             )
