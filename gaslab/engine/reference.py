@@ -361,9 +361,8 @@ class _Run:
 
     @property
     def init_takes_message(self) -> bool:
-        """Whether init runs at the start of each superstep, for the messages that came."""
         init = self.turn.methods.get("init")
-        return init is not None and init.__code__.co_argcount == 3
+        return init is not None and init.__code__.co_argcount == 3  # then it runs in every superstep
 
     def take_turn(self, limit: int | None) -> bool:
         """Run the supersteps of one phase; return False if the limit came before its end."""

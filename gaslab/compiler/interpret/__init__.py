@@ -195,7 +195,6 @@ class Interpreter:
         chosen = c.gather_way.item(v) if "gather_edges" in self.tree.functions else IN | OUT
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
             c.forward = bit == OUT
-            c.forward = bit == OUT
             for x, e in row(v) if c.gather_edges & bit & chosen else ():
                 do(c, n, v, x, e, total)
         records.complete(combiner, total)
