@@ -25,6 +25,7 @@ from gaslab.compiler.tree import (
     Global,
     Site,
     Tree,
+    Type,
     Variable,
     VertexAttribute,
     VertexField,
@@ -80,13 +81,16 @@ def parse_function(
         edge_fields=tuple(Variable(name, kept, 0, _NOWHERE) for name, kept in edge.items()),
     )
     sites, helpers = Sites(), Helpers()
-    unit = helpers.unit = Unit(declared, sites, helpers)
+    unit = helpers.unit = Unit(declared, sites, helpers, set())
     named = dict(zip(given, roles, strict=True))
-    entities, numbers = (named, {}) if kind in ROLES else ({}, dict.fromkeys(given, of))
+    entities = named if kind in ROLES else {}
+    numbers: dict[str, Type] = {} if kind in ROLES else dict.fromkeys(given, of)
     helper = Helper(unit, source, function.__name__, entities, numbers, None)
     helper.settle_types()
     result = helper.result
     assert result is not None
+    if not isinstance(result, str):
+        raise source.error(source.node, f"{function.__name__} returns a vector; a column holds numbers")
     if result == "id":
         raise source.error(source.node, f"{function.__name__} returns a vertex id; a column holds numbers")
     index = helpers.place(helper)
@@ -94,7 +98,7 @@ def parse_function(
     fields: list[Variable] = []
     arguments: list[Expr] = []
 
-    def take(role: str, name: str, storage: str, kind: str) -> None:
+    def take(role: str, name: str, storage: str, kind: Type) -> None:
         arguments.append(VertexField("v", len(fields), kind))
         inputs.append(Input(role, name))
         fields.append(Variable(f"{role}_{name}", storage, 0, _NOWHERE))
