@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from gaslab.program import IN as IN
     from gaslab.program import MAX as MAX
     from gaslab.program import MIN as MIN
+    from gaslab.program import NOBODY as NOBODY
     from gaslab.program import NONE as NONE
     from gaslab.program import OUT as OUT
     from gaslab.program import PROD as PROD
@@ -109,10 +110,10 @@ _HOME = {
     ),
     **dict.fromkeys(
         [
-            "ALL", "BITOR", "IN", "MAX", "MIN", "NONE", "OUT", "PROD", "SUM", "Accumulator", "All", "Any",
-            "BitOr", "Count", "Edge", "Matrix", "Max", "Min", "Phase", "Prod", "Sum", "Vector", "Vertex",
-            "VertexId", "VertexProgram", "aggregator", "at", "field", "float32", "float64", "int8", "int16",
-            "int32", "int64", "solve_spd", "stop", "uint8", "uint16", "uint32",
+            "ALL", "BITOR", "IN", "MAX", "MIN", "NOBODY", "NONE", "OUT", "PROD", "SUM", "Accumulator", "All",
+            "Any", "BitOr", "Count", "Edge", "Matrix", "Max", "Min", "Phase", "Prod", "Sum", "Vector",
+            "Vertex", "VertexId", "VertexProgram", "aggregator", "at", "field", "float32", "float64",
+            "int8", "int16", "int32", "int64", "solve_spd", "stop", "uint8", "uint16", "uint32",
         ],
         "gaslab.program",
     ),

@@ -48,6 +48,7 @@ def stop() -> None:
     ...         v.near = total
     """
 
+
 # ---- edge directions -------------------------------------------------------------------------------
 
 IN, OUT, ALL, NONE = 1, 2, 3, 0
@@ -81,6 +82,33 @@ uint8 = Annotated[int, Storage("uint8")]
 # In the user's own ids; inside a program only compared, ordered, copied and combined. To a type
 # checker it takes anything, and comparing two gives a bool (with plain Anything it would give Anything).
 VertexId = Annotated[Anything | int, Storage("id")]
+
+
+class Nobody:
+    """No vertex: after all vertices if `last`, else before all of them."""
+
+    def __init__(self, last: bool) -> None:
+        self.last = last
+
+    def __repr__(self) -> str:
+        return "gl.NOBODY" if self.last else "nobody, before all vertices"
+
+    def __lt__(self, other: Anything) -> bool:
+        return other is not self and not self.last
+
+    def __gt__(self, other: Anything) -> bool:
+        return other is not self and self.last
+
+    def __le__(self, other: Anything) -> bool:
+        return other is self or not self.last
+
+    def __ge__(self, other: Anything) -> bool:
+        return other is self or self.last
+
+
+# A `VertexId` that is no vertex's, ordered after all of them: what an empty ``Min[VertexId]`` is. A result
+# shows it as None, or -1 where ids are integers.
+NOBODY: VertexId = Nobody(last=True)
 
 
 class Dimensions:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab.comm import Comm
 from gaslab.engine.reference import run_reference
-from gaslab.program import VertexProgram
+from gaslab.program import Nobody, VertexProgram
 from tests.graphs import Drawn
 
 if TYPE_CHECKING:
@@ -113,7 +113,12 @@ def by_reference(task: Task) -> Outcome:
         name: sorted((s, t, x) for (s, t), x in zip(graph.edges, values, strict=True))
         for name, values in result.edges.items()
     }
-    return Outcome(result.vertices, edges, result.iterations, result.converged, result.history)
+    nobody = -1 if isinstance(graph.ids[0], int) else None
+    vertices = {
+        name: {v: nobody if isinstance(x, Nobody) else x for v, x in values.items()}
+        for name, values in result.vertices.items()
+    }
+    return Outcome(vertices, edges, result.iterations, result.converged, result.history)
 
 
 def _plain(value: Any) -> Any:

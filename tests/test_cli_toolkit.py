@@ -36,6 +36,13 @@ def test_bfs(gaslab: Run, edges: Path, tmp_path: Path) -> None:
     shown = [tuple(map(int, line.split()[1:])) for line in done.out.splitlines()[1:]]
     assert shown == sorted(levels.items(), key=lambda row: row[::-1])
     assert gaslab("bfs", edges).code == 2
+    done = gaslab("bfs", edges, "--source", 40, "--parents", "-q", "-o", tmp_path / "tree.tsv")
+    assert done.code == 0, done.err
+    head, *lines = (tmp_path / "tree.tsv").read_text().splitlines()
+    assert head.split() == ["id", "parent", "level"]
+    parents = {int(v): int(u) for v, u, _ in map(str.split, lines)}
+    assert all(levels[u] == levels[v] - 1 for v, u in parents.items() if u >= 0)
+    assert {v for v, u in parents.items() if u < 0} == {40, *(expected.keys() - levels.keys())}
 
 
 def test_sssp_from_several(gaslab: Run, weighted: Path, tmp_path: Path) -> None:

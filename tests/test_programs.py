@@ -122,6 +122,12 @@ def test_levels_are_networkx_s(ranks: Ranks, drawn: Drawn, data: st.DataObject) 
     levels = nx.single_source_shortest_path_length(graph, source)
     for found in everywhere(ranks, drawn, "bfs", "level", source=source):
         assert found == [levels.get(v, -1) for v in drawn.ids]
+    before = graph.pred if drawn.directed else graph.adj
+    nearer = {v: [u for u in before[v] if levels.get(u, -9) == levels.get(v, -1) - 1] for v in drawn.ids}
+    nobody = -1 if isinstance(source, int) else None
+    parents = [min(nearer[v], key=drawn.ids.index, default=nobody) for v in drawn.ids]
+    for found in everywhere(ranks, drawn, "bfs", "parent", source=source, parents=True):
+        assert found == parents
 
 
 @given(drawn=graphs())

@@ -17,26 +17,7 @@ from gaslab.errors import ProgramError
 _STORAGE = {float: "float64", int: "int64", bool: "bool"}
 
 
-class _End:
-    """The identity of Min over vertex ids, after all of them, or of Max, before all of them."""
-
-    def __init__(self, last: bool) -> None:
-        self.last = last
-
-    def __lt__(self, other: Any) -> bool:
-        return other is not self and not self.last
-
-    def __gt__(self, other: Any) -> bool:
-        return other is not self and self.last
-
-    def __le__(self, other: Any) -> bool:
-        return other is self or not self.last
-
-    def __ge__(self, other: Any) -> bool:
-        return other is self or self.last
-
-
-_FIRST, _LAST = _End(last=False), _End(last=True)
+_FIRST, _LAST = words.Nobody(last=False), words.NOBODY  # the identities of Max and Min over vertex ids
 
 
 @dataclass(frozen=True)

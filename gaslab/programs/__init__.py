@@ -3,7 +3,7 @@
 The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand beside them.
 """
 
-from gaslab.programs.bfs import Levels
+from gaslab.programs.bfs import Levels, Tree
 from gaslab.programs.components import Components
 from gaslab.programs.degrees import Degrees
 from gaslab.programs.diameter import Reach
@@ -42,5 +42,6 @@ __all__ = [
     "ShortestPaths",
     "SignalPageRank",
     "StrongComponents",
+    "Tree",
     "UnnormalizedPageRank",
 ]

@@ -168,3 +168,21 @@ class Turns(gl.VertexProgram):
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         nbr.signal(v.letters % 11)
+
+
+@case(limit=4)
+class Younger(gl.VertexProgram):
+    """NOBODY as a default, compared, assigned and gathered."""
+
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        best: gl.VertexId = gl.NOBODY
+        alone: bool = False
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Min[gl.VertexId]:
+        return nbr.id if nbr.degree > v.degree else nbr.best
+
+    def apply(self, v: Vertex, total: gl.VertexId) -> None:
+        v.alone = total == gl.NOBODY
+        v.best = gl.NOBODY if v.best != gl.NOBODY and v.best < v.id else min(total, v.id)

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 def _add_bfs(made: Parser) -> None:
     group = made.add_argument_group("bfs")
     group.add_argument("--source", required=True, metavar="ID", help="the vertex that the search starts from")
+    group.add_argument("--parents", action="store_true", help="also say from where each was reached")
 
 
 def _bfs(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     from gaslab.cli.job import vertex_id
     from gaslab.programs.bfs import bfs
 
-    return bfs(graph, vertex_id(arguments.source, graph), **options)
+    if arguments.parents:
+        arguments.fields = arguments.fields or ["parent", "level"]
+    return bfs(graph, vertex_id(arguments.source, graph), parents=arguments.parents, **options)
 
 
 def _add_sssp(made: Parser) -> None:

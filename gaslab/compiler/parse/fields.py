@@ -11,7 +11,7 @@ from gaslab import program
 from gaslab.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
 from gaslab.chance import TYPES as TYPES_OF_DRAWS
 from gaslab.chance import Draw
-from gaslab.compiler.parse.convert import constant, join, type_of
+from gaslab.compiler.parse.convert import INT_MAX, constant, join, type_of
 from gaslab.compiler.parse.source import ClassSource, class_source
 from gaslab.compiler.tree import REQUIRED, STORAGE, Variable
 from gaslab.errors import nearest
@@ -207,7 +207,11 @@ class _Group:
             return self.drawn(value, kind, what, source, at)
         if kind == "id":
             if not self.is_parameter:
-                raise source.error(at, f"{what} is a vertex id without a default; assign it in init")
+                if value is program.NOBODY:
+                    return INT_MAX
+                raise source.error(
+                    at, f"{what} is a vertex id; its default can only be gl.NOBODY: assign it in init"
+                )
             if isinstance(value, int | str) and not isinstance(value, bool):
                 return value
             raise source.error(at, f"the default of {what} is no id; write an int or a str")

@@ -25,6 +25,7 @@ from gaslab.compiler.tree import (
     element_of,
 )
 from gaslab.errors import ProgramError, nearest
+from gaslab.program import NOBODY
 
 ATTRIBUTES = {"id": "id", "degree": "int", "in_degree": "int", "out_degree": "int"}
 GLOBALS = ("num_vertices", "num_edges", "superstep")
@@ -104,6 +105,8 @@ class Names(Frame):
         value = self.lookup(node)
         if value is MISSING:
             raise self.unknown(node)
+        if value is NOBODY:
+            return Const(INT_MAX, "id")
         number = constant(value)
         if number is None:
             raise self.error(
