@@ -16,6 +16,7 @@ from gaslab.chance import integers as integers
 from gaslab.chance import normal as normal
 from gaslab.chance import uniform as uniform
 from gaslab.errors import UsageError, nearest
+from gaslab.nobody import Nobody
 from gaslab.phases import Phase as Phase
 
 if TYPE_CHECKING:
@@ -82,30 +83,6 @@ uint8 = Annotated[int, Storage("uint8")]
 # In the user's own ids; inside a program only compared, ordered, copied and combined. To a type
 # checker it takes anything, and comparing two gives a bool (with plain Anything it would give Anything).
 VertexId = Annotated[Anything | int, Storage("id")]
-
-
-class Nobody:
-    """No vertex: after all vertices if `last`, else before all of them."""
-
-    def __init__(self, last: bool) -> None:
-        self.last = last
-
-    def __repr__(self) -> str:
-        return "gl.NOBODY" if self.last else "nobody, before all vertices"
-
-    def __lt__(self, other: Anything) -> bool:
-        return other is not self and not self.last
-
-    def __gt__(self, other: Anything) -> bool:
-        return other is not self and self.last
-
-    def __le__(self, other: Anything) -> bool:
-        return other is self or not self.last
-
-    def __ge__(self, other: Anything) -> bool:
-        return other is self or self.last
-
-
 # A `VertexId` that is no vertex's, ordered after all of them: what an empty ``Min[VertexId]`` is. A result
 # shows it as None, or -1 where ids are integers.
 NOBODY: VertexId = Nobody(last=True)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab.comm import Comm
 from gaslab.engine.reference import run_reference
-from gaslab.program import Nobody, VertexProgram
+from gaslab.nobody import Nobody
+from gaslab.program import VertexProgram
 from tests.graphs import Drawn
 
 if TYPE_CHECKING:

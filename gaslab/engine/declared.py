@@ -13,11 +13,12 @@ from gaslab.annotations import annotations_of
 from gaslab.engine.arithmetic import LIMITS, narrow, number, translate
 from gaslab.engine.reference_records import RecordCombiner
 from gaslab.errors import ProgramError
+from gaslab.nobody import Nobody
 
 _STORAGE = {float: "float64", int: "int64", bool: "bool"}
 
 
-_FIRST, _LAST = words.Nobody(last=False), words.NOBODY  # the identities of Max and Min over vertex ids
+_FIRST, _LAST = Nobody(last=False), words.NOBODY  # the identities of Max and Min over vertex ids
 
 
 @dataclass(frozen=True)
