@@ -36,13 +36,20 @@ enum {                                         /* gl_fault.code */
     GL_FAULT_RANGE = 2,                        /* a value outside the field's or int's range */
     GL_FAULT_SHIFT = 3,                        /* a shift by less than 0 or more than 63 */
     GL_FAULT_STEP = 4,                         /* range() with step 0 */
-    GL_FAULT_INDEX = 5,                        /* an index outside a vector or a matrix */
+    GL_FAULT_INDEX = 5,                        /* an index outside a vector, a matrix or a list */
     GL_FAULT_SINGULAR = 6,                     /* solve: a singular matrix, or one not positive definite */
+    GL_FAULT_EMPTY = 7,                        /* the mode of an empty list */
     GL_FAULT_CHOICE = 9                        /* gl.integers(n) with n < 1 */
 };
 #define GL_SIGNAL_BLOCK 10                     /* log2 of the vertices behind one signal_blocks byte */
 
 typedef union { double f; int64_t i; } gl_scalar;   /* bool and id are carried in i */
+
+/* A list field, or materialised lists: row k begins at value place[2k] and has place[2k + 1] of them. */
+typedef struct gl_rows { int64_t *place; void *data; } gl_rows;
+
+/* One thread's own: room for a list that is being gathered, for words on lists, a bit per vertex id. */
+typedef struct gl_scratch { void *list, *work; uint64_t *marks; } gl_scratch;
 
 typedef struct gl_view {
     int64_t num_vertices, num_edges, superstep;      /* of the whole graph */
@@ -72,6 +79,7 @@ typedef struct gl_view {
     int64_t all_active;                              /* 1: pull need not look at active */
     uint64_t seed;                                   /* of the draws */
     int64_t num_left;                                /* global ids below are on side 0 */
+    const gl_scratch *scratch;                       /* the running thread's; NULL without lists */
 } gl_view;
 
 typedef struct gl_fault { int64_t code, vertex, site; } gl_fault;   /* local id; index of tree.sites */

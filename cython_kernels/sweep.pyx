@@ -6,7 +6,7 @@ readable from Python, which is all that an interpreted program sees.
 
 import numpy as np
 
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from numpy cimport PyArray_DATA, import_array, ndarray
 
@@ -17,6 +17,8 @@ cdef extern from "abi.h" nogil:
     ctypedef union gl_scalar:
         double f
         int64_t i
+    ctypedef struct gl_scratch:
+        void *work
     ctypedef struct gl_view:
         int64_t num_vertices, num_edges, superstep, num_masters, num_local
         int64_t gather_edges, scatter_edges, concurrent, all_active, num_left
@@ -51,6 +53,7 @@ cdef extern from "abi.h" nogil:
         void *delta
         uint8_t *touched
         uint8_t *touched_blocks
+        const gl_scratch *scratch
     ctypedef struct gl_fault:
         int64_t code, vertex, site
     ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
@@ -91,6 +94,8 @@ cdef class View:
             self._set_table(name, _address(table))
         elif value is None or isinstance(value, np.ndarray):
             self._set_array(name, _address(value))
+        elif hasattr(value, "table"):  # Rows of lists
+            self._set_array(name, _address(value.table))
         else:
             self._set_number(name, value)
 
@@ -157,6 +162,8 @@ cdef class View:
             self.c.touched = <uint8_t *> p
         elif name == "touched_blocks":
             self.c.touched_blocks = <uint8_t *> p
+        elif name == "scratch":
+            self.c.scratch = <const gl_scratch *> p
         else:
             raise AttributeError(name)
 
@@ -205,6 +212,8 @@ def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int t
     cdef const int64_t *bound
     cdef uint8_t[::1] failed
     cdef gl_fault *faults
+    cdef gl_view *view_of
+    cdef int t
     if count <= 0:
         return None
     bound = &blocks[0]
@@ -220,7 +229,13 @@ def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int t
     fault_table = np.zeros((count, 3), dtype=np.int64)
     failed = np.zeros(count, dtype=np.uint8)
     faults = <gl_fault *> _address(fault_table)
+    views = np.empty(threads * sizeof(gl_view), dtype=np.uint8)
+    view_of = <gl_view *> _address(views)
+    for t in range(threads):  # each thread has its own scratch
+        view_of[t] = view.c
+        if view.c.scratch is not NULL:
+            view_of[t].scratch = view.c.scratch + t
     for b in prange(count, nogil=True, schedule="dynamic", chunksize=1, num_threads=threads):
-        failed[b] = call(c, ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, faults + b)
+        failed[b] = call(view_of + threadid(), ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, faults + b)
     which = np.flatnonzero(failed)
     return tuple(fault_table[which[0]].tolist()) if which.size else None

@@ -55,11 +55,13 @@ if TYPE_CHECKING:
     from gaslab.program import BitOr as BitOr
     from gaslab.program import Count as Count
     from gaslab.program import Edge as Edge
+    from gaslab.program import List as List
     from gaslab.program import Matrix as Matrix
     from gaslab.program import Max as Max
     from gaslab.program import Min as Min
     from gaslab.program import Phase as Phase
     from gaslab.program import Prod as Prod
+    from gaslab.program import SortedSet as SortedSet
     from gaslab.program import Sum as Sum
     from gaslab.program import Vector as Vector
     from gaslab.program import Vertex as Vertex
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from gaslab.program import VertexProgram as VertexProgram
     from gaslab.program import aggregator as aggregator
     from gaslab.program import at as at
+    from gaslab.program import common as common
     from gaslab.program import field as field
     from gaslab.program import float32 as float32
     from gaslab.program import float64 as float64
@@ -74,12 +77,17 @@ if TYPE_CHECKING:
     from gaslab.program import int16 as int16
     from gaslab.program import int32 as int32
     from gaslab.program import int64 as int64
+    from gaslab.program import mex as mex
+    from gaslab.program import mode as mode
     from gaslab.program import solve_spd as solve_spd
     from gaslab.program import stop as stop
     from gaslab.program import uint8 as uint8
     from gaslab.program import uint16 as uint16
     from gaslab.program import uint32 as uint32
     from gaslab.programs.bfs import bfs as bfs
+    from gaslab.programs.cdlp import cdlp as cdlp
+    from gaslab.programs.clustering import clustering as clustering
+    from gaslab.programs.clustering import transitivity as transitivity
     from gaslab.programs.components import components as components
     from gaslab.programs.degrees import degrees as degrees
     from gaslab.programs.diameter import diameter as diameter
@@ -92,6 +100,7 @@ if TYPE_CHECKING:
     from gaslab.programs.pagerank import pagerank as pagerank
     from gaslab.programs.sssp import sssp as sssp
     from gaslab.programs.strong_components import strong_components as strong_components
+    from gaslab.programs.triangles import triangles as triangles
     from gaslab.reading import read_graph as read_graph
     from gaslab.result import Result as Result
     from gaslab.tables import Table as Table
@@ -111,9 +120,10 @@ _HOME = {
     **dict.fromkeys(
         [
             "ALL", "BITOR", "IN", "MAX", "MIN", "NOBODY", "NONE", "OUT", "PROD", "SUM", "Accumulator", "All",
-            "Any", "BitOr", "Count", "Edge", "Matrix", "Max", "Min", "Phase", "Prod", "Sum", "Vector",
-            "Vertex", "VertexId", "VertexProgram", "aggregator", "at", "field", "float32", "float64",
-            "int8", "int16", "int32", "int64", "solve_spd", "stop", "uint8", "uint16", "uint32",
+            "Any", "BitOr", "Count", "Edge", "List", "Matrix", "Max", "Min", "Phase", "Prod", "SortedSet",
+            "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at", "common", "field",
+            "float32", "float64", "int8", "int16", "int32", "int64", "mex", "mode", "solve_spd", "stop",
+            "uint8", "uint16", "uint32",
         ],
         "gaslab.program",
     ),
@@ -128,6 +138,9 @@ _HOME = {
     "read_vertices": "gaslab.vertextable",
     "run": "gaslab.engine.run",
     "bfs": "gaslab.programs.bfs",
+    "cdlp": "gaslab.programs.cdlp",
+    "clustering": "gaslab.programs.clustering",
+    "transitivity": "gaslab.programs.clustering",
     "components": "gaslab.programs.components",
     "degrees": "gaslab.programs.degrees",
     "diameter": "gaslab.programs.diameter",
@@ -140,6 +153,7 @@ _HOME = {
     "pagerank": "gaslab.programs.pagerank",
     "sssp": "gaslab.programs.sssp",
     "strong_components": "gaslab.programs.strong_components",
+    "triangles": "gaslab.programs.triangles",
 }  # fmt: skip
 _MODULES = ("errors", "programs")
 

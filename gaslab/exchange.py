@@ -24,6 +24,7 @@ from gaslab._kernels import frontier, pack
 from gaslab.comm import Comm, Pending
 from gaslab.localgraph import LocalGraph
 from gaslab.program import ALL, IN, NONE, OUT
+from gaslab.ragged import Rows, decode_rows, encode_rows
 
 EVERY, BITMAP, INDEX = 0, 1, 2
 FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
@@ -36,7 +37,7 @@ class Section:
     """Fields that travel to the mirrors of one role."""
 
     role: int
-    fields: tuple[np.ndarray, ...]  # by local id
+    fields: tuple[np.ndarray | Rows, ...]  # by local id
 
 
 class Exchange:
@@ -148,7 +149,7 @@ class Exchange:
         return Collect(self, role, message, priority is not None, pending)
 
     def partials(
-        self, role: int, mirrors: np.ndarray, totals: np.ndarray, active: np.ndarray | None
+        self, role: int, mirrors: np.ndarray, totals: np.ndarray | Rows, active: np.ndarray | None
     ) -> Partials:
         """Begin to send *totals* of the active *mirrors* (ascending local ids) to their masters.
 
@@ -158,13 +159,19 @@ class Exchange:
         for p, (lo, hi) in self._mirrors[role].items():
             first, last = np.searchsorted(mirrors, [lo, hi])
             if first < last:
+                if isinstance(totals, Rows):
+                    rows = encode_rows(totals, np.arange(first, last, dtype=np.int32))
+                    outgoing[p] = np.concatenate(rows)
+                    continue
                 outgoing[p] = totals[first:last].view(np.uint8)
         expected = {}
         for p, ids in self._owned[role].items():
             chosen = ids if active is None else ids[pack.chosen_positions(ids, active)]
             if chosen.size:
                 expected[p] = chosen
-        return Partials(expected, totals.dtype, self.comm.begin(outgoing, sorted(expected), _TAG_PARTIALS))
+        dtype = totals.data.dtype if isinstance(totals, Rows) else totals.dtype
+        lists = isinstance(totals, Rows)
+        return Partials(expected, dtype, lists, self.comm.begin(outgoing, sorted(expected), _TAG_PARTIALS))
 
 
 class Spread:
@@ -184,6 +191,10 @@ class Spread:
                     continue
                 ids, offset = decode_choice(data, offset, *bounds)
                 for values in section.fields:
+                    if isinstance(values, Rows):
+                        *lists, offset = decode_rows(data, offset, ids.size, values.data.dtype)
+                        values.unpack(ids, *lists)
+                        continue
                     size = ids.size * pack.row_bytes(values)
                     if ids.size == bounds[1] - bounds[0]:
                         rows = values[bounds[0] : bounds[1]].reshape(-1)
@@ -226,12 +237,19 @@ class Collect:
 class Partials:
     """Partial sums under way from mirrors to masters."""
 
-    def __init__(self, expected: dict[int, np.ndarray], dtype: np.dtype, pending: Pending) -> None:
-        self._expected, self._dtype, self._pending = expected, dtype, pending
+    def __init__(
+        self, expected: dict[int, np.ndarray], dtype: np.dtype, lists: bool, pending: Pending
+    ) -> None:
+        self._expected, self._dtype, self._lists, self._pending = expected, dtype, lists, pending
 
-    def end(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return (masters, their partial sums) of each peer, in rank order."""
+    def end(self) -> list[tuple[np.ndarray, Any]]:
+        """Return (masters, their partial sums) of each peer, in rank order; of lists (lengths, values)."""
         came = self._pending.end()
+        if self._lists:
+            return [
+                (ids, decode_rows(came[p], 0, ids.size, self._dtype)[:2])
+                for p, ids in sorted(self._expected.items())
+            ]
         return [(self._expected[p], came[p].view(self._dtype)) for p in sorted(self._expected)]
 
 
@@ -255,11 +273,16 @@ def encode_choice(positions: np.ndarray | None, n: int) -> list[np.ndarray]:
     return [np.array([BITMAP, positions.size], np.int64).view(np.uint8), bits]
 
 
-def encode(ids: np.ndarray, chosen: np.ndarray | None, fields: Sequence[np.ndarray]) -> list[np.ndarray]:
+def encode(
+    ids: np.ndarray, chosen: np.ndarray | None, fields: Sequence[np.ndarray | Rows]
+) -> list[np.ndarray]:
     """Return the bytes of one section: which of *ids* (positions *chosen*), and each field's values."""
     parts = encode_choice(chosen, ids.size)
     concerned = ids if chosen is None else ids[chosen]
     for values in fields:
+        if isinstance(values, Rows):
+            parts += encode_rows(values, concerned)
+            continue
         size = concerned.size * pack.row_bytes(values)
         data = np.empty(_padded(size), np.uint8)
         data[size:] = 0

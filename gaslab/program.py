@@ -16,6 +16,12 @@ from gaslab.chance import integers as integers
 from gaslab.chance import normal as normal
 from gaslab.chance import uniform as uniform
 from gaslab.errors import UsageError, nearest
+from gaslab.lists import List as List
+from gaslab.lists import Ragged as Ragged
+from gaslab.lists import SortedSet as SortedSet
+from gaslab.lists import common as common
+from gaslab.lists import mex as mex
+from gaslab.lists import mode as mode
 from gaslab.nobody import Nobody
 from gaslab.phases import Phase as Phase
 

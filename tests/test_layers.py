@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = [
     {"errors", "nobody", "version"},
     {"launch", "failure", "comm"},
-    {"annotations", "chance", "phases", "program"},
+    {"annotations", "lists", "chance", "phases", "program"},
     {"compiler"},
-    {"ingest", "partition", "localgraph", "sources", "graph", "reading",
+    {"ingest", "partition", "localgraph", "sources", "graph", "reading", "ragged",
      "operations", "transform", "derive", "vertextable", "vertexset", "replicas", "exchange"},
     {"tables", "result", "writers"},
     {"engine"},
@@ -102,7 +102,7 @@ def test_kernels_import_nothing_from_gaslab() -> None:
 
 
 def test_program_and_compiler_need_no_numpy_kernel_or_mpi() -> None:
-    names = ("errors", "nobody", "annotations", "chance", "phases", "program", "compiler")
+    names = ("errors", "nobody", "annotations", "chance", "lists", "phases", "program", "compiler")
     modules = [m for m in MODULES if layer(m) in names]
     check = (
         "import sys\n"

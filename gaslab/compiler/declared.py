@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeGuard
 
 # storage type -> (expression type, C type, bytes)
 STORAGE: dict[str, tuple[str, str, int]] = {
@@ -20,6 +21,9 @@ STORAGE: dict[str, tuple[str, str, int]] = {
     "bool": ("bool", "uint8_t", 1),
     "id": ("id", "int64_t", 8),
 }
+# A list (or sorted set) of a storage type is a type of its own, for fields, totals and expressions alike.
+LIST_KINDS = ("list", "set")
+STORAGE |= {f"{k}:{name}": (f"{k}:{name}", "gl_list", 16) for name in tuple(STORAGE) for k in LIST_KINDS}
 WIDE = {"float": "float64", "int": "int64", "bool": "bool", "id": "id"}  # expression -> storage type
 
 
@@ -41,6 +45,16 @@ Type = str | Array
 def element_of(kind: Type) -> str:
     """Return the type of the elements of an array type, a scalar type itself."""
     return kind.element if isinstance(kind, Array) else kind
+
+
+def is_list(kind: Type) -> TypeGuard[str]:
+    """Return whether a type is that of lists or sorted sets: ``"list:int64"``, ``"set:id"``."""
+    return isinstance(kind, str) and ":" in kind
+
+
+def element_storage(kind: Type) -> str:
+    """Return the storage type of the elements of a list type; nothing for other types."""
+    return kind.partition(":")[2] if isinstance(kind, str) else ""
 
 
 class Required(Enum):
@@ -84,7 +98,10 @@ class Variable:
 
 @dataclass(frozen=True)
 class Combiner:
-    """A commutative, associative operation on one storage type: ``sum prod min max bitor``."""
+    """A commutative, associative operation on one storage type: ``sum prod min max bitor``.
+
+    ``list`` and ``set`` collect values of that type; only a gather has these.
+    """
 
     op: str
     storage: str
@@ -92,6 +109,15 @@ class Combiner:
     @property
     def type(self) -> str:
         return STORAGE[self.storage][0]
+
+    @property
+    def collects(self) -> bool:
+        return self.op in LIST_KINDS
+
+    @property
+    def total(self) -> str:
+        """The type of what the values combine to."""
+        return f"{self.op}:{self.storage}" if self.collects else self.type
 
 
 @dataclass(frozen=True)

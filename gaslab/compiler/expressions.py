@@ -223,10 +223,31 @@ class Draw:
     site: int = -1
 
 
+@dataclass(frozen=True)
+class NoList:
+    """``[]``, of any list type."""
+
+    type: str
+
+
+@dataclass(frozen=True)
+class ListWord:
+    """What is asked of a list, its last argument, or of two.
+
+    function: ``len(x)``, ``item(i, x)`` (may fault), ``in(value, x)``, ``common(a, b)``, ``mode(x)``
+    (may fault) and ``mex(x)``.
+    """
+
+    function: str
+    arguments: tuple[Expr, ...]
+    type: str
+    site: int = -1
+
+
 Expr = (
     Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local | Unary
     | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
-    | Reduce | PartOf
+    | Reduce | PartOf | NoList | ListWord
 )  # fmt: skip
 
 

@@ -5,7 +5,8 @@ FAULTS = {
     2: "a value outside the range of the type it is stored in; widen the field, or clip the value",
     3: "a shift by less than 0 or more than 63 bits",
     4: "range() with step 0",
-    5: "an index outside the vector or matrix",
+    5: "an index outside the vector, matrix or list",
     6: "a matrix that cannot be solved: it is singular, or for solve_spd not positive definite",
+    7: "the mode of an empty list; test len(x) first",
     9: "gl.integers(n) with n below 1; test n first",
 }

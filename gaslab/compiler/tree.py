@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from gaslab.compiler.declared import LIST_KINDS as LIST_KINDS
 from gaslab.compiler.declared import RECORD as RECORD
 from gaslab.compiler.declared import REQUIRED as REQUIRED
 from gaslab.compiler.declared import STORAGE as STORAGE
@@ -26,6 +27,8 @@ from gaslab.compiler.declared import Site as Site
 from gaslab.compiler.declared import Type as Type
 from gaslab.compiler.declared import Variable as Variable
 from gaslab.compiler.declared import element_of as element_of
+from gaslab.compiler.declared import element_storage as element_storage
+from gaslab.compiler.declared import is_list as is_list
 from gaslab.compiler.expressions import Aggregate as Aggregate
 from gaslab.compiler.expressions import Binary as Binary
 from gaslab.compiler.expressions import Call as Call
@@ -41,8 +44,10 @@ from gaslab.compiler.expressions import Expr as Expr
 from gaslab.compiler.expressions import Forward as Forward
 from gaslab.compiler.expressions import Global as Global
 from gaslab.compiler.expressions import Index as Index
+from gaslab.compiler.expressions import ListWord as ListWord
 from gaslab.compiler.expressions import Local as Local
 from gaslab.compiler.expressions import Logical as Logical
+from gaslab.compiler.expressions import NoList as NoList
 from gaslab.compiler.expressions import Param as Param
 from gaslab.compiler.expressions import PartOf as PartOf
 from gaslab.compiler.expressions import Reduce as Reduce
@@ -177,6 +182,8 @@ Stmt = (
 @dataclass(frozen=True)
 class Function:
     """One method or helper. `locals` maps each local to its type, parameters included.
+
+    A `Return` without a value leaves its edge out of a gather that collects.
 
     `parameters` are (name, type): a helper's scalars in order; of apply those it takes of ``total``
     and ``message``, by these names whatever the user calls them; of other methods none.

@@ -51,6 +51,11 @@ def narrow(storage: str, value: Any) -> Any:
     """Return *value* as it comes back from a field of this storage type."""
     if storage == "id":
         return value
+    kind, _, element = storage.partition(":")
+    if element:
+        if kind == "list":
+            return [narrow(element, x) for x in value]
+        return sorted({narrow(element, x) for x in value})
     if storage == "bool":
         return bool(value)
     if storage == "float64":
@@ -248,7 +253,12 @@ _MATH |= {
     math.gamma: _ieee(_gamma), math.lgamma: _ieee(_lgamma), math.atanh: _ieee(_atanh),
     math.floor: _whole(math.floor), math.ceil: _whole(math.ceil), math.trunc: _whole(math.trunc),
 }  # fmt: skip
-_BUILTINS: dict[str, Any] = {"int": _int, "float": lambda x=0.0: Float(x), "range": _range}
+_BUILTINS: dict[str, Any] = {
+    "int": _int,
+    "float": lambda x=0.0: Float(x),
+    "range": _range,
+    "len": lambda x: number(len(x)),
+}
 
 
 class _MathModule:

@@ -11,7 +11,7 @@ import numpy as np
 from gaslab.chance import Draw
 from gaslab.compiler.parse.convert import named
 from gaslab.compiler.sides import WRITTEN, conflict
-from gaslab.compiler.tree import Tree, Variable
+from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.chance import Starts
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError, nearest
@@ -132,7 +132,7 @@ def bind_vertex_fields(
         if (
             column is not None
             and column in graph.vertex_columns
-            and not (variable.shape or variable.storage == "id")
+            and not (variable.shape or variable.storage == "id" or is_list(variable.storage))
         ):
             found[variable.name] = converted(graph.vertex_columns[column], variable, column)
             said.append(f"{variable.name} = vertex column {column!r}")

@@ -33,7 +33,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Combiner:
-    """``Sum``, ``Min`` or ``Max`` over one storage type."""
+    """``Sum``, ``Min``, ``Max``, ``List`` or ``SortedSet`` over one storage type."""
 
     op: str
     storage: str
@@ -41,6 +41,8 @@ class Combiner:
     @property
     def identity(self) -> Any:
         """What combining nothing gives."""
+        if self.op in ("list", "set"):
+            return []
         if self.op in ("sum", "count", "bitor", "prod"):
             return narrow(self.storage, int(self.op == "prod"))
         if self.op in ("any", "all"):
@@ -55,7 +57,10 @@ class Combiner:
         return number(-math.inf if low else math.inf)
 
     def add(self, a: Any, b: Any) -> Any:
-        """Combine the total *a* with one more value."""
+        """Combine the total *a* with one more value; None adds nothing to a list."""
+        if self.op in ("list", "set"):
+            more = [] if b is None else [narrow(self.storage, b)]
+            return in_order({*a, *more} if self.op == "set" else [*a, *more])
         b = narrow(self.storage, b)
         if self.op in ("sum", "count"):
             return narrow(self.storage, a + b)
@@ -66,12 +71,20 @@ class Combiner:
         return (b if b < a else a) if self.op == "min" else (b if b > a else a)
 
 
+def in_order(values: Any) -> list[Any]:
+    """Return values in ascending order: nan last, -0.0 before 0.0."""
+    of_floats = any(isinstance(x, float) for x in values)
+    return sorted(values, key=(lambda x: (x != x, x, math.copysign(1, x))) if of_floats else None)
+
+
 def storage_of(annotation: Any) -> str:
     """Return the storage type that an annotation names."""
-    for mark in getattr(annotation, "__metadata__", ()):
+    marks = getattr(annotation, "__metadata__", ())
+    kind = "".join(f"{mark.kind}:" for mark in marks if isinstance(mark, words.Ragged))
+    for mark in marks:
         if isinstance(mark, words.Storage):
-            return mark.name
-    return _STORAGE[getattr(annotation, "__origin__", annotation)]
+            return kind + mark.name
+    return kind + _STORAGE[getattr(annotation, "__origin__", annotation)]
 
 
 def fields_of(cls: type, base: type, program: words.VertexProgram) -> dict[str, Field]:
@@ -82,7 +95,8 @@ def fields_of(cls: type, base: type, program: words.VertexProgram) -> dict[str, 
 def _field(cls: type, name: str, annotation: Any, program: words.VertexProgram) -> Field:
     said = getattr(cls, name, None)
     if not isinstance(said, words.Field):
-        return Field(storage_of(annotation), getattr(cls, name, 0), not hasattr(cls, name))
+        storage = storage_of(annotation)
+        return Field(storage, getattr(cls, name, () if ":" in storage else 0), not hasattr(cls, name))
     shape = tuple(getattr(program, n) if isinstance(n, str) else n for n in said.shape)
     storage = storage_of(said.dtype or float) if shape else storage_of(annotation)
     return Field(storage, said.init, storage == "id", shape)
@@ -105,6 +119,8 @@ def combiner_of(
             {n: (Combiner(_op(annotation, n, annotations[n]), f.storage), f) for n, f in fields.items()}
         )
     for mark in getattr(annotation, "__metadata__", ()):
+        if isinstance(mark, words.Ragged):
+            return Combiner(mark.kind, storage_of(annotation).partition(":")[2])
         if isinstance(mark, words.Combine):
             return Combiner(mark.op, storage_of(annotation))
     place = "its result" if name == "return" else f"the parameter {name!r}"

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.chance import Draw
-from gaslab.compiler.tree import Tree, Variable
+from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.bind import converted
 from gaslab.engine.chance import Starts
+from gaslab.engine.lists import given_lists
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.sides import right
@@ -26,7 +27,7 @@ def bind_given(
     graph: Graph,
     given: Mapping[str, Any] | Result | None,
     starts: Starts,
-) -> dict[str, np.ndarray]:
+) -> dict[str, Any]:
     """Return the given vertex values, by field, for this rank's masters (collective).
 
     *given* maps fields to values: a dict or pandas Series by vertex id (other vertices keep the
@@ -50,7 +51,9 @@ def bind_given(
     return found
 
 
-def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> np.ndarray:
+def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> Any:
+    if is_list(variable.storage):
+        return given_lists(variable, data, graph)
     masters = graph.local.gid[: graph.local.num_masters]
     if isinstance(data, Result):
         table, name = data.vertices, variable.name

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.parse import parse_phases
+from gaslab.compiler.tree import Tree, element_storage, is_list
 from gaslab.engine.bind import (
     bind_edge_fields,
     bind_parameters,
@@ -18,11 +19,13 @@ from gaslab.engine.bind import (
 )
 from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
+from gaslab.engine.lists import GivenLists
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.reference import ReferenceResult, run_reference
 from gaslab.engine.start import Start, bind_start
 from gaslab.engine.state import dtype_of
 from gaslab.result import OUTSIDE, Result
+from gaslab.tables import objects
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -60,7 +63,6 @@ def run_on_graph(
     src, dst = (_on_root(graph, part) for part in graph.edges())
     edge_values = [_on_root(graph, values) for values in edge_fields]
     order = _on_root(graph, masters)
-    starts = {name: _on_root(graph, values) for name, values in given.items()}
     began_with: Any = None
     if beginners is not None:
         began_with = [ids[g] for g in beginners.gids.tolist()]
@@ -69,6 +71,9 @@ def run_on_graph(
             told = [ids[g] for g in told] if tree.message and tree.message.storage == "id" else told
             began_with = dict(zip(began_with, told, strict=True))
     begins = {name: _on_root(graph, values) for name, values in columned.items()}
+    listed = {name: values for name, values in given.items() if isinstance(values, GivenLists)}
+    starts = {name: _on_root(graph, values) for name, values in given.items() if name not in listed}
+    starts |= {name: _lists_on_root(graph, tree, name, values, ids) for name, values in listed.items()}
     built = time.perf_counter()
 
     def run() -> ReferenceResult:
@@ -97,6 +102,9 @@ def run_on_graph(
     vertices = {}
     for v in tree.vertex_fields:
         values = [answer.vertices[v.name][ids[g]] for g in masters.tolist()]
+        if is_list(v.storage):
+            vertices[v.name] = objects(values)  # in the user's ids already
+            continue
         if v.storage == "id":
             # Min and Max over nobody are no vertex; in a result that is what lies outside all ids.
             values = [position.get(x, x if isinstance(x, int) else OUTSIDE) for x in values]
@@ -128,6 +136,17 @@ def _ids(graph: Graph) -> list[Any]:
         return list(range(graph.num_vertices))
     ids = graph.ids.lookup(np.arange(graph.num_vertices, dtype=np.int64))
     return list(ids.tolist())
+
+
+def _lists_on_root(graph: Graph, tree: Tree, name: str, given: GivenLists, ids: list[Any]) -> np.ndarray:
+    """Return all ranks' given lists of a field on rank 0, as the program sees them."""
+    storage = next(v.storage for v in tree.vertex_fields if v.name == name)
+    values = _on_root(graph, given.values).tolist()
+    if element_storage(storage) == "id":
+        values = [ids[x] for x in values]
+    lengths = _on_root(graph, given.lengths).tolist()
+    ends = np.cumsum(lengths, dtype=np.int64).tolist()
+    return objects([values[end - n : end] for n, end in zip(lengths, ends, strict=True)])
 
 
 def _on_root(graph: Graph, part: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from gaslab._kernels import frontier, sweep
 from gaslab.compiler.faults import FAULTS
 from gaslab.compiler.tree import Tree
 from gaslab.engine.aggregates import Aggregates
+from gaslab.engine.lists import Scratch
 from gaslab.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Phases:
         self.fault: tuple[int, int, int, int] | None = None
         self._compiled = compiled
         self.aggregates = Aggregates(self.tree, graph)
+        self._scratch = Scratch(self.tree, view, graph, threads)
+        view.scratch = self._scratch.table
 
     # ---- running -----------------------------------------------------------------------------------
 

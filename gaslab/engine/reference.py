@@ -39,7 +39,7 @@ from gaslab.engine.turns import turns_of
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound, nearest
 
 _NOT_THE_USERS = (
-    *(__file__, arithmetic.__file__, plain_chance.__file__, chance.__file__),
+    *(__file__, arithmetic.__file__, plain_chance.__file__, chance.__file__, words.mode.__code__.co_filename),
     *(reference_arrays.__file__, words.__file__, os.path.dirname(np.__file__)),
 )
 
@@ -193,9 +193,9 @@ class _Edge:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of the language as Python's own, an array as lists of them."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
+    """Return a number of the language as Python's own, an array or a list as lists of them."""
+    if isinstance(value, (list, np.ndarray)):
+        return [_plain(x) for x in value] if isinstance(value, list) else value.tolist()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     return float(value) if isinstance(value, float) else int(value)
@@ -488,10 +488,10 @@ class _Run:
         before = drawing.set(self.chance.draw)
         try:
             return (function or self.turn.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
-        except (Fault, ZeroDivisionError, np.linalg.LinAlgError) as fault:
+        except (Fault, ZeroDivisionError, IndexError, np.linalg.LinAlgError) as fault:
             frames = traceback.extract_tb(fault.__traceback__)
             user = next(f for f in reversed(frames) if not f.filename.startswith(_NOT_THE_USERS))
-            fault = fault if isinstance(fault, (Fault, ZeroDivisionError)) else Fault(SINGULAR)
+            fault = fault if isinstance(fault, (Fault, ZeroDivisionError, IndexError)) else Fault(SINGULAR)
             raise ExecutionError(
                 f"{user.filename}:{user.lineno}: {self.cls.__name__} failed at vertex {v.id} in superstep "
                 f"{self.superstep_number}: {fault}\n    {user.line}"

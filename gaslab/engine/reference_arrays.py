@@ -14,7 +14,7 @@ from gaslab.errors import ProgramError
 
 _WIDE = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 SINGULAR = "a matrix that cannot be solved: it is singular, or for solve_spd not positive definite"
-OUTSIDE = "an index outside the vector or matrix"
+OUTSIDE = "an index outside the vector, matrix or list"
 
 
 class Row(np.ndarray):

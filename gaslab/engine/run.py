@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab import launch
 from gaslab.compiler import compile_phases
+from gaslab.engine import lists
 from gaslab.engine.bind import (
     bind_edge_fields,
     bind_parameters,
@@ -148,11 +149,10 @@ def run(
         program, graph, engine, seed, threads, state.superstep, converged, state.updates,
         bytes_sent, {"build": built - began, "compute": computed - built},
     )  # fmt: skip
-    masters = graph.local.num_masters
     result = Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},
-        {v.name: state.fields[k][:masters] for k, v in enumerate(tree.vertex_fields)},
+        lists.answers(graph, tree, state.fields),
         {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in written},
         metrics, history, converged, state.superstep, on,
     )  # fmt: skip

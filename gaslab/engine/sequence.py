@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler import Compiled
+from gaslab.engine import lists
 from gaslab.engine.chance import Starts
 from gaslab.engine.phases import Phases
 from gaslab.engine.start import Beginners
@@ -55,14 +56,15 @@ class Sequence:
         self.state: RunState
 
     def prepare(
-        self, params: list[Any], edges: list[np.ndarray], given: dict[str, np.ndarray], starts: Starts,
+        self, params: list[Any], edges: list[np.ndarray], given: dict[str, Any], starts: Starts,
         threads: int, columns: dict[str, np.ndarray],
     ) -> None:  # fmt: skip
         """Make ready to run: bind every phase to the graph and to one state."""
         exchange = Exchange(self.graph.local, self.graph.comm)
+        rooms = lists.rooms(tuple(one.tree for one in self.compiled), self.graph, given)
         for one in self.compiled:
             first = self._engines[0].state if self._engines else None
-            state = RunState.create(one.tree, self.graph, edges, starts, first)
+            state = RunState.create(one.tree, self.graph, edges, starts, first, rooms)
             bits = 0
             if first is None:
                 state.give(columns)

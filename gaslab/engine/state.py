@@ -12,9 +12,10 @@ import numpy as np
 from gaslab._kernels import frontier, sweep
 from gaslab.chance import Draw
 from gaslab.compiler.emit.names import by_source
-from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree
+from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
 from gaslab.engine.chance import Starts
 from gaslab.program import ALL
+from gaslab.ragged import Rows
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -66,8 +67,8 @@ class RunState:
     """The state of one run on one rank; every array is indexed by local id unless it says so."""
 
     tree: Tree
-    fields: list[np.ndarray]  # one per vertex field
-    next_fields: list[np.ndarray]  # the same arrays, except where a gather reads what apply writes
+    fields: list[Any]  # an array per vertex field, Rows per list field
+    next_fields: list[Any]  # the same arrays, except where a gather reads what apply writes
     edge_fields: list[np.ndarray]  # by edge slot
     active: np.ndarray  # uint8
     active_bits: np.ndarray  # uint64, written only before a pull that needs it
@@ -83,23 +84,31 @@ class RunState:
     updates: int = 0  # vertices applied on all ranks
     entered: int = 0  # the superstep at which the phase began
     fresh: dict[str, int] = dataclasses.field(default_factory=dict)  # field -> mirrors that have it, by role
-    spare: dict[int, list[np.ndarray]] = dataclasses.field(default_factory=dict)  # both buffers of a field
+    spare: dict[int, list[Any]] = dataclasses.field(default_factory=dict)  # both buffers of a field
 
     @classmethod
     def create(
         cls, tree: Tree, graph: Graph, edge_fields: list[np.ndarray], starts: Starts | None = None,
-        first: RunState | None = None,
+        first: RunState | None = None, rooms: Mapping[str, np.ndarray] | None = None,
     ) -> RunState:  # fmt: skip
-        """Allocate the state with every field at its start, or share that of the *first* phase."""
+        """Allocate the state with every field at its start, or share that of the *first* phase.
+
+        *rooms* is what list fields can need.
+        """
         n = graph.local.num_local
-        fields, next_fields = [], []
+        fields: list[Any] = []
+        next_fields: list[Any] = []
         spare = first.spare if first else {}
         for k, variable in enumerate(tree.vertex_fields):
-            dtype = dtype_of(variable.storage)
+            values: Any
+            dtype = dtype_of(element_storage(variable.storage) or variable.storage)
             default: Any = 0 if variable.required else variable.default
             shape = (n, *variable.shape)
             if first:
                 values = first.fields[k]
+            elif is_list(variable.storage):
+                assert rooms is not None
+                values = Rows(rooms[variable.name], dtype)
             elif isinstance(default, Draw):
                 assert starts is not None
                 values = starts.of_vertices(default, k, dtype, variable.shape)
@@ -130,14 +139,18 @@ class RunState:
             spare=spare,
         )  # fmt: skip
 
-    def give(self, masters_values: Mapping[str, np.ndarray]) -> int:
+    def give(self, masters_values: Mapping[str, Any]) -> int:
         """Write given values of masters into their fields; return the bit set of the given fields."""
         bits = 0
         for k, variable in enumerate(self.tree.vertex_fields):
             if variable.name in masters_values:
                 values = masters_values[variable.name]
-                self.fields[k][: len(values)] = values
                 bits |= 1 << k
+                if isinstance(self.fields[k], Rows):
+                    ids = np.arange(values.lengths.size, dtype=np.int32)
+                    self.fields[k].unpack(ids, values.lengths, values.values)
+                    continue
+                self.fields[k][: len(values)] = values
         self.stale(masters_values, 0)
         return bits
 

@@ -8,11 +8,13 @@ order: partial sums and messages are combined in rank order, aggregates in block
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels import pack
+from gaslab.engine import lists
 from gaslab.engine.additive import Additive
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.phases import Phases
@@ -22,6 +24,7 @@ from gaslab.engine.state import RunState, set_by_source, total_dtype
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL, IN
+from gaslab.ragged import Rows
 
 
 @dataclass
@@ -206,7 +209,9 @@ class Synchronous:
 
     def _gather(self, frontier: Frontier, aggregate: bool) -> None:
         phases, view, mask = self.phases, self.view, self.view.gather_edges
-        dtype = total_dtype(self.tree.gather)  # type: ignore[arg-type]
+        combiner = self.tree.gather
+        assert combiner is not None
+        dtype = total_dtype(combiner)
         active = None if frontier.everywhere else self.state.active
         mirrors, boundary = self._gather_mirrors, self._boundary
         ways = self.state.gather_way
@@ -219,12 +224,16 @@ class Synchronous:
             mirrors = told[mask]
             boundary = boundary[pack.chosen_positions(boundary, active)]
 
-        partial = np.empty(mirrors.size, dtype)
+        partial: Any = np.empty(mirrors.size, dtype)
+        if combiner.collects:
+            partial = lists.partial_rows(view, mirrors, dtype)
         view.total = partial
         phases.over("gl_gather", mirrors, mask)
         sent = self.exchange.partials(mask, mirrors, partial, active)
 
-        total = np.empty(boundary.size, dtype)
+        total: Any = np.empty(boundary.size, dtype)
+        if combiner.collects:  # room for the parts of other ranks too
+            total = Rows(lists.degrees(self.local, mask)[boundary], dtype)
         view.total = total
         phases.over("gl_gather", boundary, mask)
         view.skip = self._is_boundary if self._boundary.size else None
@@ -232,6 +241,9 @@ class Synchronous:
 
         self._position[boundary] = np.arange(boundary.size, dtype=np.int32)
         for masters, incoming in sent.end():
+            if combiner.collects:
+                total.append(self._position[masters], *incoming)
+                continue
             view.incoming = incoming
             phases.over("gl_combine", self._position[masters])
         phases.over("gl_apply", boundary, aggregate=aggregate)
@@ -250,7 +262,9 @@ class Synchronous:
             self.view.vertex, self.view.vertex_next = state.fields, state.next_fields
             return
         for current, following in zip(state.fields, state.next_fields, strict=True):
-            if current is not following and frontier.ids is not None:
+            if isinstance(current, Rows) and current is not following:
+                following.copy_to(current, frontier.ids)
+            elif current is not following and frontier.ids is not None:
                 changed = np.empty((frontier.ids.size, *current.shape[1:]), current.dtype)
                 pack.take(following, frontier.ids, changed)
                 pack.put(current, frontier.ids, changed)

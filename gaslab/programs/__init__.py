@@ -4,9 +4,12 @@ The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand 
 """
 
 from gaslab.programs.bfs import Levels, Tree
+from gaslab.programs.cdlp import LabelPropagation
+from gaslab.programs.clustering import Clustering, DirectedClustering
 from gaslab.programs.components import Components
 from gaslab.programs.degrees import Degrees
 from gaslab.programs.diameter import Reach
+from gaslab.programs.directed_triangles import DirectedTriangles, LocalClustering
 from gaslab.programs.distances import NearestSource
 from gaslab.programs.hits import HITS
 from gaslab.programs.jacobi import Jacobi
@@ -23,16 +26,22 @@ from gaslab.programs.pagerank_variants import (
 )
 from gaslab.programs.sssp import ShortestPaths
 from gaslab.programs.strong_components import StrongComponents
+from gaslab.programs.triangles import TriangleCount, Triangles
 
 __all__ = [
     "HITS",
     "BeliefPropagation",
+    "Clustering",
     "Components",
     "Cores",
     "Degrees",
+    "DirectedClustering",
+    "DirectedTriangles",
     "IndependentSet",
     "Jacobi",
+    "LabelPropagation",
     "Levels",
+    "LocalClustering",
     "NearestSource",
     "OutWeight",
     "PageRank",
@@ -43,5 +52,7 @@ __all__ = [
     "SignalPageRank",
     "StrongComponents",
     "Tree",
+    "TriangleCount",
+    "Triangles",
     "UnnormalizedPageRank",
 ]

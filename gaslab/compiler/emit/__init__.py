@@ -16,6 +16,7 @@ from gaslab.compiler.emit import (
     chance,
     context,
     gather,
+    lists,
     phases,
     pull,
     records,
@@ -43,6 +44,7 @@ def emit(tree: Tree) -> str:
     if isinstance(tree.gather, RecordCombiner):
         methods = records.struct(tree.gather) + methods
     helpers = FAULTS + helpers_for(bound + methods + ranges) + chance.helpers(tree)
+    helpers += lists.helpers(methods + ranges)
     text = abi() + (chance.header() if tree.draws else "") + HEAD + bound + helpers + methods + ranges
     return _with_line_numbers(text)
 
@@ -57,6 +59,8 @@ def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
     head = arrays.head(function, f"gl_do_{name}", f"gl_context *c, {vertex} *n{more}")
     if name == "gather" and isinstance(tree.gather, RecordCombiner):
         head = head[:-1] + ", gl_total *t)"
+    elif name == "gather" and tree.gather is not None and tree.gather.collects:
+        head = lists.head(function, f"gl_context *c, {vertex} *n{more}")
     signal, deliver = "gl_signal(w, {at});", ""
     if tree.message is not None:
         c_type = STORAGE[tree.message.storage][1]
@@ -82,6 +86,8 @@ def _methods(tree: Tree) -> list[str]:
             texts.append(_function(*visit.method(tree)))
             continue
         more = edge if name == "gather" else phases.near_arguments(tree, "apply") if name == "apply" else ""
+        if name == "gather" and tree.gather is not None and tree.gather.collects:
+            more += f", {STORAGE[tree.gather.storage][1]} *place"
         texts.append(_method(tree, function, name, more))
     for k, a in enumerate(tree.aggregators):
         name = aggregate_name(tree, k)

@@ -7,7 +7,7 @@ vertex, its values in registers), `x` (the far vertex, a local id) and `e` (the 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit import chance
+from gaslab.compiler.emit import chance, lists
 from gaslab.compiler.emit.arrays import ArrayBody, declaration, row
 from gaslab.compiler.emit.names import (
     C_TYPE,
@@ -45,6 +45,10 @@ class Body(ArrayBody):
     ) -> None:  # fmt: skip
         self.tree, self.function, self.near = tree, function, near
         self.signal, self.deliver, self.row = signal, deliver, row
+        gather = tree.gather if function.name == "gather" else None
+        self.collects = gather.storage if gather is not None and gather.collects else ""
+        marked = lists.marked_field(tree) if gather is not None and not gather.collects else None
+        self.marked = None if marked is None else f"n->{field_name(tree, marked)}"
         self.lines: list[str] = []
         self.depth = 1
         self.loops = 0
@@ -60,7 +64,7 @@ class Body(ArrayBody):
             self.put(begin)
         self.block(self.function.body)
         if isinstance(self.function.returns, str):
-            self.put("return 0;")
+            self.put("return (gl_list){0};" if t.is_list(self.function.returns) else "return 0;")
         return "".join(self.lines)
 
     # ---- statements ----------------------------------------------------------------------------
@@ -105,6 +109,11 @@ class Body(ArrayBody):
             self.put("break;")
         elif isinstance(s, t.Continue):
             self.put("continue;")
+        elif isinstance(s, t.Return) and self.collects:
+            if s.value is None:
+                self.put("return 0;")
+                return
+            self.put(f"{{ *place = {narrowed(self.collects, self.expr(s.value), s.site)}; return 1; }}")
         elif isinstance(s, t.Return):
             self.give_back(s)
         elif isinstance(s, t.Contribute):
@@ -165,6 +174,8 @@ class Body(ArrayBody):
                 self.put(f"*({STORAGE[storage][1]} *)&{place} = {narrowed(storage, value, s.site)};")
                 return
             store = f"n->{field_name(self.tree, target.index)} = {narrowed(storage, value, s.site)};"
+            if t.is_list(storage):
+                store = lists.assign(self.tree, target.index, value)
             if self.function.name == "init":  # a field given by the caller keeps the caller's values
                 store = f"if (!(c->given >> {target.index} & 1)) {store}"
             self.put(store)
@@ -236,6 +247,9 @@ class Body(ArrayBody):
             return f"c->{x.name}"
         if isinstance(x, t.VertexField):
             name = field_name(self.tree, x.index)
+            if t.is_list(x.type) and x.role != self.near:
+                far = "v" if self.function.name == "visit" and x.role == "v" else "x"
+                return lists.read(self.tree, x.index, far)
             return widened(self.tree.vertex_fields[x.index].storage, self.place(x.role, name))
         if isinstance(x, t.VertexAttribute):
             return self.place(x.role, x.name)
@@ -271,6 +285,10 @@ class Body(ArrayBody):
             return f"{helper_name(self.tree, x.index)}(c{arguments})"
         if isinstance(x, t.Draw):
             return chance.draw(x, [self.expr(a) for a in x.arguments])
+        if isinstance(x, t.NoList):
+            return "(gl_list){0}"
+        if isinstance(x, t.ListWord):
+            return lists.word(x, list(map(self.expr, x.arguments)), self.marked)
         return self.call(x)
 
     def binary(self, x: t.Binary) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.emit import chance
+from gaslab.compiler.emit import chance, lists
 from gaslab.compiler.emit.arrays import member
 from gaslab.compiler.emit.names import (
     ATTRIBUTES,
@@ -14,7 +14,7 @@ from gaslab.compiler.emit.names import (
     field_name,
     param_name,
 )
-from gaslab.compiler.tree import STORAGE, Tree, element_of
+from gaslab.compiler.tree import STORAGE, Tree, element_of, is_list
 
 POSITIONS = {"in_begin": "int64_t", "out_begin": "int64_t",
              "in_neighbor": "int32_t", "out_neighbor": "int32_t", "out_slot": "int32_t"}  # fmt: skip
@@ -33,7 +33,14 @@ def context(tree: Tree) -> str:
         members.append(("const int64_t *", name, f"w->{'gid' if name == 'id' else name}"))
     members += [(f"const {kind} *", name, f"w->{name}") for name, kind in POSITIONS.items()]
     members.append(("const uint64_t *", "active_bits", "w->active_bits"))
+    if lists.uses_lists(tree):
+        members += [("const gl_scratch *", "scratch", "w->scratch"), ("int64_t ", "marked", "0")]
     for k, field in enumerate(tree.vertex_fields):
+        if is_list(field.storage):
+            name = field_name(tree, k)
+            members.append(("gl_rows ", name, f"*(const gl_rows *)w->vertex[{k}]"))
+            members.append(("gl_rows ", name + "_next", f"*(const gl_rows *)w->vertex_next[{k}]"))
+            continue
         members.append((f"const {STORAGE[field.storage][1]} *", field_name(tree, k), f"w->vertex[{k}]"))
     for k, field in enumerate(tree.edge_fields):
         members.append((f"{STORAGE[field.storage][1]} *", edge_name(tree, k), f"w->edge[{k}]"))
@@ -51,8 +58,12 @@ def context(tree: Tree) -> str:
         members.append((f"{C_TYPE[kind]} ", aggregate_name(tree, k), f"w->aggregate[{k}].{MEMBER[kind]}"))
     members += chance.STATE if tree.draws else ()
     values = [member(f, field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]
+    for k, field in enumerate(tree.vertex_fields):
+        if is_list(field.storage):
+            values.append(f"void *{field_name(tree, k)}_room;")
     lines = "\n    ".join
     return (
+        f"{lists.HEAD if lists.uses_lists(tree) else ''}"
         f"\ntypedef struct {{\n    int64_t code, site{', stopped' * tree.stops};\n    "
         f"{lines(f'{k}{n};' for k, n, _ in members)}\n"
         "} gl_context;\n"

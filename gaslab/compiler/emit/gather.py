@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from gaslab.compiler.emit import lists
 from gaslab.compiler.emit.names import ATTRIBUTES, C_TYPE, combined, constant, field_name, identity, narrowed
 from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load
-from gaslab.compiler.tree import STORAGE, Array, RecordCombiner, Tree
+from gaslab.compiler.tree import STORAGE, Array, RecordCombiner, Tree, is_list
 
 
 def gather_row(tree: Tree) -> str:
@@ -14,6 +15,9 @@ def gather_row(tree: Tree) -> str:
     """
     combiner = tree.gather
     assert combiner is not None
+    if combiner.collects:  # made by `gather`
+        return ""
+    marked = lists.marked_field(tree)
     ways = 4 if combiner.type == "float" else 1
     has_parts = isinstance(combiner, RecordCombiner)
 
@@ -57,11 +61,16 @@ def gather_row(tree: Tree) -> str:
     if ways == 4:
         result = combined(combiner, combined(combiner, "a0", "a1"), combined(combiner, "a2", "a3"))
     first = constant(identity(combiner), combiner.type)
+    mark = ("", "")
+    if marked is not None:
+        mine = field_name(tree, marked)
+        mark = (f"    gl_mark(c, n->{mine});\n", f"    gl_unmark(c, n->{mine});\n")
     declared = ", ".join(f"a{k} = {first}" for k in range(ways))
     return (
         f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
         "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v) {\n"
-        f"    {C_TYPE[combiner.type]} {declared};\n{'    c->stopped = 0;' * tree.stops}\n{''.join(loops)}"
+        f"    {C_TYPE[combiner.type]} {declared};\n{'    c->stopped = 0;' * tree.stops}\n"
+        f"{mark[0]}{''.join(loops)}{mark[1]}"
         f"    return {narrowed(combiner.storage, result, tree.functions['gather'].site)};\n}}\n"
     )
 
@@ -70,7 +79,7 @@ def look_ahead(tree: Tree, names: frozenset[str], neighbor: str) -> str:
     """Return the statements that ask early for what is read of the far vertices (see ``gl_ahead``)."""
     arrays = [(field_name(tree, k), field) for k, field in enumerate(tree.vertex_fields)]
     far = [(name, field.type.size if isinstance(field.type, Array) else 1)
-           for name, field in arrays if field.name in names]  # fmt: skip
+           for name, field in arrays if field.name in names and not is_list(field.storage)]  # fmt: skip
     far += [(name, 1) for name in ATTRIBUTES if name in names]
     if not far:
         return ""
@@ -88,6 +97,10 @@ def gather(tree: Tree) -> str:
     """``gl_gather`` and ``gl_combine``."""
     combiner = tree.gather
     assert combiner is not None
+    if combiner.collects:
+        forward = {way: is_forward(tree, "gather", way == "out") for way in ROWS}
+        loads = load(tree, tree.reads("gather", "v"))
+        return lists.gather(tree, ROWS, forward, VERTEX_LOOP, loads, FAULT_CHECK)
     if isinstance(combiner, RecordCombiner):
         row = "        gl_gather_row(c, w, n, v, (gl_total *)w->total + i);\n"
     else:

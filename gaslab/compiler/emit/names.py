@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 
-from gaslab.compiler.tree import STORAGE, Combiner, Tree
+from gaslab.compiler.tree import STORAGE, Combiner, Tree, is_list
 
 C_TYPE = {"float": "double", "int": "int64_t", "bool": "_Bool", "id": "int64_t"}  # of expressions
+C_TYPE |= {kind: "gl_list" for kind in STORAGE if is_list(kind)}
 MEMBER = {"float": "f", "int": "i", "bool": "i", "id": "i"}  # of gl_scalar
 ATTRIBUTES = ("id", "degree", "in_degree", "out_degree")  # in gl_view `id` is called gid
 INTEGER_RANGE = {
@@ -55,7 +56,7 @@ def helper_name(tree: Tree, index: int) -> str:
 
 def widened(storage: str, expression: str) -> str:
     """Return the C expression of the value that reading *expression* of this storage type yields."""
-    if storage in ("float64", "int64", "id"):
+    if storage in ("float64", "int64", "id") or is_list(storage):
         return expression
     if storage == "bool":
         return f"({expression} != 0)"

@@ -6,7 +6,7 @@ its registers, and loops over its block; the program's methods are inlined into 
 
 from __future__ import annotations
 
-from gaslab.compiler.emit import records
+from gaslab.compiler.emit import lists, records
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.guard import guard
 from gaslab.compiler.emit.names import (
@@ -20,7 +20,7 @@ from gaslab.compiler.emit.names import (
     narrowed,
     widened,
 )
-from gaslab.compiler.tree import STORAGE, Array, Combiner, RecordCombiner, Tree
+from gaslab.compiler.tree import STORAGE, Array, Combiner, RecordCombiner, Tree, is_list
 
 # Each way to walk a vertex's edges: row bounds, neighbour and slot by position p.
 ROWS = {
@@ -75,6 +75,8 @@ def load(
             lines.append(f"n->{name} = ({c_type} *)w->{into}[{k}] + {vertex} * {kind.size};")
             if tree.double_buffered(field.name) and into == "vertex_next":
                 lines.append(f"__builtin_memcpy(n->{name}, {here}, {kind.size} * sizeof({c_type}));")
+        elif field.name in names and is_list(field.storage):
+            lines.append(lists.load(tree, k, vertex))
         elif field.name in names:
             lines.append(f"n->{field_name(tree, k)} = c->{field_name(tree, k)}[{vertex}];")
     lines += [f"n->{name} = c->{name}[{vertex}];" for name in ATTRIBUTES if name in names]
@@ -85,7 +87,9 @@ def load(
 def store(tree: Tree, names: frozenset[str], into: str) -> str:
     """Return the statements that store the named fields of ``n``."""
     return "".join(
-        f"        (({STORAGE[field.storage][1]} *)w->{into}[{k}])[v] = n->{field_name(tree, k)};\n"
+        f"        {lists.store(tree, k, into)}\n"
+        if is_list(field.storage)
+        else f"        (({STORAGE[field.storage][1]} *)w->{into}[{k}])[v] = n->{field_name(tree, k)};\n"
         for k, field in enumerate(tree.vertex_fields)
         if field.name in names and not field.shape
     )
@@ -206,7 +210,9 @@ def apply(tree: Tree) -> str:
     if "total" in takes:
         assert tree.gather is not None
         given = ", (const gl_total *)w->total + i"
-        if not isinstance(tree.gather, RecordCombiner):
+        if tree.gather.collects:
+            given = ", " + lists.totals(tree)[0]
+        elif not isinstance(tree.gather, RecordCombiner):
             c_type = STORAGE[tree.gather.storage][1]
             given = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
     call = f"        gl_do_apply(c, n{near}{given}{message});\n"
@@ -216,6 +222,8 @@ def apply(tree: Tree) -> str:
     if isinstance(tree.gather, RecordCombiner):
         passed = ", &total" if given else ""
         row = "        gl_total total;\n        gl_gather_row(c, w, n, v, &total);\n"
+    elif tree.gather.collects:
+        passed, row = ", total", f"        const gl_list total = {lists.totals(tree)[1]};\n"
     else:
         passed = ", " + widened(tree.gather.storage, "total") if given else ""
         row = f"        const {STORAGE[tree.gather.storage][1]} total = gl_gather_row(c, w, n, v);\n"

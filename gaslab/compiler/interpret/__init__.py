@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from gaslab.compiler.emit.names import identity
-from gaslab.compiler.interpret import numerics, records
+from gaslab.compiler.interpret import lists, numerics, records
 from gaslab.compiler.interpret.body import namespace
 from gaslab.compiler.interpret.chance import Chance
 from gaslab.compiler.tree import RecordCombiner, Tree, element_of
@@ -135,7 +135,11 @@ class Interpreter:
     def _apply(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         with c.totals(self._namespace) as add:
             for i, v in positions:
-                self._apply_one(c, c.load(v), v, self._total(c, i), add)
+                gather = self.tree.gather
+                total = self._total(c, i)
+                if gather is not None and gather.collects:  # the parts of several ranks
+                    total = lists.ordered(total, gather.op)
+                self._apply_one(c, c.load(v), v, total, add)
 
     def _gather_apply(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         with c.totals(self._namespace) as add:
@@ -202,6 +206,8 @@ class Interpreter:
 
     def _row(self, c: _Block, n: list[Any], v: int) -> Any:
         """Return a vertex's accumulator, added up in the order of the compiled one's."""
+        if self.tree.gather is not None and self.tree.gather.collects:
+            return self._collected(c, n, v)
         combine, do = self._namespace["combine_total"], self._namespace["do_gather"]
         combiner = self.tree.gather
         assert combiner is not None
@@ -223,6 +229,16 @@ class Interpreter:
                         break
         total = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3])) if ways == 4 else sums[0]
         return self._namespace["narrow_total"](total)
+
+    def _collected(self, c: _Block, n: list[Any], v: int) -> list[Any]:
+        """Return the list that a vertex gathers here, in ascending order."""
+        do, found = self._namespace["do_gather"], []
+        for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
+            if c.gather_edges & bit:
+                c.forward = bit == OUT
+                found += [y for x, e in row(v) if (y := do(c, n, v, x, e)) is not None]
+        assert self.tree.gather is not None
+        return lists.ordered(found, self.tree.gather.op)
 
     def _combine(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         combiner = self.tree.gather

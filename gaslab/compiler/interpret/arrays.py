@@ -6,6 +6,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.emit.arrays import WIDE_SUM
 
 ZERO = {"float": "0.0", "int": "0", "bool": "False", "id": "0"}
+ZERO |= {kind: "[]" for kind in t.STORAGE if t.is_list(kind)}
 
 
 def zero(kind: t.Type) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.body import ARITHMETIC
 from gaslab.compiler.emit.names import INTEGER_RANGE
-from gaslab.compiler.interpret import chance, numerics
+from gaslab.compiler.interpret import chance, lists, numerics
 from gaslab.compiler.interpret.arrays import PythonArrays, zero
 
 COMBINE = {"sum": "({0} + {1})", "prod": "({0} * {1})", "bitor": "({0} | {1})",
@@ -25,6 +25,8 @@ class PythonBody(PythonArrays):
 
     def __init__(self, tree: t.Tree, function: t.Function, near: str = "v") -> None:
         self.tree, self.function, self.near = tree, function, near
+        gather = tree.gather if function.name == "gather" else None
+        self.collects = gather.storage if gather is not None and gather.collects else ""
         self.lines: list[str] = []
         self.depth = 1
 
@@ -82,6 +84,9 @@ class PythonBody(PythonArrays):
             self.put("break")
         elif isinstance(s, t.Continue):
             self.put("continue")
+        elif isinstance(s, t.Return) and self.collects:
+            value = "None" if s.value is None else narrowed(self.collects, self.expr(s.value), s.site)
+            self.put(f"return {value}")
         elif isinstance(s, t.Return):
             value = "" if s.value is None else f" {self.expr(s.value)}"
             copied = s.value is not None and isinstance(s.value.type, t.Array)
@@ -205,6 +210,11 @@ class PythonBody(PythonArrays):
             return f"helper{x.index}(c{arguments})"
         if isinstance(x, t.Draw):
             return chance.draw(x, ", ".join(map(self.expr, x.arguments)))
+        if isinstance(x, t.NoList):
+            return "[]"
+        if isinstance(x, t.ListWord):
+            site = f", {x.site}" if x.site >= 0 else ""
+            return f"list_{x.function}({', '.join(map(self.expr, x.arguments))}{site})"
         return self.call(x)
 
     def binary(self, x: t.Binary) -> str:
@@ -297,7 +307,7 @@ def _part_combiner(k: int, part: t.Part) -> str:
 
 
 def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | None) -> str:
-    if combiner is None:
+    if combiner is None or combiner.collects:
         return f"combine_{name} = None\n"
     if isinstance(combiner, t.RecordCombiner):
         lines = "".join(_part_combiner(k, part) for k, part in enumerate(combiner.parts))
@@ -315,6 +325,7 @@ def namespace(tree: t.Tree) -> dict[str, Any]:
     names = {name: value for name, value in vars(numerics).items() if not name.startswith("_")}
     for name in set(re.findall(r"\bmath_(\w+)", text)):
         names[f"math_{name}"] = numerics.math_function(name)
+    names |= {f"list_{word}": function for word, function in lists.WORDS.items()}
     names |= {"inf": float("inf"), "nan": float("nan")}
     exec(compile(text, f"<interpreted {tree.name}>", "exec"), names)
     return names

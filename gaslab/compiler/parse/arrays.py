@@ -14,6 +14,7 @@ from typing import Any
 
 from gaslab.compiler.parse.convert import join, named, remedy, widen
 from gaslab.compiler.parse.draws import Draws
+from gaslab.compiler.parse.lists import item
 from gaslab.compiler.tree import (
     RECORD,
     Array,
@@ -31,6 +32,7 @@ from gaslab.compiler.tree import (
     PartOf,
     Stmt,
     VertexField,
+    is_list,
 )
 
 Place = VertexField | EdgeField | Local | PartOf
@@ -224,8 +226,10 @@ class Arrays(Draws):
 
     def value_Subscript(self, node: ast.Subscript) -> Any:
         base = self.value(node.value)
+        if is_list(base.type):
+            return item(self, base, node)
         if not isinstance(base, ArrayValue):
-            raise self.error(node, "only vectors and matrices are indexed; this is a number")
+            raise self.error(node, "only vectors, matrices and lists are indexed; this is a number")
         indices = self.indices(node, base.type)
         if base.place is None:
             indices = tuple(self.kept(index, node) for index in indices)

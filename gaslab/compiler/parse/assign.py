@@ -11,7 +11,18 @@ from gaslab.compiler.parse.arrays import ArrayValue, flat, stored
 from gaslab.compiler.parse.convert import named
 from gaslab.compiler.parse.fields import dimensions_of, storage_of
 from gaslab.compiler.parse.names import ATTRIBUTES
-from gaslab.compiler.tree import STORAGE, Array, Assign, Const, EdgeField, Element, Expr, Stmt, VertexField
+from gaslab.compiler.tree import (
+    STORAGE,
+    Array,
+    Assign,
+    Const,
+    EdgeField,
+    Element,
+    Expr,
+    Stmt,
+    VertexField,
+    is_list,
+)
 from gaslab.errors import ProgramError
 
 _WRITES_VERTEX = ("init", "init_message", "apply", "visit")
@@ -188,6 +199,8 @@ class Assignments(Additive):
         place = place.place if isinstance(place, ArrayValue) else place
         self.reads = reads  # a field that is written is not read by that
         assert isinstance(place, VertexField | EdgeField)
+        if is_list(place.type) and self.name == "visit":
+            raise self.name_error(target, "visit cannot write a list; write it in apply")
         return place
 
     def refused_write(self, target: ast.Attribute, role: str) -> ProgramError | None:

@@ -10,13 +10,25 @@ from types import FunctionType
 from typing import Any
 
 from gaslab import chance
+from gaslab.compiler.parse import lists
 from gaslab.compiler.parse.arrays import ArrayValue
 from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant
 from gaslab.compiler.parse.declare import PHASES
 from gaslab.compiler.parse.frame import MISSING
 from gaslab.compiler.parse.linear import Linear, is_solve_spd, numpy_word
 from gaslab.compiler.parse.names import nearest_only
-from gaslab.compiler.tree import Assign, Binary, Call, CallHelper, Cast, Const, Expr, Local, element_of
+from gaslab.compiler.tree import (
+    Assign,
+    Binary,
+    Call,
+    CallHelper,
+    Cast,
+    Const,
+    Expr,
+    Local,
+    element_of,
+    is_list,
+)
 from gaslab.errors import ProgramError, nearest
 
 _ONE = (
@@ -71,6 +83,12 @@ class Calls(Linear):
             return self.call_draw(node, chance.WORDS[function])
         if is_solve_spd(function):
             return self.call_solve_spd(node)
+        if _found(function, lists.WORDS):
+            return lists.call(self, node, lists.WORDS[function])
+        if function is len and len(node.args) == 1 and not node.keywords:
+            value = self.value(node.args[0])
+            if is_list(value.type):
+                return lists.length(value)
         if isinstance(function, FunctionType):
             return self.call_helper(node, function, None)
         if _found(function, _MATH):

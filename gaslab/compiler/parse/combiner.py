@@ -10,8 +10,9 @@ from typing import Any
 from gaslab import program
 from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
 from gaslab.compiler.parse.fields import Sizes, parts, storage_of
+from gaslab.compiler.parse.lists import refused_elements
 from gaslab.compiler.parse.source import FunctionSource, class_source
-from gaslab.compiler.tree import STORAGE, Combiner, Part, RecordCombiner
+from gaslab.compiler.tree import STORAGE, Combiner, Part, RecordCombiner, element_storage, is_list
 from gaslab.errors import ProgramError
 
 _CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"
@@ -32,8 +33,13 @@ def is_count(cls: type, source: FunctionSource) -> bool:
     return any(isinstance(m, program.Combine) and m.op == "count" for m in marks)
 
 
-def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes) -> Combiner:
-    """Return the combiner that annotates parameter *name* of a method, or its ``"return"``."""
+def combiner(
+    cls: type, source: FunctionSource, name: str, sizes: Sizes, collects: bool = False
+) -> Combiner:
+    """Return the combiner that annotates parameter *name* of a method, or its ``"return"``.
+
+    Where *collects*, it may be a list or a sorted set.
+    """
     method, arguments = source.node.name, source.node.args.args
     if name == "return":
         at: ast.AST = source.node
@@ -48,10 +54,16 @@ def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes) -> Comb
         if name != "return":
             raise source.error(node, f"{what} is one number; write {_CHOICES}, as in {example}")
         return accumulator(cls, annotation, sizes)
+    storage = storage_of(annotation)
+    if storage is not None and is_list(storage):
+        if not collects:
+            raise source.error(node, f"{what} is a list, which only gather makes; write {_CHOICES}")
+        if (why := refused_elements(storage)) is not None:
+            raise source.error(node, why)
+        return Combiner(storage.partition(":")[0], element_storage(storage))
     marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
     if not marks:
         raise source.error(node, f"{what} has no combiner; write {_CHOICES}, as in {example}")
-    storage = storage_of(annotation)
     if storage is None:
         raise source.error(
             node, f"{what} combines no scalar of the language; write {_CHOICES}, as in {example}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gaslab.compiler.tree import Array, Cast, Const, Expr, Type
+from gaslab.compiler.tree import STORAGE, Array, Cast, Const, Expr, Type, element_storage, is_list
 
 _RANK = {"bool": 0, "int": 1, "float": 2}
 NUMBERS = frozenset(_RANK)
@@ -23,6 +23,10 @@ def named(kind: Type | None) -> str:
         return f"a {what} of {' x '.join(map(str, kind.shape))} {kind.element}s"
     if kind == "record":
         return "an accumulator"
+    if kind is not None and is_list(kind):
+        of = {"int": "ints", "float": "floats", "bool": "bools", "id": "vertex ids"}
+        what = "a list" if kind.startswith("list") else "a sorted set"
+        return f"{what} of {of[STORAGE[element_storage(kind)][0]]}" if element_storage(kind) else what
     return "a vertex id" if kind == "id" else str(kind)
 
 
@@ -62,6 +66,8 @@ def remedy(given: Type, wanted: Type) -> str:
         return "write np.zeros(n) + x for a vector with one number everywhere"
     if "record" in (given, wanted):
         return "read one of its parts: total.part"
+    if is_list(given) or is_list(wanted):
+        return "a list meets only lists of the same kind and type"
     if "id" in (given, wanted):
         return IDS
     return "write ... != 0" if wanted == "bool" else "write int(...) or math.floor(...)"

@@ -96,7 +96,7 @@ def declare(
         static=static,
         aggregators={name: combiner(cls, sources[name], "return", sizes) for name in names},
         marks=program.aggregators_of(cls),
-        gather=combiner(cls, sources["gather"], "return", sizes) if "gather" in sources else None,
+        gather=combiner(cls, sources["gather"], "return", sizes, True) if "gather" in sources else None,
         message=combiner(cls, apply, "message", sizes) if apply and takes_message else None,
         counts=frozenset(n for n, s in sources.items() if n != "apply" and is_count(cls, s)),
         gather_edges=gather_edges if "gather" in functions else 0,

@@ -11,9 +11,10 @@ from gaslab import program
 from gaslab.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
 from gaslab.chance import TYPES as TYPES_OF_DRAWS
 from gaslab.chance import Draw
-from gaslab.compiler.parse.convert import INT_MAX, constant, join, type_of
+from gaslab.compiler.parse.convert import INT_MAX, constant, join, named, type_of
+from gaslab.compiler.parse.lists import list_storage, refused_elements
 from gaslab.compiler.parse.source import ClassSource, class_source
-from gaslab.compiler.tree import REQUIRED, STORAGE, Variable
+from gaslab.compiler.tree import REQUIRED, STORAGE, Variable, is_list
 from gaslab.errors import nearest
 
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
@@ -77,12 +78,12 @@ def parts(cls: type, total: type, sizes: Sizes) -> list[tuple[Variable, str]]:
 
 
 def storage_of(annotation: Any) -> str | None:
-    """Return the storage type that *annotation* stands for, None if it is no scalar of the language."""
+    """Return the storage type that *annotation* stands for, None if there is none in the language."""
     if isinstance(annotation, type):
         return _PLAIN.get(annotation)
     if get_origin(annotation) is Annotated:
         marks = [mark for mark in annotation.__metadata__ if isinstance(mark, program.Storage)]
-        return marks[0].name if marks else storage_of(annotation.__origin__)
+        return list_storage(annotation, marks[0].name if marks else storage_of(annotation.__origin__))
     return None
 
 
@@ -132,6 +133,8 @@ class _Group:
         if storage is None:
             where = at.annotation if isinstance(at, ast.AnnAssign) else at
             raise source.error(where, f"{what} is {_text(annotation)}; write {_advice(annotation)}")
+        if is_list(storage):
+            return self.list_variable(name, storage, what, source, at)
         sync = None
         shape = self.shape(extra, rank, what, source, at) if extra else ()
         if extra is not None:
@@ -191,6 +194,18 @@ class _Group:
         if mark == program.SUM and kind in ("bool", "id"):
             raise source.error(at, f"{what} is {kind}, which has no sum; write sync=gl.MIN or gl.MAX")
         return str(mark)
+
+    def list_variable(
+        self, name: str, storage: str, what: str, source: ClassSource, at: ast.stmt | None
+    ) -> Variable:
+        where = at.annotation if isinstance(at, ast.AnnAssign) else at
+        if self.kind != "Vertex":
+            raise source.error(where, f"{what} is {named(storage)}; only vertices have such fields")
+        if (why := refused_elements(storage)) is not None:
+            raise source.error(where, f"{what} is {named(storage)}; {why}")
+        if hasattr(self.cls, name):
+            raise source.error(getattr(at, "value", at), f"{what} starts empty; assign it in init")
+        return Variable(name, storage, (), source.site(at))
 
     def source(self, home: type) -> ClassSource:
         """Return the source of *home*, the class or the base that an attribute is written in."""

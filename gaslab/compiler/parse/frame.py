@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gaslab.annotations import closure_of
 from gaslab.compiler.parse.convert import join, named, remedy, widen
 from gaslab.compiler.parse.declare import Declared
+from gaslab.compiler.parse.lists import fits
 from gaslab.compiler.parse.source import FunctionSource
 from gaslab.compiler.tree import (
     EdgeField,
@@ -24,6 +25,7 @@ from gaslab.compiler.tree import (
     Type,
     VertexAttribute,
     VertexField,
+    is_list,
 )
 from gaslab.errors import ProgramError, nearest
 
@@ -117,6 +119,10 @@ class Frame:
     def join(self, a: Expr, b: Expr, node: ast.AST) -> tuple[Expr, Expr, Any]:
         """Return both values in the type that holds either, and that type."""
         kind = join(a.type, b.type)
+        if is_list(a.type) and is_list(b.type):  # `[]` is of any type, a set is a list too
+            for one, other in ((a, b), (b, a)):
+                if (same := fits(one, other.type)) is not None:
+                    return (same, b, b.type) if one is a else (a, same, a.type)
         if kind is None:
             raise self.error(node, f"{named(a.type)} meets {named(b.type)}; {remedy(a.type, b.type)}")
         return self.widened(a, kind), self.widened(b, kind), kind
@@ -129,7 +135,7 @@ class Frame:
 
     def fit(self, value: Expr, kind: Type, node: ast.AST, what: str) -> Expr:
         """Return *value* as *kind*; raises where it would have to be narrowed."""
-        wide = widen(value, kind)
+        wide = fits(value, kind) if is_list(kind) else widen(value, kind)
         if wide is None:
             raise self.error(
                 node, f"{what} is {named(kind)} but this is {named(value.type)}; {remedy(value.type, kind)}"
@@ -144,6 +150,8 @@ class Frame:
 
     def settle(self, name: str, kind: Type, node: ast.AST) -> Type:
         """Note that local *name* is given a value of *kind*; return the type that holds all its values."""
+        if is_list(kind):
+            raise self.error(node, "a list has no local; read the field or the total itself")
         known = self.types.get(name, kind)
         wide = join(known, kind)
         if wide is None:

@@ -118,13 +118,13 @@ def _of_apply(
             if isinstance(combiner, RecordCombiner) and is_accumulator(meant):
                 continue
             storage = storage_of(meant)
-            if storage is None or STORAGE[storage][0] != combiner.type:
+            if storage is None or STORAGE[storage][0] != combiner.total:
                 text = ast.unparse(annotation)
                 raise source.error(
                     annotation,
-                    f"{parameter!r} is {text} but gather gives {named(combiner.type)}; make them agree",
+                    f"{parameter!r} is {text} but gather gives {named(combiner.total)}; make them agree",
                 )
-    return {given[0]: "self", given[1]: "v"}, {name: combiner.type for name, combiner in scalars.items()}
+    return {given[0]: "self", given[1]: "v"}, {name: combiner.total for name, combiner in scalars.items()}
 
 
 def _wrong_apply(source: FunctionSource, given: tuple[str, ...], declared: Declared) -> ProgramError:

@@ -9,6 +9,7 @@ from typing import Any
 from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant, type_of
 from gaslab.compiler.parse.declare import PHASES
 from gaslab.compiler.parse.frame import MISSING, Frame
+from gaslab.compiler.parse.lists import EMPTY, NO_VALUE
 from gaslab.compiler.tree import (
     RECORD,
     Aggregate,
@@ -23,6 +24,7 @@ from gaslab.compiler.tree import (
     VertexAttribute,
     VertexField,
     element_of,
+    is_list,
 )
 from gaslab.errors import ProgramError, nearest
 from gaslab.program import NOBODY
@@ -36,7 +38,6 @@ _NO_TEXT = (
 _NO_COMPREHENSION = "a comprehension is not in the language; write a for loop over range(...)"
 _SCALARS = "is not in the language; use scalar fields and locals"
 _REFUSED: dict[type[ast.expr], str] = {
-    ast.List: f"a list {_SCALARS}",
     ast.Tuple: "a tuple is not a value; assign its parts: a, b = x, y",
     ast.Set: f"a set {_SCALARS}",
     ast.Dict: f"a dict {_SCALARS}",
@@ -71,6 +72,11 @@ class Names(Frame):
         if method is None:
             raise self.error(node, _REFUSED.get(type(node), "this expression is not in the language"))
         return method(node)
+
+    def value_List(self, node: ast.List) -> Expr:
+        if node.elts:
+            raise self.error(node, f"a list {_SCALARS}; gather one into a field of type gl.List[...]")
+        return EMPTY
 
     # ---- literals and names
 
@@ -150,7 +156,9 @@ class Names(Frame):
         while isinstance(root, ast.Attribute):
             root = root.value
         if not isinstance(root, ast.Name) or root.id in self.names:
-            self.value(node.value)  # whatever is wrong with it comes first
+            value = self.value(node.value)  # whatever is wrong with it comes first
+            if is_list(value.type):
+                raise self.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
             raise self.name_error(node, f"a number has no {node.attr!r}; v, nbr, e and self have attributes")
         self.check_no_default(node)
         return self.outside(node)

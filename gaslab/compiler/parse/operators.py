@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from gaslab.compiler.parse import lists
 from gaslab.compiler.parse.arrays import Arrays, ArrayValue, stored
 from gaslab.compiler.parse.convert import IDS, NUMBERS, named
 from gaslab.compiler.tree import (
@@ -24,6 +25,7 @@ from gaslab.compiler.tree import (
     Logical,
     Unary,
     element_of,
+    is_list,
 )
 
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -49,6 +51,8 @@ class Operators(Arrays):
         self.no_array(value, node, "truth")
         if value.type == "id":
             raise self.error(node, "a vertex id is neither true nor false; compare it with another id")
+        if is_list(value.type):
+            return Cast(lists.length(value), "bool")
         if isinstance(value, Const):
             return Const(bool(value.value), "bool")
         return value if value.type == "bool" else Cast(value, "bool")
@@ -59,6 +63,8 @@ class Operators(Arrays):
         self.no_array(value, node, doing.removesuffix(" of"))
         if value.type == "id":
             raise self.error(node, f"{doing} a vertex id; {IDS}")
+        if is_list(value.type):
+            raise lists.no_number(self, value, node)
         return value  # type: ignore[no-any-return]
 
     # ---- arithmetic
@@ -96,6 +102,9 @@ class Operators(Arrays):
             return self.binary_of_arrays(operator, op, left, right, node)
         if "id" in (left.type, right.type):
             raise self.error(node, f"`{op}` on a vertex id; {IDS}")
+        for value in (left, right):
+            if is_list(value.type):
+                raise lists.no_number(self, value, node)
         if op in ("&", "|", "^", "<<", ">>"):
             return self.bits(op, left, right, node)
         if op == "**":
@@ -237,6 +246,9 @@ class Operators(Arrays):
     def comparison(self, op: ast.cmpop, left: Expr, right: Expr, node: ast.expr) -> Expr:
         self.no_array(left, node, "a comparison")
         self.no_array(right, node, "a comparison")
+        for value in (left, right):
+            if is_list(value.type):
+                raise lists.no_number(self, value, node)
         if (left.type == "id") != (right.type == "id"):
             other = right if left.type == "id" else left
             raise self.error(
@@ -249,13 +261,18 @@ class Operators(Arrays):
         return Compare(_COMPARISONS[type(op)], left, right)
 
     def membership(self, op: ast.cmpop, left: Expr, node: ast.expr) -> Expr:
+        if not isinstance(node, ast.Tuple | ast.List | ast.Set):
+            among = self.value(node)
+            if is_list(among.type):
+                found = lists.contains(self, left, among, node)
+                return found if isinstance(op, ast.In) else Unary("not", found, "bool")
         if not isinstance(node, ast.Tuple | ast.List | ast.Set) or not node.elts:
             raise self.error(node, "`in` needs its choices written out; write x in (1, 2, 3)")
         if len(node.elts) > 1:
             self.once(left, node)
         parts = tuple(self.comparison(ast.Eq(), left, self.value(choice), choice) for choice in node.elts)
-        found = parts[0] if len(parts) == 1 else Logical("or", parts)
-        return found if isinstance(op, ast.In) else Unary("not", found, "bool")
+        one_of = parts[0] if len(parts) == 1 else Logical("or", parts)
+        return one_of if isinstance(op, ast.In) else Unary("not", one_of, "bool")
 
 
 def never_zero(value: Expr) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from gaslab import program
+from gaslab.compiler.parse import lists
 from gaslab.compiler.parse.assign import Assignments
 from gaslab.compiler.parse.signals import signal
 from gaslab.compiler.tree import (
@@ -21,6 +22,7 @@ from gaslab.compiler.tree import (
     Stmt,
     Stop,
     While,
+    is_list,
 )
 
 _NO_IMPORT = "import inside a method is not in the language; import at the top of the module"
@@ -112,6 +114,18 @@ class Statements(Assignments):
             contributions = self.contributions(node)
             self.assigned = None
             return contributions
+        gather = self.unit.declared.gather if self.name == "gather" and not self.is_helper else None
+        if gather is not None and gather.collects:
+            if is_nothing(node.value):  # the edge adds nothing to the list
+                self.assigned = None
+                return [Return(None, self.site(node))]
+            if isinstance(either := node.value, ast.IfExp) and (
+                is_nothing(either.body) or is_nothing(either.orelse)
+            ):
+                ways: list[list[ast.stmt]] = [
+                    [ast.copy_location(ast.Return(x), node)] for x in (either.body, either.orelse)
+                ]
+                return self.do_If(ast.copy_location(ast.If(either.test, *ways), node))
         if self.returns is None and not self.is_helper:
             if node.value is not None and not (
                 isinstance(node.value, ast.Constant) and node.value.value is None
@@ -160,6 +174,8 @@ class Statements(Assignments):
 
     def do_For(self, node: ast.For) -> list[Stmt]:
         self.no_else(node)
+        if (x := self.iterated(node.iter)) is not None:
+            return self.for_list(node, x)
         start, stop, step = self.bounds(node.iter)
         if not isinstance(node.target, ast.Name):
             raise self.error(node.target, "a loop counts in one local; write for i in range(...)")
@@ -174,6 +190,25 @@ class Statements(Assignments):
         body, breaks = self.loop(node.body)
         self.assigned = meet([before, *breaks])
         return [ForRange(target, start, stop, step, (*lead, *body), self.site(node))]
+
+    def iterated(self, node: ast.expr) -> Expr | None:
+        """Return the list that a loop runs over, None if it is none."""
+        is_total = isinstance(node, ast.Name) and is_list(self.types.get(node.id, ""))
+        is_field = isinstance(node, ast.Attribute) and self.role(node.value) in ("v", "nbr")
+        value = self.value(node) if is_total or is_field else None
+        return value if value is not None and is_list(value.type) else None
+
+    def for_list(self, node: ast.For, x: Expr) -> list[Stmt]:
+        """``for y in x``, by position."""
+        if not isinstance(node.target, ast.Name):
+            raise self.error(node.target, "a loop has one local; write for y in x")
+        before = self.path()
+        position = self.new_local("_position", "int", node)
+        first = self.store_local(node.target, lists.at(self, x, position, node), node, node.target)
+        body, breaks = self.loop(node.body)
+        self.assigned = meet([before, *breaks])
+        length = lists.length(x)
+        return [ForRange(position, Const(0, "int"), length, Const(1, "int"), (first, *body), self.site(node))]
 
     def bounds(self, node: ast.expr) -> tuple[Expr, Expr, Expr]:
         """Return start, stop and step of ``range(...)``."""
@@ -210,6 +245,11 @@ class Statements(Assignments):
     def do_Continue(self, node: ast.Continue) -> list[Stmt]:
         self.assigned = None
         return [Continue(self.site(node))]
+
+
+def is_nothing(node: ast.expr | None) -> bool:
+    """Return whether *node* is left out, or is ``None``."""
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
 def meet(paths: Paths) -> set[str] | None:

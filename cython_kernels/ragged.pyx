@@ -1,0 +1,92 @@
+"""Rows of different length: where they lie, and moving them.
+
+Row v holds ``place[v, 1]`` values from value ``place[v, 0]`` of its data on. Values are moved as bytes.
+"""
+
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+from numpy cimport PyArray_DATA, import_array, ndarray
+
+import_array()
+
+
+def lay_out(int64_t[:, ::1] place, const int64_t[::1] room):
+    """Place rows one behind the other, each with its room and no values yet; return the whole room."""
+    cdef Py_ssize_t v
+    cdef int64_t at = 0
+    with nogil:
+        for v in range(room.shape[0]):
+            place[v, 0] = at
+            place[v, 1] = 0
+            at += room[v]
+    return at
+
+
+def total(const int64_t[:, ::1] place, const int32_t[::1] ids):
+    """Return the values in the rows *ids*."""
+    cdef Py_ssize_t i
+    cdef int64_t n = 0
+    with nogil:
+        for i in range(ids.shape[0]):
+            n += place[ids[i], 1]
+    return n
+
+
+def take(const int64_t[:, ::1] place, data, const int32_t[::1] ids, int32_t[::1] lengths, out):
+    """Copy the rows *ids* one behind the other to *out* (bytes), and their lengths."""
+    cdef const char *source = <const char *> PyArray_DATA(<ndarray> data)
+    cdef char *to = <char *> PyArray_DATA(<ndarray> out)
+    cdef int64_t size = data.itemsize, n
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(ids.shape[0]):
+            n = place[ids[i], 1]
+            lengths[i] = <int32_t> n
+            memcpy(to, source + place[ids[i], 0] * size, n * size)
+            to += n * size
+
+
+def put(int64_t[:, ::1] place, data, const int32_t[::1] ids, const int32_t[::1] lengths, packed):
+    """Fill the rows *ids* with what `take` packed."""
+    cdef char *to = <char *> PyArray_DATA(<ndarray> data)
+    cdef const char *source = <const char *> PyArray_DATA(<ndarray> packed)
+    cdef int64_t size = data.itemsize
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(ids.shape[0]):
+            place[ids[i], 1] = lengths[i]
+            memcpy(to + place[ids[i], 0] * size, source, lengths[i] * size)
+            source += lengths[i] * size
+
+
+def append(int64_t[:, ::1] place, data, const int32_t[::1] ids, const int32_t[::1] lengths, packed):
+    """Put what `take` packed behind the values that the rows *ids* have."""
+    cdef char *to = <char *> PyArray_DATA(<ndarray> data)
+    cdef const char *source = <const char *> PyArray_DATA(<ndarray> packed)
+    cdef int64_t size = data.itemsize
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(ids.shape[0]):
+            memcpy(to + (place[ids[i], 0] + place[ids[i], 1]) * size, source, lengths[i] * size)
+            place[ids[i], 1] += lengths[i]
+            source += lengths[i] * size
+
+
+def copy(const int64_t[:, ::1] place, data, int64_t[:, ::1] to_place, to_data, const int32_t[::1] ids):
+    """Copy the rows *ids* to the rows of the same numbers in other data."""
+    cdef const char *source = <const char *> PyArray_DATA(<ndarray> data)
+    cdef char *to = <char *> PyArray_DATA(<ndarray> to_data)
+    cdef int64_t size = data.itemsize
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(ids.shape[0]):
+            to_place[ids[i], 1] = place[ids[i], 1]
+            memcpy(to + to_place[ids[i], 0] * size, source + place[ids[i], 0] * size, place[ids[i], 1] * size)
+
+
+def add_row_lengths(int64_t[::1] lengths, const int64_t[::1] begin, const int32_t[::1] ids):
+    """lengths[i] += the length of row ids[i] of a CSR with row bounds *begin*."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(ids.shape[0]):
+            lengths[i] += begin[ids[i] + 1] - begin[ids[i]]

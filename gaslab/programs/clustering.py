@@ -1,0 +1,121 @@
+"""Clustering: how many of a vertex's neighbours are neighbours of each other.
+
+Watts, Strogatz: Collective dynamics of small-world networks. Nature 393, 1998. For directed graphs
+Fagiolo: Clustering in complex directed networks. Physical Review E 76, 2007, as NetworkX has it, or
+LDBC Graphalytics' local clustering coefficient.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gaslab as gl
+from gaslab.programs.directed_triangles import DirectedTriangles, LocalClustering
+from gaslab.programs.triangles import Triangles, checked
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+class Clustering(Triangles):
+    """The `clustering` of every vertex of an undirected graph, and what it is made of."""
+
+    class Vertex(Triangles.Vertex):
+        clustering: float = 0.0
+
+    def divide(self, v: Vertex, total: int) -> None:
+        v.triangles = total
+        if v.neighbors > 1:
+            v.clustering = 2.0 * total / (v.neighbors * (v.neighbors - 1))
+
+    phases = (
+        *Triangles.phases[:-1],
+        gl.Phase(gather=Triangles.close, apply=divide, gather_edges=gl.ALL, supersteps=1),
+    )
+
+
+class DirectedClustering(DirectedTriangles):
+    """Fagiolo's `clustering` of every vertex of a directed graph."""
+
+    class Vertex(DirectedTriangles.Vertex):
+        clustering: float = 0.0
+
+    def divide(self, v: Vertex, total: int) -> None:
+        v.cycle_triangles = total
+        degree, both = len(v._sources) + len(v._targets), gl.common(v._sources, v._targets)
+        pairs = degree * (degree - 1) - 2 * both
+        triangles = v.in_triangles + v.out_triangles + v.through_triangles + total
+        if triangles > 0:
+            v.clustering = triangles / pairs
+
+    phases = (
+        *DirectedTriangles.phases[:-1],
+        gl.Phase(gather=DirectedTriangles.to_sources, apply=divide, gather_edges=gl.OUT, supersteps=1),
+    )
+
+
+def clustering(graph: Graph, *, definition: str = "networkx", **options: Any) -> Result:
+    """Return the local clustering coefficient of every vertex, ``result.vertices["clustering"]`` (float64).
+
+    Self-loops are passed over; a vertex with fewer than two neighbours has 0. In an undirected graph it
+    is the part of the pairs of neighbours that are neighbours of each other, as in NetworkX's
+    ``clustering`` and in LDBC Graphalytics. For directed graphs these two differ.
+
+    Parameters
+    ----------
+    graph : Graph
+        Without parallel edges.
+    definition : {"networkx", "graphalytics"}
+        Of a directed graph: Fagiolo's, which weighs triangles by all ways to direct them; or the edges
+        between neighbours (of either direction) over those that there could be.
+    **options
+        As for `gaslab.run`.
+
+    Raises
+    ------
+    UsageError
+        The graph has parallel edges, or the definition is unknown.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> graph = gl.Graph.from_edges([1, 1, 2, 2, 3], [2, 3, 3, 4, 4], directed=False)
+    >>> gl.clustering(graph).vertices["clustering"].round(3)
+    array([1.   , 0.667, 0.667, 1.   ])
+    """
+    known = ("networkx", "graphalytics")
+    if definition not in known:
+        hint = gl.errors.nearest(definition, known)
+        raise gl.UsageError(f"definition={definition!r} is unknown{hint}")
+    directed = LocalClustering() if definition == "graphalytics" else DirectedClustering()
+    result = gl.run(directed if graph.directed else Clustering(), graph, **options)
+    checked(result)
+    return result
+
+
+def transitivity(graph: Graph, **options: Any) -> float:
+    """Return which part of the pairs of edges at a vertex are closed to triangles, as NetworkX's.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected, without parallel edges.
+    **options
+        As for `gaslab.run`.
+
+    Raises
+    ------
+    UsageError
+        The graph is directed, or has parallel edges.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> gl.transitivity(gl.Graph.from_edges([1, 1, 2, 2, 3], [2, 3, 3, 4, 4], directed=False))
+    0.75
+    """
+    if graph.directed:
+        raise gl.UsageError("transitivity is defined for undirected graphs; this one is directed")
+    last = checked(gl.run(Triangles(), graph, **{**options, "on": "local"}))
+    return last["corners"] / last["pairs"] if last["pairs"] else 0.0
