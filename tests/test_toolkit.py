@@ -21,7 +21,7 @@ from tests.toolkit import CALLS, Call, by_sorted_id, every_call, in_every_mode
 def assert_same(found: list[object], expected: list[object]) -> None:
     """Assert equal lists: floats within 1e-9 of the largest, all else exactly."""
     assert [type(x) for x in found] == [type(x) for x in expected]
-    if expected and isinstance(expected[0], float):
+    if expected and isinstance(expected[0], (float, list)):  # a list: of a vector
         mine, theirs = np.array(found), np.array(expected)
         finite = theirs[np.isfinite(theirs)]
         scale = max(1.0, np.abs(finite).max(initial=0.0))

@@ -38,7 +38,11 @@ class Call:
 CALLS = [
     Call("mis", ("member",), lambda drawn: {"seed": len(drawn.edges)}),
     Call("mis", ("member",), lambda drawn: {"order": "id"}, "by id"),
-    Call("lbp", ("belief",), lambda drawn: {"prior": {drawn.ids[0]: [0.5, 0.3, 0.2]}, "max_iterations": 4}),
+    Call(
+        "lbp",
+        ("belief",),
+        lambda drawn: {"prior": {v: [0.5, 0.3, 0.2] for v in drawn.ids[:1]}, "max_iterations": 4},
+    ),
     Call("diameter", ("reach", "eccentricity"), lambda drawn: {"registers": 16, "seed": len(drawn.edges)}),
     Call("jacobi", ("x",), lambda drawn: {"rhs": 2.0, "max_iterations": 6}),
     Call("degrees", ("in_edges", "out_edges", "edges")),

@@ -151,5 +151,5 @@ def _lists_on_root(graph: Graph, tree: Tree, name: str, given: GivenLists, ids: 
 
 def _on_root(graph: Graph, part: np.ndarray) -> np.ndarray:
     """Return all ranks' parts, in rank order, on rank 0; an empty array elsewhere."""
-    parts = graph.comm.gather_array(part)
-    return np.concatenate(parts) if parts else part[:0]
+    parts = graph.comm.gather_array(np.ascontiguousarray(part).reshape(-1))
+    return np.concatenate(parts).reshape(-1, *part.shape[1:]) if parts else part[:0]
