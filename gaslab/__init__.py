@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from gaslab.programs.cdlp import cdlp as cdlp
     from gaslab.programs.clustering import clustering as clustering
     from gaslab.programs.clustering import transitivity as transitivity
+    from gaslab.programs.coloring import coloring as coloring
     from gaslab.programs.components import components as components
     from gaslab.programs.degrees import degrees as degrees
     from gaslab.programs.diameter import diameter as diameter
@@ -141,6 +142,7 @@ _HOME = {
     "cdlp": "gaslab.programs.cdlp",
     "clustering": "gaslab.programs.clustering",
     "transitivity": "gaslab.programs.clustering",
+    "coloring": "gaslab.programs.coloring",
     "components": "gaslab.programs.components",
     "degrees": "gaslab.programs.degrees",
     "diameter": "gaslab.programs.diameter",

@@ -127,6 +127,18 @@ def test_kcore(gaslab: Run, cliques: Path, tmp_path: Path) -> None:
     assert rows((tmp_path / "k.tsv").read_text()) == nx.core_number(nx.Graph(CLIQUES))
 
 
+def test_coloring(gaslab: Run, edges: Path, tmp_path: Path) -> None:
+    for order in ("degree", "id", "saturation"):
+        words = ("coloring", edges, "--order", order, "-q", "--json", tmp_path / "c.json", "--force")
+        done = gaslab(*words, "-o", tmp_path / "c.tsv", "--top", 1)
+        assert done.code == 0, done.err
+        colors = rows((tmp_path / "c.tsv").read_text())
+        assert all(colors[s] != colors[t] for s, t in EDGES if s != t)
+        assert json.loads((tmp_path / "c.json").read_text())["answer"] == {"colors": 1 + max(colors.values())}
+        assert done.out.splitlines()[0] == f"colors: {1 + max(colors.values()):g}"
+    assert gaslab("coloring", edges, "--order", "colour").code == 2
+
+
 SYSTEM = {(0, 0): 4.0, (0, 1): 1.0, (1, 1): 5.0, (1, 2): -2.0, (2, 0): 1.0, (2, 2): 3.0}
 
 

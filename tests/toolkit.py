@@ -44,6 +44,8 @@ CALLS = [
         lambda drawn: {"prior": {v: [0.5, 0.3, 0.2] for v in drawn.ids[:1]}, "max_iterations": 4},
     ),
     Call("diameter", ("reach", "eccentricity"), lambda drawn: {"registers": 16, "seed": len(drawn.edges)}),
+    Call("coloring", ("color",), lambda drawn: {"order": "degree"}, "by degree"),
+    Call("coloring", ("color",), lambda drawn: {"order": "saturation"}, "by saturation"),
     Call("jacobi", ("x",), lambda drawn: {"rhs": 2.0, "max_iterations": 6}),
     Call("degrees", ("in_edges", "out_edges", "edges")),
     Call("distances", ("distance", "nearest"), lambda drawn: {"sources": drawn.ids[::3]}),

@@ -26,6 +26,7 @@ COMMANDS = {
     "pagerank": ("gaslab.cli.builtins", "importance of every vertex (PageRank)"),
     "hits": ("gaslab.cli.builtins", "hubs and authorities (HITS)"),
     "kcore": ("gaslab.cli.builtins", "core numbers"),
+    "coloring": ("gaslab.cli.builtins", "colours that differ between neighbours"),
     "mis": ("gaslab.cli.builtins", "a maximal independent set"),
     "jacobi": ("gaslab.cli.builtins", "a sparse linear system A x = b"),
     "lbp": ("gaslab.cli.builtins", "beliefs of a pairwise model (loopy belief propagation)"),

@@ -6,6 +6,7 @@ The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand 
 from gaslab.programs.bfs import Levels, Tree
 from gaslab.programs.cdlp import LabelPropagation
 from gaslab.programs.clustering import Clustering, DirectedClustering
+from gaslab.programs.coloring import Coloring, SaturationColoring
 from gaslab.programs.components import Components
 from gaslab.programs.degrees import Degrees
 from gaslab.programs.diameter import Reach
@@ -32,6 +33,7 @@ __all__ = [
     "HITS",
     "BeliefPropagation",
     "Clustering",
+    "Coloring",
     "Components",
     "Cores",
     "Degrees",
@@ -47,6 +49,7 @@ __all__ = [
     "PageRank",
     "PersonalizedPageRank",
     "Reach",
+    "SaturationColoring",
     "Scale",
     "ShortestPaths",
     "SignalPageRank",
