@@ -139,6 +139,31 @@ def test_coloring(gaslab: Run, edges: Path, tmp_path: Path) -> None:
     assert gaslab("coloring", edges, "--order", "colour").code == 2
 
 
+def test_triangles_and_clustering(gaslab: Run, cliques: Path, tmp_path: Path) -> None:
+    graph = nx.Graph(CLIQUES)
+    done = gaslab("triangles", cliques, "--undirected", "-o", tmp_path / "t.tsv", "--top", 2, "-q")
+    assert done.code == 0, done.err
+    assert rows((tmp_path / "t.tsv").read_text()) == nx.triangles(graph)
+    assert done.out.splitlines()[0] == "triangles: 2"
+    done = gaslab("clustering", cliques, "--undirected", "-o", tmp_path / "c.tsv", "--transitivity",
+                  "--json", tmp_path / "c.json")  # fmt: skip
+    assert done.code == 0, done.err
+    assert rows((tmp_path / "c.tsv").read_text()) == pytest.approx(nx.clustering(graph))
+    answer = json.loads((tmp_path / "c.json").read_text())["answer"]
+    assert answer == {"transitivity": pytest.approx(nx.transitivity(graph))}
+    directed = gaslab("triangles", cliques, "-q")
+    assert directed.out.split()[:5] == [
+        "id", "in_triangles", "out_triangles", "through_triangles", "cycle_triangles",
+    ]  # fmt: skip
+    assert gaslab("clustering", cliques, "--transitivity").code == 2  # directed
+
+
+def test_cdlp(gaslab: Run, cliques: Path) -> None:
+    done = gaslab("cdlp", cliques, "--undirected", "-q", "--iterations", 5)
+    assert done.code == 0, done.err
+    assert [line.split()[1:3] for line in done.out.splitlines()[2:]] == [["1", "3"], ["3", "3"]]
+
+
 SYSTEM = {(0, 0): 4.0, (0, 1): 1.0, (1, 1): 5.0, (1, 2): -2.0, (2, 0): 1.0, (2, 2): 3.0}
 
 

@@ -54,6 +54,7 @@ CALLS = [
     Call("components", ("component",)),
     Call("pagerank", ("score",), lambda drawn: {"tolerance": 0.0, "max_iterations": 9}),
     Call("kcore", ("core",)),
+    Call("cdlp", ("label",), lambda drawn: {"iterations": 4}),
     Call("bfs", ("level",), lambda drawn: {"source": drawn.ids[0]}),
     Call("bfs", ("level", "parent"), lambda drawn: {"source": drawn.ids[0], "parents": True}, "with parents"),
     Call("sssp", ("distance",), lambda drawn: {"source": drawn.ids[-1]}, "by weight"),

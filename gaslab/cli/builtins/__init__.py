@@ -39,4 +39,5 @@ def execute(arguments: Any) -> int:
     builtin = BUILTINS[arguments.command]
     job = Job(arguments, read_options(arguments, builtin.keep(arguments)))
     result = builtin.call(job.graph, arguments, job.options())
-    return job.finish(result, list(arguments.fields or builtin.fields), builtin.show)
+    known = builtin.fields(job.graph) if callable(builtin.fields) else builtin.fields
+    return job.finish(result, list(arguments.fields or known), builtin.show)

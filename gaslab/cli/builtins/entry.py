@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.result import Result
 
+Fields = tuple[str, ...]
 Call = Callable[["Graph", Any, dict[str, Any]], "Result"]
 
 
@@ -36,7 +37,7 @@ class Builtin:
     """A built-in program at the command line."""
 
     description: str
-    fields: tuple[str, ...]  # of its answer, as written by --output
+    fields: Fields | Callable[[Graph], Fields]  # of its answer, as written by --output
     call: Call
     show: str  # how gaslab.cli.show prints its answer
     add: Callable[[Parser], None] | None = None  # its own options

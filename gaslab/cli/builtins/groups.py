@@ -1,8 +1,21 @@
-"""Commands that put vertices into groups: components, strong-components, kcore."""
+"""Commands that put vertices into groups: components, strong-components, kcore, cdlp."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from gaslab.cli.builtins.entry import Builtin, plain
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+def _cdlp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.programs.cdlp import cdlp
+
+    return cdlp(graph, iterations=options.pop("max_iterations"), **options)
+
 
 COMMANDS = {
     "components": Builtin(
@@ -16,5 +29,9 @@ COMMANDS = {
     "kcore": Builtin(
         "Core numbers: the largest k such that a vertex is in a part of least degree k.",
         ("core",), plain("kcore", "kcore"), "largest",
+    ),
+    "cdlp": Builtin(
+        "Communities by label propagation, as Graphalytics defines them; --iterations rounds (10).",
+        ("label",), _cdlp, "groups", defaults={"max_iterations": 10},
     ),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Commands about a vertex and its neighbours: coloring, mis."""
+"""Commands about a vertex and its neighbours: triangles, clustering, coloring, mis."""
 
 from __future__ import annotations
 
@@ -10,6 +10,38 @@ from gaslab.cli.builtins.entry import Builtin
 if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.result import Result
+
+
+def _triangle_fields(graph: Graph) -> tuple[str, ...]:
+    ways = ("in_triangles", "out_triangles", "through_triangles", "cycle_triangles")
+    return ways if graph.directed else ("triangles",)
+
+
+def _triangles(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.programs.triangles import triangles
+
+    result = triangles(graph, **options)
+    if "triangles" not in result.metrics:
+        return result
+    return result.replaced(metrics={**result.metrics, "answer": {"triangles": result.metrics["triangles"]}})
+
+
+def _add_clustering(made: Parser) -> None:
+    group = made.add_argument_group("clustering")
+    group.add_argument("--definition", type=one_of("networkx", "graphalytics"), default="networkx",
+                       metavar="networkx|graphalytics",
+                       help="for directed graphs, where they differ")  # fmt: skip
+    group.add_argument("--transitivity", action="store_true", help="of an undirected graph, too")
+
+
+def _clustering(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.programs.clustering import clustering, transitivity
+
+    result = clustering(graph, definition=arguments.definition, **options)
+    if not arguments.transitivity:
+        return result
+    figures = {"transitivity": transitivity(graph, **options)}
+    return result.replaced(metrics={**result.metrics, "answer": figures})
 
 
 def _add_coloring(made: Parser) -> None:
@@ -38,6 +70,14 @@ def _mis(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
 
 
 COMMANDS = {
+    "triangles": Builtin(
+        "Triangles of every vertex, and of all together; of a directed graph by their directions.",
+        _triangle_fields, _triangles, "largest",
+    ),
+    "clustering": Builtin(
+        "Local clustering coefficients: how many pairs of neighbours are neighbours.",
+        ("clustering",), _clustering, "largest", _add_clustering,
+    ),
     "coloring": Builtin(
         "Greedy colouring: neighbours have different colours, few of them.",
         ("color",), _coloring, "groups", _add_coloring,
