@@ -78,6 +78,9 @@ typedef struct gl_view {
     int64_t concurrent;                              /* 1: several threads push at once */
     int64_t all_active;                              /* 1: pull need not look at active */
     uint64_t seed;                                   /* of the draws */
+    void *cache;                                     /* [num_local] totals of the edges here, or NULL */
+    uint8_t *cached;                                 /* [num_local] 0: unknown, 1: told to the master, 2: new */
+    const uint8_t *changed;                          /* [num_local] what gathers read of it changed */
     int64_t num_left;                                /* global ids below are on side 0 */
     const gl_scratch *scratch;                       /* the running thread's; NULL without lists */
 } gl_view;

@@ -23,6 +23,9 @@ cdef extern from "abi.h" nogil:
         int64_t num_vertices, num_edges, superstep, num_masters, num_local
         int64_t gather_edges, scatter_edges, concurrent, all_active, num_left
         uint64_t given, seed
+        void *cache
+        uint8_t *cached
+        const uint8_t *changed
         const int64_t *gid
         const int64_t *degree
         const int64_t *in_degree
@@ -134,6 +137,12 @@ cdef class View:
             self.c.aggregate = <const gl_scalar *> p
         elif name == "total":
             self.c.total = p
+        elif name == "cache":
+            self.c.cache = p
+        elif name == "cached":
+            self.c.cached = <uint8_t *> p
+        elif name == "changed":
+            self.c.changed = <const uint8_t *> p
         elif name == "incoming":
             self.c.incoming = p
         elif name == "skip":

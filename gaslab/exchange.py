@@ -29,7 +29,7 @@ from gaslab.ragged import Rows, decode_rows, encode_rows
 EVERY, BITMAP, INDEX = 0, 1, 2
 FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
 _BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
-_TAG_SPREAD, _TAG_COLLECT, _TAG_PARTIALS = 11, 12, 13
+_TAG_SPREAD, _TAG_COLLECT, _TAG_PARTIALS, _TAG_CHANGES = 11, 12, 13, 15
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,10 @@ class Exchange:
                 outgoing[p] = np.concatenate(parts)
         return Spread(self, sections, self.comm.begin(outgoing, sorted(sources), _TAG_SPREAD))
 
+    def owned(self, role: int) -> dict[int, np.ndarray]:
+        """Return, by rank, my masters (local ids) with a mirror of that role there, in its order."""
+        return self._owned[role]
+
     def _replicas(self, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the mirrors of *masters*: their ranks and their positions in that rank's send list."""
         begin, peer, position = self.graph.replicas()
@@ -148,6 +152,18 @@ class Exchange:
         pending = self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_COLLECT)
         return Collect(self, role, message, priority is not None, pending)
 
+    def changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Changes:
+        """Begin to send *values* of some *mirrors* of that role (ascending local ids) to their masters."""
+        outgoing = {}
+        for p, (lo, hi) in self._mirrors[role].items():
+            first, last = np.searchsorted(mirrors, [lo, hi])
+            chosen = (mirrors[first:last] - np.int32(lo)).astype(np.int32)
+            data = np.zeros(_padded(values[first:last].nbytes), np.uint8)
+            data[: values[first:last].nbytes] = values[first:last].view(np.uint8)
+            outgoing[p] = np.concatenate([*encode_choice(chosen, hi - lo), data])
+        sent = self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_CHANGES)
+        return Changes(self, role, values.dtype, sent)
+
     def partials(
         self, role: int, mirrors: np.ndarray, totals: np.ndarray | Rows, active: np.ndarray | None
     ) -> Partials:
@@ -172,6 +188,22 @@ class Exchange:
         dtype = totals.data.dtype if isinstance(totals, Rows) else totals.dtype
         lists = isinstance(totals, Rows)
         return Partials(expected, dtype, lists, self.comm.begin(outgoing, sorted(expected), _TAG_PARTIALS))
+
+
+class Changes:
+    """Values of some mirrors under way to their masters."""
+
+    def __init__(self, exchange: Exchange, role: int, dtype: np.dtype, pending: Pending) -> None:
+        self._exchange, self._role, self._dtype, self._pending = exchange, role, dtype, pending
+
+    def end(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """Return (positions in `Exchange.owned`, values) by the mirrors' rank."""
+        came = {}
+        for p, data in self._pending.end().items():
+            positions, offset = decode_choice(data, 0, 0, self._exchange._owned[self._role][p].size)
+            size = positions.size * self._dtype.itemsize
+            came[p] = (positions, data[offset : offset + size].view(self._dtype))
+        return came
 
 
 class Spread:

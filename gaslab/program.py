@@ -281,6 +281,8 @@ class Vertex:
         in_degree: ClassVar[int]
         out_degree: ClassVar[int]
 
+        def post_delta(self, value: Anything) -> None: ...
+        def clear_cache(self) -> None: ...
         def signal(self, message: Anything = None, *, priority: float = 0) -> None: ...
 
 
@@ -302,11 +304,13 @@ class Edge:
         forward: ClassVar[bool]
 
 
-RESERVED_FIELDS = frozenset({"id", "side", "degree", "in_degree", "out_degree", "signal"})
+RESERVED_FIELDS = frozenset(
+    {"id", "side", "degree", "in_degree", "out_degree", "signal", "post_delta", "clear_cache"}
+)
 RESERVED_PARAMETERS = frozenset(
     {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "visit_ways", "rng",
-     "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply", "scatter", "done",
-     "parameters", "phases"}
+     "cache_rebuild", "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply", "scatter",
+     "done", "parameters", "phases"}
 )  # fmt: skip
 
 
@@ -431,6 +435,7 @@ class VertexProgram:
     visit_ways: ClassVar[int] = 16
     phases: ClassVar[tuple[Phase, ...]] = ()
     rng: ClassVar[str] = "counter"
+    cache_rebuild: ClassVar[int] = 0
 
     if TYPE_CHECKING:
         Vertex: ClassVar[Anything] = Vertex

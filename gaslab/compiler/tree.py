@@ -173,9 +173,17 @@ class Contribute:
     site: int
 
 
+@dataclass(frozen=True)
+class Post:
+    """``nbr.post_delta(value)`` or, without a value, ``nbr.clear_cache()``; in scatter only."""
+
+    value: Expr | None
+    site: int
+
+
 Stmt = (
     Assign | If | While | ForRange | Each | AddPart | Solve | Break | Continue | Return | Signal | Stop
-    | Contribute
+    | Contribute | Post
 )  # fmt: skip
 
 
@@ -255,6 +263,12 @@ class Tree:
     rng: str = "counter"  # or "stream": one Philox block seeds a small generator per call
 
     @property
+    def posts(self) -> bool:
+        """Whether scatter posts to its neighbours' cached totals: then gathers are cached."""
+        function = self.functions.get("scatter")
+        return function is not None and any(isinstance(s, Post) for s in nodes(function.body))
+
+    @property
     def draws(self) -> bool:
         """Whether any method draws random numbers."""
         return any("self.draws" in f.reads for f in (*self.functions.values(), *self.helpers))
@@ -304,7 +318,7 @@ class Tree:
         """Whether targets may run scatter: not where it writes what is others', or sees an edge once."""
         itself = any(signal.target == "v" for signal in self.signals("scatter"))
         mine = itself or "scatter_edges" in self.functions or bool(self.contributed("v"))
-        return not (self.writes("scatter", "e") or mine or self.by_priority)
+        return not (self.writes("scatter", "e") or mine or self.by_priority or self.posts)
 
     def written_edges(self) -> frozenset[str]:
         """Names of the edge fields that the program writes."""

@@ -146,6 +146,13 @@ def aggregators_of(cls: type) -> dict[str, types.FunctionType]:
     return {name: mark.function for name, mark in words.aggregators_of(cls).items()}
 
 
+def finalised(told: Any, kind: type, name: str) -> Any:
+    """Return what a finaliser gave as a number of the language; raises where it is not of its *kind*."""
+    if type(told) not in (kind, int) or (kind is bool) != (type(told) is bool):
+        raise ProgramError(f"the finaliser of {name} gave {told!r}; its aggregator holds {kind.__name__}")
+    return number(kind(told))
+
+
 def translated(cls: type) -> type:
     """Return a subclass of a program with its methods and constants in the language's arithmetic."""
     known: dict[Any, Any] = {}

@@ -37,6 +37,7 @@ class Delivery:
         inexact = tree.message is not None and tree.message.op in ("sum", "prod")
         self._inexact = inexact and tree.message is not None and tree.message.type == "float"
         self._inexact |= bool(tree.contributed("nbr"))  # several sources give to one target
+        self._inexact |= tree.posts  # two threads may post to one total
         # Pull may look at an edge from its other end only, and at no edge twice.
         self._pull_allowed = tree.can_pull
         self._factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES

@@ -28,6 +28,7 @@ from gaslab.engine.declared import (
     aggregators_of,
     combiner_of,
     fields_of,
+    finalised,
     storage_of,
     translated,
 )
@@ -153,6 +154,11 @@ class _Vertex:
             phase = self._run.phase
             raise ProgramError(f"{phase} cannot write the vertex field {name!r}; init and apply can")
         return self._run.phase != "init" or name not in self._run.given
+
+    def post_delta(self, value: Any = None) -> None:
+        """Do nothing: there is no cache here, every gather is done."""
+
+    clear_cache = post_delta
 
     def signal(self, message: Any = None, priority: Any = 0) -> None:
         """Make this vertex run in a later superstep; its apply sees *message*, combined."""
@@ -457,13 +463,7 @@ class _Run:
                     total = combiner.add(total, self.call(name, v, function=function))
             if mark.finalizer is not None:
                 told = mark.finalizer(self.instance(self.cls, _plain), _plain(total))
-                kind = type(_plain(total))
-                if type(told) not in (kind, int) or (kind is bool) != (type(told) is bool):
-                    raise ProgramError(
-                        f"the finaliser of {self.cls.__name__}.{name} gave {told!r}; its aggregator holds "
-                        f"{kind.__name__}"
-                    )
-                total = number(kind(told))
+                total = finalised(told, type(_plain(total)), f"{self.cls.__name__}.{name}")
             values[name] = total
         return values
 

@@ -149,6 +149,8 @@ def run(
         program, graph, engine, seed, threads, state.superstep, converged, state.updates,
         bytes_sent, {"build": built - began, "compute": computed - built},
     )  # fmt: skip
+    if (gathers := phases.gathers()) is not None:
+        metrics["gathers"] = gathers
     result = Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},

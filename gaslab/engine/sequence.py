@@ -76,7 +76,8 @@ class Sequence:
             if "visit" in one.tree.functions:
                 ways = type(self.program).visit_ways
                 visits = Visits(phases, state, exchange, self.graph, ways)
-            self._engines.append(Synchronous(phases, state, exchange, visits))
+            rebuild = type(self.program).cache_rebuild
+            self._engines.append(Synchronous(phases, state, exchange, visits, rebuild))
         self.state = self._engines[0].state
 
     def begin_with(self, beginners: Beginners | None) -> None:
@@ -87,6 +88,15 @@ class Sequence:
             self._engines[0].begin_with(ids)
             if messages is not None and state.message is not None:
                 state.message[ids] = messages
+
+    def gathers(self) -> dict[str, int] | None:
+        """Return how many totals of replicas were gathered, and how many kept, where gathers are cached."""
+        caches = [engine.cache for engine in self._engines if engine.cache is not None]
+        if not caches:
+            return None
+        mine = np.array([[cache.gathered, cache.kept] for cache in caches]).sum(axis=0)
+        done, skipped = self.graph.comm.allreduce(mine).tolist()
+        return {"done": done, "skipped": skipped}
 
     def supersteps(self) -> Iterator[dict[str, Any]]:
         """Run the whole; give a row of the history after each superstep."""

@@ -16,6 +16,7 @@ from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels import pack
 from gaslab.engine import lists
 from gaslab.engine.additive import Additive
+from gaslab.engine.cache import Cache
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.phases import Phases
 from gaslab.engine.priority import Buckets
@@ -40,8 +41,9 @@ class Synchronous:
     """Runs one program's supersteps on one rank; all ranks step together."""
 
     def __init__(
-        self, phases: Phases, state: RunState, exchange: Exchange, visits: Visits | None = None
-    ) -> None:
+        self, phases: Phases, state: RunState, exchange: Exchange, visits: Visits | None = None,
+        rebuild: int = 0,
+    ) -> None:  # fmt: skip
         self.visits = visits
         self.phases, self.state, self.exchange = phases, state, exchange
         self.tree, self.view, self.local = state.tree, phases.view, phases.local
@@ -69,6 +71,7 @@ class Synchronous:
             self._is_boundary = np.zeros(self.local.num_local, np.uint8)
             self._is_boundary[self._boundary] = 1
             self._position = np.zeros(self.local.num_masters, np.int32)
+        self.cache = Cache(phases, state, exchange, rebuild) if self.tree.posts else None
 
     # ---- the story ---------------------------------------------------------------------------------
 
@@ -91,6 +94,8 @@ class Synchronous:
         """Begin this phase where the phase *before* left the run; bring its mirrors up to date."""
         state, view = self.state, self.view
         state.follow(before.state)
+        if self.cache is not None:
+            self.cache.forget()
         view.vertex, view.vertex_next = state.fields, state.next_fields
         view.aggregate, view.superstep = before.view.aggregate, state.superstep
         for field, values in zip(self.tree.edge_fields, state.edge_fields, strict=True):
@@ -115,6 +120,8 @@ class Synchronous:
             self.state.stale((name,), role)
         self._gather_apply(frontier)
         mirrors = self._spread(frontier)
+        if self.cache is not None:
+            self.cache.notice()
         self._aggregate_apart()
         if self.delivery is not None:
             self._deliver(frontier, mirrors)
@@ -189,6 +196,8 @@ class Synchronous:
         if "apply" in self.tree.functions:
             if self.tree.gather is None:
                 self._over(frontier.ids, "gl_apply", 0, fused)
+            elif self.cache is not None:
+                self.cache.gather_apply(frontier.ids, fused)
             elif not self.view.gather_edges:  # every total is the identity
                 self._over(frontier.ids, "gl_gather_apply", 0, fused)
             else:

@@ -13,6 +13,7 @@ from gaslab.compiler.emit.names import (
     C_TYPE,
     aggregate_name,
     by_source,
+    combined,
     constant,
     edge_name,
     field_name,
@@ -107,6 +108,8 @@ class Body(ArrayBody):
             self.put("c->stopped = 1;")
         elif isinstance(s, t.Break):
             self.put("break;")
+        elif isinstance(s, t.Post):
+            self.post(s)
         elif isinstance(s, t.Continue):
             self.put("continue;")
         elif isinstance(s, t.Return) and self.collects:
@@ -120,6 +123,19 @@ class Body(ArrayBody):
             self.contribute(s)
         else:
             self.send(s)
+
+    def post(self, s: t.Post) -> None:
+        """Add to the neighbour's cached total on this rank, or forget it."""
+        self.put("c->posted = 1;")
+        if s.value is None:
+            self.put("w->cached[x] = 0;")
+            return
+        combiner = self.tree.gather
+        assert combiner is not None
+        kind = STORAGE[combiner.storage][1]
+        both = combined(combiner, widened(combiner.storage, "*total"), self.expr(s.value))
+        self.put(f"if (w->cached[x]) {{ {kind} *total = &(({kind} *)w->cache)[x]; "
+                 f"*total = {narrowed(combiner.storage, both, s.site)}; w->cached[x] = 2; }}")  # fmt: skip
 
     def give_back(self, s: t.Return) -> None:
         if s.value is not None and isinstance(s.value.type, t.Array):

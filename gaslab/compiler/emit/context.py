@@ -57,6 +57,7 @@ def context(tree: Tree) -> str:
         kind = a.combiner.type
         members.append((f"{C_TYPE[kind]} ", aggregate_name(tree, k), f"w->aggregate[{k}].{MEMBER[kind]}"))
     members += chance.STATE if tree.draws else ()
+    members += [("int64_t ", "posted", "0")] if tree.posts else []
     values = [member(f, field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]
     for k, field in enumerate(tree.vertex_fields):
         if is_list(field.storage):

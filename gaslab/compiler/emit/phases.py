@@ -270,16 +270,21 @@ def scatter_push(tree: Tree) -> str:
     if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", v"
     way = " & w->scatter_way[v]" if "scatter_edges" in tree.functions else ""
+    before = after = ""
+    if tree.posts:  # whoever changed and posted nothing over an edge leaves no cached total behind
+        before = "            {\n                c->posted = 0;\n"
+        after = "                if (!c->posted && w->changed[v]) w->cached[{x}] = 0;\n            }}\n"
     loops = []
     for mask, row in (("GL_OUT", "out"), ("GL_IN", "in")):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += is_forward(tree, "scatter", row == "out")
+        x = neighbor.format(p="p")
         loops.append(
             f"        if (w->scatter_edges & {mask}{way})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
-            f"                gl_push_{kind}(c, w, n, {neighbor.format(p='p')}, {place}{concurrent});\n"
+            f"{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n{after.format(x=x)}"
         )
-    tests = guard(tree, "v")
+    tests = () if tree.posts else guard(tree, "v")
     near = Body(tree, tree.functions["scatter"])
     idle = f"        if (!({' && '.join(map(near.expr, tests))})) continue;\n" if tests else ""
     body = (

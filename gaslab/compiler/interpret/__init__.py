@@ -77,7 +77,7 @@ class Interpreter:
         -------
         The first fault as (code, local vertex, site), or None.
         """
-        block = _Block(self.tree, view, self._namespace["combine_message"])
+        block = _Block(self.tree, view, self._namespace)
         for b in range(len(blocks) - 1):
             block.out = None if out is None else out[b]
             lo, hi = int(blocks[b]), int(blocks[b + 1])
@@ -263,7 +263,10 @@ class Interpreter:
                 if c.scatter_edges & bit & way:
                     c.forward = bit == OUT
                     for x, e in row(v):
+                        c.posted = False
                         self._namespace["do_scatter"](c, n, v, x, e)
+                        if self.tree.posts and not c.posted and c.changed[v]:
+                            c.cached[x] = 0
 
     def _scatter_pull(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         plain = self.tree.message is None and not self.tree.contributed()
@@ -285,10 +288,11 @@ class Interpreter:
 class _Block:
     """What a method sees of the view while one call of `Interpreter.run` lasts."""
 
-    stopped = forward = False  # of the gather and of the loop over edges that runs
+    stopped = forward = posted = False  # of the gather and of the loop over edges that runs
 
-    def __init__(self, tree: Tree, view: Any, combine_message: Callable[..., Any] | None) -> None:
-        self.tree, self._view, self._combine_message = tree, view, combine_message
+    def __init__(self, tree: Tree, view: Any, namespace: dict[str, Any]) -> None:
+        self.tree, self._view, self.namespace = tree, view, namespace
+        self._combine_message: Callable[..., Any] | None = namespace["combine_message"]
         self.chance = Chance(self, tree.rng == "stream")
         self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
@@ -355,6 +359,16 @@ class _Block:
 
     def prioritise(self, x: int, priority: int) -> None:
         self.priority[x] = min(self.priority.item(x), priority)
+
+    def post(self, x: int, delta: Any = None) -> None:
+        """Add to the neighbour's cached total on this rank, or forget it."""
+        self.posted = True
+        if delta is None:
+            self.cached[x] = 0
+        elif self.cached[x]:
+            both = self.namespace["combine_total"](self.cache.item(x), delta)
+            self.cache[x] = self.namespace["narrow_total"](both)
+            self.cached[x] = 2
 
     def totals(self, namespace: dict[str, Any]) -> _Totals:
         return _Totals(self, namespace)

@@ -82,6 +82,8 @@ class PythonBody(PythonArrays):
             self.put("c.stopped = True")
         elif isinstance(s, t.Break):
             self.put("break")
+        elif isinstance(s, t.Post):
+            self.put("c.post(x)" if s.value is None else f"c.post(x, {self.expr(s.value)})")
         elif isinstance(s, t.Continue):
             self.put("continue")
         elif isinstance(s, t.Return) and self.collects:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gaslab.compiler.parse.caching import check_caching
 from gaslab.compiler.parse.declare import PHASES, Declared, declare
 from gaslab.compiler.parse.frame import Sites, Unit
 from gaslab.compiler.parse.helpers import Helpers
@@ -90,4 +91,5 @@ def _tree(declared: Declared, debugging: bool, phase: int) -> Tree:
         rng=declared.rng,
     )
     check_tree(declared, tree)
+    check_caching(declared, tree)
     return tree

@@ -21,7 +21,7 @@ TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
 _ELEMENTS = "dtype=float, int, bool or a width such as gl.float32"
 _PLAIN = {float: "float64", int: "int64", bool: "bool"}
 # may be annotated, and are no parameters
-_DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways", "rng")
+_DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways", "rng", "cache_rebuild")
 _EXAMPLE = {"float": "a float such as 1.0", "int": "an int such as 1", "bool": "True or False"}
 _RANGES = {
     f"{sign}int{bits}": (0, (1 << bits) - 1) if sign else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)

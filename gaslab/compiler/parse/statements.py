@@ -7,6 +7,7 @@ import ast
 from gaslab import program
 from gaslab.compiler.parse import lists
 from gaslab.compiler.parse.assign import Assignments
+from gaslab.compiler.parse.caching import WORDS, post
 from gaslab.compiler.parse.signals import signal
 from gaslab.compiler.tree import (
     RECORD,
@@ -88,6 +89,14 @@ class Statements(Assignments):
                 return [signal(self, value, role)]
         if isinstance(value, ast.Call) and self.lookup(value.func) is program.stop:
             return [self.stop(value)]
+        if (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Attribute)
+            and value.func.attr in WORDS
+        ):
+            role = self.role(value.func.value)
+            if role in ("v", "nbr"):
+                return [post(self, value, role)]
         if (
             self.unit.debugging
             and isinstance(value, ast.Call)

@@ -1,0 +1,99 @@
+"""Gather caching: totals kept from superstep to superstep, brought up to date by what neighbours post.
+
+Every replica keeps the total of its own edges. A mirror tells its master when that has changed; the master
+keeps the last word of each mirror and combines them with its own, in the order of ranks. So nothing has
+to be taken out of a sum, and combiners without an inverse are kept the same way. A replica gathers again
+when its total was cleared, when a neighbour changed and posted nothing over an edge to it, and every
+`cache_rebuild` supersteps, which bounds what rounding adds up to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaslab.engine.phases import Phases
+from gaslab.engine.state import RunState, dtype_of, identity
+from gaslab.exchange import Exchange, Section
+
+if TYPE_CHECKING:
+    from gaslab.compiler.tree import Tree
+
+UNKNOWN, TOLD, NEW = 0, 1, 2  # of a replica's own total
+
+
+class Cache:
+    """The cached totals of one phase on one rank."""
+
+    def __init__(self, phases: Phases, state: RunState, exchange: Exchange, rebuild: int) -> None:
+        self.phases, self.state, self.exchange, self.rebuild = phases, state, exchange, rebuild
+        tree: Tree = state.tree
+        assert tree.gather is not None
+        self._mask = phases.view.gather_edges
+        n, dtype, nothing = state.active.size, dtype_of(tree.gather.storage), identity(tree.gather)
+        self._totals, self._known = np.full(n, nothing, dtype), np.zeros(n, np.uint8)
+        self._changed = np.zeros(n, np.uint8)
+        self._told = {p: np.full(ids.size, nothing, dtype) for p, ids in exchange.owned(self._mask).items()}
+        self._position = np.zeros(phases.local.num_masters, np.int32)
+        self._mirrors = exchange.mirrors(self._mask)
+        self._everyone = np.arange(phases.local.num_masters, dtype=np.int32)
+        written = tree.writes("apply")
+        self._far, self._near = (
+            [k for k, f in enumerate(tree.vertex_fields) if f.name in tree.reads("gather", role) & written]
+            for role in ("nbr", "v")
+        )
+        self._before: dict[int, np.ndarray] = {}
+        self.gathered = self.kept = 0  # totals of active replicas here
+        phases.view.cache, phases.view.cached, phases.view.changed = self._totals, self._known, self._changed
+
+    def forget(self) -> None:
+        """Gather everything anew: another phase has run."""
+        self._known[:] = UNKNOWN
+
+    def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> None:
+        """Bring the totals of active vertices (masters *ids*; None is all) up to date, and apply."""
+        state, phases, view = self.state, self.phases, self.phases.view
+        if self.rebuild and (state.superstep - state.entered) % self.rebuild == 0:
+            self.forget()
+        mirrors, active = self._mirrors, None if ids is None else state.active
+        if active is not None:
+            mirrors = self.exchange.spread([Section(self._mask, ())], active).end()[self._mask]
+        ids = self._everyone if ids is None else ids
+        self._look(mirrors)
+        new = mirrors[self._known[mirrors] == NEW]
+        sent = self.exchange.changes(self._mask, new, self._totals[new])
+        self._known[new] = TOLD
+
+        self._look(ids)
+        total = self._totals[ids]
+        self._position[ids] = np.arange(ids.size, dtype=np.int32)
+        for p, (positions, values) in sent.end().items():
+            self._told[p][positions] = values
+        view.total = total
+        for p, owned in sorted(self.exchange.owned(self._mask).items()):
+            chosen = np.arange(owned.size) if active is None else np.flatnonzero(active[owned])
+            view.incoming = self._told[p][chosen]
+            phases.over("gl_combine", self._position[owned[chosen]])
+        self._before = {k: state.fields[k].copy() for k in {*self._far, *self._near}}
+        phases.over("gl_apply", ids, aggregate=aggregate)
+
+    def _look(self, replicas: np.ndarray) -> None:
+        """Gather over the edges here where the total is not known."""
+        unknown = replicas[self._known[replicas] == UNKNOWN]
+        partial = np.empty(unknown.size, self._totals.dtype)
+        self.phases.view.total = partial
+        self.phases.over("gl_gather", unknown, self._mask)
+        self._totals[unknown] = partial
+        self._known[unknown] = NEW
+        self.gathered += unknown.size
+        self.kept += replicas.size - unknown.size
+
+    def notice(self) -> None:
+        """See on whom something that gathers read has changed; mirrors are up to date."""
+        fields = self.state.fields
+        self._changed[:] = 0
+        for k in self._far:
+            self._changed |= fields[k] != self._before[k]
+        for k in self._near:
+            self._known[fields[k] != self._before[k]] = UNKNOWN

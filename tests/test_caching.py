@@ -1,0 +1,81 @@
+"""Gather caching: the answers of the same program without it, and how much is gathered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import gaslab as gl
+from gaslab.comm import Comm
+from tests.mpi.ranks import Ranks
+
+
+class Halves(gl.VertexProgram):
+    """Values move by sixteenths, so that every sum is exact; those who move tell it."""
+
+    class Vertex(gl.Vertex):
+        value: float = 0.0
+        moved: float = 0.0
+
+    def init(self, v: Vertex) -> None:
+        v.value = v.degree / 16.0
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
+        return nbr.value
+
+    def apply(self, v: Vertex, total: float) -> None:
+        before = v.value
+        v.value = (v.value + total) // 0.0625 % 16.0 * 0.0625
+        v.moved = v.value - before
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.moved != 0.0:
+            nbr.post_delta(v.moved)
+            nbr.signal()
+
+
+class Plain(Halves):
+    def scatter(self, v: Halves.Vertex, e: gl.Edge, nbr: Halves.Vertex) -> None:
+        if v.moved != 0.0:
+            nbr.signal()
+
+
+class Rebuilt(Halves):
+    cache_rebuild = 2
+
+
+class Mute(Halves):
+    """Says nothing of its changes, which is found out."""
+
+    def scatter(self, v: Halves.Vertex, e: gl.Edge, nbr: Halves.Vertex) -> None:
+        if v.moved != 0.0:
+            nbr.signal()
+        else:
+            nbr.post_delta(0.0)
+
+
+def run_all(comm: Comm, strategy: str, mode: dict[str, Any]) -> list[Any]:
+    graph = gl.Graph.generate("rmat", scale=5, edge_factor=3, seed=2, strategy=strategy, comm=comm)
+    found = []
+    for program in (Plain(), Halves(), Rebuilt(), Mute()):
+        result = gl.run(program, graph, max_iterations=9, **mode)
+        found.append((result.vertices["value"].tolist(), result.metrics.get("gathers"), result.iterations))
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+@pytest.mark.parametrize("mode", [{"threads": 2}, {"compile": "never"}], ids=["compiled", "interpreted"])
+@pytest.mark.parametrize("strategy", ["1d", "random"])
+def test_cached_gathers_give_the_same_and_are_fewer(
+    ranks: Ranks, strategy: str, mode: dict[str, Any]
+) -> None:
+    told = ranks.run(run_all, strategy, mode)
+    assert told == [told[0]] * ranks.size
+    plain, cached, rebuilt, mute = told[0]
+    assert plain[1] is None
+    for other in (cached, rebuilt, mute):
+        assert (other[0], other[2]) == (plain[0], plain[2])
+        assert other[1]["done"] + other[1]["skipped"] == cached[1]["done"] + cached[1]["skipped"]
+    assert 0 < cached[1]["done"] < rebuilt[1]["done"] < mute[1]["done"]
+    assert cached[1]["skipped"] > 4 * cached[1]["done"]  # each replica gathers once
