@@ -34,7 +34,7 @@ class ALS(gl.VertexProgram):
 
     @gl.aggregator
     def squares(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return (e.rating - self.mean - np.dot(v.x, nbr.x)) ** 2
+        return float(e.rating - self.mean - np.dot(v.x, nbr.x)) ** 2
 
     def active(self, v: Vertex) -> bool:  # users, then items
         return v.side == self.superstep % 2
