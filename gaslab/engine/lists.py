@@ -168,7 +168,7 @@ def given_lists(variable: Variable, data: Any, graph: Graph) -> GivenLists:
         rows = [list(data[g]) for g in masters]
     flat = [x for row in rows for x in row]
     if storage == "id":
-        values = np.asarray(graph.ids.find(flat), np.int64)
+        values = np.asarray(graph.ids.find(flat, rows="parts"), np.int64)
     else:
         element = Variable(variable.name, storage, 0, variable.site)
         values = converted(np.asarray(flat or np.zeros(0, dtype_of(storage))), element, variable.name)

@@ -151,6 +151,8 @@ class Assignments(Additive):
             place: Any = base.place if isinstance(base, ArrayValue) else None
         else:
             place = self.writable(owner)
+            if is_list(place.type):
+                raise self.error(target, "a list is assigned as a whole; gather it anew")
             if isinstance(place.type, Array):
                 kind = "e" if isinstance(place, EdgeField) else place.role
                 fields = self.unit.declared.edge_fields if kind == "e" else self.unit.declared.vertex_fields

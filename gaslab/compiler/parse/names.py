@@ -126,6 +126,10 @@ class Names(Frame):
         if isinstance(node, ast.Name):
             hint = self.did_you_mean(node.id, "assign it before, or define it in the module")
             return self.error(node, f"unknown name {node.id!r}{hint}")
+        if isinstance(node.value, ast.Attribute) and self.role(node.value.value) in ("v", "nbr"):
+            value = self.value(node.value)
+            if is_list(value.type):
+                return self.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
         owner, text = self.lookup(node.value), ast.unparse(node.value)
         if inspect.ismodule(owner) or inspect.isclass(owner):
             known = [name for name in dir(owner) if constant(getattr(owner, name, None)) is not None]
