@@ -36,11 +36,11 @@ def test_bfs(gaslab: Run, edges: Path, tmp_path: Path) -> None:
     shown = [tuple(map(int, line.split()[1:])) for line in done.out.splitlines()[1:]]
     assert shown == sorted(levels.items(), key=lambda row: row[::-1])
     assert gaslab("bfs", edges).code == 2
-    done = gaslab("bfs", edges, "--source", 40, "--parents", "-q", "-o", tmp_path / "tree.tsv")
+    done = gaslab("bfs", edges, "--source", 40, "--parents", "-q", "-o", tmp_path / "tree.csv")
     assert done.code == 0, done.err
-    head, *lines = (tmp_path / "tree.tsv").read_text().splitlines()
-    assert head.split() == ["id", "parent", "level"]
-    parents = {int(v): int(u) for v, u, _ in map(str.split, lines)}
+    head, *lines = (tmp_path / "tree.csv").read_text().splitlines()
+    assert head == "id,parent,level"
+    parents = {int(v): int(u) for v, u, _ in (line.split(",") for line in lines)}
     assert all(levels[u] == levels[v] - 1 for v, u in parents.items() if u >= 0)
     assert {v for v, u in parents.items() if u < 0} == {40, *(expected.keys() - levels.keys())}
 

@@ -55,6 +55,6 @@ def cdlp(graph: Graph, *, iterations: int = 10, **options: Any) -> Result:
     >>> import gaslab as gl
     >>> graph = gl.Graph.from_edges([1, 1, 2, 3, 7, 7, 8], [2, 3, 3, 7, 8, 9, 9], directed=False)
     >>> gl.cdlp(graph).vertices["label"]
-    array([1, 1, 1, 7, 7, 7])
+    array([1, 1, 1, 3, 3, 3])
     """
     return gl.run(LabelPropagation(), graph, max_iterations=iterations, **options)
