@@ -231,7 +231,6 @@ def at(index: Anything, weight: Anything = 1) -> Anything:
     return At(index, weight)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class Accumulator:
     """Base of a class nested in a program: a gather's total with named parts.
 
@@ -430,8 +429,8 @@ class VertexProgram:
     gaslab.errors.UsageError: Decay has no parameter 'speed'; known: rate
     """
 
-    gather_edges: ClassVar[Any] = IN  # a direction, or a method of v that returns one
-    scatter_edges: ClassVar[Any] = OUT
+    gather_edges: ClassVar[Anything] = IN  # a direction, or a method of v that returns one
+    scatter_edges: ClassVar[Anything] = OUT
     visit_ways: ClassVar[int] = 16
     phases: ClassVar[tuple[Phase, ...]] = ()
     rng: ClassVar[str] = "counter"

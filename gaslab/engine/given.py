@@ -68,7 +68,7 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
         gids = graph.ids.find(list(data))
         content = _content(variable, list(data.values()), graph)
         return _placed(variable, default, gids, content, masters, graph)
-    values = np.asarray(data)
+    values = _array(variable, data)
     whole = (graph.num_vertices, *variable.shape)
     if values.shape in ((), variable.shape):
         values = np.broadcast_to(values, whole)
@@ -93,7 +93,17 @@ def _content(variable: Variable, values: Any, graph: Graph) -> np.ndarray:
     """Return values as an array; vertex ids as global ids (collective for those)."""
     if variable.storage == "id":
         return np.asarray(graph.ids.find(list(values)), np.int64)
-    return np.asarray(values)
+    return _array(variable, values)
+
+
+def _array(variable: Variable, values: Any) -> np.ndarray:
+    """Return *values* as an array; raises where its rows differ in length."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise UsageError(
+            f"init={{{variable.name!r}: ...}} has rows of several shapes; {variable.shape} is needed"
+        ) from None
 
 
 def _placed(

@@ -84,7 +84,8 @@ class BeliefPropagation(gl.VertexProgram):
         own = np.exp(rest - np.max(rest))
         whole = np.sum(own)
         new = np.log((whole + math.expm1(self.smoothing * weight) * own) / whole)
-        return (1.0 - self.damping) * (new - np.max(new)) + self.damping * old
+        said: gl.Vector = (1.0 - self.damping) * (new - np.max(new)) + self.damping * old
+        return said
 
     def done(self) -> bool:
         return self.change <= self.tolerance

@@ -144,7 +144,7 @@ class Calls(Linear):
         values = [self.value(argument) for argument in node.args]
         for value, argument in zip(values, node.args, strict=True):
             self.no_array(value, argument, name)
-        result = values[0]
+        result: Expr = values[0]
         for value, argument in zip(values[1:], node.args[1:], strict=True):
             result, value, kind = self.join(result, value, argument)
             result = Call(name, (result, value), kind)

@@ -140,6 +140,8 @@ class _Group:
         if extra is not None:
             sync = self.sync(extra.sync, rank, storage, what, source, at)
             default = REQUIRED if storage == "id" else extra.init
+            if storage == "bool" and type(default) is int and default == 0:
+                default = False  # what gl.field starts from where nothing is said
         if default is not REQUIRED:
             there = self.source(next(c for c in self.cls.__mro__ if name in vars(c)))
             given = there.declaration(name)

@@ -155,7 +155,8 @@ class Names(Frame):
             return self.of_vertex(node, role)
         if isinstance(node.value, ast.Name) and self.parameters.get(node.value.id) == RECORD:
             record = self.unit.declared.gather
-            return self.part(node, record, self.canonical(node.value.id))
+            part: Expr = self.part(node, record, self.canonical(node.value.id))
+            return part
         root = node.value
         while isinstance(root, ast.Attribute):
             root = root.value

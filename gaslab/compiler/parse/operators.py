@@ -184,7 +184,7 @@ class Operators(Arrays):
         values = self.at_once(node.values, self.value)
         if all(value.type == "bool" for value in values):
             return self.logical(node, values)
-        result = values[-1]
+        result: Expr = values[-1]
         for value, operand in zip(reversed(values[:-1]), reversed(node.values[:-1]), strict=True):
             test = self.as_bool(self.once(value, operand), operand)
             value, result, kind = self.join(value, result, node)

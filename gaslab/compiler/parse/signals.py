@@ -54,7 +54,7 @@ def arguments(frame: Statements, node: ast.Call) -> tuple[list[ast.expr], Expr |
 
 def bucket(frame: Statements, node: ast.expr) -> Expr:
     """Return a priority as an int; a float is rounded down."""
-    value = frame.value(node)
+    value: Expr = frame.value(node)
     if value.type not in ("float", "int"):
         raise frame.error(node, f"a priority is a number from 0 on but this is {named(value.type)}")
     if value.type == "float":
