@@ -255,6 +255,9 @@ class Accumulator:
     def __init__(self, **parts: Anything) -> None:
         vars(self).update(parts)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={x!r}' for name, x in vars(self).items())})"
+
 
 class Vertex:
     """Base of a program's nested ``Vertex``: annotated attributes are its fields.

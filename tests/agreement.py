@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gaslab.comm import Comm
 from gaslab.engine.reference import run_reference
 from gaslab.nobody import Nobody
-from gaslab.program import VertexProgram
+from gaslab.program import Accumulator, VertexProgram
 from tests.graphs import Drawn
 
 if TYPE_CHECKING:
@@ -119,7 +121,7 @@ def by_reference(task: Task) -> Outcome:
         name: {v: nobody if isinstance(x, Nobody) else x for v, x in values.items()}
         for name, values in result.vertices.items()
     }
-    return Outcome(vertices, edges, result.iterations, result.converged, result.history)
+    return Outcome(vertices, edges, result.iterations, result.converged, _plain(result.history))
 
 
 def _plain(value: Any) -> Any:
@@ -127,6 +129,8 @@ def _plain(value: Any) -> Any:
         return {_plain(k): _plain(x) for k, x in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(_plain(x) for x in value)
+    if isinstance(value, Accumulator):
+        return [x for part in vars(value).values() for x in np.ravel(part).tolist()]
     if getattr(value, "ndim", 0):
         return value.tolist()
     return value.item() if hasattr(value, "item") else value

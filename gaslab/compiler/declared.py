@@ -119,6 +119,11 @@ class Combiner:
         """The type of what the values combine to."""
         return f"{self.op}:{self.storage}" if self.collects else self.type
 
+    @property
+    def slots(self) -> int:
+        """How many eight-byte scalars an aggregate of it is."""
+        return 1
+
 
 @dataclass(frozen=True)
 class Part:
@@ -134,6 +139,10 @@ class Part:
     def type(self) -> Type:
         return Array(self.combiner.type, self.shape) if self.shape else self.combiner.type
 
+    @property
+    def slots(self) -> int:
+        return math.prod(self.shape)
+
 
 RECORD = "record"  # the type of an accumulator with parts
 
@@ -148,3 +157,7 @@ class RecordCombiner(Combiner):
     @property
     def type(self) -> str:
         return RECORD
+
+    @property
+    def slots(self) -> int:
+        return sum(part.slots for part in self.parts)

@@ -80,7 +80,11 @@ class Local:
 
 @dataclass(frozen=True)
 class PartOf:
-    """A part of a record: ``"total"``, which apply is given, or ``"into"``, to which gather contributes."""
+    """A part of a record.
+
+    The record is ``"total"``, which apply is given, ``"into"``, to which gather contributes, ``"self 2"``,
+    the value of aggregator 2, or ``"into 2"``, to which that aggregator's method contributes.
+    """
 
     record: str
     index: int

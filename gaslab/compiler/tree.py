@@ -11,7 +11,7 @@ Conversions are explicit `Cast` nodes, so emit never infers a type.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gaslab.compiler.declared import LIST_KINDS as LIST_KINDS
 from gaslab.compiler.declared import RECORD as RECORD
@@ -222,7 +222,7 @@ class Aggregator:
     @property
     def apart(self) -> bool:
         """Whether it has a sweep of its own, not one with apply."""
-        return self.over_edges or self.every > 1
+        return self.over_edges or self.every > 1 or isinstance(self.combiner, RecordCombiner)
 
 
 def _statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
@@ -261,6 +261,27 @@ class Tree:
     phase: int = 0  # the place of this phase in a program of several
     supersteps: int | None = None  # of this phase, at most, each time it is its turn
     rng: str = "counter"  # or "stream": one Philox block seeds a small generator per call
+
+    def slot(self, k: int) -> int:
+        """Return the place of aggregator *k* among the eight-byte scalars of all."""
+        return sum(a.combiner.slots for a in self.aggregators[:k])
+
+    def record(self, place: PartOf) -> tuple[RecordCombiner, int | None]:
+        """Return the accumulator that a part is of, and where the part begins among the aggregates."""
+        _, _, k = place.record.partition(" ")
+        combiner = self.aggregators[int(k)].combiner if k else self.gather
+        assert isinstance(combiner, RecordCombiner)
+        return combiner, sum(p.slots for p in combiner.parts[: place.index]) + self.slot(
+            int(k)
+        ) if k else None
+
+    def part(self, place: PartOf) -> Part:
+        """Return a part as it was declared; among the aggregates it is kept wide."""
+        combiner, slot = self.record(place)
+        part = combiner.parts[place.index]
+        if slot is None:
+            return part
+        return replace(part, combiner=replace(part.combiner, storage=WIDE[part.combiner.type]))
 
     @property
     def posts(self) -> bool:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.compiler.tree import Tree
-from gaslab.engine.state import RunState, identity, scalars
+from gaslab.compiler.tree import Combiner, RecordCombiner, Tree
+from gaslab.engine.state import RunState, identities
 from gaslab.engine.stopping import Progress
 from gaslab.errors import ProgramError
-from gaslab.program import aggregators_of
+from gaslab.program import Accumulator, aggregators_of
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -24,18 +24,39 @@ _COMBINE = {"sum": np.add, "prod": np.multiply, "bitor": np.bitwise_or, "min": n
 
 
 class Aggregates:
-    """A program's aggregators, as eight-byte scalars of the ABI."""
+    """A program's aggregators as eight-byte scalars of the ABI, an accumulator's elements in a row."""
 
     def __init__(self, tree: Tree, graph: Graph) -> None:
         self._graph, self._tree = graph, tree
         self._due = [True] * len(tree.aggregators)
         self._finalizers: dict[int, Callable[[Any, Any], Any]] = {}
         self._combiners = [a.combiner for a in tree.aggregators]
-        self._identities = scalars([identity(c, wide=True) for c in self._combiners])[: len(self._combiners)]
+        self._columns = [columns for k in range(len(self._combiners)) for columns in self._columns_of(k)]
+        self._identities = identities(tree)[: self._slots(len(self._combiners)).start]
         self._partials: list[np.ndarray] = []
 
     def __len__(self) -> int:
         return len(self._combiners)
+
+    def _slots(self, k: int) -> slice:
+        """Return where aggregator *k* lies in a row."""
+        begin = self._tree.slot(k)
+        return (
+            slice(begin, begin + self._combiners[k].slots)
+            if k < len(self._combiners)
+            else slice(begin, begin)
+        )
+
+    def _columns_of(self, k: int) -> list[tuple[slice, Combiner]]:
+        """Return where the parts of aggregator *k* lie in a row, each with its combiner."""
+        combiner, begin = self._combiners[k], self._tree.slot(k)
+        if not isinstance(combiner, RecordCombiner):
+            return [(self._slots(k), combiner)]
+        columns = []
+        for part in combiner.parts:
+            columns.append((slice(begin, begin + part.slots), part.combiner))
+            begin += part.slots
+        return columns
 
     def begin(self, superstep: int | None) -> None:
         """Forget what was collected, and see which are due in this superstep; None is after init: all."""
@@ -54,14 +75,17 @@ class Aggregates:
 
     def _final(self, k: int, function: Callable[[Any, Any], Any], value: Any, state: RunState) -> Any:
         progress = Progress(self._program, self._graph, self._tree, state, state.superstep)
-        name, kind = self._tree.aggregators[k].name, self._combiners[k].type
-        return checked(function(progress, value), kind, f"{self._tree.name}.{name}")
+        name, combiner = f"{self._tree.name}.{self._tree.aggregators[k].name}", self._combiners[k]
+        told = function(progress, value)
+        if not isinstance(combiner, RecordCombiner):
+            return [checked(told, combiner.type, name)]
+        return checked_parts(told, combiner, name)
 
     def settled(self, row: np.ndarray, before: np.ndarray, state: RunState) -> np.ndarray:
         """Return *row* with the values *before* of those not due, the others finalised (collective)."""
         for k, due in enumerate(self._due):
             if not due:
-                row[k] = before[k]
+                row[self._slots(k)] = before[self._slots(k)]
         last = {k: function for k, function in self._finalizers.items() if self._due[k]}
         if last:
             values = self.values(row)
@@ -70,11 +94,15 @@ class Aggregates:
                 return [self._final(k, function, values[k], state) for k, function in last.items()]
 
             for k, value in zip(last, self._graph.comm.on_root(finalise), strict=True):
-                row[k : k + 1].view(_wide(self._combiners[k].type))[0] = value
+                self._put(row, k, value)
         return row
 
+    def _put(self, row: np.ndarray, k: int, value: Any) -> None:
+        for (place, combiner), x in zip(self._columns_of(k), value, strict=True):
+            row[place].view(_wide(combiner.type))[:] = x
+
     def rows(self, blocks: int) -> np.ndarray | None:
-        """Return the table [blocks, aggregators], at the identities, that one sweep adds to."""
+        """Return the table [blocks, scalars], at the identities, that one sweep adds to."""
         if not self._combiners:
             return None
         table = np.repeat(self._identities[None, :], blocks, axis=0)
@@ -86,20 +114,35 @@ class Aggregates:
         return self.combined(np.concatenate([self._identities[None, :], *self._partials]))
 
     def combined(self, table: np.ndarray) -> np.ndarray:
-        """Combine the rows of *table* (int64 [rows, aggregators]), in order."""
+        """Combine the rows of *table* (int64 [rows, scalars]), in order."""
         result = np.empty_like(self._identities)
-        for k, combiner in enumerate(self._combiners):
-            column = np.ascontiguousarray(table[:, k]).view(_wide(combiner.type))
+        for place, combiner in self._columns:
+            column = np.ascontiguousarray(table[:, place]).view(_wide(combiner.type))
+            column = column[:, 0] if column.shape[1] == 1 else column
             with np.errstate(all="ignore"):
-                result[k : k + 1].view(column.dtype)[0] = _COMBINE[combiner.op].reduce(column)
+                result[place].view(column.dtype)[:] = _COMBINE[combiner.op].reduce(column, axis=0)
         return result
 
     def values(self, row: np.ndarray) -> list[Any]:
-        """Return eight-byte scalars as Python numbers and vertex ids as the user's own (collective)."""
-        kinds = [c.type for c in self._combiners]
-        numbers = [row[k : k + 1].view(_wide(kind))[0].item() for k, kind in enumerate(kinds)]
-        made: dict[str, Callable[[int], Any]] = {"bool": bool, "id": self._user_id}
-        return [made[kind](x) if kind in made else x for x, kind in zip(numbers, kinds, strict=True)]
+        """Return the aggregators' values: numbers, the user's ids, accumulators (collective)."""
+        return [self._value(row, k) for k in range(len(self._combiners))]
+
+    def _value(self, row: np.ndarray, k: int) -> Any:
+        combiner = self._combiners[k]
+        places = [place for place, _ in self._columns_of(k)]
+        if not isinstance(combiner, RecordCombiner):
+            return self._number(row, places[0].start, combiner.type)
+        values = {}
+        for part, place in zip(combiner.parts, places, strict=True):
+            if part.shape:
+                values[part.name] = row[place].view(_wide(part.combiner.type)).reshape(part.shape).copy()
+            else:
+                values[part.name] = self._number(row, place.start, part.combiner.type)
+        return Accumulator(**values)
+
+    def _number(self, row: np.ndarray, at: int, kind: str) -> Any:
+        number = row[at : at + 1].view(_wide(kind))[0].item()
+        return bool(number) if kind == "bool" else self._user_id(number) if kind == "id" else number
 
     def _user_id(self, gid: int) -> Any:
         if not 0 <= gid < self._graph.num_vertices:
@@ -114,6 +157,21 @@ def checked(value: Any, kind: str, name: str) -> Any:
     if not isinstance(value, fits) or (kind != "bool" and isinstance(value, (bool, np.bool_))):
         raise ProgramError(f"the finaliser of {name} gave {value!r}; its aggregator holds {kind}")
     return {"float": float, "int": int, "bool": bool}[kind](value)
+
+
+def checked_parts(value: Any, combiner: RecordCombiner, name: str) -> list[Any]:
+    """Return the parts of what a finaliser gave: an accumulator, or any object that has them."""
+    parts = []
+    for part in combiner.parts:
+        said = np.asarray(getattr(value, part.name, None))
+        fits = {"float": "iuf", "int": "iu", "bool": "b"}.get(part.combiner.type, "")
+        if said.shape != part.shape or said.dtype.kind not in fits:
+            shape = f" of shape {part.shape}" if part.shape else ""
+            raise ProgramError(
+                f"the finaliser of {name} gave {value!r}; part {part.name!r} is {part.combiner.type}{shape}"
+            )
+        parts.append(said.reshape(-1))
+    return parts
 
 
 def _wide(type_: str) -> np.dtype:

@@ -20,7 +20,7 @@ import numpy as np
 from gaslab import chance
 from gaslab import program as words
 from gaslab.chance import EDGE_PHASES, Draw, drawing
-from gaslab.engine import arithmetic, plain_chance, reference_arrays
+from gaslab.engine import arithmetic, plain_chance, reference_arrays, reference_records
 from gaslab.engine.arithmetic import Fault, narrow, number
 from gaslab.engine.declared import (
     Combiner,
@@ -35,6 +35,7 @@ from gaslab.engine.declared import (
 from gaslab.engine.plain_chance import PlainChance
 from gaslab.engine.reference_additive import Contributions
 from gaslab.engine.reference_arrays import SINGULAR, field_row
+from gaslab.engine.reference_records import plain as _plain
 from gaslab.engine.reference_visit import visit_order
 from gaslab.engine.turns import turns_of
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound, nearest
@@ -198,15 +199,6 @@ class _Edge:
         return True
 
 
-def _plain(value: Any) -> Any:
-    """Return a number of the language as Python's own, an array or a list as lists of them."""
-    if isinstance(value, (list, np.ndarray)):
-        return [_plain(x) for x in value] if isinstance(value, list) else value.tolist()
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return value
-    return float(value) if isinstance(value, float) else int(value)
-
-
 # ---- the run ---------------------------------------------------------------------------------------
 
 
@@ -233,7 +225,8 @@ class _Run:
         self.turn = self.turns[0]
         self.aggregators, self.marks = aggregators_of(self.computing), words.aggregators_of(cls)
         self.combiners = {
-            name: combiner_of(function, "return", cls) for name, function in aggregators_of(cls).items()
+            name: reference_records.widened(combiner_of(function, "return", cls, program))
+            for name, function in aggregators_of(cls).items()
         }
 
         self.start: Sequence[Any] | Mapping[Any, Any] | None = None
@@ -463,6 +456,9 @@ class _Run:
                     total = combiner.add(total, self.call(name, v, function=function))
             if mark.finalizer is not None:
                 told = mark.finalizer(self.instance(self.cls, _plain), _plain(total))
+                if combiner.op == "record":
+                    values[name] = reference_records.told(combiner, told)
+                    continue
                 total = finalised(told, type(_plain(total)), f"{self.cls.__name__}.{name}")
             values[name] = total
         return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from gaslab.engine.arithmetic import Fault, narrow
 from gaslab.engine.reference_arrays import OUTSIDE, Row, narrowed
-from gaslab.program import At
+from gaslab.program import Accumulator, At
 
 if TYPE_CHECKING:
     from gaslab.engine.declared import Combiner, Field
@@ -58,6 +58,48 @@ def _both(op: str, a: Any, b: Any) -> Any:
     if op in ("min", "max"):
         return np.where(b < a, b, a) if op == "min" else np.where(b > a, b, a)
     return a * b if op == "prod" else a | b if op == "bitor" else a + b
+
+
+def widened(combiner: Any) -> Any:
+    """Return the combiner of an aggregator, whose parts are kept in eight bytes."""
+    if not isinstance(combiner, RecordCombiner):
+        return combiner
+    return RecordCombiner(
+        {
+            name: (replace(one, storage=_wide(one.storage)), replace(field, storage=_wide(field.storage)))
+            for name, (one, field) in combiner.parts.items()
+        }
+    )
+
+
+def _wide(storage: str) -> str:
+    return storage if storage in ("bool", "id") else "float64" if storage[0] == "f" else "int64"
+
+
+def plain(value: Any) -> Any:
+    """Return a number of the language as Python's own, an array or a list as lists of them.
+
+    An accumulator gets Python's numbers and keeps arrays.
+    """
+    if isinstance(value, SimpleNamespace):
+        parts = {k: np.array(x) if isinstance(x, np.ndarray) else plain(x) for k, x in vars(value).items()}
+        return Accumulator(**parts)
+    if isinstance(value, (list, np.ndarray)):
+        return [plain(x) for x in value] if isinstance(value, list) else value.tolist()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    return float(value) if isinstance(value, float) else int(value)
+
+
+def told(combiner: RecordCombiner, value: Any) -> Any:
+    """Return what a finaliser gave, as this engine keeps it."""
+    made = {}
+    for name, (_, field) in combiner.parts.items():
+        x = getattr(value, name)
+        made[name] = (
+            narrowed(field.storage, np.asarray(x)).view(Row) if field.shape else narrow(field.storage, x)
+        )
+    return SimpleNamespace(**made)
 
 
 __all__ = ["RecordCombiner", "narrow"]

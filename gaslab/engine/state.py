@@ -62,6 +62,16 @@ def scalars(values: list[Any]) -> np.ndarray:
     return table
 
 
+def identities(tree: Tree) -> np.ndarray:
+    """Return the aggregates of nobody, as eight-byte scalars."""
+    values: list[Any] = []
+    for a in tree.aggregators:
+        parts = a.combiner.parts if isinstance(a.combiner, RecordCombiner) else ()
+        values += [identity(p.combiner, wide=True) for p in parts for _ in range(p.slots)]
+        values += [] if parts else [identity(a.combiner, wide=True)]
+    return scalars(values)
+
+
 @dataclass
 class RunState:
     """The state of one run on one rank; every array is indexed by local id unless it says so."""
@@ -134,7 +144,7 @@ class RunState:
             priority=np.full(n, NEVER) if tree.by_priority else None,
             gather_way=np.zeros(n, np.uint8) if "gather_edges" in tree.functions else None,
             scatter_way=np.zeros(n, np.uint8) if "scatter_edges" in tree.functions else None,
-            aggregates=[identity(a.combiner, wide=True) for a in tree.aggregators],
+            aggregates=[None] * len(tree.aggregators),
             fresh=first.fresh if first else _fresh(tree),
             spare=spare,
         )  # fmt: skip
@@ -202,7 +212,7 @@ def make_view(state: RunState, graph: Graph, params: list[Any], seed: int = 0) -
         view.out_begin, view.out_neighbor, view.out_slot = local.out()
     view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
     set_by_source(view, state, graph.local)
-    view.param, view.aggregate = scalars(params), scalars(state.aggregates)
+    view.param, view.aggregate = scalars(params), identities(tree)
     view.given, view.concurrent, view.all_active = 0, 0, 0
     view.total = view.incoming = view.skip = None
     view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks

@@ -7,6 +7,7 @@ engines, ranks and threads take the same branches. The graphs they run on have t
 
 from tests.zoo import (
     additive,
+    aggregates,
     aggregators,
     arithmetic,
     arrays,
@@ -27,6 +28,7 @@ __all__ = [
     "CASES",
     "Case",
     "additive",
+    "aggregates",
     "aggregators",
     "arithmetic",
     "arrays",

@@ -91,7 +91,7 @@ def _methods(tree: Tree) -> list[str]:
         texts.append(_method(tree, function, name, more))
     for k, a in enumerate(tree.aggregators):
         name = aggregate_name(tree, k)
-        texts.append(aggregate.method(tree, k) if a.over_edges else _method(tree, a.function, name))
+        texts.append(aggregate.method(tree, k) if a.apart else _method(tree, a.function, name))
     if "scatter" in tree.functions:
         texts += _scatter(tree, tree.functions["scatter"])
     return texts

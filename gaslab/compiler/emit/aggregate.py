@@ -5,34 +5,46 @@ from __future__ import annotations
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, aggregate_name, combined
 from gaslab.compiler.emit.phases import FAULT_CHECK, VERTEX_LOOP, load
-from gaslab.compiler.tree import Tree
+from gaslab.compiler.tree import RecordCombiner, Tree
 
 
 def method(tree: Tree, k: int) -> str:
-    """Return the function of aggregator *k*, over edges: ``n`` is the target, ``x`` the source."""
+    """Return the function of aggregator *k*; over edges ``n`` is the target, ``x`` the source.
+
+    One with parts adds to ``t``, the aggregates of its block.
+    """
     a = tree.aggregators[k]
-    head = f"GL_INLINE {C_TYPE[a.combiner.type]} gl_do_{aggregate_name(tree, k)}"
-    parameters = "gl_context *c, const gl_vertex *n, const int64_t x, const int64_t e"
-    return f"\n{head}({parameters}) {{\n{Body(tree, a.function, 'nbr').text()}}}\n#line 0\n"
+    has_parts = isinstance(a.combiner, RecordCombiner)
+    head = f"GL_INLINE {'void' if has_parts else C_TYPE[a.combiner.type]} gl_do_{aggregate_name(tree, k)}"
+    parameters = "gl_context *c, const gl_vertex *n" + ", const int64_t x, const int64_t e" * a.over_edges
+    parameters += ", gl_scalar *t" * has_parts
+    body = Body(tree, a.function, "nbr" if a.over_edges else "v").text()
+    return f"\n{head}({parameters}) {{\n{body}}}\n#line 0\n"
 
 
 def apart(tree: Tree, k: int) -> str:
     """``gl_aggregate_<k>``: over vertices, or over the edges that lead to them."""
     a = tree.aggregators[k]
-    name, member = aggregate_name(tree, k), MEMBER[a.combiner.type]
-    begin = f"    {C_TYPE[a.combiner.type]} t = out[{k}].{member};\n"
-    end = f"    out[{k}].{member} = t;\n    return 0;\n}}\n"
+    name, has_parts = aggregate_name(tree, k), isinstance(a.combiner, RecordCombiner)
+    begin, end = "", "    return 0;\n}\n"
+    if not has_parts:
+        place = f"out[{tree.slot(k)}].{MEMBER[a.combiner.type]}"
+        begin = f"    {C_TYPE[a.combiner.type]} t = {place};\n"
+        end = f"    {place} = t;\n{end}"
     near = "nbr." if a.over_edges else "v."
     names = frozenset(n.removeprefix(near) for n in a.function.reads if n.startswith(near))
     if a.over_edges:
-        call = f"gl_do_{name}(c, n, source, p)"
+        call = f"gl_do_{name}(c, n, source, p{', out' * has_parts})"
+        add = call if has_parts else f"t = {combined(a.combiner, 't', call)}"
         body = (
             "        for (int64_t p = c->in_begin[v], end = c->in_begin[v + 1]; p < end; p++) {\n"
             "            const int64_t source = c->in_neighbor[p];\n"
-            f"            t = {combined(a.combiner, 't', call)};\n"
+            f"            {add};\n"
             "            if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
             "        }\n"
         )
     else:
-        body = f"        t = {combined(a.combiner, 't', f'gl_do_{name}(c, n)')};\n{FAULT_CHECK}"
+        call = f"gl_do_{name}(c, n{', out' * has_parts})"
+        add = call if has_parts else f"t = {combined(a.combiner, 't', call)}"
+        body = f"        {add};\n{FAULT_CHECK}"
     return f"\nGL_RANGE(gl_aggregate_{k}) {{\n{begin}{VERTEX_LOOP}{load(tree, names)}{body}    }}\n{end}"

@@ -73,26 +73,28 @@ class ArrayBody:
         if isinstance(place, t.EdgeField):
             return self.tree.edge_fields[place.index].storage
         if isinstance(place, t.PartOf):
-            return self.record().parts[place.index].combiner.storage
+            return self.tree.part(place).combiner.storage
         return t.WIDE[t.element_of(place.type)]
 
     def element(self, x: t.Element) -> str:
         return widened(self.storage(x.array), f"{self.array(x.array)}[{self.expr(x.index)}]")
 
-    def record(self) -> t.RecordCombiner:
-        """Return the accumulator of this program's gather."""
-        assert isinstance(self.tree.gather, t.RecordCombiner)
-        return self.tree.gather
-
     def part(self, x: t.PartOf) -> str:
         """Return where a part lies."""
-        pointer = "t" if x.record == "into" else f"l_{x.record}"
-        return f"{pointer}->{part_name(x.index, self.record().parts[x.index])}"
+        record, slot = self.tree.record(x)
+        if slot is None:
+            pointer = "t" if x.record == "into" else f"l_{x.record}"
+            return f"{pointer}->{part_name(x.index, record.parts[x.index])}"
+        table = "t" if x.record.startswith("into") else "c->aggregate"
+        if not isinstance(x.type, t.Array):
+            return f"{table}[{slot}].{MEMBER[x.type]}"
+        const = "" if table == "t" else "const "
+        return f"(({const}{C_TYPE[x.type.element]} *)({table} + {slot}))"
 
     def add_part(self, s: t.AddPart) -> None:
         place = s.target.array if isinstance(s.target, t.Element) else s.target
         assert isinstance(place, t.PartOf)
-        combiner, target = self.record().parts[place.index].combiner, self.part(place)
+        combiner, target = self.tree.part(place).combiner, self.part(place)
         value = self.expr(s.value)
         if isinstance(s.target, t.Element):
             index = self.expr(s.target.index)

@@ -14,7 +14,7 @@ from gaslab.compiler.emit.names import (
     field_name,
     param_name,
 )
-from gaslab.compiler.tree import STORAGE, Tree, element_of, is_list
+from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree, element_of, is_list
 
 POSITIONS = {"in_begin": "int64_t", "out_begin": "int64_t",
              "in_neighbor": "int32_t", "out_neighbor": "int32_t", "out_slot": "int32_t"}  # fmt: skip
@@ -55,7 +55,11 @@ def context(tree: Tree) -> str:
         members.append((f"{C_TYPE[kind]} ", param_name(tree, k), f"w->param[{k}].{MEMBER[kind]}"))
     for k, a in enumerate(tree.aggregators):
         kind = a.combiner.type
-        members.append((f"{C_TYPE[kind]} ", aggregate_name(tree, k), f"w->aggregate[{k}].{MEMBER[kind]}"))
+        if not isinstance(a.combiner, RecordCombiner):
+            place = f"w->aggregate[{tree.slot(k)}].{MEMBER[kind]}"
+            members.append((f"{C_TYPE[kind]} ", aggregate_name(tree, k), place))
+    if any(isinstance(a.combiner, RecordCombiner) for a in tree.aggregators):
+        members.append(("const gl_scalar *", "aggregate", "w->aggregate"))
     members += chance.STATE if tree.draws else ()
     members += [("int64_t ", "posted", "0")] if tree.posts else []
     values = [member(f, field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]

@@ -149,9 +149,9 @@ def totals(tree: Tree) -> str:
     for k, a in tree.in_apply:
         name, member = aggregate_name(tree, k), MEMBER[a.combiner.type]
         members.append(f"{C_TYPE[a.combiner.type]} {name};")
-        begin.append(f"t->{name} = out[{k}].{member};")
+        begin.append(f"t->{name} = out[{tree.slot(k)}].{member};")
         add.append(f"t->{name} = {combined(a.combiner, f't->{name}', f'gl_do_{name}(c, n)')};")
-        end.append(f"out[{k}].{member} = t->{name};")
+        end.append(f"out[{tree.slot(k)}].{member} = t->{name};")
     lines = "\n    ".join
     return (
         f"\ntypedef struct {{ {' '.join(members)} }} gl_totals;\n"

@@ -164,8 +164,18 @@ class Interpreter:
 
     def _aggregate_apart(self, k: int, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         one, combine = (self._namespace[f"{name}{k}"] for name in ("aggregator", "combine_aggregate"))
-        kind = self.tree.aggregators[k].combiner.type
-        (total,) = _scalars(c.out[k : k + 1], [kind])
+        combiner, slot = self.tree.aggregators[k].combiner, self.tree.slot(k)
+        if isinstance(combiner, RecordCombiner):
+            total = records.from_slots(combiner, c.out, slot)
+            for _, v in positions:
+                n = c.load(v)
+                for edge in c.in_row(v) if self.tree.aggregators[k].over_edges else [()]:
+                    c.at = edge[0] if edge else v
+                    one(c, n, v, *edge, total)
+            records.to_slots(combiner, c.out, slot, total)
+            return
+        kind = combiner.type
+        (total,) = _scalars(c.out[slot : slot + 1], [kind])
         for _, v in positions:
             n = c.load(v)
             if not self.tree.aggregators[k].over_edges:
@@ -174,7 +184,7 @@ class Interpreter:
             for x, e in c.in_row(v):
                 c.at = x
                 total = combine(total, one(c, n, v, x, e))
-        c.out[k : k + 1].view(_SCALAR[kind])[0] = total
+        c.out[slot : slot + 1].view(_SCALAR[kind])[0] = total
 
     # ---- gather ----------------------------------------------------------------------------------
 
@@ -296,9 +306,8 @@ class _Block:
         self.chance = Chance(self, tree.rng == "stream")
         self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
-        self._kinds = [a.combiner.type for a in tree.aggregators]
         self.params = _scalars(view.param, [element_of(p.type) for p in tree.params])
-        self.aggregates = _scalars(view.aggregate, self._kinds)
+        self.aggregates = _aggregates(tree, view.aggregate)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._view, name)
@@ -382,8 +391,8 @@ class _Totals:
         self._in_apply = [k for k, _ in block.tree.in_apply]
 
     def __enter__(self) -> Callable[[list[Any], int], None]:
-        out, kinds = self._block.out, self._block._kinds
-        self._values = [] if out is None else _scalars(out, kinds)
+        out = self._block.out
+        self._values = [] if out is None else _aggregates(self._block.tree, out)
         return self._add
 
     def _add(self, n: list[Any], v: int) -> None:
@@ -394,11 +403,25 @@ class _Totals:
 
     def __exit__(self, *_: object) -> None:
         for k in self._in_apply if self._values else ():
-            self._block.out[k : k + 1].view(_SCALAR[self._block._kinds[k]])[0] = self._values[k]
+            tree = self._block.tree
+            slot, kind = tree.slot(k), tree.aggregators[k].combiner.type
+            self._block.out[slot : slot + 1].view(_SCALAR[kind])[0] = self._values[k]
 
 
 def _rows(values: Any) -> Any:
     return None if values.ndim == 1 else values.reshape(len(values), math.prod(values.shape[1:]))
+
+
+def _aggregates(tree: Tree, table: Any) -> list[Any]:
+    """Return the values of all aggregators: numbers, and accumulators as lists of parts."""
+    values: list[Any] = []
+    for k, a in enumerate(tree.aggregators):
+        slot = tree.slot(k)
+        if isinstance(a.combiner, RecordCombiner):
+            values.append(records.from_slots(a.combiner, table, slot))
+        else:
+            values += _scalars(table[slot : slot + 1], [a.combiner.type])
+    return values
 
 
 def _scalars(table: Any, kinds: list[str]) -> list[Any]:

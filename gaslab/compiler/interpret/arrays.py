@@ -66,7 +66,9 @@ class PythonArrays:
         return f"c.vertex_rows[{place.index}][{self.at(place.role)}, {index}]"
 
     def part(self, x: t.PartOf) -> str:
-        return f"{'t' if x.record == 'into' else 'l_' + x.record}[{x.index}]"
+        name, _, k = x.record.partition(" ")
+        record = "t" if name == "into" else f"c.aggregates[{k}]" if name == "self" else f"l_{name}"
+        return f"{record}[{x.index}]"
 
     def each(self, s: t.Each) -> None:
         self.nested(f"for l_{s.counter} in range({self.position(s.count)})", s.body)

@@ -152,8 +152,7 @@ class PythonBody(PythonArrays):
     def add_part(self, s: t.AddPart) -> None:
         place = s.target.array if isinstance(s.target, t.Element) else s.target
         assert isinstance(place, t.PartOf)
-        assert isinstance(self.tree.gather, t.RecordCombiner)
-        combiner = self.tree.gather.parts[place.index].combiner
+        combiner = self.tree.part(place).combiner
         target, value = self.part(place), self.expr(s.value)
         if isinstance(s.target, t.Element):
             self.put(f"at = {self.position(s.target.index)}")
@@ -251,8 +250,7 @@ class PythonBody(PythonArrays):
 def storage_of(tree: t.Tree, place: t.VertexField | t.EdgeField | t.Local | t.PartOf) -> str:
     """Return the storage type of the elements of an array."""
     if isinstance(place, t.PartOf):
-        assert isinstance(tree.gather, t.RecordCombiner)
-        return tree.gather.parts[place.index].combiner.storage
+        return tree.part(place).combiner.storage
     if isinstance(place, t.Local):
         return t.WIDE[t.element_of(place.type)]
     fields = tree.vertex_fields if isinstance(place, t.VertexField) else tree.edge_fields
@@ -284,10 +282,9 @@ def python_text(tree: t.Tree) -> str:
         near = "" if name == "visit" else "v"
         texts.append(PythonBody(tree, function, near).text(f"def do_{name}(c, n, v{edge}{scalars}):"))
     for k, a in enumerate(tree.aggregators):
-        if a.over_edges:
-            texts.append(PythonBody(tree, a.function, "nbr").text(f"def aggregator{k}(c, n, v, x, e):"))
-        else:
-            texts.append(PythonBody(tree, a.function).text(f"def aggregator{k}(c, n, v):"))
+        into = ", t" * isinstance(a.combiner, t.RecordCombiner)
+        near, edge = ("nbr", ", x, e") if a.over_edges else ("v", "")
+        texts.append(PythonBody(tree, a.function, near).text(f"def aggregator{k}(c, n, v{edge}{into}):"))
         texts.append(_combiner(f"aggregate{k}", a.combiner, a.function))
     return "\n".join(texts)
 

@@ -38,3 +38,24 @@ def write(record: RecordCombiner, table: Any, at: int, parts: list[Any]) -> None
             table[part.name][at].reshape(-1)[:] = values
         else:
             table[part.name][at] = values
+
+
+_SLOT = {"float": "float64"}  # dtypes of eight-byte scalars that are not int64
+
+
+def from_slots(record: RecordCombiner, table: Any, at: int) -> list[Any]:
+    """Return the accumulator that begins at scalar *at* of a row of aggregates."""
+    parts = []
+    for part in record.parts:
+        kind = part.combiner.type
+        values = table[at : at + part.slots].view(_SLOT.get(kind, "int64")).tolist()
+        at += part.slots
+        parts.append(values if part.shape else bool(values[0]) if kind == "bool" else values[0])
+    return parts
+
+
+def to_slots(record: RecordCombiner, table: Any, at: int, parts: list[Any]) -> None:
+    """Store an accumulator at scalar *at* of a row of aggregates."""
+    for part, values in zip(record.parts, parts, strict=True):
+        table[at : at + part.slots].view(_SLOT.get(part.combiner.type, "int64"))[:] = values
+        at += part.slots

@@ -64,7 +64,11 @@ def method(unit: Unit, name: str) -> Function:
     combiner = declared.gather if name == "gather" else declared.aggregators.get(name)
     returns = combiner.type if combiner else _RETURNS.get(name)
     if isinstance(combiner, RecordCombiner) and name != "gather":
-        raise source.error(source.node, "an accumulator with parts is for gather; aggregate one number")
+        for part in combiner.parts:
+            if part.shape and part.combiner.type == "bool":
+                raise source.error(
+                    source.node, f"part {part.name!r} of an aggregate has bools; write dtype=int"
+                )
     body = Method(unit, source, name, entities, parameters, returns)
     body.counts = name in declared.counts
     body.settle_types()

@@ -21,6 +21,7 @@ from gaslab.compiler.tree import (
     Forward,
     Global,
     Param,
+    RecordCombiner,
     VertexAttribute,
     VertexField,
     element_of,
@@ -157,6 +158,15 @@ class Names(Frame):
             record = self.unit.declared.gather
             part: Expr = self.part(node, record, self.canonical(node.value.id))
             return part
+        if isinstance(node.value, ast.Attribute) and self.role(node.value.value) == "self":
+            aggregators = list(self.unit.declared.aggregators)
+            combiner = self.unit.declared.aggregators.get(node.value.attr)
+            if isinstance(combiner, RecordCombiner):
+                if self.is_helper:
+                    raise self.error(node, "a helper is given parts of an aggregate; pass it self.total.part")
+                self.of_program(node.value)
+                value: Expr = self.part(node, combiner, f"self {aggregators.index(node.value.attr)}")
+                return value
         root = node.value
         while isinstance(root, ast.Attribute):
             root = root.value

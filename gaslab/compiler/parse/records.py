@@ -37,7 +37,7 @@ class Records(Calls):
 
     def record(self) -> RecordCombiner:
         """Return the accumulator that this function contributes to."""
-        combiner = self.unit.declared.gather
+        combiner = self.unit.declared.aggregators.get(self.name, self.unit.declared.gather)
         assert isinstance(combiner, RecordCombiner)
         return combiner
 
@@ -68,7 +68,9 @@ class Records(Calls):
 
     def part_given(self, k: int, part: Part, node: ast.expr) -> list[Stmt]:
         """Return the statements that combine the value at *node* into part *k*."""
-        place = PartOf("into", k, part.type)
+        aggregators = list(self.unit.declared.aggregators)
+        into = f"into {aggregators.index(self.name)}" if self.name in aggregators else "into"
+        place = PartOf(into, k, part.type)
         if isinstance(node, ast.Call) and self.lookup(node.func) is program.at:
             return self.contribution_at(place, part, node)
         value = self.fit(self.value(node), part.type, node, f"part {part.name!r}")
@@ -77,6 +79,7 @@ class Records(Calls):
         if not part.shape:
             self.no_array(value, node, f"part {part.name!r}")
         half = value.symmetric and part.combiner.op == "sum" and len(set(part.shape)) == 1 < len(part.shape)
+        half = half and into == "into"
         whole = (part.name, "whole")
         if not half:
             self.unit.parts.add(whole)
