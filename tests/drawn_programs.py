@@ -73,6 +73,7 @@ class Writer:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
+        self.by_rule = False  # `active` chooses who runs
 
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability
@@ -128,6 +129,7 @@ class Writer:
         lines += self.method("init(self, v)", None, ["v.least = v.id", *self.writes()])
         if self.chance(0.3):
             name = self.random.choice(["start", "active"])
+            self.by_rule = name == "active"
             lines += self.method(f"{name}(self, v)", "bool", [f"return {self.value('bool', ('v',))}"])
         both = ("v", "nbr")
         takes, sent = "", ""
@@ -149,7 +151,7 @@ class Writer:
         lines += self.method(f"apply(self, v{takes})", None, [*apply, *self.writes(), *again])
         if scatters:
             given = [self.value(sent, both, 1, edge=True)] if sends else []
-            if self.chance(0.3):
+            if self.chance(0.3) and not self.by_rule:
                 given.append(f"priority=abs({self.value('int', both, 1)}) % 4")
             signal = f"nbr.signal({', '.join(given)})"
             body = [f"if {self.value('bool', both, edge=True)}:", f"    {signal}"]

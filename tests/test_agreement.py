@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, note
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from tests.agreement import Task, assert_agree, by_reference, on_ranks
@@ -45,6 +45,7 @@ def agree(ranks: Ranks, task: Task, strategy: str, tolerance: float) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
+@settings(max_examples=max(settings.default.max_examples // 2, 2))
 @given(data=st.data())
 def test_the_engine_is_the_reference(ranks: Ranks, case: Case, data: st.DataObject) -> None:
     graph = data.draw(graphs(directed=True if case.directed_only else None), label="graph")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+import gaslab as gl
 from gaslab.cli.custom import load_class, typed
 from gaslab.errors import UsageError
 from tests.mpi.launcher import run_script
@@ -126,8 +125,8 @@ def test_usage_of_run(
 
 def test_parameters_have_the_types_of_the_class(program: Path) -> None:
     cls = load_class(f"{program}:Spread")
-    numbers: Any = SimpleNamespace(ids=SimpleNamespace(kind="int"))
-    names: Any = SimpleNamespace(ids=SimpleNamespace(kind="str"))
+    numbers = gl.Graph.from_edges([7], [8])
+    names = gl.Graph.from_edges(["7"], ["8"])
     assert typed(cls, "source", "7", numbers) == 7
     assert typed(cls, "source", "7", names) == "7"
     assert [typed(cls, "lazy", word, names) for word in ("true", "False", "1", "no")] == [

@@ -105,7 +105,7 @@ class Triangles(gl.VertexProgram):
         v._higher = total
 
     def close(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
-        return gl.common(v._around, nbr._higher)
+        return gl.common(v._around, nbr._higher) if nbr.id != v.id else 0
 
     def keep(self, v: Vertex, total: int) -> None:
         v.triangles = total
