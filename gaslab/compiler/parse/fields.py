@@ -291,6 +291,7 @@ def _advice(annotation: Any) -> str:
         return "gl.VertexId for the id of a vertex"
     if isinstance(annotation, Unresolved):
         word = annotation.text.rpartition(".")[2]
-        close = nearest(word, ["VertexId", *STORAGE]).partition("did you mean ")[2]
+        known = ["VertexId", *(name for name in STORAGE if name.isidentifier())]
+        close = nearest(word, known).partition("did you mean ")[2]
         return f"{TYPES}; did you mean {close}" if close else TYPES
     return TYPES
