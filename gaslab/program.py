@@ -8,21 +8,55 @@ no MPI, so that the build can compile the built-in programs before any of them e
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, overload
 from typing import Any as Anything
 
 from gaslab.annotations import annotations_of, is_class_variable
 from gaslab.chance import integers as integers
 from gaslab.chance import normal as normal
 from gaslab.chance import uniform as uniform
+from gaslab.combiners import Accumulator as Accumulator
+from gaslab.combiners import All as All
+from gaslab.combiners import Any as Any
+from gaslab.combiners import At as At
+from gaslab.combiners import BitOr as BitOr
+from gaslab.combiners import Combine as Combine
+from gaslab.combiners import Count as Count
+from gaslab.combiners import Max as Max
+from gaslab.combiners import Min as Min
+from gaslab.combiners import Prod as Prod
+from gaslab.combiners import Sum as Sum
+from gaslab.combiners import at as at
 from gaslab.errors import UsageError, nearest
+from gaslab.fields import BITOR as BITOR
+from gaslab.fields import MAX as MAX
+from gaslab.fields import MIN as MIN
+from gaslab.fields import NOBODY as NOBODY
+from gaslab.fields import PROD as PROD
+from gaslab.fields import SUM as SUM
+from gaslab.fields import Dimensions as Dimensions
+from gaslab.fields import Field as Field
+from gaslab.fields import Matrix as Matrix
+from gaslab.fields import Storage as Storage
+from gaslab.fields import Vector as Vector
+from gaslab.fields import VertexId as VertexId
+from gaslab.fields import field as field
+from gaslab.fields import float32 as float32
+from gaslab.fields import float64 as float64
+from gaslab.fields import int8 as int8
+from gaslab.fields import int16 as int16
+from gaslab.fields import int32 as int32
+from gaslab.fields import int64 as int64
+from gaslab.fields import solve_spd as solve_spd
+from gaslab.fields import uint8 as uint8
+from gaslab.fields import uint16 as uint16
+from gaslab.fields import uint32 as uint32
 from gaslab.lists import List as List
 from gaslab.lists import Ragged as Ragged
 from gaslab.lists import SortedSet as SortedSet
 from gaslab.lists import common as common
 from gaslab.lists import mex as mex
 from gaslab.lists import mode as mode
-from gaslab.nobody import Nobody
 from gaslab.phases import Phase as Phase
 
 if TYPE_CHECKING:
@@ -60,203 +94,7 @@ def stop() -> None:
 
 IN, OUT, ALL, NONE = 1, 2, 3, 0
 
-# ---- types -----------------------------------------------------------------------------------------
-
-
-class Storage:
-    """The mark behind ``gl.float32`` and its like: how a field or parameter is stored.
-
-    Arithmetic is always done in float64, int64 or bool: reading widens; writing narrows, and a value
-    outside the range of an integer type ends the run.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"Storage({self.name!r})"
-
-
-float64 = Annotated[float, Storage("float64")]
-float32 = Annotated[float, Storage("float32")]
-int64 = Annotated[int, Storage("int64")]
-int32 = Annotated[int, Storage("int32")]
-int16 = Annotated[int, Storage("int16")]
-int8 = Annotated[int, Storage("int8")]
-uint32 = Annotated[int, Storage("uint32")]
-uint16 = Annotated[int, Storage("uint16")]
-uint8 = Annotated[int, Storage("uint8")]
-# In the user's own ids; inside a program only compared, ordered, copied and combined. To a type
-# checker it takes anything, and comparing two gives a bool (with plain Anything it would give Anything).
-VertexId = Annotated[Anything | int, Storage("id")]
-# A `VertexId` that is no vertex's, ordered after all of them: what an empty ``Min[VertexId]`` is. A result
-# shows it as None, or -1 where ids are integers.
-NOBODY: VertexId = Nobody(last=True)
-
-
-class Dimensions:
-    """The mark behind `Vector` and `Matrix`: how many indices an element has."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-
-    def __repr__(self) -> str:
-        return f"Dimensions({self.count})"
-
-
-# To a type checker both are numpy arrays; `field` gives their shape.
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vector = NDArray[Anything]
-    Matrix = NDArray[Anything]
-else:
-    Vector = Annotated[Anything, Dimensions(1)]
-    Matrix = Annotated[Anything, Dimensions(2)]
-
-SUM, MIN, MAX, PROD, BITOR = "sum", "min", "max", "prod", "bitor"
-
-
-class Field:
-    """What `field` says of a vertex or edge field, or of a part of an accumulator."""
-
-    def __init__(
-        self, shape: tuple[int | str, ...], dtype: Anything, init: Anything, combine: str, sync: str | None
-    ) -> None:
-        self.shape, self.dtype, self.init, self.combine, self.sync = shape, dtype, init, combine, sync
-
-
-def field(
-    *,
-    shape: int | str | tuple[int | str, ...] = (),
-    dtype: Anything = None,
-    init: Anything = 0,
-    combine: str = SUM,
-    sync: str | None = None,
-) -> Anything:
-    """Say of a field more than its type does.
-
-    Parameters
-    ----------
-    shape : int, str, or tuple of them
-        The length of a `Vector`, the rows and columns of a `Matrix`; a name is that of an int parameter.
-    dtype : type
-        Of the elements: ``float`` (by default), ``int``, ``bool`` or a width such as `float32`.
-    init : number
-        What every element starts from.
-    combine : {SUM, MIN, MAX, PROD, BITOR}
-        How a part of an accumulator adds up.
-    sync : {SUM, MIN, MAX}, optional
-        Makes a vertex field that is a number additive: ``scatter`` may write ``nbr.x += d`` and
-        ``v.x += d`` (or ``nbr.x = min(nbr.x, d)``), and what was added counts once scatter is over.
-
-    Examples
-    --------
-    >>> from gaslab import program as gl
-    >>> class Factors(gl.VertexProgram):
-    ...     rank: int = 4
-    ...     class Vertex(gl.Vertex):
-    ...         x: gl.Vector = gl.field(shape="rank", dtype=gl.float32, init=1.0)
-    ...         m: gl.Matrix = gl.field(shape=("rank", 2))
-    ...     def init(self, v: Vertex) -> None:
-    ...         v.x[0] = v.degree
-    """
-    return Field(shape if isinstance(shape, tuple) else (shape,), dtype, init, combine, sync)
-
-
-def solve_spd(matrix: Anything, right: Anything) -> Anything:
-    """Solve ``matrix @ x = right`` for a symmetric positive definite matrix, in a program's methods.
-
-    Cholesky's factors take half the work of ``np.linalg.solve``; only the lower half of *matrix* is
-    read. One that is not positive definite ends the run, naming the vertex and the line. Called outside
-    a program it does the same with numpy.
-
-    >>> import numpy as np
-    >>> from gaslab import program as gl
-    >>> gl.solve_spd(np.array([[4.0, 2.0], [2.0, 5.0]]), np.array([2.0, 5.0])).round(6) + 0.0
-    array([0., 1.])
-    """
-    import numpy
-
-    lower = numpy.linalg.cholesky(numpy.asarray(matrix, numpy.float64))
-    return numpy.linalg.solve(lower.T, numpy.linalg.solve(lower, right))
-
-
-class Combine:
-    """The mark behind ``Sum[...]``, ``Min[...]``, ``Max[...]``; `op` is sum, min or max."""
-
-    def __init__(self, op: str) -> None:
-        self.op = op
-
-    def __repr__(self) -> str:
-        return f"Combine({self.op!r})"
-
-
-# To a type checker each is its plain content: Sum[float] is float.
-Sum = Annotated[T, Combine("sum")]
-Prod = Annotated[T, Combine("prod")]
-BitOr = Annotated[T, Combine("bitor")]
-Any = Annotated[T, Combine("any")]
-All = Annotated[T, Combine("all")]
-Count = Annotated[int, Combine("count")]  # of True values; the total is an int
-Min = Annotated[T, Combine("min")]
-Max = Annotated[T, Combine("max")]
-
-
 # ---- what a program is made of ---------------------------------------------------------------------
-
-
-class At:
-    """What `at` makes."""
-
-    def __init__(self, index: Anything, weight: Anything) -> None:
-        self.index, self.weight = index, weight
-
-
-def at(index: Anything, weight: Anything = 1) -> Anything:
-    """Contribute *weight* to one element of a part that is a vector: a histogram, in a gather's result.
-
-    >>> from gaslab import program as gl
-    >>> class Colours(gl.VertexProgram):
-    ...     class Vertex(gl.Vertex):
-    ...         colour: int = 0
-    ...         most: int = 0
-    ...     class Total(gl.Accumulator):
-    ...         seen: gl.Vector = gl.field(shape=8, dtype=int)
-    ...     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
-    ...         return self.Total(seen=gl.at(nbr.colour))
-    ...     def apply(self, v: Vertex, total: Total) -> None:
-    ...         v.most = max(total.seen[0], total.seen[1])
-    """
-    return At(index, weight)
-
-
-class Accumulator:
-    """Base of a class nested in a program: a gather's total with named parts.
-
-    A part that is a number is summed, unless its annotation says otherwise (``low: gl.Min[float]``); of a
-    vector or matrix `field` says it (``combine=gl.MAX``). A gather returns ``self.Total(low=..., ...)``, and
-    a part it leaves out contributes nothing; apply reads ``total.low``. See ``docs/values.md``.
-
-    >>> from gaslab import program as gl
-    >>> class Spread(gl.VertexProgram):
-    ...     class Vertex(gl.Vertex):
-    ...         x: float = 0.0
-    ...         wide: float = 0.0
-    ...     class Total(gl.Accumulator):
-    ...         low: gl.Min[float]
-    ...         high: gl.Max[float]
-    ...     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
-    ...         return self.Total(low=nbr.x, high=nbr.x)
-    ...     def apply(self, v: Vertex, total: Total) -> None:
-    ...         v.wide = total.high - total.low
-    """
-
-    def __init__(self, **parts: Anything) -> None:
-        vars(self).update(parts)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={x!r}' for name, x in vars(self).items())})"
 
 
 class Vertex:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.comm import Comm
-from gaslab.engine.reference import run_reference
 from gaslab.nobody import Nobody
 from gaslab.program import Accumulator, VertexProgram
+from gaslab.reference.run import run_reference
 from tests.graphs import Drawn
 
 if TYPE_CHECKING:

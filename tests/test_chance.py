@@ -12,7 +12,7 @@ import gaslab as gl
 from gaslab._kernels import chance as kernels
 from gaslab.comm import Comm
 from gaslab.compiler.interpret import chance as interpreted
-from gaslab.engine.plain_chance import philox4x32
+from gaslab.reference.chance import philox4x32
 from tests.mpi.ranks import Ranks
 
 # Random123's kat_vectors for philox4x32, 10 rounds: counter, key, answer.

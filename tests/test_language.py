@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import gaslab as gl
-from gaslab.engine.reference import run_reference
+from gaslab.reference.run import run_reference
 from tests.program_text import FIELDS, load, with_vertex
 from tests.random_programs import random_program
 from tests.test_parse_expressions import EXPRESSIONS

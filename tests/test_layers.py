@@ -18,11 +18,12 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = [
     {"errors", "nobody", "version"},
     {"launch", "failure", "comm"},
-    {"annotations", "lists", "chance", "phases", "program"},
+    {"annotations", "lists", "fields", "combiners", "chance", "phases", "program"},
     {"compiler"},
     {"ingest", "partition", "localgraph", "sources", "graph", "reading", "ragged",
      "operations", "transform", "derive", "vertextable", "vertexset", "replicas", "exchange"},
     {"tables", "result", "writers"},
+    {"reference"},
     {"engine"},
     {"programs", "doctor"},
     {"cli"},

@@ -12,9 +12,9 @@ import networkx as nx
 import pytest
 
 from gaslab import program as gl
-from gaslab.engine.arithmetic import Float, Int, narrow, translate
-from gaslab.engine.reference import ReferenceResult, run_reference
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound
+from gaslab.reference.arithmetic import Float, Int, narrow, translate
+from gaslab.reference.run import ReferenceResult, run_reference
 
 
 class PageRank(gl.VertexProgram):

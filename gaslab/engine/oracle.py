@@ -21,9 +21,9 @@ from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.lists import GivenLists
 from gaslab.engine.metrics import run_metrics
-from gaslab.engine.reference import ReferenceResult, run_reference
 from gaslab.engine.start import Start, bind_start
 from gaslab.engine.state import dtype_of
+from gaslab.reference.run import ReferenceResult, run_reference
 from gaslab.result import OUTSIDE, Result
 from gaslab.tables import objects
 

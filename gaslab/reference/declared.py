@@ -10,10 +10,10 @@ from typing import Any
 
 from gaslab import program as words
 from gaslab.annotations import annotations_of
-from gaslab.engine.arithmetic import LIMITS, narrow, number, translate
-from gaslab.engine.reference_records import RecordCombiner
 from gaslab.errors import ProgramError
 from gaslab.nobody import Nobody
+from gaslab.reference.arithmetic import LIMITS, narrow, number, translate
+from gaslab.reference.records import RecordCombiner
 
 _STORAGE = {float: "float64", int: "int64", bool: "bool"}
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.engine.arithmetic import Fault, narrow
-from gaslab.engine.reference_arrays import OUTSIDE, Row, narrowed
 from gaslab.program import Accumulator, At
+from gaslab.reference.arithmetic import Fault, narrow
+from gaslab.reference.arrays import OUTSIDE, Row, narrowed
 
 if TYPE_CHECKING:
-    from gaslab.engine.declared import Combiner, Field
+    from gaslab.reference.declared import Combiner, Field
 
 
 @dataclass(frozen=True)

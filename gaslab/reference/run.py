@@ -3,7 +3,7 @@
 It is the oracle that the compiled and the interpreted engine are tested against, and the place to
 put a breakpoint: the user's own methods are called, one vertex and one edge at a time, with plain
 objects. It shares nothing with the other engines but the words of `gaslab.program`; one superstep
-is `_Run.superstep`, and what the language means is what stands there.
+is `Run.superstep`, and what the language means is what stands there.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +20,13 @@ import numpy as np
 from gaslab import chance
 from gaslab import program as words
 from gaslab.chance import EDGE_PHASES, Draw, drawing
-from gaslab.engine import arithmetic, plain_chance, reference_arrays, reference_records
-from gaslab.engine.arithmetic import Fault, narrow, number
-from gaslab.engine.declared import (
+from gaslab.errors import ExecutionError, UsageError, VertexNotFound, nearest
+from gaslab.reference import records
+from gaslab.reference.additive import Contributions
+from gaslab.reference.arithmetic import Fault, narrow, number
+from gaslab.reference.arrays import SINGULAR, field_row
+from gaslab.reference.chance import PlainChance
+from gaslab.reference.declared import (
     Combiner,
     Field,
     aggregators_of,
@@ -32,17 +36,15 @@ from gaslab.engine.declared import (
     storage_of,
     translated,
 )
-from gaslab.engine.plain_chance import PlainChance
-from gaslab.engine.reference_additive import Contributions
-from gaslab.engine.reference_arrays import SINGULAR, field_row
-from gaslab.engine.reference_records import plain as _plain
-from gaslab.engine.reference_visit import visit_order
-from gaslab.engine.turns import turns_of
-from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound, nearest
+from gaslab.reference.graph import PlainGraph
+from gaslab.reference.records import plain as _plain
+from gaslab.reference.turns import turns_of
+from gaslab.reference.views import Edge, Vertex
 
+# Code that the user's methods may call; a fault in it is shown at the user's own line.
 _NOT_THE_USERS = (
-    *(__file__, arithmetic.__file__, plain_chance.__file__, chance.__file__, words.mode.__code__.co_filename),
-    *(reference_arrays.__file__, words.__file__, os.path.dirname(np.__file__)),
+    *(os.path.dirname(__file__), os.path.dirname(np.__file__)),
+    *(chance.__file__, words.__file__, words.mode.__code__.co_filename, words.solve_spd.__code__.co_filename),
 )
 
 
@@ -105,7 +107,7 @@ def run_reference(
     ExecutionError
         The program failed: names the method, the vertex and the line.
     """
-    run = _Run(program, vertices, edges, columns or {}, directed, seed)
+    run = Run(program, vertices, edges, columns or {}, directed, seed)
     for place, v in enumerate(run.vertices if num_left is not None else ()):
         vars(v)["side"] = number(int(place >= (num_left or 0)))
     run.start = start
@@ -122,87 +124,10 @@ def run_reference(
     )
 
 
-# ---- what the program sees -------------------------------------------------------------------------
-
-
-class _Vertex:
-    """`v` and `nbr`: fields as attributes, stored in their storage types."""
-
-    _run: _Run
-    id: Any
-    in_degree: int
-    out_degree: int
-    degree: int
-
-    def __init__(self, run: _Run, vertex_id: Any) -> None:
-        vars(self).update(_run=run, id=vertex_id, in_degree=0, out_degree=0, degree=0)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        run = self._run
-        if run.phase == "scatter" and name in run.contributions.combiners:
-            run.contributions.note(self, name, value)
-            return
-        if name not in run.vertex_fields:
-            raise ProgramError(f"no vertex field {name!r}{nearest(name, run.vertex_fields)}")
-        if run.writable is not self and run.phase != "visit":
-            raise ProgramError(f"{run.phase} cannot write the vertex field {name!r}; init and apply can")
-        if run.phase != "init" or name not in run.given:
-            run.put(self, name, run.vertex_fields[name], value)
-
-    def may_write(self, name: str) -> bool:
-        """Raise where this phase may not write an element of a field; return whether it does."""
-        if self._run.writable is not self and self._run.phase != "visit":
-            phase = self._run.phase
-            raise ProgramError(f"{phase} cannot write the vertex field {name!r}; init and apply can")
-        return self._run.phase != "init" or name not in self._run.given
-
-    def post_delta(self, value: Any = None) -> None:
-        """Do nothing: there is no cache here, every gather is done."""
-
-    clear_cache = post_delta
-
-    def signal(self, message: Any = None, priority: Any = 0) -> None:
-        """Make this vertex run in a later superstep; its apply sees *message*, combined."""
-        run = self._run
-        if run.phase != "scatter" and run.writable is not self:
-            raise ProgramError(f"{run.phase} cannot signal; scatter can")
-        bucket = arithmetic.bucket(priority)
-        run.pending[self] = min(run.pending.get(self, bucket), bucket)
-        if message is not None:
-            if run.message is None:
-                raise ProgramError("a message needs a combiner: apply(self, v, message: gl.Min[float])")
-            run.messages[self] = run.message.add(run.messages.get(self, run.message.identity), message)
-
-
-class _Edge:
-    """`e`: fields as attributes; scatter may write them."""
-
-    _run: _Run
-
-    def __init__(self, run: _Run) -> None:
-        vars(self).update(_run=run)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        run = self._run
-        if name not in run.edge_fields:
-            raise ProgramError(f"no edge field {name!r}{nearest(name, run.edge_fields)}")
-        if run.phase not in ("scatter", "visit"):
-            raise ProgramError(f"{run.phase} cannot write the edge field {name!r}; scatter can")
-        run.written.add(name)
-        run.put(self, name, run.edge_fields[name], value)
-
-    def may_write(self, name: str) -> bool:
-        """Raise where this phase may not write an element of a field."""
-        if self._run.phase not in ("scatter", "visit"):
-            raise ProgramError(f"{self._run.phase} cannot write the edge field {name!r}; scatter can")
-        self._run.written.add(name)
-        return True
-
-
 # ---- the run ---------------------------------------------------------------------------------------
 
 
-class _Run:
+class Run:
     """One program on one graph, between supersteps."""
 
     def __init__(
@@ -225,50 +150,29 @@ class _Run:
         self.turn = self.turns[0]
         self.aggregators, self.marks = aggregators_of(self.computing), words.aggregators_of(cls)
         self.combiners = {
-            name: reference_records.widened(combiner_of(function, "return", cls, program))
+            name: records.widened(combiner_of(function, "return", cls, program))
             for name, function in aggregators_of(cls).items()
         }
 
         self.start: Sequence[Any] | Mapping[Any, Any] | None = None
         self.phase = "init"
-        self.writable: _Vertex | None = None
+        self.writable: Vertex | None = None
         self.given: set[str] = set()
         self.written: set[str] = set()
-        self.pending: dict[_Vertex, int] = {}  # who was signalled, with the smallest priority
-        self.messages: dict[_Vertex, Any] = {}
+        self.pending: dict[Vertex, int] = {}  # who was signalled, with the smallest priority
+        self.messages: dict[Vertex, Any] = {}
         self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
         self.history: list[dict[str, Any]] = []
         self.superstep_number = 0
-        self._lay_out(vertices, edges, columns, directed)
+        self.graph = PlainGraph(self, vertices, edges, directed)
+        self.vertices, self.edges = self.graph.vertices, self.graph.edges
+        self.chance.learn(list(self.graph.by_id), edges)
+        self.visit_order = self.graph.visit_order(self.cls.visit_ways)
+        self._fill_edges(columns)
+        self.parameters = self._bind_parameters()
         self.me = self.instance(self.computing, number)
 
-    def _lay_out(
-        self,
-        vertices: Sequence[Any],
-        edges: Sequence[tuple[Any, Any]],
-        columns: Mapping[str, Sequence[Any]],
-        directed: bool,
-    ) -> None:
-        by_id = self.by_id = {vertex_id: _Vertex(self, vertex_id) for vertex_id in vertices}
-        self.chance.learn(list(by_id), edges)
-        self.vertices = list(by_id.values())
-        self.edges = [_Edge(self) for _ in edges]
-        self.ends = [(by_id[source], by_id[target]) for source, target in edges]
-        self.incoming: dict[_Vertex, list[tuple[_Edge, _Vertex]]] = {v: [] for v in self.vertices}
-        self.outgoing: dict[_Vertex, list[tuple[_Edge, _Vertex]]] = {v: [] for v in self.vertices}
-        for e, (source, target) in zip(self.edges, edges, strict=True):
-            self.incoming[by_id[target]].append((e, by_id[source]))
-            self.outgoing[by_id[source]].append((e, by_id[target]))
-        for v in self.vertices:
-            coming, going = len(self.incoming[v]), len(self.outgoing[v])
-            both = coming + going
-            degrees = (coming, going, both) if directed else (both, both, both)
-            vars(v).update(zip(("in_degree", "out_degree", "degree"), map(number, degrees), strict=True))
-        self.directed = directed
-        number_of = {v: k for k, v in enumerate(self.vertices)}
-        ends = [(number_of[u], number_of[w]) for u, w in self.ends]
-        self.visit_order = visit_order(ends, directed, self.cls.visit_ways)
-        self.edge_numbers = {e: k for k, e in enumerate(self.edges)}
+    def _fill_edges(self, columns: Mapping[str, Sequence[Any]]) -> None:
         for k, (name, field) in enumerate(self.edge_fields.items()):
             if name not in columns and field.required:
                 raise UsageError(f"{self.cls.__name__} needs an edge column {name!r}: it has no default")
@@ -278,14 +182,17 @@ class _Run:
             values = columns.get(name) or default
             for e, value in zip(self.edges, values, strict=True):
                 self.put(e, name, field, value)
-        self.parameters = {}
+
+    def _bind_parameters(self) -> dict[str, Any]:
+        bound = {}
         for name, annotation in words.parameter_annotations(self.cls).items():
             value = getattr(self.program, name)
-            if storage_of(annotation) == "id" and value not in by_id:
+            if storage_of(annotation) == "id" and value not in self.graph.by_id:
                 raise VertexNotFound(f"{self.cls.__name__}({name}={value!r}): no such vertex in the graph")
-            self.parameters[name] = narrow(storage_of(annotation), value)
+            bound[name] = narrow(storage_of(annotation), value)
+        return bound
 
-    def put(self, owner: _Vertex | _Edge, name: str, field: Field, value: Any) -> None:
+    def put(self, owner: Vertex | Edge, name: str, field: Field, value: Any) -> None:
         """Store a value in a field, in its storage type."""
         if field.shape:
             may_write = functools.partial(owner.may_write, name)
@@ -293,16 +200,7 @@ class _Run:
         else:
             vars(owner)[name] = narrow(field.storage, value)
 
-    def beside(self, v: _Vertex, direction: int) -> Iterator[tuple[_Edge, _Vertex]]:
-        """Yield v's edges in a direction, with the vertex across; a loop stands there once per end."""
-        if direction and not self.directed:
-            direction = words.ALL
-        for mask, rows, forward in ((words.IN, self.incoming, False), (words.OUT, self.outgoing, True)):
-            for e, nbr in rows[v] if direction & mask else ():
-                vars(e)["forward"] = forward
-                yield e, nbr
-
-    def direction(self, name: str, v: _Vertex) -> int:
+    def direction(self, name: str, v: Vertex) -> int:
         """Return over which edges *v* gathers or scatters now."""
         if name not in self.turn.methods:
             return int(getattr(self.turn, name))
@@ -379,10 +277,10 @@ class _Run:
             active = self.next_active()
         return True
 
-    def superstep(self, active: list[_Vertex]) -> bool:
+    def superstep(self, active: list[Vertex]) -> bool:
         """Gather at every active vertex, then apply, then scatter; return whether the program is done."""
         for k in self.visit_order if "visit" in self.turn.methods else ():
-            self.call("visit", self.ends[k][0], self.edges[k], self.ends[k][1])
+            self.call("visit", self.graph.ends[k][0], self.edges[k], self.graph.ends[k][1])
         for v in active if self.init_takes_message else ():
             assert self.message is not None
             self.call("init", v, self.messages.pop(v, self.message.identity))
@@ -399,7 +297,7 @@ class _Run:
         if "scatter" in self.turn.methods:
             self.contributions.begin(self.vertices)
             for v in active:
-                for e, nbr in self.beside(v, self.direction("scatter_edges", v)):
+                for e, nbr in self.graph.beside(v, self.direction("scatter_edges", v)):
                     self.call("scatter", v, e, nbr)
             self.contributions.end(self.vertices)
         aggregates = {name: _plain(value) for name, value in self.aggregates.items()}
@@ -412,26 +310,26 @@ class _Run:
         self.me = self.instance(self.computing, number)  # from here on `self` has the new aggregates
         return finished
 
-    def gathered(self, v: _Vertex) -> Any:
+    def gathered(self, v: Vertex) -> Any:
         gather = self.turn.gather
         assert gather is not None
         total = gather.identity
-        for e, nbr in self.beside(v, self.direction("gather_edges", v)):
+        for e, nbr in self.graph.beside(v, self.direction("gather_edges", v)):
             total = gather.add(total, self.call("gather", v, e, nbr))
         return total
 
-    def first_active(self) -> list[_Vertex]:
+    def first_active(self) -> list[Vertex]:
         if self.start is not None and not self.superstep_number and self.turn is self.turns[0]:
             if isinstance(self.start, Mapping) and self.message:
                 storage = self.message.storage
-                self.messages = {self.by_id[x]: narrow(storage, m) for x, m in self.start.items()}
+                self.messages = {self.graph.by_id[x]: narrow(storage, m) for x, m in self.start.items()}
             return [v for v in self.vertices if v.id in self.start]
         methods = self.turn.methods
         if "active" in methods or "start" not in methods:
             return self.next_active() if "active" in methods else self.vertices
         return [v for v in self.vertices if self.call("start", v)]
 
-    def next_active(self) -> list[_Vertex]:
+    def next_active(self) -> list[Vertex]:
         if "active" in self.turn.methods:
             return [v for v in self.vertices if self.call("active", v)]
         if self.turn.by_signal:
@@ -449,7 +347,7 @@ class _Run:
                 continue
             total = combiner.identity
             if function.__code__.co_argcount == 4:
-                for e, (source, target) in zip(self.edges, self.ends, strict=True):
+                for e, (source, target) in zip(self.edges, self.graph.ends, strict=True):
                     total = combiner.add(total, self.call(name, source, e, target, function=function))
             else:
                 for v in self.vertices:
@@ -457,7 +355,7 @@ class _Run:
             if mark.finalizer is not None:
                 told = mark.finalizer(self.instance(self.cls, _plain), _plain(total))
                 if combiner.op == "record":
-                    values[name] = reference_records.told(combiner, told)
+                    values[name] = records.told(combiner, told)
                     continue
                 total = finalised(told, type(_plain(total)), f"{self.cls.__name__}.{name}")
             values[name] = total
@@ -476,10 +374,10 @@ class _Run:
         vars(made).update({k: kind(x) for k, x in (self.parameters | self.aggregates | known).items()})
         return made
 
-    def call(self, phase: str, v: _Vertex, *arguments: Any, function: Any = None) -> Any:
+    def call(self, phase: str, v: Vertex, *arguments: Any, function: Any = None) -> Any:
         """Call a method on *v*; a fault in it becomes an error at the user's line."""
         self.phase, self.writable = phase, v if phase in ("init", "apply") else None
-        edge = self.edge_numbers[arguments[0]] if phase in EDGE_PHASES else None
+        edge = self.graph.edge_numbers[arguments[0]] if phase in EDGE_PHASES else None
         self.chance.begin(phase, self.superstep_number, v.id, edge)
         before = drawing.set(self.chance.draw)
         try:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.engine.arithmetic import LIMITS, Fault, number
 from gaslab.errors import ProgramError
+from gaslab.reference.arithmetic import LIMITS, Fault, number
 
 _WIDE = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 SINGULAR = "a matrix that cannot be solved: it is singular, or for solve_spd not positive definite"

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from gaslab import program as words
-from gaslab.engine.arithmetic import Fault, Float, Int, narrow
-from gaslab.engine.declared import Combiner, Field
 from gaslab.errors import ExecutionError
+from gaslab.reference.arithmetic import Fault, Float, Int, narrow
+from gaslab.reference.declared import Combiner, Field
 
 _WIDE = {"float32": "float64", "float64": "float64", "bool": "bool", "id": "id"}
 

@@ -305,9 +305,9 @@ def _translated(value: Any, known: dict[Any, Any]) -> Any:
         return _math_module
     home = getattr(value, "__name__" if isinstance(value, types.ModuleType) else "__module__", None)
     if isinstance(home, str) and home.split(".")[0] == "numpy":
-        from gaslab.engine import reference_arrays  # which needs this module
+        from gaslab.reference import arrays  # which needs this module
 
-        return reference_arrays.translated(value)
+        return arrays.translated(value)
     if isinstance(value, types.FunctionType):
         return value if value in WORDS else translate(value, known)
     if isinstance(value, types.BuiltinFunctionType) and value in _MATH:

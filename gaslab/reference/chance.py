@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gaslab.chance import EDGE_FIELD, FIELD, PHASES, Draw
-from gaslab.engine.arithmetic import Fault, number
 from gaslab.errors import ProgramError
+from gaslab.reference.arithmetic import Fault, number
 
 _BITS32, _BITS64 = 2**32, 2**64
 _GOLDEN = 0x9E3779B97F4A7C15

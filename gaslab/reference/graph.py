@@ -1,0 +1,52 @@
+"""The whole graph as the reference engine walks it: vertices, edges, and who stands beside whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gaslab import program as words
+from gaslab.reference.arithmetic import number
+from gaslab.reference.views import Edge, Vertex
+from gaslab.reference.visit import visit_order
+
+if TYPE_CHECKING:
+    from gaslab.reference.run import Run
+
+
+class PlainGraph:
+    """Views of all vertices and edges, in the order given, with their degrees."""
+
+    def __init__(
+        self, run: Run, vertices: Sequence[Any], edges: Sequence[tuple[Any, Any]], directed: bool
+    ) -> None:
+        by_id = self.by_id = {vertex_id: Vertex(run, vertex_id) for vertex_id in vertices}
+        self.vertices = list(by_id.values())
+        self.edges = [Edge(run) for _ in edges]
+        self.edge_numbers = {e: k for k, e in enumerate(self.edges)}
+        self.ends = [(by_id[source], by_id[target]) for source, target in edges]
+        self.directed = directed
+        self.incoming: dict[Vertex, list[tuple[Edge, Vertex]]] = {v: [] for v in self.vertices}
+        self.outgoing: dict[Vertex, list[tuple[Edge, Vertex]]] = {v: [] for v in self.vertices}
+        for e, (source, target) in zip(self.edges, self.ends, strict=True):
+            self.incoming[target].append((e, source))
+            self.outgoing[source].append((e, target))
+        for v in self.vertices:
+            coming, going = len(self.incoming[v]), len(self.outgoing[v])
+            both = coming + going
+            degrees = (coming, going, both) if directed else (both, both, both)
+            vars(v).update(zip(("in_degree", "out_degree", "degree"), map(number, degrees), strict=True))
+
+    def beside(self, v: Vertex, direction: int) -> Iterator[tuple[Edge, Vertex]]:
+        """Yield v's edges in a direction, with the vertex across; a loop stands there once per end."""
+        if direction and not self.directed:
+            direction = words.ALL
+        for mask, rows, forward in ((words.IN, self.incoming, False), (words.OUT, self.outgoing, True)):
+            for e, nbr in rows[v] if direction & mask else ():
+                vars(e)["forward"] = forward
+                yield e, nbr
+
+    def visit_order(self, ways: int) -> list[int]:
+        """Return in which order a program's ``visit`` comes to the edges, by number."""
+        place = {v: k for k, v in enumerate(self.vertices)}
+        return visit_order([(place[u], place[w]) for u, w in self.ends], self.directed, ways)

@@ -1,0 +1,85 @@
+"""What a program sees in the reference engine: `v`, `nbr` and `e`, which know what a phase may do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gaslab.errors import ProgramError, nearest
+from gaslab.reference import arithmetic
+
+if TYPE_CHECKING:
+    from gaslab.reference.run import Run
+
+
+class Vertex:
+    """`v` and `nbr`: fields as attributes, stored in their storage types."""
+
+    _run: Run
+    id: Any
+    in_degree: int
+    out_degree: int
+    degree: int
+
+    def __init__(self, run: Run, vertex_id: Any) -> None:
+        vars(self).update(_run=run, id=vertex_id, in_degree=0, out_degree=0, degree=0)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        run = self._run
+        if run.phase == "scatter" and name in run.contributions.combiners:
+            run.contributions.note(self, name, value)
+            return
+        if name not in run.vertex_fields:
+            raise ProgramError(f"no vertex field {name!r}{nearest(name, run.vertex_fields)}")
+        if run.writable is not self and run.phase != "visit":
+            raise ProgramError(f"{run.phase} cannot write the vertex field {name!r}; init and apply can")
+        if run.phase != "init" or name not in run.given:
+            run.put(self, name, run.vertex_fields[name], value)
+
+    def may_write(self, name: str) -> bool:
+        """Raise where this phase may not write an element of a field; return whether it does."""
+        if self._run.writable is not self and self._run.phase != "visit":
+            phase = self._run.phase
+            raise ProgramError(f"{phase} cannot write the vertex field {name!r}; init and apply can")
+        return self._run.phase != "init" or name not in self._run.given
+
+    def post_delta(self, value: Any = None) -> None:
+        """Do nothing: there is no cache here, every gather is done."""
+
+    clear_cache = post_delta
+
+    def signal(self, message: Any = None, priority: Any = 0) -> None:
+        """Make this vertex run in a later superstep; its apply sees *message*, combined."""
+        run = self._run
+        if run.phase != "scatter" and run.writable is not self:
+            raise ProgramError(f"{run.phase} cannot signal; scatter can")
+        bucket = arithmetic.bucket(priority)
+        run.pending[self] = min(run.pending.get(self, bucket), bucket)
+        if message is not None:
+            if run.message is None:
+                raise ProgramError("a message needs a combiner: apply(self, v, message: gl.Min[float])")
+            run.messages[self] = run.message.add(run.messages.get(self, run.message.identity), message)
+
+
+class Edge:
+    """`e`: fields as attributes; scatter may write them."""
+
+    _run: Run
+
+    def __init__(self, run: Run) -> None:
+        vars(self).update(_run=run)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        run = self._run
+        if name not in run.edge_fields:
+            raise ProgramError(f"no edge field {name!r}{nearest(name, run.edge_fields)}")
+        if run.phase not in ("scatter", "visit"):
+            raise ProgramError(f"{run.phase} cannot write the edge field {name!r}; scatter can")
+        run.written.add(name)
+        run.put(self, name, run.edge_fields[name], value)
+
+    def may_write(self, name: str) -> bool:
+        """Raise where this phase may not write an element of a field."""
+        if self._run.phase not in ("scatter", "visit"):
+            raise ProgramError(f"{self._run.phase} cannot write the edge field {name!r}; scatter can")
+        self._run.written.add(name)
+        return True
