@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from gaslab.program import Accumulator as Accumulator
     from gaslab.program import All as All
     from gaslab.program import Any as Any
+    from gaslab.program import ArgMax as ArgMax
+    from gaslab.program import ArgMin as ArgMin
     from gaslab.program import BitOr as BitOr
     from gaslab.program import Count as Count
     from gaslab.program import Edge as Edge
@@ -121,10 +123,10 @@ _HOME = {
     **dict.fromkeys(
         [
             "ALL", "BITOR", "IN", "MAX", "MIN", "NOBODY", "NONE", "OUT", "PROD", "SUM", "Accumulator", "All",
-            "Any", "BitOr", "Count", "Edge", "List", "Matrix", "Max", "Min", "Phase", "Prod", "SortedSet",
-            "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at", "common", "field",
-            "float32", "float64", "int8", "int16", "int32", "int64", "mex", "mode", "solve_spd", "stop",
-            "uint8", "uint16", "uint32",
+            "Any", "ArgMax", "ArgMin", "BitOr", "Count", "Edge", "List", "Matrix", "Max", "Min", "Phase",
+            "Prod", "SortedSet", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at",
+            "common", "field", "float32", "float64", "int8", "int16", "int32", "int64", "mex", "mode",
+            "solve_spd", "stop", "uint8", "uint16", "uint32",
         ],
         "gaslab.program",
     ),

@@ -9,6 +9,8 @@ from typing import Annotated, TypeVar
 from typing import Any as Anything
 
 T = TypeVar("T")
+K = TypeVar("K")
+P = TypeVar("P")
 
 
 class Combine:
@@ -30,6 +32,9 @@ All = Annotated[T, Combine("all")]
 Count = Annotated[int, Combine("count")]  # of True values; the total is an int
 Min = Annotated[T, Combine("min")]
 Max = Annotated[T, Combine("max")]
+# Of pairs (key, payload) the one with the smallest or largest key, on ties that with the smallest payload.
+ArgMin = Annotated[tuple[K, P], Combine("argmin")]
+ArgMax = Annotated[tuple[K, P], Combine("argmax")]
 
 
 class At:

@@ -18,6 +18,8 @@ from gaslab.chance import uniform as uniform
 from gaslab.combiners import Accumulator as Accumulator
 from gaslab.combiners import All as All
 from gaslab.combiners import Any as Any
+from gaslab.combiners import ArgMax as ArgMax
+from gaslab.combiners import ArgMin as ArgMin
 from gaslab.combiners import At as At
 from gaslab.combiners import BitOr as BitOr
 from gaslab.combiners import Combine as Combine

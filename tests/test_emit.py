@@ -311,9 +311,7 @@ def test_push_and_pull_signal_whom_scatter_signals(
     edges: Any, mask: int, sources: set[int], seed: int
 ) -> None:
     distances = np.random.default_rng(seed).integers(0, 12, N)
-    one, other = (
-        state(SHORTEST, N, edges, weights(edges), params=[0], scatter_edges=mask) for _ in range(2)
-    )
+    one, other = (state(SHORTEST, N, edges, weights(edges), params=[0], scatter_edges=mask) for _ in range(2))
     one.vertex[0][:] = other.vertex[0][:] = distances
     expected = [0] * N
     for v in sources:

@@ -42,6 +42,33 @@ class Both(gl.VertexProgram):
             nbr.signal(3)
 
 
+def test_totals_with_parts_and_pairs_travel() -> None:
+    for program, name in [(Parts, "Total"), (Pairs, "gl.ArgMin[float64, int16]")]:
+        (found,) = (t for t in gl.explain(program).travels if t["what"] == "total of gather")
+        assert found["bytes"] == 16
+        assert found["why"] == f"{name} of what the edges there give, combined there first"
+
+
+class Parts(gl.VertexProgram):
+    class Total(gl.Accumulator):
+        a: float
+        b: gl.Min[gl.int16]
+
+    def gather(self, v: gl.Vertex, e: gl.Edge, nbr: gl.Vertex) -> Total:
+        return self.Total(a=1.0, b=nbr.degree)
+
+    def apply(self, v: gl.Vertex, total: Total) -> None:
+        pass
+
+
+class Pairs(gl.VertexProgram):
+    def gather(self, v: gl.Vertex, e: gl.Edge, nbr: gl.Vertex) -> gl.ArgMin[float, gl.int16]:
+        return 1.0, nbr.degree
+
+    def apply(self, v: gl.Vertex, total: tuple[float, int]) -> None:
+        pass
+
+
 def test_every_way_to_travel_has_its_reason() -> None:
     found = gl.explain(Both)
     ways = {t["what"]: (t["bytes"], t["to"], t["why"]) for t in found.travels}

@@ -204,6 +204,34 @@ class Components(gl.VertexProgram):
             nbr.signal(v.component)
 
 
+class Closest(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        near: gl.VertexId
+        cost: float = 0.0
+        rank: int = 0
+
+    class Total(gl.Accumulator):
+        best: gl.ArgMax[int, gl.float32]
+
+    @gl.aggregator
+    def hub(self, v: Vertex) -> gl.ArgMax[int, gl.VertexId]:
+        return v.degree, v.id
+
+    @gl.aggregator
+    def all(self, v: Vertex) -> Total:
+        return self.Total(best=(v.degree, v.cost))
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.ArgMin[float, gl.VertexId]:
+        return nbr.cost, nbr.id
+
+    def apply(self, v: Vertex, total: tuple[float, gl.VertexId]) -> None:
+        best, who = total
+        v.cost, v.near = total
+        v.rank, cost = self.all.best
+        if who == v.id and self.hub[0] > 2:
+            v.cost = total[0] + cost + best
+
+
 programs = [PageRank(damping=0.9), ShortestPaths(source="a"), ShortestPaths(source=7), Components()]
 mass: float = PageRank().dangling
 """

@@ -100,7 +100,8 @@ class Variable:
 class Combiner:
     """A commutative, associative operation on one storage type: ``sum prod min max bitor``.
 
-    ``list`` and ``set`` collect values of that type; only a gather has these.
+    ``list`` and ``set`` collect values of that type; only a gather has these. Of two parts ``argmin`` and
+    ``argmax`` are the key's, ``payload`` that of the part behind it.
     """
 
     op: str
@@ -145,18 +146,28 @@ class Part:
 
 
 RECORD = "record"  # the type of an accumulator with parts
+PAIR = "pair"  # of a key with its payload
+CHOICES = ("argmin", "argmax")  # of a key; the part behind it is its payload
+PAYLOAD = "payload"
 
 
 @dataclass(frozen=True)
 class RecordCombiner(Combiner):
-    """An accumulator with parts, each combined by itself."""
+    """An accumulator with parts, each combined by itself; or a pair, whose `op` is ``argmin`` or ``argmax``.
+
+    A pair within an accumulator is two parts, of which the first, the key, has the pair's name.
+    """
 
     name: str = ""
     parts: tuple[Part, ...] = ()
 
     @property
+    def is_pair(self) -> bool:
+        return self.op in CHOICES
+
+    @property
     def type(self) -> str:
-        return RECORD
+        return PAIR if self.is_pair else RECORD
 
     @property
     def slots(self) -> int:

@@ -13,7 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from gaslab.compiler.declared import CHOICES as CHOICES
 from gaslab.compiler.declared import LIST_KINDS as LIST_KINDS
+from gaslab.compiler.declared import PAIR as PAIR
+from gaslab.compiler.declared import PAYLOAD as PAYLOAD
 from gaslab.compiler.declared import RECORD as RECORD
 from gaslab.compiler.declared import REQUIRED as REQUIRED
 from gaslab.compiler.declared import STORAGE as STORAGE
@@ -115,6 +118,16 @@ class AddPart:
 
 
 @dataclass(frozen=True)
+class AddPair:
+    """*key* and *payload* take the place of those of a pair if they come before: see ``gl_before``."""
+
+    target: PartOf
+    key: Expr
+    payload: Expr
+    site: int
+
+
+@dataclass(frozen=True)
 class Solve:
     """*right* := the solution of ``matrix @ x = right``, in place; *matrix* is spoilt.
 
@@ -182,8 +195,8 @@ class Post:
 
 
 Stmt = (
-    Assign | If | While | ForRange | Each | AddPart | Solve | Break | Continue | Return | Signal | Stop
-    | Contribute | Post
+    Assign | If | While | ForRange | Each | AddPart | AddPair | Solve | Break | Continue | Return | Signal
+    | Stop | Contribute | Post
 )  # fmt: skip
 
 
@@ -282,6 +295,10 @@ class Tree:
         if slot is None:
             return part
         return replace(part, combiner=replace(part.combiner, storage=WIDE[part.combiner.type]))
+
+    def payload(self, key: PartOf) -> PartOf:
+        """Return the payload of the pair whose key is *key*."""
+        return PartOf(key.record, key.index + 1, self.record(key)[0].parts[key.index + 1].type)
 
     @property
     def posts(self) -> bool:

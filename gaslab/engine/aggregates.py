@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.compiler.tree import Combiner, RecordCombiner, Tree
+from gaslab.compiler.tree import CHOICES, PAYLOAD, Combiner, RecordCombiner, Tree
 from gaslab.engine.state import RunState, identities
 from gaslab.engine.stopping import Progress
 from gaslab.errors import ProgramError
@@ -116,7 +116,13 @@ class Aggregates:
     def combined(self, table: np.ndarray) -> np.ndarray:
         """Combine the rows of *table* (int64 [rows, scalars]), in order."""
         result = np.empty_like(self._identities)
-        for place, combiner in self._columns:
+        for k, (place, combiner) in enumerate(self._columns):
+            if combiner.op == PAYLOAD:
+                continue  # chosen with its key
+            if combiner.op in CHOICES:
+                first = _first(table, place.start, self._columns[k : k + 2])
+                result[place.start : place.start + 2] = table[first, place.start : place.start + 2]
+                continue
             column = np.ascontiguousarray(table[:, place]).view(_wide(combiner.type))
             column = column[:, 0] if column.shape[1] == 1 else column
             with np.errstate(all="ignore"):
@@ -132,9 +138,17 @@ class Aggregates:
         places = [place for place, _ in self._columns_of(k)]
         if not isinstance(combiner, RecordCombiner):
             return self._number(row, places[0].start, combiner.type)
-        values = {}
+        if combiner.is_pair:
+            return tuple(
+                self._number(row, place.start, part.combiner.type)
+                for part, place in zip(combiner.parts, places, strict=True)
+            )
+        values: dict[str, Any] = {}
         for part, place in zip(combiner.parts, places, strict=True):
-            if part.shape:
+            if part.combiner.op == PAYLOAD:
+                key = part.name.removesuffix(f".{PAYLOAD}")
+                values[key] = (values[key], self._number(row, place.start, part.combiner.type))
+            elif part.shape:
                 values[part.name] = row[place].view(_wide(part.combiner.type)).reshape(part.shape).copy()
             else:
                 values[part.name] = self._number(row, place.start, part.combiner.type)
@@ -162,8 +176,13 @@ def checked(value: Any, kind: str, name: str) -> Any:
 def checked_parts(value: Any, combiner: RecordCombiner, name: str) -> list[Any]:
     """Return the parts of what a finaliser gave: an accumulator, or any object that has them."""
     parts = []
+    given = {"key": value} if combiner.is_pair else dict(vars(value)) if hasattr(value, "__dict__") else {}
     for part in combiner.parts:
-        said = np.asarray(getattr(value, part.name, None))
+        if part.combiner.op in CHOICES:
+            pair = given.get(part.name)
+            pair = pair if isinstance(pair, tuple) and len(pair) == 2 else (None, None)
+            given[part.name], given[f"{part.name}.{PAYLOAD}"] = pair
+        said = np.asarray(given.get(part.name))
         fits = {"float": "iuf", "int": "iu", "bool": "b"}.get(part.combiner.type, "")
         if said.shape != part.shape or said.dtype.kind not in fits:
             shape = f" of shape {part.shape}" if part.shape else ""
@@ -172,6 +191,16 @@ def checked_parts(value: Any, combiner: RecordCombiner, name: str) -> list[Any]:
             )
         parts.append(said.reshape(-1))
     return parts
+
+
+def _first(table: np.ndarray, at: int, columns: list[tuple[slice, Combiner]]) -> int:
+    """Return the row with the first pair: by its key, which is column *at*, then its payload behind it."""
+    keys, payloads = (
+        np.ascontiguousarray(table[:, at + k]).view(_wide(combiner.type))
+        for k, (_, combiner) in enumerate(columns)
+    )
+    best = np.flatnonzero(keys == (keys.min() if columns[0][1].op == "argmin" else keys.max()))
+    return int(best[np.argsort(payloads[best], kind="stable")[0]])  # nan comes last
 
 
 def _wide(type_: str) -> np.dtype:

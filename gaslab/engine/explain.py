@@ -10,8 +10,9 @@ import numpy as np
 
 from gaslab.compiler.emit import emit
 from gaslab.compiler.parse import parse_phases
-from gaslab.compiler.tree import STORAGE, Combiner, Tree
+from gaslab.compiler.tree import STORAGE, Combiner, RecordCombiner, Tree
 from gaslab.engine.roles import across, field_roles, reasons
+from gaslab.engine.state import total_dtype
 from gaslab.errors import UsageError
 from gaslab.program import ALL, IN, NONE, OUT, VertexProgram
 
@@ -131,11 +132,22 @@ def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
     for what, combiner, mask in totals:
         if combiner is not None and mask:
             why = f"{_name(combiner)} of what the edges there give, combined there first"
-            yield _way(what, STORAGE[combiner.storage][2], "from", mask, why, graph)
+            yield _way(what, _size(combiner), "from", mask, why, graph)
 
 
 def _name(combiner: Combiner) -> str:
-    return f"gl.{combiner.op.capitalize()}[{combiner.storage}]"
+    if isinstance(combiner, RecordCombiner) and not combiner.is_pair:
+        return combiner.name
+    op = {"argmin": "ArgMin", "argmax": "ArgMax", "bitor": "BitOr"}.get(combiner.op, combiner.op.capitalize())
+    if isinstance(combiner, RecordCombiner):
+        return f"gl.{op}[{', '.join(part.combiner.storage for part in combiner.parts)}]"
+    return f"gl.{op}[{combiner.storage}]"
+
+
+def _size(combiner: Combiner) -> int:
+    if combiner.collects:
+        return STORAGE[combiner.total][2]
+    return total_dtype(combiner).itemsize
 
 
 def _way(what: str, size: int, way: str, mask: int, why: str, graph: Graph | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from gaslab._kernels import frontier, sweep
 from gaslab.chance import Draw
 from gaslab.compiler.emit.names import by_source
-from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
+from gaslab.compiler.tree import PAYLOAD, WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
 from gaslab.engine.chance import Starts
 from gaslab.program import ALL
 from gaslab.ragged import Rows
@@ -41,9 +41,11 @@ def total_dtype(combiner: Combiner) -> np.dtype:
 def identity(combiner: Combiner, wide: bool = False) -> Any:
     """Return the identity of a combiner in its storage type, or in that type's eight-byte form."""
     dtype = dtype_of(WIDE[combiner.type] if wide else combiner.storage)
-    if combiner.op in ("sum", "bitor", "prod"):
+    if combiner.op == PAYLOAD and combiner.type == "id":
+        return dtype.type(np.iinfo(dtype).max)  # gl.NOBODY
+    if combiner.op in ("sum", "bitor", "prod", PAYLOAD):
         return dtype.type(combiner.op == "prod")
-    low = combiner.op == "max"
+    low = combiner.op in ("max", "argmax")
     if dtype.kind == "f":
         return dtype.type(-np.inf if low else np.inf)
     if dtype.kind == "b":

@@ -13,7 +13,7 @@ from gaslab.annotations import annotations_of
 from gaslab.errors import ProgramError
 from gaslab.nobody import Nobody
 from gaslab.reference.arithmetic import LIMITS, narrow, number, translate
-from gaslab.reference.records import RecordCombiner
+from gaslab.reference.records import PairCombiner, RecordCombiner
 
 _STORAGE = {float: "float64", int: "int64", bool: "bool"}
 
@@ -113,11 +113,14 @@ def combiner_of(
         annotation = eval(annotation, {**function.__globals__, **enclosing}, dict(vars(owner)))
     if isinstance(annotation, type) and issubclass(annotation, words.Accumulator):
         assert program is not None
-        fields = fields_of(annotation, words.Accumulator, program)
-        annotations = annotations_of(annotation, words.Accumulator, owner)
         return RecordCombiner(
-            {n: (Combiner(_op(annotation, n, annotations[n]), f.storage), f) for n, f in fields.items()}
+            {
+                name: _part(annotation, name, one, program)
+                for name, one in annotations_of(annotation, words.Accumulator, owner).items()
+            }
         )
+    if (pair := _pair(annotation)) is not None:
+        return pair
     for mark in getattr(annotation, "__metadata__", ()):
         if isinstance(mark, words.Ragged):
             return Combiner(mark.kind, storage_of(annotation).partition(":")[2])
@@ -125,6 +128,22 @@ def combiner_of(
             return Combiner(mark.op, storage_of(annotation))
     place = "its result" if name == "return" else f"the parameter {name!r}"
     raise ProgramError(f"{function.__qualname__} needs gl.Sum[...], gl.Min[...] or gl.Max[...] on {place}")
+
+
+def _part(cls: type, name: str, annotation: Any, program: words.VertexProgram) -> tuple[Any, Field]:
+    pair = _pair(annotation)
+    if pair is not None:
+        return pair, Field("pair", 0, True)
+    field = _field(cls, name, annotation, program)
+    return Combiner(_op(cls, name, annotation), field.storage), field
+
+
+def _pair(annotation: Any) -> PairCombiner | None:
+    for mark in getattr(annotation, "__metadata__", ()):
+        if isinstance(mark, words.Combine) and mark.op in ("argmin", "argmax"):
+            key, payload = map(storage_of, annotation.__origin__.__args__)
+            return PairCombiner(mark.op, Combiner(mark.op[3:], key), payload)
+    return None
 
 
 def _op(cls: type, name: str, annotation: Any) -> str:

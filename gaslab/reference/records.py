@@ -8,12 +8,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.program import Accumulator, At
+from gaslab.program import NOBODY, Accumulator, At
 from gaslab.reference.arithmetic import Fault, narrow
 from gaslab.reference.arrays import OUTSIDE, Row, narrowed
 
 if TYPE_CHECKING:
     from gaslab.reference.declared import Combiner, Field
+
+
+@dataclass(frozen=True)
+class PairCombiner:
+    """``ArgMin`` or ``ArgMax`` of a key with its payload: a tuple."""
+
+    op: str
+    key: Combiner  # as Min or Max
+    payload: str  # its storage type
+    storage: str = "pair"
+
+    @property
+    def identity(self) -> Any:
+        """The key of nobody, and no payload."""
+        return self.key.identity, NOBODY if self.payload == "id" else narrow(self.payload, 0)
+
+    def add(self, total: Any, more: Any) -> Any:
+        """Return the pair that comes first of two: by the key, then by the smaller payload, nan last."""
+        key, payload = narrow(self.key.storage, more[0]), narrow(self.payload, more[1])
+        if key == total[0]:
+            first = total[1] != total[1] if payload != payload or total[1] != total[1] else payload < total[1]
+        else:
+            first = key < total[0] if self.op == "argmin" else key > total[0]
+        return (key, payload) if first else total
 
 
 @dataclass(frozen=True)
@@ -62,18 +86,24 @@ def _both(op: str, a: Any, b: Any) -> Any:
 
 def widened(combiner: Any) -> Any:
     """Return the combiner of an aggregator, whose parts are kept in eight bytes."""
+    if isinstance(combiner, PairCombiner):
+        return replace(combiner, key=_widened(combiner.key), payload=_wide(combiner.payload))
     if not isinstance(combiner, RecordCombiner):
         return combiner
     return RecordCombiner(
         {
-            name: (replace(one, storage=_wide(one.storage)), replace(field, storage=_wide(field.storage)))
+            name: (widened(one) if isinstance(one, PairCombiner) else _widened(one), _widened(field))
             for name, (one, field) in combiner.parts.items()
         }
     )
 
 
+def _widened(one: Any) -> Any:
+    return replace(one, storage=_wide(one.storage))
+
+
 def _wide(storage: str) -> str:
-    return storage if storage in ("bool", "id") else "float64" if storage[0] == "f" else "int64"
+    return storage if storage in ("bool", "id", "pair") else "float64" if storage[0] == "f" else "int64"
 
 
 def plain(value: Any) -> Any:
@@ -84,6 +114,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, SimpleNamespace):
         parts = {k: np.array(x) if isinstance(x, np.ndarray) else plain(x) for k, x in vars(value).items()}
         return Accumulator(**parts)
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
     if isinstance(value, (list, np.ndarray)):
         return [plain(x) for x in value] if isinstance(value, list) else value.tolist()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -91,11 +123,16 @@ def plain(value: Any) -> Any:
     return float(value) if isinstance(value, float) else int(value)
 
 
-def told(combiner: RecordCombiner, value: Any) -> Any:
+def told(combiner: RecordCombiner | PairCombiner, value: Any) -> Any:
     """Return what a finaliser gave, as this engine keeps it."""
+    if isinstance(combiner, PairCombiner):
+        return narrow(combiner.key.storage, value[0]), narrow(combiner.payload, value[1])
     made = {}
-    for name, (_, field) in combiner.parts.items():
+    for name, (one, field) in combiner.parts.items():
         x = getattr(value, name)
+        if isinstance(one, PairCombiner):
+            made[name] = told(one, x)
+            continue
         made[name] = (
             narrowed(field.storage, np.asarray(x)).view(Row) if field.shape else narrow(field.storage, x)
         )

@@ -354,7 +354,7 @@ class Run:
                     total = combiner.add(total, self.call(name, v, function=function))
             if mark.finalizer is not None:
                 told = mark.finalizer(self.instance(self.cls, _plain), _plain(total))
-                if combiner.op == "record":
+                if combiner.op in ("record", "argmin", "argmax"):
                     values[name] = records.told(combiner, told)
                     continue
                 total = finalised(told, type(_plain(total)), f"{self.cls.__name__}.{name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, narrowed, widened
-from gaslab.compiler.emit.records import part_name
+from gaslab.compiler.emit.records import pair, part_name
 
 WAYS, WIDE_SUM = 4, 8  # sums of a reduction of floats, and from how many elements on
 
@@ -20,7 +20,7 @@ def parameter(kind: t.Type, name: str) -> str:
     """Return a parameter of a function."""
     if isinstance(kind, t.Array):
         return f"const {C_TYPE[kind.element]} *{name}"
-    if kind == t.RECORD:
+    if kind in (t.RECORD, t.PAIR):
         return f"const gl_total *{name}"
     return f"{C_TYPE[kind]} {name}"
 
@@ -105,6 +105,13 @@ class ArrayBody:
         both = combined(combiner, widened(combiner.storage, target), value)
         end = " }" if isinstance(s.target, t.Element) and isinstance(s.target.index, t.Index) else ""
         self.put(f"{target} = {narrowed(combiner.storage, both, s.site)};{end}")
+
+    def add_pair(self, s: t.AddPair) -> None:
+        key = s.target
+        payload = self.tree.payload(key)
+        parts = (self.tree.part(key), self.tree.part(payload))
+        places, values = (self.part(key), self.part(payload)), (self.expr(s.key), self.expr(s.payload))
+        self.put(pair(parts, places, values, s.site))
 
     def index(self, x: t.Index) -> str:
         return f"gl_index(c, {self.expr(x.value)}, {x.size}, {x.site})"

@@ -102,6 +102,8 @@ class Body(ArrayBody):
             self.each(s)
         elif isinstance(s, t.AddPart):
             self.add_part(s)
+        elif isinstance(s, t.AddPair):
+            self.add_pair(s)
         elif isinstance(s, t.Solve):
             self.solve(s)
         elif isinstance(s, t.Stop):

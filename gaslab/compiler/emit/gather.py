@@ -39,7 +39,7 @@ def gather_row(tree: Tree) -> str:
         if has_parts:  # a call is long: once in a loop is enough
             loops.append(
                 f"    if (w->gather_edges & {mask}{way})\n"
-                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
+                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{more}; p++)\n"
                 f"            {step(0, 'p', neighbor, slot)}\n"
             )
             continue
@@ -55,7 +55,8 @@ def gather_row(tree: Tree) -> str:
         return (
             "\nGL_INLINE void gl_gather_row("
             "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, gl_total *t) {\n"
-            f"    gl_begin_total(t);\n{''.join(loops)}    gl_end_total(t);\n}}\n"
+            f"    gl_begin_total(t);\n{'    c->stopped = 0;' * tree.stops}{''.join(loops)}"
+            "    gl_end_total(t);\n}\n"
         )
     result = "a0"
     if ways == 4:

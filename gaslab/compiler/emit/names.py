@@ -81,9 +81,11 @@ def identity(combiner: Combiner) -> float | int | bool:
     """
     if combiner.op == "prod":
         return 1.0 if combiner.type == "float" else 1
-    if combiner.op in ("sum", "bitor"):
+    if combiner.op == "payload" and combiner.type == "id":
+        return INTEGER_RANGE["int64"][1]  # gl.NOBODY
+    if combiner.op in ("sum", "bitor", "payload"):
         return {"float": 0.0, "bool": False}.get(combiner.type, 0)
-    first = combiner.op == "min"
+    first = combiner.op in ("min", "argmin")
     if combiner.type == "float":
         return math.inf if first else -math.inf
     if combiner.type == "bool":
@@ -106,6 +108,16 @@ def constant(value: float | int | bool, kind: str) -> str:
     if int(value) == INTEGER_RANGE["int64"][0]:
         return "INT64_MIN"
     return f"INT64_C({int(value)})" if value >= 0 else f"(-INT64_C({-int(value)}))"
+
+
+def before(op: str, payload: Combiner, given: tuple[str, str], kept: tuple[str, str]) -> str:
+    """Return the C (and Python) test whether a pair comes before another: by key, then smaller payload."""
+    sign, both = "<" if op == "argmin" else ">", ("&&", "||")
+    key, more = given
+    smaller = f"{more} < {kept[1]}"
+    if payload.type == "float":  # nan comes last
+        smaller = f"({smaller} {both[1]} ({kept[1]} != {kept[1]} {both[0]} {more} == {more}))"
+    return f"({key} {sign} {kept[0]} {both[1]} ({key} == {kept[0]} {both[0]} {smaller}))"
 
 
 def combined(combiner: Combiner, left: str, right: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.emit.names import combined, constant, identity, mangled, narrowed, widened
-from gaslab.compiler.tree import STORAGE, Array, Part, RecordCombiner
+from gaslab.compiler.emit.names import before, combined, constant, identity, mangled, narrowed, widened
+from gaslab.compiler.tree import CHOICES, PAYLOAD, STORAGE, Array, Part, RecordCombiner
 
 
 def part_name(k: int, part: Part) -> str:
@@ -22,6 +22,19 @@ def _each(part: Part, statement: str) -> str:
     return f"    for (int64_t i = 0; i < {part.type.size}; i++) {statement}\n"
 
 
+def pair(parts: tuple[Part, Part], places: tuple[str, str], values: tuple[str, str], site: int) -> str:
+    """Return the statement that puts a pair, already narrowed, in the place of another if it comes before."""
+    names = ("key", "payload")
+    kept = [widened(p.combiner.storage, x) for p, x in zip(parts, places, strict=True)]
+    given = [widened(p.combiner.storage, x) for p, x in zip(parts, names, strict=True)]
+    made = " ".join(
+        f"const {STORAGE[p.combiner.storage][1]} {name} = {narrowed(p.combiner.storage, value, site)};"
+        for p, name, value in zip(parts, names, values, strict=True)
+    )
+    test = before(parts[0].combiner.op, parts[1].combiner, (given[0], given[1]), (kept[0], kept[1]))
+    return f"{{ {made} if ({test}) {{ {places[0]} = key; {places[1]} = payload; }} }}"
+
+
 def struct(record: RecordCombiner) -> str:
     """Return ``gl_total``, how it begins, how two are combined and how one is completed."""
     members = " ".join(_member(k, part) for k, part in enumerate(record.parts))
@@ -30,6 +43,14 @@ def struct(record: RecordCombiner) -> str:
         name, combiner, storage = part_name(k, part), part.combiner, part.combiner.storage
         first = constant(identity(combiner), combiner.type)
         begin += _each(part, f"t->{name}[i] = {first};")
+        if combiner.op in CHOICES:
+            payload = record.parts[k + 1]
+            second, its = part_name(k + 1, payload), payload.combiner.storage
+            more = widened(storage, f"more->{name}"), widened(its, f"more->{second}")
+            add += f"    {pair((part, payload), (f't->{name}', f't->{second}'), more, 0)}\n"
+            continue
+        if combiner.op == PAYLOAD:
+            continue
         both = combined(combiner, widened(storage, f"t->{name}[i]"), widened(storage, f"more->{name}[i]"))
         add += _each(part, f"t->{name}[i] = {narrowed(storage, both, 0)};")
         if part.symmetric:

@@ -206,11 +206,14 @@ class Interpreter:
     def _record_row(self, c: _Block, n: list[Any], v: int, combiner: RecordCombiner) -> Any:
         """Return a vertex's accumulator with parts."""
         total, do = records.empty(combiner), self._namespace["do_gather"]
+        c.stopped = False
         chosen = c.gather_way.item(v) if "gather_edges" in self.tree.functions else IN | OUT
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
             c.forward = bit == OUT
-            for x, e in row(v) if c.gather_edges & bit & chosen else ():
+            for x, e in row(v) if c.gather_edges & bit & chosen and not c.stopped else ():
                 do(c, n, v, x, e, total)
+                if c.stopped:
+                    break
         records.complete(combiner, total)
         return total
 

@@ -76,6 +76,8 @@ class PythonBody(PythonArrays):
             self.each(s)
         elif isinstance(s, t.AddPart):
             self.add_part(s)
+        elif isinstance(s, t.AddPair):
+            self.add_pair(s)
         elif isinstance(s, t.Solve):
             self.solve(s)
         elif isinstance(s, t.Stop):
@@ -158,6 +160,15 @@ class PythonBody(PythonArrays):
             self.put(f"at = {self.position(s.target.index)}")
             target += "[at]"
         self.put(f"{target} = {narrowed(combiner.storage, both_of(combiner, target, value), s.site)}")
+
+    def add_pair(self, s: t.AddPair) -> None:
+        places = [s.target, self.tree.payload(s.target)]
+        parts = [self.tree.part(place) for place in places]
+        values = zip(parts, (s.key, s.payload), strict=True)
+        given = ", ".join(narrowed(p.combiner.storage, self.expr(x), s.site) for p, x in values)
+        self.put(f"given = {given}")
+        kept = ", ".join(map(self.part, places))
+        self.put(f"{kept} = earlier_{parts[0].combiner.op}(given, ({kept}))")
 
     # ---- expressions ---------------------------------------------------------------------------
 
@@ -298,6 +309,11 @@ def both_of(combiner: t.Combiner, a: str, b: str) -> str:
 
 
 def _part_combiner(k: int, part: t.Part) -> str:
+    if part.combiner.op in t.CHOICES:
+        earlier = f"earlier_{part.combiner.op}((b[{k}], b[{k + 1}]), (a[{k}], a[{k + 1}]))"
+        return f"    a[{k}], a[{k + 1}] = {earlier}\n"
+    if part.combiner.op == t.PAYLOAD:
+        return ""
     both = both_of(part.combiner, "x", "y")
     one = narrowed(part.combiner.storage, both, 0)
     if part.shape:

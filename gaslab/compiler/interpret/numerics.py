@@ -259,3 +259,17 @@ def _substitute(a: list[float], b: list[float], n: int, m: int) -> None:
             for k in range(i + 1, n):
                 x -= a[i * n + k] * b[k * m + j]
             b[i * m + j] = divide(x, a[i * n + i])
+
+
+def earlier_argmin(given: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return the pair with the smaller key, on ties that with the smaller payload; nan comes last."""
+    return given if given[0] < kept[0] or (given[0] == kept[0] and _smaller(given[1], kept[1])) else kept
+
+
+def earlier_argmax(given: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
+    """As `earlier_argmin`, by the larger key."""
+    return given if given[0] > kept[0] or (given[0] == kept[0] and _smaller(given[1], kept[1])) else kept
+
+
+def _smaller(a: Any, b: Any) -> bool:
+    return bool(a < b or (b != b and a == a))

@@ -16,6 +16,7 @@ from gaslab.compiler.parse.convert import join, named, remedy, widen
 from gaslab.compiler.parse.draws import Draws
 from gaslab.compiler.parse.lists import item
 from gaslab.compiler.tree import (
+    PAIR,
     RECORD,
     Array,
     Assign,
@@ -218,13 +219,18 @@ class Arrays(Draws):
             )  # fmt: skip
 
     def no_record(self, value: Any, node: ast.AST) -> None:
-        """Raise if *value* is an accumulator, which is no number."""
+        """Raise if *value* is an accumulator or a pair, which is no number."""
         if value.type == RECORD:
             raise self.error(node, "this is an accumulator, not a value; read one of its parts: total.part")
+        if value.type == PAIR:
+            raise self.error(node, "this is a pair, not a value; unpack it: key, payload = total")
 
     # ---- indices
 
     def value_Subscript(self, node: ast.Subscript) -> Any:
+        item_of_pair = self.pair_item(node)
+        if item_of_pair is not None:
+            return item_of_pair
         base = self.value(node.value)
         if is_list(base.type):
             return item(self, base, node)

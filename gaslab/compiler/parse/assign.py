@@ -19,6 +19,7 @@ from gaslab.compiler.tree import (
     EdgeField,
     Element,
     Expr,
+    PartOf,
     Stmt,
     VertexField,
     is_list,
@@ -48,6 +49,9 @@ class Assignments(Additive):
     def unpack(self, targets: ast.Tuple | ast.List, node: ast.Assign) -> list[Stmt]:
         """``a, b = x, y``: every value is computed before any target is written."""
         values = node.value
+        pair = self.pair(values)
+        if pair is not None:
+            return self.unpack_pair(targets, pair, node)
         if not isinstance(values, ast.Tuple | ast.List):
             raise self.error(values, "one value cannot be unpacked; write a, b = x, y")
         for part in (*targets.elts, *values.elts):
@@ -66,6 +70,17 @@ class Assignments(Additive):
         for target, one, value in zip(targets.elts, kept, values.elts, strict=True):
             before += self.store(target, one, node, value)
         return before
+
+    def unpack_pair(
+        self, targets: ast.Tuple | ast.List, pair: tuple[PartOf, PartOf], node: ast.Assign
+    ) -> list[Stmt]:
+        """``key, payload = total``."""
+        if len(targets.elts) != 2:
+            raise self.error(targets, f"{len(targets.elts)} targets but a pair has a key and a payload")
+        statements: list[Stmt] = []
+        for target, value in zip(targets.elts, pair, strict=True):
+            statements += self.store(target, value, node, node.value)
+        return statements
 
     def keep(self, value: Any, node: ast.AST) -> tuple[list[Stmt], Any]:
         """Return *value* by way of a local of its own, so that later writes leave it alone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler.parse.statements import Statements
-from gaslab.compiler.tree import RECORD, Assign, Function, Local, Stmt, Type
+from gaslab.compiler.tree import PAIR, RECORD, Assign, Function, Local, Stmt, Type
 
 
 class Body(Statements):
@@ -43,7 +43,7 @@ class Body(Statements):
         return Function(
             name=self.name,
             parameters=tuple(parameters),
-            returns=None if self.result == RECORD else self.result,
+            returns=None if self.result in (RECORD, PAIR) else self.result,
             locals={**dict(parameters), **{self.written[name]: kind for name, kind in self.types.items()}},
             body=(*widened, *body),
             reads=frozenset(self.reads),

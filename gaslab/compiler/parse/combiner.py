@@ -9,11 +9,11 @@ from typing import Any
 
 from gaslab import program
 from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
-from gaslab.compiler.parse.fields import Sizes, parts, storage_of
+from gaslab.compiler.parse.choices import pair_combiner, parts_of_pair
+from gaslab.compiler.parse.fields import Sizes, pair_marks, parts, storage_of
 from gaslab.compiler.parse.lists import refused_elements
 from gaslab.compiler.parse.source import FunctionSource, class_source
-from gaslab.compiler.tree import STORAGE, Combiner, Part, RecordCombiner, element_storage, is_list
-from gaslab.errors import ProgramError
+from gaslab.compiler.tree import CHOICES, STORAGE, Combiner, Part, RecordCombiner, element_storage, is_list
 
 _CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"
 _INSTEAD_OF_SUM = {
@@ -33,9 +33,7 @@ def is_count(cls: type, source: FunctionSource) -> bool:
     return any(isinstance(m, program.Combine) and m.op == "count" for m in marks)
 
 
-def combiner(
-    cls: type, source: FunctionSource, name: str, sizes: Sizes, collects: bool = False
-) -> Combiner:
+def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes, collects: bool = False) -> Combiner:
     """Return the combiner that annotates parameter *name* of a method, or its ``"return"``.
 
     Where *collects*, it may be a list or a sorted set.
@@ -54,6 +52,10 @@ def combiner(
         if name != "return":
             raise source.error(node, f"{what} is one number; write {_CHOICES}, as in {example}")
         return accumulator(cls, annotation, sizes)
+    if pair_marks(annotation):
+        if name != "return":
+            raise source.error(node, f"{what} is one number; write {_CHOICES}, as in {example}")
+        return pair_combiner(annotation, source.file.site(node), lambda text: source.error(node, text))
     storage = storage_of(annotation)
     if storage is not None and is_list(storage):
         if not collects:
@@ -87,16 +89,18 @@ def checked(op: str, storage: str, error: Callable[[str], Exception]) -> str:
 
 def accumulator(cls: type, total: type, sizes: Sizes) -> RecordCombiner:
     """Return an accumulator with parts, of the class that declares them."""
-    variables = parts(cls, total, sizes)
-    if not variables:
+    declared = parts(cls, total, sizes)
+    if not declared:
         raise class_source(cls).error(None, f"{total.__name__} has no parts; write one: count: int")
-    found = []
-    for variable, mark in variables:
-        op = checked(mark, variable.storage, lambda text, v=variable: ProgramError(  # type: ignore[misc]
-            f"{v.site.file}:{v.site.line}: part {v.name!r}: {text}\n{v.site.text}"))  # fmt: skip
+    found: list[Part] = []
+    for one in declared:
+        variable = one.variable
+        if one.op in CHOICES:
+            found += parts_of_pair(variable.name, one.annotation, variable.site, one.error)
+            continue
+        op = checked(one.op, variable.storage, one.error)
         if op == "sum" and STORAGE[variable.storage][0] in _INSTEAD_OF_SUM:
-            text = _INSTEAD_OF_SUM[STORAGE[variable.storage][0]]
-            raise ProgramError(f"{variable.site.file}:{variable.site.line}: {text}\n{variable.site.text}")
+            raise one.error(_INSTEAD_OF_SUM[STORAGE[variable.storage][0]])
         found.append(Part(variable.name, Combiner(op, variable.storage), variable.shape, variable.site))
     return RecordCombiner("record", "record", total.__name__, tuple(found))
 

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from gaslab.compiler.tree import STORAGE, Array, Cast, Const, Expr, Type, element_storage, is_list
+from gaslab.compiler.tree import (
+    PAIR,
+    RECORD,
+    STORAGE,
+    Array,
+    Cast,
+    Const,
+    Expr,
+    Type,
+    element_storage,
+    is_list,
+)
 
 _RANK = {"bool": 0, "int": 1, "float": 2}
 NUMBERS = frozenset(_RANK)
@@ -21,8 +32,8 @@ def named(kind: Type | None) -> str:
     if isinstance(kind, Array):
         what = "vector" if len(kind.shape) == 1 else "matrix"
         return f"a {what} of {' x '.join(map(str, kind.shape))} {kind.element}s"
-    if kind == "record":
-        return "an accumulator"
+    if kind in (RECORD, PAIR):
+        return "an accumulator" if kind == RECORD else "a pair"
     if kind is not None and is_list(kind):
         of = {"int": "ints", "float": "floats", "bool": "bools", "id": "vertex ids"}
         what = "a list" if kind.startswith("list") else "a sorted set"
@@ -64,8 +75,10 @@ def remedy(given: Type, wanted: Type) -> str:
         return "write one of its elements, x[i], or np.sum(x)"
     if isinstance(wanted, Array):
         return "write np.zeros(n) + x for a vector with one number everywhere"
-    if "record" in (given, wanted):
+    if RECORD in (given, wanted):
         return "read one of its parts: total.part"
+    if PAIR in (given, wanted):
+        return "unpack it: key, payload = total"
     if is_list(given) or is_list(wanted):
         return "a list meets only lists of the same kind and type"
     if "id" in (given, wanted):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, get_origin
 
 from gaslab import program
@@ -14,8 +16,8 @@ from gaslab.chance import Draw
 from gaslab.compiler.parse.convert import INT_MAX, constant, join, named, type_of
 from gaslab.compiler.parse.lists import list_storage, refused_elements
 from gaslab.compiler.parse.source import ClassSource, class_source
-from gaslab.compiler.tree import REQUIRED, STORAGE, Variable, is_list
-from gaslab.errors import nearest
+from gaslab.compiler.tree import CHOICES, REQUIRED, STORAGE, Variable, is_list
+from gaslab.errors import ProgramError, nearest
 
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
 _ELEMENTS = "dtype=float, int, bool or a width such as gl.float32"
@@ -63,18 +65,39 @@ def fields(cls: type, name: str, sizes: Sizes) -> tuple[Variable, ...]:
     return found
 
 
-def parts(cls: type, total: type, sizes: Sizes) -> list[tuple[Variable, str]]:
-    """Return the parts of accumulator *total* of program class *cls*, and how each is combined."""
+@dataclass(frozen=True)
+class Declaration:
+    """A part of an accumulator as it was declared; a pair's variable has no storage type yet."""
+
+    variable: Variable
+    op: str
+    annotation: Any
+    error: Callable[[str], ProgramError]  # at the part
+
+
+def parts(cls: type, total: type, sizes: Sizes) -> list[Declaration]:
+    """Return the parts of accumulator *total* of program class *cls*."""
     group = _Group(total, program.Accumulator, total.__name__, cls, sizes)
     found = []
-    annotations = annotations_of(total, program.Accumulator, cls)
-    for variable in group.variables():
-        said = getattr(total, variable.name, None)
-        annotation = annotations[variable.name]
-        marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
-        op = marks[0].op if marks else said.combine if isinstance(said, program.Field) else "sum"
-        found.append((variable, op))
+    for name, annotation in annotations_of(total, program.Accumulator, cls).items():
+        if is_class_variable(annotation):
+            continue
+        source, at = group.place(name)
+        said, op = getattr(total, name, None), pair_marks(annotation)
+        if op:
+            variable = Variable(name, "", REQUIRED, source.site(at))
+        else:
+            variable = group.variable(name, annotation)
+            marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
+            op = marks[0].op if marks else said.combine if isinstance(said, program.Field) else "sum"
+        found.append(Declaration(variable, op, annotation, functools.partial(source.error, at)))
     return found
+
+
+def pair_marks(annotation: Any) -> str | None:
+    """Return ``"argmin"`` or ``"argmax"`` of an annotation that stands for a pair, None of others."""
+    marks = [m.op for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
+    return marks[0] if marks and marks[0] in CHOICES else None
 
 
 def storage_of(annotation: Any) -> str | None:
@@ -109,13 +132,21 @@ class _Group:
             if not is_class_variable(annotation) and not (self.is_parameter and name in _DIRECTIONS)
         )
 
-    def variable(self, name: str, annotation: Any) -> Variable:
+    def place(self, name: str) -> tuple[ClassSource, Any]:
+        """Return where an attribute is declared; raises for a reserved name."""
         source = self.source(next(c for c in self.cls.__mro__ if name in own_annotations(c)))
         at = source.declaration(name)
-        what = f"parameter {name!r}" if self.is_parameter else f"{self.kind} field {name!r}"
         reserved = program.RESERVED_PARAMETERS if self.is_parameter else program.RESERVED_FIELDS
         if name in reserved or (self.kind == "Edge" and name == "forward"):
-            raise source.error(at, f"{what} has a reserved name; choose another")
+            raise source.error(at, f"{self.what(name)} has a reserved name; choose another")
+        return source, at
+
+    def what(self, name: str) -> str:
+        return f"parameter {name!r}" if self.is_parameter else f"{self.kind} field {name!r}"
+
+    def variable(self, name: str, annotation: Any) -> Variable:
+        source, at = self.place(name)
+        what = self.what(name)
         default = getattr(self.cls, name, REQUIRED)
         extra = default if isinstance(default, program.Field) else None
         rank = dimensions_of(annotation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from gaslab.compiler.parse.body import Body
+from gaslab.compiler.parse.choices import is_type_of, type_text
 from gaslab.compiler.parse.combiner import annotation_value
 from gaslab.compiler.parse.convert import named
 from gaslab.compiler.parse.declare import Declared, parameters_of
@@ -119,6 +120,11 @@ def _of_apply(
         annotation = next(a.annotation for a in source.node.args.args if a.arg == parameter)
         if annotation is not None and parameter != "message":
             meant = annotation_value(declared.cls, source, parameter, annotation)
+            if isinstance(combiner, RecordCombiner) and combiner.is_pair:
+                if not is_type_of(meant, combiner):
+                    write = f"{parameter}: {type_text(combiner)}"
+                    raise source.error(annotation, f"gather gives a pair; write {write}")
+                continue
             if isinstance(combiner, RecordCombiner) and is_accumulator(meant):
                 continue
             storage = storage_of(meant)

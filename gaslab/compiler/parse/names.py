@@ -11,7 +11,6 @@ from gaslab.compiler.parse.declare import PHASES
 from gaslab.compiler.parse.frame import MISSING, Frame
 from gaslab.compiler.parse.lists import EMPTY, NO_VALUE
 from gaslab.compiler.tree import (
-    RECORD,
     Aggregate,
     Cast,
     Compare,
@@ -21,6 +20,7 @@ from gaslab.compiler.tree import (
     Forward,
     Global,
     Param,
+    PartOf,
     RecordCombiner,
     VertexAttribute,
     VertexField,
@@ -61,6 +61,18 @@ class Names(Frame):
 
     def part(self, node: ast.Attribute, record: Any, role: str) -> Any:
         """Return a part of an accumulator."""
+        raise NotImplementedError
+
+    def record_named(self, node: ast.expr) -> tuple[RecordCombiner, str] | None:
+        """Return the accumulator that *node* names, and what it is called in the tree; None if it is none."""
+        raise NotImplementedError
+
+    def pair(self, node: ast.expr) -> tuple[PartOf, PartOf] | None:
+        """Return the key and the payload of the pair that *node* names, None if it names none."""
+        raise NotImplementedError
+
+    def pair_item(self, node: ast.Subscript) -> PartOf | None:
+        """Return the key or the payload of a pair."""
         raise NotImplementedError
 
     def canonical(self, name: str) -> str:
@@ -154,19 +166,10 @@ class Names(Frame):
             return self.of_edge(node)
         if role is not None:
             return self.of_vertex(node, role)
-        if isinstance(node.value, ast.Name) and self.parameters.get(node.value.id) == RECORD:
-            record = self.unit.declared.gather
-            part: Expr = self.part(node, record, self.canonical(node.value.id))
+        record = self.record_named(node.value)
+        if record is not None:
+            part: Expr = self.part(node, *record)
             return part
-        if isinstance(node.value, ast.Attribute) and self.role(node.value.value) == "self":
-            aggregators = list(self.unit.declared.aggregators)
-            combiner = self.unit.declared.aggregators.get(node.value.attr)
-            if isinstance(combiner, RecordCombiner):
-                if self.is_helper:
-                    raise self.error(node, "a helper is given parts of an aggregate; pass it self.total.part")
-                self.of_program(node.value)
-                value: Expr = self.part(node, combiner, f"self {aggregators.index(node.value.attr)}")
-                return value
         root = node.value
         while isinstance(root, ast.Attribute):
             root = root.value

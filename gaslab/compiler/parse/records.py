@@ -8,9 +8,12 @@ from typing import Any
 
 from gaslab import program
 from gaslab.compiler.parse.arrays import ArrayValue, flat
-from gaslab.compiler.parse.calls import Calls
 from gaslab.compiler.parse.convert import named
+from gaslab.compiler.parse.pairs import Pairs
 from gaslab.compiler.tree import (
+    CHOICES,
+    PAYLOAD,
+    AddPair,
     AddPart,
     Binary,
     Const,
@@ -32,7 +35,7 @@ def is_accumulator(annotation: Any) -> bool:
     return inspect.isclass(annotation) and issubclass(annotation, program.Accumulator)
 
 
-class Records(Calls):
+class Records(Pairs):
     """Adds contributions to the value of a function that returns an accumulator."""
 
     def record(self) -> RecordCombiner:
@@ -44,21 +47,36 @@ class Records(Calls):
     def contributions(self, node: ast.Return) -> list[Stmt]:
         """``return self.Total(a=..., b=...)``: combine each part into the total in memory."""
         record, call = self.record(), node.value
+        if record.is_pair:
+            pair = self.pair_given(record.parts, call, node, "return key, payload")
+            place = PartOf(self.into(), 0, record.parts[0].type)
+            return [AddPair(place, *pair, self.site(node)), Return(None, self.site(node))]
         write = f"write return self.{record.name}(...)"
         if not isinstance(call, ast.Call) or not self.makes(call.func, record.name):
             at = call if call is not None else node
             raise self.error(at, f"{self.source.node.name} gives its {record.name}; {write}")
         if call.args:
             raise self.error(call.args[0], f"the parts of {record.name} are given by name: part=value")
-        known = [part.name for part in record.parts]
+        known = ["" if part.combiner.op == PAYLOAD else part.name for part in record.parts]
         made: list[Stmt] = []
         for keyword in call.keywords:
             if keyword.arg not in known:
-                hint = nearest(str(keyword.arg), known)
+                hint = nearest(str(keyword.arg), filter(None, known))
                 raise self.error(keyword.value, f"{record.name} has no part {keyword.arg!r}{hint}")
             k = known.index(keyword.arg)
+            if record.parts[k].combiner.op in CHOICES:
+                write = f"{known[k]}=(key, payload)"
+                pair = self.pair_given(record.parts[k : k + 2], keyword.value, node, write)
+                place = PartOf(self.into(), k, record.parts[k].type)
+                made.append(AddPair(place, *pair, self.site(node)))
+                continue
             made += self.part_given(k, record.parts[k], keyword.value)
         return [*made, Return(None, self.site(node))]
+
+    def into(self) -> str:
+        """Return what the tree calls the accumulator that this function contributes to."""
+        aggregators = list(self.unit.declared.aggregators)
+        return f"into {aggregators.index(self.name)}" if self.name in aggregators else "into"
 
     def makes(self, callee: ast.expr, name: str) -> bool:
         """Whether *callee* is the accumulator's class."""
@@ -68,8 +86,7 @@ class Records(Calls):
 
     def part_given(self, k: int, part: Part, node: ast.expr) -> list[Stmt]:
         """Return the statements that combine the value at *node* into part *k*."""
-        aggregators = list(self.unit.declared.aggregators)
-        into = f"into {aggregators.index(self.name)}" if self.name in aggregators else "into"
+        into = self.into()
         place = PartOf(into, k, part.type)
         if isinstance(node, ast.Call) and self.lookup(node.func) is program.at:
             return self.contribution_at(place, part, node)
@@ -110,8 +127,13 @@ class Records(Calls):
 
     def part(self, node: ast.Attribute, record: RecordCombiner, role: str) -> Any:
         """Return ``total.part``."""
+        text = ast.unparse(node)
+        if record.is_pair:
+            raise self.name_error(node, f"a pair has no parts by name; unpack it: key, payload = {role}")
         for k, part in enumerate(record.parts):
+            if part.name == node.attr and part.combiner.op in CHOICES:
+                raise self.name_error(node, f"{text} is a pair; unpack it: key, payload = {text}")
             if part.name == node.attr:
                 return self.as_value(PartOf(role, k, part.type))
-        known = nearest(node.attr, [part.name for part in record.parts])
+        known = nearest(node.attr, [p.name for p in record.parts if p.combiner.op != PAYLOAD])
         raise self.name_error(node, f"{record.name} has no part {node.attr!r}{known}")

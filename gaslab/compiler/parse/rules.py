@@ -12,7 +12,7 @@ from gaslab.compiler.parse.method import entities_of
 from gaslab.compiler.parse.names import GLOBALS
 from gaslab.compiler.parse.source import class_source
 from gaslab.compiler.sides import READ, WRITTEN, conflict
-from gaslab.compiler.tree import Tree
+from gaslab.compiler.tree import Combiner, RecordCombiner, Tree
 from gaslab.errors import nearest
 from gaslab.phases import DIRECTIONS
 
@@ -47,11 +47,16 @@ def check_declared(declared: Declared) -> None:
     if "visit" in functions:
         _check_visit(declared)
     for name, mark in declared.marks.items():
-        if mark.finalizer is not None and declared.aggregators[name].type == "id":
+        if mark.finalizer is not None and gives_id(declared.aggregators[name]):
             source = declared.source(name)
             raise source.error(source.node, f"{name} gives a vertex id, which has no finaliser; remove it")
     if "done" in functions:
         check_done(declared)
+
+
+def gives_id(combiner: Combiner) -> bool:
+    parts = combiner.parts if isinstance(combiner, RecordCombiner) and combiner.is_pair else ()
+    return combiner.type == "id" or any(part.combiner.type == "id" for part in parts)
 
 
 def _check_visit(declared: Declared) -> None:

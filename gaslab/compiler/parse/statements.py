@@ -10,6 +10,8 @@ from gaslab.compiler.parse.assign import Assignments
 from gaslab.compiler.parse.caching import WORDS, post
 from gaslab.compiler.parse.signals import signal
 from gaslab.compiler.tree import (
+    CHOICES,
+    PAIR,
     RECORD,
     Assign,
     Break,
@@ -89,11 +91,7 @@ class Statements(Assignments):
                 return [signal(self, value, role)]
         if isinstance(value, ast.Call) and self.lookup(value.func) is program.stop:
             return [self.stop(value)]
-        if (
-            isinstance(value, ast.Call)
-            and isinstance(value.func, ast.Attribute)
-            and value.func.attr in WORDS
-        ):
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in WORDS:
             role = self.role(value.func.value)
             if role in ("v", "nbr"):
                 return [post(self, value, role)]
@@ -113,13 +111,15 @@ class Statements(Assignments):
         self.no_keywords(node, "gl.stop")
         self.count(node, "gl.stop", 0, 0)
         combiner = self.unit.declared.gather
-        if combiner is not None and combiner.op not in ("min", "max", "bitor"):
+        if combiner is not None and combiner.op not in ("min", "max", "bitor", *CHOICES):
             raise self.error(node, "every edge counts in a sum; gl.stop() is for gl.Min and gl.Max")
         return Stop(self.site(node))
 
     def do_Return(self, node: ast.Return) -> list[Stmt]:
         name = self.source.node.name
-        if self.returns == RECORD:
+        if self.returns in (RECORD, PAIR):
+            if isinstance(node.value, ast.IfExp):
+                return self.either_way(node.value, node)
             contributions = self.contributions(node)
             self.assigned = None
             return contributions
@@ -131,10 +131,7 @@ class Statements(Assignments):
             if isinstance(either := node.value, ast.IfExp) and (
                 is_nothing(either.body) or is_nothing(either.orelse)
             ):
-                ways: list[list[ast.stmt]] = [
-                    [ast.copy_location(ast.Return(x), node)] for x in (either.body, either.orelse)
-                ]
-                return self.do_If(ast.copy_location(ast.If(either.test, *ways), node))
+                return self.either_way(either, node)
         if self.returns is None and not self.is_helper:
             if node.value is not None and not (
                 isinstance(node.value, ast.Constant) and node.value.value is None
@@ -147,6 +144,13 @@ class Statements(Assignments):
             value = self.returned(self.value(node.value), node.value)
         self.assigned = None
         return [Return(value, self.site(node))]
+
+    def either_way(self, either: ast.IfExp, node: ast.Return) -> list[Stmt]:
+        """``return a if test else b`` as two returns."""
+        ways: list[list[ast.stmt]] = [
+            [ast.copy_location(ast.Return(x), node)] for x in (either.body, either.orelse)
+        ]
+        return self.do_If(ast.copy_location(ast.If(either.test, *ways), node))
 
     def returned(self, value: Expr, node: ast.AST) -> Expr:
         """Return *value* in the type that this function returns."""
