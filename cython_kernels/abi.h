@@ -29,7 +29,7 @@
 #define GASLAB_ABI_H
 #include <stdint.h>
 
-#define GL_ABI_VERSION 4
+#define GL_ABI_VERSION 5
 enum { GL_IN = 1, GL_OUT = 2, GL_ALL = 3 };   /* masks of edge directions; 0 is none */
 enum {                                         /* gl_fault.code */
     GL_FAULT_DIVISION = 1,                     /* integer division or modulo by zero */
@@ -39,7 +39,9 @@ enum {                                         /* gl_fault.code */
     GL_FAULT_INDEX = 5,                        /* an index outside a vector, a matrix or a list */
     GL_FAULT_SINGULAR = 6,                     /* solve: a singular matrix, or one not positive definite */
     GL_FAULT_EMPTY = 7,                        /* the mode of an empty list */
-    GL_FAULT_CHOICE = 9                        /* gl.integers(n) with n < 1 */
+    GL_FAULT_CHOICE = 9,                       /* gl.integers(n) with n < 1 */
+    GL_FAULT_NOBODY = 10,                      /* a signal to nobody */
+    GL_FAULT_MEMORY = 11                       /* no memory for what is sent */
 };
 #define GL_SIGNAL_BLOCK 10                     /* log2 of the vertices behind one signal_blocks byte */
 
@@ -50,6 +52,15 @@ typedef struct gl_rows { int64_t *place; void *data; } gl_rows;
 
 /* One thread's own: room for a list that is being gathered, for words on lists, a bit per vertex id. */
 typedef struct gl_scratch { void *list, *work; uint64_t *marks; } gl_scratch;
+
+/* One thread's letters to vertices of which nothing is on this rank: records of `size` bytes that begin with
+ * the global id. `grow` makes room for more; it returns 1 where there is no memory for it. */
+typedef struct gl_outbox {
+    char *letters;
+    int64_t count, room, size;
+    int32_t (*grow)(struct gl_outbox *box);
+    char own_line[24];                               /* of the cache: no other thread writes here */
+} gl_outbox;
 
 typedef struct gl_view {
     int64_t num_vertices, num_edges, superstep;      /* of the whole graph */
@@ -83,6 +94,9 @@ typedef struct gl_view {
     const uint8_t *changed;                          /* [num_local] what gathers read of it changed */
     int64_t num_left;                                /* global ids below are on side 0 */
     const gl_scratch *scratch;                       /* the running thread's; NULL without lists */
+    const int32_t *locate;                           /* [num_vertices] by global id: the local id of a replica
+                                                        here, or -1 - the master's rank; NULL if not asked */
+    gl_outbox *outbox;                               /* the running thread's; NULL on one rank */
 } gl_view;
 
 typedef struct gl_fault { int64_t code, vertex, site; } gl_fault;   /* local id; index of tree.sites */

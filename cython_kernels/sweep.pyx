@@ -19,6 +19,8 @@ cdef extern from "abi.h" nogil:
         int64_t i
     ctypedef struct gl_scratch:
         void *work
+    ctypedef struct gl_outbox:
+        int64_t count
     ctypedef struct gl_view:
         int64_t num_vertices, num_edges, superstep, num_masters, num_local
         int64_t gather_edges, scatter_edges, concurrent, all_active, num_left
@@ -57,6 +59,8 @@ cdef extern from "abi.h" nogil:
         uint8_t *touched
         uint8_t *touched_blocks
         const gl_scratch *scratch
+        const int32_t *locate
+        gl_outbox *outbox
     ctypedef struct gl_fault:
         int64_t code, vertex, site
     ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
@@ -97,7 +101,7 @@ cdef class View:
             self._set_table(name, _address(table))
         elif value is None or isinstance(value, np.ndarray):
             self._set_array(name, _address(value))
-        elif hasattr(value, "table"):  # Rows of lists
+        elif hasattr(value, "table"):  # Rows of lists, Outboxes
             self._set_array(name, _address(value.table))
         else:
             self._set_number(name, value)
@@ -173,6 +177,10 @@ cdef class View:
             self.c.touched_blocks = <uint8_t *> p
         elif name == "scratch":
             self.c.scratch = <const gl_scratch *> p
+        elif name == "locate":
+            self.c.locate = <const int32_t *> p
+        elif name == "outbox":
+            self.c.outbox = <gl_outbox *> p
         else:
             raise AttributeError(name)
 
@@ -240,10 +248,12 @@ def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int t
     faults = <gl_fault *> _address(fault_table)
     views = np.empty(threads * sizeof(gl_view), dtype=np.uint8)
     view_of = <gl_view *> _address(views)
-    for t in range(threads):  # each thread has its own scratch
+    for t in range(threads):  # each thread has its own scratch and outbox
         view_of[t] = view.c
         if view.c.scratch is not NULL:
             view_of[t].scratch = view.c.scratch + t
+        if view.c.outbox is not NULL:
+            view_of[t].outbox = view.c.outbox + t
     for b in prange(count, nogil=True, schedule="dynamic", chunksize=1, num_threads=threads):
         failed[b] = call(view_of + threadid(), ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, faults + b)
     which = np.flatnonzero(failed)

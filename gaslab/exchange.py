@@ -1,10 +1,11 @@
 """Moves values between masters and mirrors: the only traffic of a superstep.
 
-Three movements, each a begin/end pair with at most one message per peer:
+Four movements, each a begin/end pair with at most one message per peer:
 
 ``spread``   masters -> mirrors: fields that changed, and which masters are active
 ``collect``  mirrors -> masters: signals and their messages
 ``partials`` mirrors -> masters: partial sums of a gather, in an order both sides know
+``letters``  anybody -> masters: signals to vertices of which nothing is on the sender's rank
 
 A field travels only to the mirrors of its *role*: those that are the source of a local edge (OUT),
 the target of one (IN), or all (ALL). LocalGraph lays mirrors out so that each role is one slice per
@@ -29,7 +30,7 @@ from gaslab.ragged import Rows, decode_rows, encode_rows
 EVERY, BITMAP, INDEX = 0, 1, 2
 FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
 _BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
-_TAG_SPREAD, _TAG_COLLECT, _TAG_PARTIALS, _TAG_CHANGES = 11, 12, 13, 15
+_TAG_SPREAD, _TAG_COLLECT, _TAG_PARTIALS, _TAG_LETTERS, _TAG_CHANGES = 11, 12, 13, 14, 15
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,12 @@ class Exchange:
             outgoing[p] = np.concatenate(code)
         pending = self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_COLLECT)
         return Collect(self, role, message, priority is not None, pending)
+
+    def letters(self, parts: dict[int, np.ndarray]) -> Pending:
+        """Begin to send bytes to other ranks, who each send some here; what comes is by rank, maybe empty."""
+        peers = [p for p in range(self.comm.size) if p != self.comm.rank]
+        outgoing = {p: parts.get(p, np.empty(0, np.uint8)) for p in peers}
+        return self.comm.begin(outgoing, peers, _TAG_LETTERS)
 
     def changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Changes:
         """Begin to send *values* of some *mirrors* of that role (ascending local ids) to their masters."""

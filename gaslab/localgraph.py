@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import gaslab._kernels.csr as kernels
+from gaslab.comm import Comm
 from gaslab.partition.rows import transpose
 
 IN, OUT, ALL = 1, 2, 3  # masks of edge directions, as in `gaslab.program`
@@ -65,6 +66,7 @@ class LocalGraph:
     threads: int = 1
     _out: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
     _replicas: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
+    _located: np.ndarray | None = field(default=None, repr=False)
     _kept: list[tuple[Any, np.ndarray | None]] = field(default_factory=list, repr=False)  # see by_source
     _blocks: dict[tuple[int, int, int], np.ndarray] = field(default_factory=dict, repr=False)
 
@@ -97,6 +99,19 @@ class LocalGraph:
             begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
             self._replicas = begin, peer[order], position[order]
         return self._replicas
+
+    def located(self, comm: Comm, num_vertices: int) -> np.ndarray:
+        """Return where each vertex of the whole graph is, int32 by global id (collective at the first call).
+
+        It is the local id of the replica here, or where there is none -1 - the rank of the master. Kept.
+        """
+        if self._located is None:
+            place = np.empty(num_vertices, np.int32)
+            for rank, gids in enumerate(comm.allgather_array(self.gid[: self.num_masters])):
+                place[gids] = -1 - rank
+            place[self.gid] = np.arange(self.num_local, dtype=np.int32)
+            self._located = place
+        return self._located
 
     def by_source(self, values: np.ndarray) -> np.ndarray:
         """Return values of edges, given by slot, in the order of ``out``; kept as long as *values* lives."""

@@ -152,7 +152,7 @@ RESERVED_FIELDS = frozenset(
 RESERVED_PARAMETERS = frozenset(
     {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "visit_ways", "rng",
      "cache_rebuild", "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply", "scatter",
-     "done", "parameters", "phases"}
+     "done", "parameters", "phases", "signal"}
 )  # fmt: skip
 
 
@@ -242,6 +242,7 @@ class VertexProgram:
         annotation of `message` says how several combine: ``message: gl.Min[float]``.
     ``scatter(self, v, e, nbr)``
         Runs per edge in the directions `scatter_edges`, after apply; writes ``e``, signals ``nbr``.
+        Like ``apply`` it may signal any vertex by its id: ``self.signal(id, message)``.
     ``done(self)``
         Whether to stop, after each superstep; plain Python, run once for all vertices.
 
@@ -285,6 +286,8 @@ class VertexProgram:
         num_vertices: ClassVar[int]
         num_edges: ClassVar[int]
         superstep: ClassVar[int]
+
+        def signal(self, vertex: VertexId, message: Anything = None, *, priority: float = 0) -> None: ...
 
     def __init__(self, **values: Anything) -> None:
         declared = parameter_annotations(type(self))

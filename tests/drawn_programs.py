@@ -30,6 +30,8 @@ COMBINERS = {
     "gl.Min[int]": "int", "gl.Max[gl.int32]": "int", "gl.Max[bool]": "bool", "gl.Min[bool]": "bool",
     "gl.Min[gl.VertexId]": "id", "gl.Max[gl.VertexId]": "id",
 }  # fmt: skip
+AGAIN = ("v.signal()", "v.signal()", "self.signal(v.id)", "self.signal(self.source)")
+NAMED = ("nbr.id", "v.id", "self.source")
 DIRECTIONS = ("gl.IN", "gl.OUT", "gl.ALL")
 HEAD = """class P(gl.VertexProgram):
     source: gl.VertexId
@@ -146,7 +148,9 @@ class Writer:
             takes += f", message: {combiner}"
             apply.append(taken("message", combiner, sent))
         again = (
-            [f"if {self.value('bool', ('v',))}:", "    v.signal()"] if scatters and self.chance(0.3) else []
+            [f"if {self.value('bool', ('v',))}:", f"    {self.random.choice(AGAIN)}"]
+            if scatters and self.chance(0.3)
+            else []
         )
         lines += self.method(f"apply(self, v{takes})", None, [*apply, *self.writes(), *again])
         if scatters:
@@ -154,6 +158,8 @@ class Writer:
             if self.chance(0.3) and not self.by_rule:
                 given.append(f"priority=abs({self.value('int', both, 1)}) % 4")
             signal = f"nbr.signal({', '.join(given)})"
+            if self.chance(0.3):
+                signal = f"self.signal({', '.join([self.random.choice(NAMED), *given])})"
             body = [f"if {self.value('bool', both, edge=True)}:", f"    {signal}"]
             if sends and self.chance(0.3):
                 body += [f"elif {self.value('bool', both, 1)}:", "    nbr.signal()"]

@@ -9,4 +9,6 @@ FAULTS = {
     6: "a matrix that cannot be solved: it is singular, or for solve_spd not positive definite",
     7: "the mode of an empty list; test len(x) first",
     9: "gl.integers(n) with n below 1; test n first",
+    10: "a signal to nobody; test the id against gl.NOBODY first",
+    11: "no memory left for the messages to other ranks",
 }

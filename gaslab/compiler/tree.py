@@ -159,15 +159,16 @@ class Return:
 
 @dataclass(frozen=True)
 class Signal:
-    """``nbr.signal(message, priority=...)``; target: ``"nbr"`` in scatter, ``"v"`` also in apply.
+    """``nbr.signal(message, priority=...)``; target: ``"nbr"`` in scatter, ``"v"`` and ``"id"`` in apply too.
 
-    A priority is an int.
+    ``"id"`` is ``self.signal(to, ...)``, with the global id *to*. A priority is an int.
     """
 
     message: Expr | None
     site: int
     target: str = "nbr"
     priority: Expr | None = None
+    to: Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -346,6 +347,10 @@ class Tree:
         """Whether signals decide who runs."""
         return "active" not in self.functions and ("scatter" in self.functions or bool(self.signals()))
 
+    def signals_by_id(self, *phases: str) -> bool:
+        """Return whether these phases (apply and scatter by default) signal vertices by their ids."""
+        return any(signal.target == "id" for signal in self.signals(*phases))
+
     @property
     def by_priority(self) -> bool:
         """Whether signals have priorities."""
@@ -354,7 +359,7 @@ class Tree:
     @property
     def can_pull(self) -> bool:
         """Whether targets may run scatter: not where it writes what is others', or sees an edge once."""
-        itself = any(signal.target == "v" for signal in self.signals("scatter"))
+        itself = any(signal.target != "nbr" for signal in self.signals("scatter"))
         mine = itself or "scatter_edges" in self.functions or bool(self.contributed("v"))
         return not (self.writes("scatter", "e") or mine or self.by_priority or self.posts)
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
+from gaslab.comm import Pending
+from gaslab.engine.letters import Letters
 from gaslab.engine.phases import Phases
 from gaslab.engine.roles import across
 from gaslab.engine.state import RunState, identity
@@ -35,21 +37,28 @@ class Delivery:
         self._identity: Any = identity(tree.message) if tree.message else None
         # Atomic addition of floats would make the sum depend on timing.
         inexact = tree.message is not None and tree.message.op in ("sum", "prod")
-        self._inexact = inexact and tree.message is not None and tree.message.type == "float"
-        self._inexact |= bool(tree.contributed("nbr"))  # several sources give to one target
+        self._unordered = inexact and tree.message is not None and tree.message.type == "float"
+        self._inexact = self._unordered or bool(tree.contributed("nbr"))  # several sources give to one target
         self._inexact |= tree.posts  # two threads may post to one total
         # Pull may look at an edge from its other end only, and at no edge twice.
         self._pull_allowed = tree.can_pull
         self._factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES
         itself = any(signal.target == "v" for signal in tree.signals("scatter"))
         self._role = across(self.mask) | (self.mask if itself else 0)  # of those that may hold signals
+        self.letters: Letters | None = None
+        if tree.signals_by_id():
+            self._role = ALL
+            self.letters = Letters(phases, state, exchange)
+        self._applied = tree.message is not None and tree.signals_by_id("apply")
+        if self._applied and self._unordered:
+            phases.alone = frozenset(["gl_apply", "gl_gather_apply"])
         local = phases.local
         self._edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
         self.last = ""  # how the last scatter on this rank went
 
     def scatter(self, ids: np.ndarray | None) -> None:
         """Run scatter for the active replicas *ids* (ascending; None is every replica)."""
-        phases, view = self.phases, self.phases.view
+        phases = self.phases
         pull = self._pull_allowed and (ids is None or self._frontier_edges(ids) * self._factor > self._edges)
         self.last = "pull" if pull else "push"
         if pull:
@@ -58,23 +67,23 @@ class Delivery:
             phases.over_locals("gl_scatter_pull", across(self.mask))
             return
         threads = 1 if self._inexact else phases.threads
-        view.concurrent = int(threads > 1)
         if ids is None:
             phases.over_locals("gl_scatter_push", self.mask, threads)
         else:
             phases.over("gl_scatter_push", ids, self.mask, threads=threads)
 
-    def begin(self) -> Collect:
-        """Begin to send the mirrors' signals to their masters."""
+    def begin(self) -> tuple[Collect, Pending]:
+        """Begin to send the mirrors' signals, and those that went to ids, to their masters."""
         state = self.state
-        return self.exchange.collect(
+        sent = self.exchange.collect(
             self._role, state.signalled, state.signal_blocks, state.message, self._identity, state.priority
         )
+        return sent, self.letters.begin() if self.letters is not None else Pending()
 
-    def end(self, sent: Collect) -> np.ndarray:
+    def end(self, sent: tuple[Collect, Pending]) -> np.ndarray:
         """Take in what came; return this rank's signalled masters, ascending, their flags cleared."""
         state, view = self.state, self.phases.view
-        for masters, messages, priorities in sent.end():
+        for masters, messages, priorities in sent[0].end():
             if priorities is not None:
                 assert state.priority is not None
                 state.priority[masters] = np.minimum(state.priority[masters], priorities)
@@ -83,18 +92,31 @@ class Delivery:
             else:
                 view.incoming = messages
                 self.phases.over("gl_combine_messages", masters)
+        if self.letters is not None:
+            self.letters.end(sent[1])
         return frontier_kernel.take_signalled(  # type: ignore[no-any-return]
             state.signalled, state.signal_blocks, 0, self.phases.local.num_masters, self.phases.threads
         )
 
     def forget_messages(self, ids: np.ndarray | None) -> None:
-        """Put the identity back for masters *ids* (None: all), whose messages apply has read."""
+        """Put the identity back for masters *ids* (None: all), whose messages apply has read.
+
+        What apply sent, be it to whom it may, becomes a message as scatter's are.
+        """
         message, following = self.state.message, self.state.message_next
         if message is None:
             return
         which = slice(self.phases.local.num_masters) if ids is None else ids
         if following is message:
             message[which] = self._identity
+        elif self._applied:
+            assert following is not None
+            message[which] = self._identity
+            state = self.state
+            sent = frontier_kernel.take_signalled(state.signalled, state.signal_blocks, 0, message.size)
+            self.phases.view.incoming = following[sent]
+            following[sent] = self._identity
+            self.phases.over("gl_combine_messages", sent)  # which signals again
         else:
             assert following is not None
             message[which], following[which] = following[which], self._identity

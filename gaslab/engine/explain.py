@@ -11,6 +11,7 @@ import numpy as np
 from gaslab.compiler.emit import emit
 from gaslab.compiler.parse import parse_phases
 from gaslab.compiler.tree import STORAGE, Combiner, RecordCombiner, Tree
+from gaslab.engine.letters import letter_dtype
 from gaslab.engine.roles import across, field_roles, reasons
 from gaslab.engine.state import total_dtype
 from gaslab.errors import UsageError
@@ -128,6 +129,11 @@ def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             if field.name not in tree.writes("apply"):
                 why += "; sent once, for apply does not write it"
             yield _way(field.name, STORAGE[field.storage][2], "to", mask, why, graph)
+    if tree.signals_by_id():
+        yield {
+            "what": "signals by id", "bytes": letter_dtype(tree).itemsize, "to": "to masters",
+            "why": "each by itself, where nothing of the vertex is on the sender's rank",
+        }  # fmt: skip
     totals = (("total of gather", tree.gather, gather), ("message", tree.message, across(scatter)))
     for what, combiner, mask in totals:
         if combiner is not None and mask:

@@ -29,6 +29,7 @@ class Phases:
         self._ids, self._comm = graph.ids, graph.comm
         # This rank's first fault: code, global id, site, superstep.
         self.fault: tuple[int, int, int, int] | None = None
+        self.alone: frozenset[str] = frozenset()  # what one thread runs, for its order counts
         self._compiled = compiled
         self.aggregates = Aggregates(self.tree, graph)
         self._scratch = Scratch(self.tree, view, graph, threads)
@@ -65,6 +66,8 @@ class Phases:
     ) -> None:
         if self.fault is not None or blocks.size < 2:
             return
+        threads = 1 if phase in self.alone else threads
+        self.view.concurrent = int(threads > 1)
         out = self.aggregates.rows(blocks.size - 1) if aggregate else None
         self._call(self.view, phase, blocks, ids, out, threads)
 

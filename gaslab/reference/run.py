@@ -38,6 +38,7 @@ from gaslab.reference.declared import (
 )
 from gaslab.reference.graph import PlainGraph
 from gaslab.reference.records import plain as _plain
+from gaslab.reference.signals import SignalById
 from gaslab.reference.turns import turns_of
 from gaslab.reference.views import Edge, Vertex
 
@@ -289,9 +290,9 @@ class Run:
             self.pending.pop(v, None)
         if "apply" in self.turn.methods:
             takes = self.turn.apply_takes
+            messages = {v: self.messages.pop(v, self.message.identity) for v in active if self.message}
             for v in active:
-                message = self.messages.pop(v, self.message.identity) if self.message else None
-                total = totals.get(v)
+                message, total = messages.get(v), totals.get(v)
                 self.call("apply", v, *(message if name == "message" else total for name in takes))
         self.aggregates = self.aggregated(self.superstep_number)
         if "scatter" in self.turn.methods:
@@ -372,6 +373,7 @@ class Run:
         }
         made: Any = object.__new__(cls)
         vars(made).update({k: kind(x) for k, x in (self.parameters | self.aggregates | known).items()})
+        vars(made)["signal"] = SignalById(self)
         return made
 
     def call(self, phase: str, v: Vertex, *arguments: Any, function: Any = None) -> Any:

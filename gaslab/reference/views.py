@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gaslab.errors import ProgramError, nearest
-from gaslab.reference import arithmetic
+from gaslab.reference.signals import send
 
 if TYPE_CHECKING:
     from gaslab.reference.run import Run
@@ -52,12 +52,7 @@ class Vertex:
         run = self._run
         if run.phase != "scatter" and run.writable is not self:
             raise ProgramError(f"{run.phase} cannot signal; scatter can")
-        bucket = arithmetic.bucket(priority)
-        run.pending[self] = min(run.pending.get(self, bucket), bucket)
-        if message is not None:
-            if run.message is None:
-                raise ProgramError("a message needs a combiner: apply(self, v, message: gl.Min[float])")
-            run.messages[self] = run.message.add(run.messages.get(self, run.message.identity), message)
+        send(run, self, message, priority)
 
 
 class Edge:

@@ -16,6 +16,7 @@ from gaslab.compiler.emit import (
     chance,
     context,
     gather,
+    letters,
     lists,
     phases,
     pull,
@@ -64,7 +65,8 @@ def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
     signal, deliver = "gl_signal(w, {at});", ""
     if tree.message is not None:
         c_type = STORAGE[tree.message.storage][1]
-        deliver = f"gl_send(c, &(({c_type} *)w->message_next)[{{at}}], {{message}}, 0);"
+        concurrent = "(int)w->concurrent" if tree.signals_by_id("apply") else "0"  # others may send to it too
+        deliver = f"gl_send(c, &(({c_type} *)w->message_next)[{{at}}], {{message}}, {concurrent});"
     return _function(head, Body(tree, function, "v", signal, deliver))
 
 
@@ -78,7 +80,7 @@ def _helpers(tree: Tree) -> list[str]:
 def _methods(tree: Tree) -> list[str]:
     edge = ", const int64_t x, const int64_t e"
     edge += ", const _Bool forward" * ("forward" in tree.reads("gather", "e"))
-    texts = [phases.send(tree)]
+    texts = [phases.send(tree), letters.letter(tree)]
     for name, function in tree.functions.items():
         if name == "scatter":
             continue

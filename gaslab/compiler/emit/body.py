@@ -7,7 +7,7 @@ vertex, its values in registers), `x` (the far vertex, a local id) and `e` (the 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit import chance, lists
+from gaslab.compiler.emit import chance, letters, lists
 from gaslab.compiler.emit.arrays import ArrayBody, declaration, row
 from gaslab.compiler.emit.names import (
     C_TYPE,
@@ -222,6 +222,9 @@ class Body(ArrayBody):
             self.put("}")
 
     def send(self, s: t.Signal) -> None:
+        if s.target == "id":
+            letters.send(self, s)
+            return
         at = "x" if s.target == "nbr" else "v"
         if s.message is not None:
             combiner = self.tree.message

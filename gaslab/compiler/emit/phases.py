@@ -190,7 +190,7 @@ def aggregate(tree: Tree) -> str:
 
 
 def near_arguments(tree: Tree, name: str) -> str:
-    """Return what apply takes more where it signals its own vertex."""
+    """Return what apply takes more where it signals."""
     return ", const gl_view *w, const int64_t v" if tree.signals(name) else ""
 
 

@@ -145,6 +145,16 @@ GL_INLINE void gl_prioritise(const gl_view *w, int64_t vertex, int64_t priority)
                                                           __ATOMIC_RELAXED)) {}
 }
 """,
+    "gl_locate": """\
+/* Where a global id is: a local id, below 0 for one elsewhere, or after a fault. */
+GL_INLINE int64_t gl_locate(gl_context *c, const gl_view *w, int64_t id, int64_t site) {
+    if (__builtin_expect(id < 0 || id >= w->num_vertices, 0)) {
+        gl_raise(c, GL_FAULT_NOBODY, site);
+        return -1;
+    }
+    return w->locate[id];
+}
+""",
     "gl_touch": """\
 /* As gl_signal, for the vertices that were added to. */
 GL_INLINE void gl_touch(const gl_view *w, int64_t vertex) {

@@ -369,6 +369,21 @@ class _Block:
         messages[x] = self._combine_message(messages.item(x), message)
         self.signal(x, x)
 
+    def signal_id(self, to: int, message: Any, priority: int | None, messages: Any, site: int) -> None:
+        """Signal a vertex by its global id: a replica here at once, else by a letter to its master's rank."""
+        if not 0 <= to < self.num_vertices:
+            raise numerics.Fault(numerics.NOBODY, site)
+        at = self.locate.item(to)
+        if at < 0:
+            self.outbox.add(to, priority, message)
+            return
+        if priority is not None:
+            self.prioritise(at, priority)
+        if message is None:
+            self.signal(at, at)
+        else:
+            self.send(messages, at, message)
+
     def prioritise(self, x: int, priority: int) -> None:
         self.priority[x] = min(self.priority.item(x), priority)
 

@@ -101,6 +101,9 @@ class PythonBody(PythonArrays):
             self.send(s)
 
     def send(self, s: t.Signal) -> None:
+        if s.target == "id":
+            self.send_to_id(s)
+            return
         at = "x" if s.target == "nbr" else "v"
         if self.tree.by_priority:
             priority = "0" if s.priority is None else self.expr(s.priority)
@@ -112,6 +115,18 @@ class PythonBody(PythonArrays):
         message = narrowed(self.tree.message.storage, self.expr(s.message), s.site)
         place = "message_next" if self.function.name == "apply" else "message"
         self.put(f"c.send(c.{place}, {at}, {message})")
+
+    def send_to_id(self, s: t.Signal) -> None:
+        assert s.to is not None
+        message = priority = "None"
+        if s.message is not None:
+            assert self.tree.message is not None
+            message = narrowed(self.tree.message.storage, self.expr(s.message), s.site)
+        if self.tree.by_priority:
+            priority = "0" if s.priority is None else self.expr(s.priority)
+            priority = f"within({priority}, 0, {2**63 - 2}, {s.site})"
+        place = "message_next" if self.function.name == "apply" else "message"
+        self.put(f"c.signal_id({self.expr(s.to)}, {message}, {priority}, c.{place}, {s.site})")
 
     def contribute(self, s: t.Contribute) -> None:
         field = self.tree.vertex_fields[s.target.index]

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-DIVISION, RANGE, SHIFT, STEP, INDEX, SINGULAR = 1, 2, 3, 4, 5, 6  # gl_fault.code
+DIVISION, RANGE, SHIFT, STEP, INDEX, SINGULAR, NOBODY = 1, 2, 3, 4, 5, 6, 10  # gl_fault.code
 _HALF, _WHOLE = 1 << 63, 1 << 64
 
 

@@ -68,7 +68,7 @@ class Calls(Linear):
         callee = node.func
         if isinstance(callee, ast.Attribute):
             role = self.role(callee.value)
-            if role == "self":
+            if role == "self" and callee.attr != "signal":
                 return self.call_method(node, callee)
             if role is not None:
                 raise self.not_a_method(callee)

@@ -24,6 +24,9 @@ def check_declared(declared: Declared) -> None:
     _check_nested(declared)
     _check_spelling(declared)
     functions = declared.functions
+    if "signal" in functions:
+        source = declared.source("signal")
+        raise source.error(source.node, "self.signal is a word of the language; choose another name")
     if not declared.aggregators and not any(phase in functions for phase in PHASES):
         raise class_source(declared.cls).error(
             None, f"{declared.cls.__name__} has no methods; write gather and apply"

@@ -11,9 +11,11 @@ from gaslab.compiler.tree import Call, Expr, Signal
 if TYPE_CHECKING:
     from gaslab.compiler.parse.statements import Statements
 
+_PLAIN = ("nbr.signal()", "nbr.signal(message)")
+
 
 def signal(frame: Statements, node: ast.Call, role: str) -> Signal:
-    """Return ``nbr.signal(...)`` or ``v.signal(...)`` as it stands in a method."""
+    """Return ``nbr.signal(...)``, ``v.signal(...)`` or ``self.signal(id, ...)`` as it stands in a method."""
     assert isinstance(node.func, ast.Attribute)
     if frame.is_helper or frame.name not in ("apply", "scatter"):
         where = "a helper" if frame.is_helper else frame.name
@@ -21,20 +23,37 @@ def signal(frame: Statements, node: ast.Call, role: str) -> Signal:
     if role == "e":
         raise frame.name_error(node.func, "only vertices are signalled; write nbr.signal() or v.signal()")
     combiner = frame.unit.declared.message
-    given, priority = arguments(frame, node)
+    to = addressee(frame, node) if role == "self" else None
+    given, priority = arguments(frame, node, skip=int(role == "self"))
     message = None
     if given:
         at = given[0]
         if combiner is None:
-            raise frame.error(
-                at, "apply takes no message; write def apply(self, v, message: gl.Min[float])"
-            )
+            raise frame.error(at, "apply takes no message; write def apply(self, v, message: gl.Min[float])")
         message = frame.fit(frame.value(at), combiner.type, at, "the message")
-    return Signal(message, frame.site(node), role, priority)
+    return Signal(message, frame.site(node), "id" if role == "self" else role, priority, to)
 
 
-def arguments(frame: Statements, node: ast.Call) -> tuple[list[ast.expr], Expr | None]:
-    """Return what stands between the brackets: the message if there is one, and the priority."""
+def addressee(frame: Statements, node: ast.Call) -> Expr:
+    """Return whom ``self.signal`` is for."""
+    if not node.args or isinstance(node.args[0], ast.Starred):
+        raise frame.error(node, "self.signal takes a vertex id first; write self.signal(id)")
+    at = node.args[0]
+    if (role := frame.role(at)) in ("v", "nbr"):
+        name = ast.unparse(at)
+        raise frame.error(at, f"self.signal takes a vertex id; write {name}.signal() or {name}.id")
+    if role is not None:
+        raise frame.error(at, "self.signal takes a vertex id; write v.id, a field or a parameter")
+    value: Expr = frame.value(at)
+    if value.type != "id":
+        raise frame.error(
+            at, f"self.signal takes a vertex id but this is {named(value.type)}; declare it gl.VertexId"
+        )
+    return value
+
+
+def arguments(frame: Statements, node: ast.Call, skip: int) -> tuple[list[ast.expr], Expr | None]:
+    """Return what stands between the brackets behind *skip*: the message if there is one, the priority."""
     priority = None
     for keyword in node.keywords:
         if keyword.arg != "priority":
@@ -45,11 +64,10 @@ def arguments(frame: Statements, node: ast.Call) -> tuple[list[ast.expr], Expr |
             )
         priority = bucket(frame, keyword.value)
     frame.no_keywords(ast.Call(node.func, node.args, []), "signal")  # `*` among the others
-    if len(node.args) > 1:
-        raise frame.error(
-            node, "signal takes one message at most; write nbr.signal() or nbr.signal(message)"
-        )
-    return node.args, priority
+    if len(node.args) > 1 + skip:
+        plain, write = ("self.signal(id)", "self.signal(id, message)") if skip else _PLAIN
+        raise frame.error(node, f"signal takes one message at most; write {plain} or {write}")
+    return node.args[skip:], priority
 
 
 def bucket(frame: Statements, node: ast.expr) -> Expr:

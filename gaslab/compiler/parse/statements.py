@@ -87,7 +87,7 @@ class Statements(Assignments):
             and value.func.attr == "signal"
         ):
             role = self.role(value.func.value)
-            if role is not None and role != "self":
+            if role is not None:
                 return [signal(self, value, role)]
         if isinstance(value, ast.Call) and self.lookup(value.func) is program.stop:
             return [self.stop(value)]

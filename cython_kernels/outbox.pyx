@@ -1,0 +1,79 @@
+"""Letters to vertices of which nothing is on this rank: kept by each thread, taken by all at once.
+
+A program's range functions write them (`gl_outbox` in abi.h) and call back when the room is used up.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+from numpy cimport PyArray_DATA, import_array, ndarray
+
+import_array()
+
+cdef extern from "abi.h" nogil:
+    ctypedef struct gl_outbox:
+        char *letters
+        int64_t count, room, size
+        int32_t (*grow)(gl_outbox *) noexcept
+
+cdef enum:
+    FIRST = 1 << 10
+
+
+cdef int32_t _grow(gl_outbox *box) noexcept nogil:
+    """Double the room; return whether there is no memory for it."""
+    cdef int64_t room = 2 * box.room if box.room else FIRST
+    cdef void *letters = realloc(box.letters, room * box.size)
+    if not letters:
+        return 1
+    box.letters = <char *> letters
+    box.room = room
+    return 0
+
+
+cdef class Outboxes:
+    """One outbox for each of *threads* threads, for letters of *size* bytes."""
+
+    cdef gl_outbox *boxes
+    cdef int threads
+    cdef readonly object table
+
+    def __cinit__(self, int threads, int64_t size):
+        cdef int t
+        self.table = np.zeros(threads * sizeof(gl_outbox), dtype=np.uint8)
+        self.boxes = <gl_outbox *> PyArray_DATA(<ndarray> self.table)
+        self.threads = threads
+        for t in range(threads):
+            self.boxes[t].size = size
+            self.boxes[t].grow = _grow
+
+    def __dealloc__(self):
+        cdef int t
+        for t in range(self.threads):
+            free(self.boxes[t].letters)
+
+    def add(self, letter):
+        """Put in one more letter, an array of one record."""
+        cdef gl_outbox *box = &self.boxes[0]
+        if box.count == box.room and _grow(box):
+            raise MemoryError
+        memcpy(box.letters + box.count * box.size, PyArray_DATA(<ndarray> letter), box.size)
+        box.count += 1
+
+    def take(self):
+        """Return the bytes of all letters, the first thread's first, and be empty."""
+        cdef int64_t total = 0
+        cdef char *out
+        cdef int t
+        for t in range(self.threads):
+            total += self.boxes[t].count * self.boxes[t].size
+        letters = np.empty(total, dtype=np.uint8)
+        out = <char *> PyArray_DATA(<ndarray> letters)
+        for t in range(self.threads):
+            if self.boxes[t].count:
+                memcpy(out, self.boxes[t].letters, self.boxes[t].count * self.boxes[t].size)
+            out += self.boxes[t].count * self.boxes[t].size
+            self.boxes[t].count = 0
+        return letters

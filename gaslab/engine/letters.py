@@ -1,0 +1,94 @@
+"""Signals by global id: to a replica here as to a neighbour, else as a letter to the master's rank.
+
+A replica here takes them in at once, so that a mirror combines them before they travel. Only what is for
+a vertex of which nothing is here lies in the threads' outboxes until the superstep's signals are sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gaslab._kernels import frontier
+from gaslab._kernels.outbox import Outboxes
+from gaslab.comm import Pending
+from gaslab.compiler.emit.names import identity
+from gaslab.compiler.tree import Tree
+from gaslab.engine.phases import Phases
+from gaslab.engine.state import RunState, dtype_of
+from gaslab.exchange import Exchange
+
+
+def letter_dtype(tree: Tree) -> np.dtype:
+    """Return the dtype of a letter: that of the C struct ``gl_letter``."""
+    members: list[tuple[str, Any]] = [("to", np.int64)]
+    members += [("priority", np.int64)] if tree.by_priority else []
+    members += [("message", dtype_of(tree.message.storage))] if tree.message is not None else []
+    return np.dtype(members, align=True)
+
+
+class Outbox:
+    """All threads' letters of one rank; what the view has as ``outbox``."""
+
+    def __init__(self, tree: Tree, threads: int) -> None:
+        self.dtype = letter_dtype(tree)
+        self._nothing = identity(tree.message) if tree.message is not None else None
+        self._boxes = Outboxes(threads, self.dtype.itemsize)
+
+    @property
+    def table(self) -> np.ndarray:
+        """The ``gl_outbox`` of every thread."""
+        return self._boxes.table  # type: ignore[no-any-return]
+
+    def add(self, to: int, priority: int | None, message: Any) -> None:
+        """Write a letter, as an interpreted program does; without a *message* it has the identity."""
+        letter = np.zeros(1, self.dtype)
+        letter["to"] = to
+        if priority is not None:
+            letter["priority"] = priority
+        if self._nothing is not None:
+            letter["message"] = self._nothing if message is None else message
+        self._boxes.add(letter)
+
+    def take(self) -> np.ndarray:
+        """Return all letters, and be empty."""
+        return np.asarray(self._boxes.take()).view(self.dtype)
+
+
+class Letters:
+    """Lets one program signal by global id, on one rank."""
+
+    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
+        self.phases, self.state, self.exchange = phases, state, exchange
+        view = phases.view
+        self._located = phases.local.located(exchange.comm, view.num_vertices)
+        self._outbox = Outbox(state.tree, phases.threads) if exchange.comm.size > 1 else None
+        view.locate, view.outbox = self._located, self._outbox
+
+    def begin(self) -> Pending:
+        """Begin to send what is in the outboxes."""
+        if self._outbox is None:
+            return Pending()
+        letters = self._outbox.take()
+        owner = -1 - self._located[letters["to"]]
+        order = np.argsort(owner, kind="stable")
+        ends = np.cumsum(np.bincount(owner, minlength=self.exchange.comm.size))
+        letters = letters[order]
+        parts = np.split(letters, ends[:-1])
+        return self.exchange.letters({p: part.view(np.uint8) for p, part in enumerate(parts)})
+
+    def end(self, sent: Pending) -> None:
+        """Give the masters here what came for them, in rank order."""
+        state, phases = self.state, self.phases
+        for _, data in sorted(sent.end().items()):
+            assert self._outbox is not None
+            letters = data.view(self._outbox.dtype)
+            masters = self._located[letters["to"]]
+            if state.priority is not None:
+                np.minimum.at(state.priority, masters, letters["priority"])
+            if state.message is None:
+                frontier.signal(state.signalled, state.signal_blocks, masters)
+            elif letters.size:
+                phases.view.incoming = np.ascontiguousarray(letters["message"])
+                phases.over("gl_combine_messages", masters, threads=1)  # several may be for one vertex
