@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from gaslab.reading import read_graph as read_graph
     from gaslab.result import Result as Result
     from gaslab.tables import Table as Table
+    from gaslab.trace import Trace as Trace
     from gaslab.vertexset import VertexSet as VertexSet
     from gaslab.vertextable import read_vertices as read_vertices
 
@@ -136,6 +137,7 @@ _HOME = {
     "right": "gaslab.ingest.sides",
     "Result": "gaslab.result",
     "Table": "gaslab.tables",
+    "Trace": "gaslab.trace",
     "explain": "gaslab.engine.explain",
     "VertexSet": "gaslab.vertexset",
     "read_vertices": "gaslab.vertextable",

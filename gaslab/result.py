@@ -14,6 +14,7 @@ from gaslab.tables import Table, objects
 if TYPE_CHECKING:
     from gaslab.comm import Comm
     from gaslab.graph import Graph
+    from gaslab.trace import Trace
 
 OBJECT_BYTES = 64  # of a small Python object and the pointer to it
 OUTSIDE = -1  # shown for an id field that holds no vertex, where ids are integers
@@ -37,6 +38,8 @@ class Result:
         One entry per superstep.
     aggregates : dict
         The last value of every aggregator, by name.
+    trace : Trace or None
+        What the methods did at the vertices chosen by ``gl.run(trace=...)``, on every rank.
     converged : bool
         Whether the program came to its own end.
     iterations : int
@@ -71,6 +74,7 @@ class Result:
         self.converged, self.iterations = converged, iterations
         self.on, self.fingerprint = on, fingerprint
         self.aggregates: dict[str, Any] = {}
+        self.trace: Trace | None = None
 
     @classmethod
     def collect(

@@ -36,7 +36,7 @@ LAYERS = [
         "replicas",
         "exchange",
     },
-    {"tables", "result", "writers"},
+    {"tables", "result", "trace", "writers"},
     {"reference"},
     {"engine"},
     {"programs", "doctor"},

@@ -35,6 +35,8 @@ def parser(name: str) -> Parser:
         group = made.add_argument_group("program")
         group.add_argument("-p", "--parameter", type=pair, action="append", default=[], metavar="NAME=VALUE",
                            help="a parameter, of the type that the class says")  # fmt: skip
+        group.add_argument("--trace", metavar="ID", action="append", default=[],
+                           help="tell what becomes of this vertex; may be given several times")  # fmt: skip
         add_running(made)
         add_output(made)
         return made
@@ -66,7 +68,7 @@ def execute(arguments: Any) -> int:
 
 
 def _run(arguments: Any) -> int:
-    from gaslab.cli.job import Job
+    from gaslab.cli.job import Job, vertex_id
     from gaslab.engine.run import run
 
     program = load_class(arguments.program)
@@ -74,7 +76,10 @@ def _run(arguments: Any) -> int:
     _check_names(program, given)
     job = Job(arguments, read_options(arguments))
     values = {name: typed(program, name, word, job.graph) for name, word in given.items()}
-    result = run(program(**values), job.graph, **job.options())
+    chosen = [vertex_id(word, job.graph) for word in arguments.trace]
+    result = run(program(**values), job.graph, **job.options(), trace=chosen or None)
+    if result.trace is not None and job.comm.rank == 0:
+        print(result.trace, flush=True)
     return job.finish(result, list(arguments.fields or result.vertices.columns), "largest")
 
 

@@ -51,8 +51,8 @@ class Cache:
         """Gather everything anew: another phase has run."""
         self._known[:] = UNKNOWN
 
-    def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> None:
-        """Bring the totals of active vertices (masters *ids*; None is all) up to date, and apply."""
+    def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Bring active masters' (*ids*; None is all) totals up to date and apply; return ids, totals."""
         state, phases, view = self.state, self.phases, self.phases.view
         if self.rebuild and (state.superstep - state.entered) % self.rebuild == 0:
             self.forget()
@@ -77,6 +77,7 @@ class Cache:
             phases.over("gl_combine", self._position[owned[chosen]])
         self._before = {k: state.fields[k].copy() for k in {*self._far, *self._near}}
         phases.over("gl_apply", ids, aggregate=aggregate)
+        return ids, total
 
     def _look(self, replicas: np.ndarray) -> None:
         """Gather over the edges here where the total is not known."""

@@ -26,6 +26,7 @@ from gaslab.engine.state import dtype_of
 from gaslab.reference.run import ReferenceResult, run_reference
 from gaslab.result import OUTSIDE, Result
 from gaslab.tables import objects
+from gaslab.trace import collect, located
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -41,6 +42,7 @@ def run_on_graph(
     seed: int,
     on: str,
     start: Start | None = None,
+    trace: Any = None,
 ) -> Result:
     """Run *program* by the reference engine; the arguments and the answer are `gaslab.run`'s."""
     comm, local, began = graph.comm, graph.local, time.perf_counter()
@@ -54,6 +56,7 @@ def run_on_graph(
     beginners = bind_start(tree, graph, start)
     columned = bind_vertex_fields(tree, graph, columns)
     ids = _ids(graph)
+    chosen = None if trace is None else [ids[g] for g in graph.ids.find(trace).tolist()]
     # Ids that are neither integers nor strings have no order of their own, and an id may be on both sides
     # of a bipartite graph: then the program sees their positions, as a compiled one always does.
     plain = {v.name: ids[x] for v, x in zip(tree.params, params, strict=True) if v.storage == "id"}
@@ -61,7 +64,9 @@ def run_on_graph(
 
     masters = local.gid[: local.num_masters]
     src, dst = (_on_root(graph, part) for part in graph.edges())
-    edge_values = [_on_root(graph, values) for values in edge_fields]
+    in_order = np.lexsort((dst, src))  # parallel edges as they stand: the same order on any ranks
+    src, dst = src[in_order], dst[in_order]
+    edge_values = [_on_root(graph, values)[in_order] for values in edge_fields]
     order = _on_root(graph, masters)
     began_with: Any = None
     if beginners is not None:
@@ -95,6 +100,7 @@ def run_on_graph(
                 name: {ids[g]: x for g, x in zip(order.tolist(), values.tolist(), strict=True)}
                 for name, values in begins.items()
             },
+            chosen,
         )
 
     answer = comm.on_root(run)
@@ -110,10 +116,9 @@ def run_on_graph(
             values = [position.get(x, x if isinstance(x, int) else OUTSIDE) for x in values]
         vertices[v.name] = np.array(values, dtype_of(v.storage)).reshape(-1, *v.shape)
     first = sum(comm.allgather(local.num_edges)[: comm.rank])
+    mine = comm.bcast(np.argsort(in_order))[first : first + local.num_edges].tolist()
     edges = {
-        v.name: np.array(answer.edges[v.name][first : first + local.num_edges], dtype_of(v.storage)).reshape(
-            -1, *v.shape
-        )
+        v.name: np.array([answer.edges[v.name][k] for k in mine], dtype_of(v.storage)).reshape(-1, *v.shape)
         for v in tree.edge_fields
         if v.name in answer.edges
     }
@@ -127,6 +132,9 @@ def run_on_graph(
         graph, storage, vertices, edges, metrics, answer.history, answer.converged, answer.iterations, on
     )
     result.aggregates = answer.aggregates
+    if chosen is not None:
+        rows = [((k,), located(row, position)) for k, row in enumerate(answer.trace)]
+        result.trace = collect(graph, rows if comm.rank == 0 else [])
     return result
 
 

@@ -24,9 +24,11 @@ from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.sequence import Sequence
 from gaslab.engine.start import Start, bind_start
+from gaslab.engine.trace import Watch
 from gaslab.errors import ConvergenceWarning, UsageError, nearest, warn_user
 from gaslab.program import VertexProgram
 from gaslab.result import Result
+from gaslab.trace import collect
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -51,6 +53,7 @@ def run(
     timeout: float | None = None,
     progress: bool = False,
     on: str = "all",
+    trace: Any = None,
 ) -> Result:
     """Run a vertex program on a graph; collective, every rank gets the answer.
 
@@ -87,11 +90,14 @@ def run(
         Show supersteps on stderr.
     on : {"all", "root", "local"}
         Where the answer goes.
+    trace : vertex id, or iterable of them, optional
+        Of these vertices ``result.trace`` tells what the methods did, superstep by superstep: with
+        ``engine="reference"`` every call, else the values at the vertex before and after.
 
     Returns
     -------
     Result
-        ``.vertices``, ``.edges``, ``.metrics``, ``.history``, ``.converged``, ``.iterations``.
+        ``.vertices``, ``.edges``, ``.metrics``, ``.history``, ``.converged``, ``.iterations``, ``.trace``.
 
     Raises
     ------
@@ -115,7 +121,7 @@ def run(
     if engine == "reference":
         from gaslab.engine.oracle import run_on_graph
 
-        return run_on_graph(program, graph, max_iterations, init, columns, seed, on, start)
+        return run_on_graph(program, graph, max_iterations, init, columns, seed, on, start, trace)
     comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
     threads = launch.choose_threads(threads, comm.local_ranks, comm.rank)
     compiled = compile_phases(type(program), comm, compile, shapes_of(program))
@@ -128,7 +134,8 @@ def run(
     starts = Starts(graph, seed, program.parameters())
     edges = bind_edge_fields(tree, graph, columns, written, starts)
     columned = bind_vertex_fields(tree, graph, columns)
-    phases.prepare(params, edges, bind_given(tree, graph, init, starts), starts, threads, columned)
+    watch = None if trace is None else Watch(graph, graph.ids.find(trace))
+    phases.prepare(params, edges, bind_given(tree, graph, init, starts), starts, threads, columned, watch)
     phases.begin_with(bind_start(tree, graph, start))
     built = time.perf_counter()
 
@@ -159,6 +166,8 @@ def run(
         metrics, history, converged, state.superstep, on,
     )  # fmt: skip
     result.aggregates = dict(zip((a.name for a in tree.aggregators), state.aggregates, strict=True))
+    if watch is not None:
+        result.trace = collect(graph, watch.rows)
     return result
 
 

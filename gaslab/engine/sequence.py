@@ -16,6 +16,7 @@ from gaslab.engine.start import Beginners
 from gaslab.engine.state import RunState, make_view
 from gaslab.engine.stopping import Done, Stopping, ask
 from gaslab.engine.sync import Synchronous
+from gaslab.engine.trace import Watch, Watched
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange
 from gaslab.phases import phases_of
@@ -57,7 +58,7 @@ class Sequence:
 
     def prepare(
         self, params: list[Any], edges: list[np.ndarray], given: dict[str, Any], starts: Starts,
-        threads: int, columns: dict[str, np.ndarray],
+        threads: int, columns: dict[str, np.ndarray], watch: Watch | None = None,
     ) -> None:  # fmt: skip
         """Make ready to run: bind every phase to the graph and to one state."""
         exchange = Exchange(self.graph.local, self.graph.comm)
@@ -77,7 +78,8 @@ class Sequence:
                 ways = type(self.program).visit_ways
                 visits = Visits(phases, state, exchange, self.graph, ways)
             rebuild = type(self.program).cache_rebuild
-            self._engines.append(Synchronous(phases, state, exchange, visits, rebuild))
+            parts = (phases, state, exchange, visits, rebuild)
+            self._engines.append(Watched(watch, *parts) if watch else Synchronous(*parts))
         self.state = self._engines[0].state
 
     def begin_with(self, beginners: Beginners | None) -> None:

@@ -115,7 +115,7 @@ class Synchronous:
         if "init_message" in self.tree.functions:
             self._receive(frontier)
         if self.visits is not None:
-            self.exchange.spread(self._sections(self.visits.sweep()), None).end()
+            self._visit()
         for name, role in self._changes.items():
             self.state.stale((name,), role)
         self._gather_apply(frontier)
@@ -197,16 +197,20 @@ class Synchronous:
             if self.tree.gather is None:
                 self._over(frontier.ids, "gl_apply", 0, fused)
             elif self.cache is not None:
-                self.cache.gather_apply(frontier.ids, fused)
+                self._see(*self.cache.gather_apply(frontier.ids, fused))
             elif not self.view.gather_edges:  # every total is the identity
                 self._over(frontier.ids, "gl_gather_apply", 0, fused)
             else:
-                self._gather(frontier, fused)
+                self._see(*self._gather(frontier, fused))
             self._commit(frontier)
             if self.delivery is not None:
                 self.delivery.forget_messages(frontier.ids)
         if not (fused and "apply" in self.tree.functions):
             self._aggregate_all()
+
+    def _visit(self) -> None:
+        assert self.visits is not None
+        self.exchange.spread(self._sections(self.visits.sweep()), None).end()
 
     def _receive(self, frontier: Frontier) -> None:
         """Let init have the messages before anybody gathers, and send what it changed to the mirrors."""
@@ -216,7 +220,13 @@ class Synchronous:
         active = None if frontier.everywhere else self.state.active
         self.exchange.spread(self._sections(self.tree.writes("init_message")), active).end()
 
-    def _gather(self, frontier: Frontier, aggregate: bool) -> None:
+    def _see(self, ids: np.ndarray, totals: Any) -> None:
+        """Look at totals of masters that were kept until they were applied; for `Watched`."""
+
+    def _peek(self, frontier: Frontier) -> None:
+        """Look at totals that are not going to be kept; for `Watched`."""
+
+    def _gather(self, frontier: Frontier, aggregate: bool) -> tuple[np.ndarray, Any]:
         phases, view, mask = self.phases, self.view, self.view.gather_edges
         combiner = self.tree.gather
         assert combiner is not None
@@ -239,6 +249,7 @@ class Synchronous:
         view.total = partial
         phases.over("gl_gather", mirrors, mask)
         sent = self.exchange.partials(mask, mirrors, partial, active)
+        self._peek(frontier)
 
         total: Any = np.empty(boundary.size, dtype)
         if combiner.collects:  # room for the parts of other ranks too
@@ -256,6 +267,7 @@ class Synchronous:
             view.incoming = incoming
             phases.over("gl_combine", self._position[masters])
         phases.over("gl_apply", boundary, aggregate=aggregate)
+        return boundary, total
 
     def _over(self, ids: np.ndarray | None, phase: str, mask: int, aggregate: bool) -> None:
         if ids is None:

@@ -8,6 +8,7 @@ is `Run.superstep`, and what the language means is what stands there.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import traceback
@@ -59,6 +60,7 @@ class ReferenceResult:
     history: list[dict[str, Any]]  # per superstep: superstep, active, and every aggregator
     converged: bool
     iterations: int
+    trace: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
 
 def run_reference(
@@ -73,6 +75,7 @@ def run_reference(
     num_left: int | None = None,
     start: Sequence[Any] | Mapping[Any, Any] | None = None,
     vertex_columns: Mapping[str, Mapping[Any, Any]] | None = None,
+    trace: Sequence[Any] | None = None,
 ) -> ReferenceResult:
     """Run *program* on one graph, vertex by vertex, in plain Python.
 
@@ -98,6 +101,8 @@ def run_reference(
         The ids of those that run in superstep 0, or their messages by id.
     vertex_columns
         As *init*, but ``init`` may overwrite them: field name -> {vertex id: value}.
+    trace
+        The ids of vertices of which every call is written down.
 
     Raises
     ------
@@ -108,7 +113,12 @@ def run_reference(
     ExecutionError
         The program failed: names the method, the vertex and the line.
     """
-    run = Run(program, vertices, edges, columns or {}, directed, seed)
+    if trace is None:
+        run = Run(program, vertices, edges, columns or {}, directed, seed)
+    else:
+        from gaslab.reference.trace import Watched  # which builds upon this module
+
+        run = Watched(program, vertices, edges, columns or {}, directed, seed, trace)
     for place, v in enumerate(run.vertices if num_left is not None else ()):
         vars(v)["side"] = number(int(place >= (num_left or 0)))
     run.start = start
@@ -122,6 +132,7 @@ def run_reference(
         run.history,
         converged,
         run.superstep_number,
+        run.rows,
     )
 
 
@@ -141,6 +152,7 @@ class Run:
         seed: int,
     ) -> None:
         cls = type(program)
+        self.rows: list[dict[str, Any]] = []  # of a run that is watched
         self.chance = PlainChance(seed, getattr(cls, "rng", "counter") == "stream")
         self.program, self.cls = program, cls
         self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
@@ -296,11 +308,7 @@ class Run:
                 self.call("apply", v, *(message if name == "message" else total for name in takes))
         self.aggregates = self.aggregated(self.superstep_number)
         if "scatter" in self.turn.methods:
-            self.contributions.begin(self.vertices)
-            for v in active:
-                for e, nbr in self.graph.beside(v, self.direction("scatter_edges", v)):
-                    self.call("scatter", v, e, nbr)
-            self.contributions.end(self.vertices)
+            self.scatter(active)
         aggregates = {name: _plain(value) for name, value in self.aggregates.items()}
         self.history.append({"superstep": self.superstep_number, "active": len(active), **aggregates})
         if len(self.turns) > 1:
@@ -310,6 +318,17 @@ class Run:
         self.superstep_number += 1
         self.me = self.instance(self.computing, number)  # from here on `self` has the new aggregates
         return finished
+
+    def scatter(self, active: list[Vertex]) -> None:
+        """Scatter over the edges of every active vertex."""
+        self.contributions.begin(self.vertices)
+        for v in active:
+            for e, nbr in self.graph.beside(v, self.direction("scatter_edges", v)):
+                self.call("scatter", v, e, nbr)
+        self.contributions.end(self.vertices)
+
+    def sent(self, target: Vertex, message: Any) -> None:
+        """Know of a signal; for a run that is watched."""
 
     def gathered(self, v: Vertex) -> Any:
         gather = self.turn.gather

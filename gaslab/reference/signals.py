@@ -21,6 +21,7 @@ def send(run: Run, v: Vertex, message: Any, priority: Any) -> None:
         if run.message is None:
             raise ProgramError("a message needs a combiner: apply(self, v, message: gl.Min[float])")
         run.messages[v] = run.message.add(run.messages.get(v, run.message.identity), message)
+    run.sent(v, message)
 
 
 class SignalById:

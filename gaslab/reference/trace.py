@@ -1,0 +1,131 @@
+"""What the reference engine writes into a run's trace: every call of a method at chosen vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gaslab.nobody import Nobody
+from gaslab.program import At
+from gaslab.reference import views
+from gaslab.reference.declared import Field
+from gaslab.reference.records import PairCombiner, RecordCombiner, plain
+from gaslab.reference.run import Run
+from gaslab.trace import Vertex, differ, new_row
+
+_METHODS = ("init", "visit", "gather", "apply", "scatter")
+
+
+class Watched(Run):
+    """A `Run` that writes down every call at chosen vertices; their ids are the last argument."""
+
+    def __init__(self, *arguments: Any) -> None:
+        *others, chosen = arguments
+        super().__init__(*others)
+        self.chosen = {self.graph.by_id[vertex] for vertex in chosen}
+        self._open: list[dict[str, Any]] = []  # rows of the call that is under way
+
+    def call(self, phase: str, v: views.Vertex, *arguments: Any, function: Any = None) -> Any:
+        """Call a method, with a row for each chosen vertex that is its own (of visit, either end)."""
+        self.caller, calls = v, []
+        ends = {v: None, arguments[1]: None} if phase == "visit" else {v: None}
+        for one in ends if function is None and phase in _METHODS else ():
+            if one in self.chosen:
+                calls.append((self._begun(phase, one, v, arguments), one))
+        before = [self._values(phase, one, v, arguments) for _, one in calls]
+        self._open = [row for row, _ in calls]
+        returned = super().call(phase, v, *arguments, function=function)
+        self._open = []
+        for (row, one), values in zip(calls, before, strict=True):
+            row["changed"] = _changes(values, self._values(phase, one, v, arguments))
+            if phase == "gather":
+                row["returned"] = _combined(self.turn.gather, returned)
+        return returned
+
+    def scatter(self, active: list[views.Vertex]) -> None:
+        """Scatter; what that adds to additive fields of the chosen has rows of its own."""
+        chosen = [v for v in self.vertices if v in self.chosen]
+        before = [self._values("apply", v, v, ()) for v in chosen]
+        super().scatter(active)
+        for v, values in zip(chosen, before, strict=True):
+            changed = _changes(values, self._values("apply", v, v, ()))
+            if changed:
+                self._row("scatter", v)["changed"] = changed
+
+    def sent(self, target: views.Vertex, message: Any) -> None:
+        """Write down a signal of the call under way, with the sender and with the target."""
+        said = None if message is None else _combined(self.message, message)
+        for row in self._open:
+            row["signals"].append((Vertex(target.id), said))
+        if target in self.chosen and self.caller is not target:
+            row = self._row("signal", target)
+            row.update(neighbor=Vertex(self.caller.id), message=said)
+
+    # ---- rows --------------------------------------------------------------------------------------
+
+    def _row(self, method: str, v: views.Vertex) -> dict[str, Any]:
+        self.rows.append(new_row(self.superstep_number, self.turns.index(self.turn), method, Vertex(v.id)))
+        return self.rows[-1]
+
+    def _begun(
+        self, phase: str, one: views.Vertex, v: views.Vertex, arguments: tuple[Any, ...]
+    ) -> dict[str, Any]:
+        """Return a new row of a call on *v* about *one* of its ends, with what the method was given."""
+        row = self._row(phase, one)
+        if phase in ("visit", "gather", "scatter"):
+            e, nbr = arguments
+            source, target = self.graph.ends[self.graph.edge_numbers[e]]
+            across = nbr if one is v else v
+            row.update(source=Vertex(source.id), target=Vertex(target.id), neighbor=Vertex(across.id))
+            return row
+        takes = ("message",) if phase == "init" else self.turn.apply_takes
+        for name, value in zip(takes, arguments, strict=False):
+            row[name] = _combined(self.message if name == "message" else self.turn.gather, value)
+        return row
+
+    def _values(
+        self, phase: str, one: views.Vertex, v: views.Vertex, arguments: tuple[Any, ...]
+    ) -> dict[str, Any]:
+        """Return what a call on *v* may change: the fields of *one* of its ends, the edge, the other end."""
+        found = {}
+        if phase in ("init", "apply", "visit"):
+            found = {name: _value(vars(one)[name], f.storage) for name, f in self.vertex_fields.items()}
+        if phase in ("scatter", "visit"):
+            e = vars(arguments[0])
+            found |= {f"e.{name}": _value(e[name], f.storage) for name, f in self.edge_fields.items()}
+        if phase == "visit":
+            other = vars(arguments[1] if one is v else v)
+            found |= {f"nbr.{name}": _value(other[name], f.storage) for name, f in self.vertex_fields.items()}
+        return found
+
+
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    return {name: (x, after[name]) for name, x in before.items() if differ(x, after[name])}
+
+
+def _combined(combiner: Any, value: Any) -> Any:
+    if isinstance(combiner, RecordCombiner):
+        return {name: _part(x, *combiner.parts[name]) for name, x in vars(value).items()}
+    if isinstance(combiner, PairCombiner):
+        return _value(value[0], combiner.key.storage), _value(value[1], combiner.payload)
+    return _value(value, combiner.storage)
+
+
+def _part(value: Any, combiner: Any, field: Field) -> Any:
+    if isinstance(value, At):
+        return f"gl.at({plain(value.index)}, {plain(value.weight)})"
+    return _value(value, field.storage) if field.shape else _combined(combiner, value)
+
+
+def _value(value: Any, storage: str) -> Any:
+    """Return a value that the program sees as Python's own, with ids as `Vertex`."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_value(x, storage.rpartition(":")[2]) for x in value]
+    if isinstance(value, Nobody):
+        return Vertex(None)
+    if storage == "id" and value is not None:
+        return Vertex(value)
+    return plain(value)
