@@ -82,8 +82,9 @@ class Local:
 class PartOf:
     """A part of a record.
 
-    The record is ``"total"``, which apply is given, ``"into"``, to which gather contributes, ``"self 2"``,
-    the value of aggregator 2, or ``"into 2"``, to which that aggregator's method contributes.
+    The record is ``"total"`` or ``"message"``, which apply is given, ``"into"``, to which gather contributes,
+    ``"sent"``, a message on its way, ``"self 2"``, the value of aggregator 2, or ``"into 2"``, to which that
+    aggregator's method contributes.
     """
 
     record: str

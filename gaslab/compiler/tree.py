@@ -161,7 +161,8 @@ class Return:
 class Signal:
     """``nbr.signal(message, priority=...)``; target: ``"nbr"`` in scatter, ``"v"`` and ``"id"`` in apply too.
 
-    ``"id"`` is ``self.signal(to, ...)``, with the global id *to*. A priority is an int.
+    ``"id"`` is ``self.signal(to, ...)``, with the global id *to*. A priority is an int. A message with parts
+    is the statements that add them to the record ``"sent"``.
     """
 
     message: Expr | None
@@ -169,6 +170,12 @@ class Signal:
     target: str = "nbr"
     priority: Expr | None = None
     to: Expr | None = None
+    parts: tuple[Stmt, ...] | None = None
+
+    @property
+    def sends(self) -> bool:
+        """Whether it brings a message."""
+        return self.message is not None or self.parts is not None
 
 
 @dataclass(frozen=True)
@@ -282,8 +289,10 @@ class Tree:
 
     def record(self, place: PartOf) -> tuple[RecordCombiner, int | None]:
         """Return the accumulator that a part is of, and where the part begins among the aggregates."""
-        _, _, k = place.record.partition(" ")
+        name, _, k = place.record.partition(" ")
         combiner = self.aggregators[int(k)].combiner if k else self.gather
+        if name in ("message", "sent"):
+            combiner = self.message
         assert isinstance(combiner, RecordCombiner)
         return combiner, sum(p.slots for p in combiner.parts[: place.index]) + self.slot(
             int(k)

@@ -15,6 +15,7 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.comm import Pending
+from gaslab.compiler.tree import RecordCombiner
 from gaslab.engine.letters import Letters
 from gaslab.engine.phases import Phases
 from gaslab.engine.roles import across
@@ -38,6 +39,7 @@ class Delivery:
         # Atomic addition of floats would make the sum depend on timing.
         inexact = tree.message is not None and tree.message.op in ("sum", "prod")
         self._unordered = inexact and tree.message is not None and tree.message.type == "float"
+        self._unordered |= isinstance(tree.message, RecordCombiner)  # whose parts are not written at once
         self._inexact = self._unordered or bool(tree.contributed("nbr"))  # several sources give to one target
         self._inexact |= tree.posts  # two threads may post to one total
         # Pull may look at an edge from its other end only, and at no edge twice.

@@ -13,10 +13,10 @@ import numpy as np
 from gaslab._kernels import frontier
 from gaslab._kernels.outbox import Outboxes
 from gaslab.comm import Pending
-from gaslab.compiler.emit.names import identity
-from gaslab.compiler.tree import Tree
+from gaslab.compiler.interpret import records
+from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, dtype_of
+from gaslab.engine.state import RunState, identity, total_dtype
 from gaslab.exchange import Exchange
 
 
@@ -24,7 +24,7 @@ def letter_dtype(tree: Tree) -> np.dtype:
     """Return the dtype of a letter: that of the C struct ``gl_letter``."""
     members: list[tuple[str, Any]] = [("to", np.int64)]
     members += [("priority", np.int64)] if tree.by_priority else []
-    members += [("message", dtype_of(tree.message.storage))] if tree.message is not None else []
+    members += [("message", total_dtype(tree.message))] if tree.message is not None else []
     return np.dtype(members, align=True)
 
 
@@ -33,6 +33,7 @@ class Outbox:
 
     def __init__(self, tree: Tree, threads: int) -> None:
         self.dtype = letter_dtype(tree)
+        self._combiner = tree.message
         self._nothing = identity(tree.message) if tree.message is not None else None
         self._boxes = Outboxes(threads, self.dtype.itemsize)
 
@@ -48,7 +49,11 @@ class Outbox:
         if priority is not None:
             letter["priority"] = priority
         if self._nothing is not None:
-            letter["message"] = self._nothing if message is None else message
+            letter["message"] = self._nothing
+        if isinstance(self._combiner, RecordCombiner) and message is not None:
+            records.write(self._combiner, letter["message"], 0, message)
+        elif message is not None:
+            letter["message"] = message
         self._boxes.add(letter)
 
     def take(self) -> np.ndarray:

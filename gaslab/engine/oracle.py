@@ -21,7 +21,7 @@ from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.lists import GivenLists
 from gaslab.engine.metrics import run_metrics
-from gaslab.engine.start import Start, bind_start
+from gaslab.engine.start import Start, bind_start, told_messages
 from gaslab.engine.state import dtype_of
 from gaslab.reference.run import ReferenceResult, run_reference
 from gaslab.result import OUTSIDE, Result
@@ -72,9 +72,10 @@ def run_on_graph(
     if beginners is not None:
         began_with = [ids[g] for g in beginners.gids.tolist()]
         if beginners.messages is not None:
-            told = beginners.messages.tolist()
-            told = [ids[g] for g in told] if tree.message and tree.message.storage == "id" else told
-            began_with = dict(zip(began_with, told, strict=True))
+            assert tree.message is not None
+            began_with = dict(
+                zip(began_with, told_messages(tree.message, beginners.messages, ids), strict=True)
+            )
     begins = {name: _on_root(graph, values) for name, values in columned.items()}
     listed = {name: values for name, values in given.items() if isinstance(values, GivenLists)}
     starts = {name: _on_root(graph, values) for name, values in given.items() if name not in listed}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.compiler.tree import REQUIRED, Site, Tree, Variable
+from gaslab.compiler.tree import CHOICES, REQUIRED, Combiner, RecordCombiner, Site, Tree, Variable
 from gaslab.engine.bind import converted
+from gaslab.engine.state import identity, total_dtype
 from gaslab.errors import UsageError
+from gaslab.program import NOBODY, Accumulator
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -47,10 +50,64 @@ def bind_start(tree: Tree, graph: Graph, start: Start | None) -> Beginners | Non
         return Beginners(np.unique(gids), None)
     if tree.message is None:
         raise UsageError(f"start= has messages but {tree.name} takes none; give the ids alone")
-    messages: Any = list(start.values())
-    if tree.message.storage == "id":
-        messages = graph.ids.find(messages)
-    variable = Variable("message", tree.message.storage, REQUIRED, Site("", 0, ""))
+    values = _messages(tree.message, list(start.values()), graph)
     order = np.argsort(gids)
-    values = converted(np.asarray(messages), variable, "start")
     return Beginners(gids[order], values[order])
+
+
+def _messages(combiner: Combiner, given: list[Any], graph: Graph) -> np.ndarray:
+    """Return messages as an array: numbers, or rows of parts (collective for vertex ids)."""
+    if not isinstance(combiner, RecordCombiner):
+        return _column(combiner.storage, given, graph)
+    rows = np.full(len(given), identity(combiner), total_dtype(combiner))
+    named = [_parts(combiner, one) for one in given]
+    for part in combiner.parts:
+        at = [k for k, parts in enumerate(named) if part.name in parts]
+        if at:
+            values = [named[k][part.name] for k in at]
+            for shape in map(np.shape, values):
+                if shape != part.shape and part.combiner.storage != "id":
+                    raise UsageError(f"start= gives {part.name!r} the shape {shape}; {part.shape} is needed")
+            rows[part.name][at] = _column(part.combiner.storage, values, graph, part.shape)
+    return rows
+
+
+def _parts(combiner: RecordCombiner, given: Any) -> dict[str, Any]:
+    """Return the parts of one message by name; raises where it is none."""
+    named = {"key": given} if combiner.is_pair else dict(getattr(given, "__dict__", {"": 0}))
+    for key, payload in itertools.pairwise(combiner.parts):
+        pair = named.get(key.name)
+        if key.combiner.op in CHOICES and pair is not None:
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise UsageError(f"start= gives {pair!r}; a key and its payload are needed")
+            named[key.name], named[payload.name] = pair
+    if not named.keys() <= {part.name for part in combiner.parts}:
+        raise UsageError(f"start= gives {given!r}; a {combiner.name} is needed, with its parts by name")
+    return named
+
+
+def _column(storage: str, given: list[Any], graph: Graph, shape: tuple[int, ...] = ()) -> np.ndarray:
+    values: Any = graph.ids.find(given) if storage == "id" else given
+    variable = Variable("message", storage, REQUIRED, Site("", 0, ""), shape)
+    return converted(np.asarray(values), variable, "start")
+
+
+def told_messages(combiner: Combiner, messages: np.ndarray, ids: Sequence[Any]) -> list[Any]:
+    """Return messages as a caller gives them, with vertices by their *ids*."""
+
+    def plain(values: np.ndarray, storage: str) -> list[Any]:
+        if storage != "id":
+            return list(values) if values.ndim > 1 else values.tolist()
+        return [ids[g] if 0 <= g < len(ids) else NOBODY for g in values.tolist()]
+
+    if not isinstance(combiner, RecordCombiner):
+        return plain(messages, combiner.storage)
+    columns = {part.name: plain(messages[part.name], part.combiner.storage) for part in combiner.parts}
+    for key, payload in itertools.pairwise(combiner.parts):
+        if key.combiner.op in CHOICES:
+            columns[key.name] = list(zip(columns[key.name], columns.pop(payload.name), strict=True))
+    if combiner.is_pair:
+        return columns["key"]
+    return [
+        Accumulator(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)
+    ]

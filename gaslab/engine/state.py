@@ -40,6 +40,11 @@ def total_dtype(combiner: Combiner) -> np.dtype:
 
 def identity(combiner: Combiner, wide: bool = False) -> Any:
     """Return the identity of a combiner in its storage type, or in that type's eight-byte form."""
+    if isinstance(combiner, RecordCombiner):
+        row = np.zeros((), total_dtype(combiner))
+        for part in combiner.parts:
+            row[part.name] = identity(part.combiner)
+        return row[()]
     dtype = dtype_of(WIDE[combiner.type] if wide else combiner.storage)
     if combiner.op == PAYLOAD and combiner.type == "id":
         return dtype.type(np.iinfo(dtype).max)  # gl.NOBODY
@@ -132,7 +137,7 @@ class RunState:
             next_fields.append(spare[k][1] if tree.double_buffered(variable.name) else values)
         message = None
         if tree.message is not None:
-            message = np.full(n, identity(tree.message), dtype_of(tree.message.storage))
+            message = np.full(n, identity(tree.message), total_dtype(tree.message))
         return cls(
             tree, fields, next_fields, edge_fields,
             active=first.active if first else np.zeros(n, np.uint8),

@@ -56,6 +56,10 @@ class Combiner:
             return number(LIMITS[self.storage][0 if low else 1])
         return number(-math.inf if low else math.inf)
 
+    def given(self, value: Any) -> Any:
+        """Return a value of the caller's."""
+        return narrow(self.storage, value)
+
     def add(self, a: Any, b: Any) -> Any:
         """Combine the total *a* with one more value; None adds nothing to a list."""
         if self.op in ("list", "set"):

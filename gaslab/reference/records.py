@@ -30,6 +30,10 @@ class PairCombiner:
         """The key of nobody, and no payload."""
         return self.key.identity, NOBODY if self.payload == "id" else narrow(self.payload, 0)
 
+    def given(self, value: Any) -> Any:
+        """Return a pair of the caller's."""
+        return narrow(self.key.storage, value[0]), narrow(self.payload, value[1])
+
     def add(self, total: Any, more: Any) -> Any:
         """Return the pair that comes first of two: by the key, then by the smaller payload, nan last."""
         key, payload = narrow(self.key.storage, more[0]), narrow(self.payload, more[1])
@@ -52,6 +56,10 @@ class RecordCombiner:
     def identity(self) -> Any:
         """What combining nothing gives."""
         return SimpleNamespace(**{name: _first(*part) for name, part in self.parts.items()})
+
+    def given(self, value: Any) -> Any:
+        """Return an accumulator of the caller's."""
+        return self.add(self.identity, value)
 
     def add(self, total: Any, more: Any) -> Any:
         """Combine the total with one more accumulator; a part left out contributes nothing."""

@@ -341,8 +341,7 @@ class Run:
     def first_active(self) -> list[Vertex]:
         if self.start is not None and not self.superstep_number and self.turn is self.turns[0]:
             if isinstance(self.start, Mapping) and self.message:
-                storage = self.message.storage
-                self.messages = {self.graph.by_id[x]: narrow(storage, m) for x, m in self.start.items()}
+                self.messages = {self.graph.by_id[x]: self.message.given(m) for x, m in self.start.items()}
             return [v for v in self.vertices if v.id in self.start]
         methods = self.turn.methods
         if "active" in methods or "start" not in methods:

@@ -90,7 +90,7 @@ def _turn(
         methods={role: getattr(computing, name) for role, name in names.items()},
         done=done,
         gather=combiner_of(gather, "return", cls, program) if gather else None,
-        message=combiner_of(told, "message", cls) if told and "message" in takes_of(told) else None,
+        message=combiner_of(told, "message", cls, program) if told and "message" in takes_of(told) else None,
         apply_takes=takes,
         gather_edges=edges[0],
         scatter_edges=edges[1],

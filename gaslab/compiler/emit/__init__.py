@@ -42,8 +42,9 @@ def emit(tree: Tree) -> str:
     methods = "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
-    if isinstance(tree.gather, RecordCombiner):
-        methods = records.struct(tree.gather) + methods
+    for kind, combiner in (("message", tree.message), ("total", tree.gather)):
+        if isinstance(combiner, RecordCombiner):
+            methods = records.struct(combiner, kind) + methods
     helpers = FAULTS + helpers_for(bound + methods + ranges) + chance.helpers(tree)
     helpers += lists.helpers(methods + ranges)
     text = abi() + (chance.header() if tree.draws else "") + HEAD + bound + helpers + methods + ranges
@@ -63,7 +64,9 @@ def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
     elif name == "gather" and tree.gather is not None and tree.gather.collects:
         head = lists.head(function, f"gl_context *c, {vertex} *n{more}")
     signal, deliver = "gl_signal(w, {at});", ""
-    if tree.message is not None:
+    if isinstance(tree.message, RecordCombiner):
+        deliver = "(gl_message *)w->message_next + {at}"
+    elif tree.message is not None:
         c_type = STORAGE[tree.message.storage][1]
         concurrent = "(int)w->concurrent" if tree.signals_by_id("apply") else "0"  # others may send to it too
         deliver = f"gl_send(c, &(({c_type} *)w->message_next)[{{at}}], {{message}}, {concurrent});"
@@ -105,8 +108,10 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
     push = "gl_signal(w, {at});"
     deliver = concurrent = ""
     if message is not None:
-        c_type = STORAGE[message.storage][1]
-        deliver = f"gl_send(c, &(({c_type} *)w->message)[{{at}}], {{message}}, concurrent);"
+        deliver = "(gl_message *)w->message + {at}"
+        if not isinstance(message, RecordCombiner):
+            c_type = STORAGE[message.storage][1]
+            deliver = f"gl_send(c, &(({c_type} *)w->message)[{{at}}], {{message}}, concurrent);"
         concurrent = ", const int concurrent"
     if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", const int64_t v"

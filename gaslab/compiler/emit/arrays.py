@@ -21,7 +21,7 @@ def parameter(kind: t.Type, name: str) -> str:
     if isinstance(kind, t.Array):
         return f"const {C_TYPE[kind.element]} *{name}"
     if kind in (t.RECORD, t.PAIR):
-        return f"const gl_total *{name}"
+        return f"const gl_{'message' if name == 'l_message' else 'total'} *{name}"
     return f"{C_TYPE[kind]} {name}"
 
 
@@ -83,7 +83,7 @@ class ArrayBody:
         """Return where a part lies."""
         record, slot = self.tree.record(x)
         if slot is None:
-            pointer = "t" if x.record == "into" else f"l_{x.record}"
+            pointer = {"into": "t", "sent": "sent"}.get(x.record, f"l_{x.record}")
             return f"{pointer}->{part_name(x.index, record.parts[x.index])}"
         table = "t" if x.record.startswith("into") else "c->aggregate"
         if not isinstance(x.type, t.Array):

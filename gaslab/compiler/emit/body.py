@@ -226,6 +226,12 @@ class Body(ArrayBody):
             letters.send(self, s)
             return
         at = "x" if s.target == "nbr" else "v"
+        if s.parts is not None:
+            self.put(f"{{ gl_message *sent = {self.deliver.replace('{at}', at)};")
+            self.depth += 1
+            self.block(s.parts)
+            self.depth -= 1
+            self.put("}")
         if s.message is not None:
             combiner = self.tree.message
             assert combiner is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gaslab.compiler.emit.names import constant, identity, narrowed
-from gaslab.compiler.tree import STORAGE, Signal, Tree
+from gaslab.compiler.tree import STORAGE, RecordCombiner, Signal, Tree
 
 if TYPE_CHECKING:
     from gaslab.compiler.emit.body import Body
@@ -16,7 +16,9 @@ def letter(tree: Tree) -> str:
     if not tree.signals_by_id():
         return ""
     members = "int64_t to;" + " int64_t priority;" * tree.by_priority
-    if tree.message is not None:
+    if isinstance(tree.message, RecordCombiner):
+        members += " gl_message message;"
+    elif tree.message is not None:
         members += f" {STORAGE[tree.message.storage][1]} message;"
     return (
         f"\ntypedef struct {{ {members} }} gl_letter;\n"
@@ -37,7 +39,14 @@ def send(body: Body, s: Signal) -> None:
     body.put(f"const int64_t to = {body.expr(s.to)};")
     if tree.by_priority:
         given.append("priority")
-    if tree.message is not None:
+    deliver = body.deliver
+    if isinstance(tree.message, RecordCombiner):
+        given.append("message")
+        deliver = f"gl_add_message(c, {deliver}, &message);"
+        body.put("gl_message message, *sent = &message;")
+        body.put("gl_begin_message(sent);")
+        body.block(s.parts or ())
+    elif tree.message is not None:
         given.append("message")
         combiner = tree.message
         value = constant(identity(combiner), combiner.type)
@@ -49,8 +58,8 @@ def send(body: Body, s: Signal) -> None:
         body.put(f"const int64_t priority = gl_within(c, {priority}, 0, INT64_MAX - 1, {s.site});")
     body.put(f"const int64_t at = gl_locate(c, w, to, {s.site});")
     body.put("if (at >= 0) {")
-    if s.message is not None:
-        body.put("    " + body.deliver.replace("{at}", "at").replace("{message}", "message"))
+    if s.sends:
+        body.put("    " + deliver.replace("{at}", "at").replace("{message}", "message"))
     if tree.by_priority:
         body.put("    gl_prioritise(w, at, priority);")
     body.put("    " + body.signal.replace("{at}", "at"))

@@ -105,8 +105,7 @@ def masters(tree: Tree, name: str) -> str:
     message = ""
     if name == "init_message":
         assert tree.message is not None
-        place = f"((const {STORAGE[tree.message.storage][1]} *)w->message)[v]"
-        message = ", " + widened(tree.message.storage, place)
+        message = ", " + message_of(tree.message)
     call = f"gl_do_{name}(c, n{message})"
     act = (
         f"        {call};\n{FAULT_CHECK}{store(tree, tree.writes(name), 'vertex')}"
@@ -118,6 +117,13 @@ def masters(tree: Tree, name: str) -> str:
         act = f"        w->{way}[v] = (uint8_t)gl_within(c, {call}, 0, GL_ALL, {site});\n{FAULT_CHECK}"
     act = load(tree, names, writes=writes, into="vertex") + act
     return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{act}    }}\n    return 0;\n}}\n"
+
+
+def message_of(combiner: Combiner) -> str:
+    """Return what a method is given as its vertex's message."""
+    if isinstance(combiner, RecordCombiner):
+        return "(const gl_message *)w->message + v"
+    return widened(combiner.storage, f"((const {STORAGE[combiner.storage][1]} *)w->message)[v]")
 
 
 def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
@@ -202,8 +208,7 @@ def apply(tree: Tree) -> str:
     message = ""
     if "message" in takes:
         assert tree.message is not None
-        c_type = STORAGE[tree.message.storage][1]
-        message = ", " + widened(tree.message.storage, f"((const {c_type} *)w->message)[v]")
+        message = ", " + message_of(tree.message)
     after = FAULT_CHECK + store(tree, tree.writes("apply"), "vertex_next")
     near = ", w, v" if tree.signals("apply") else ""
     given = ""
@@ -242,7 +247,7 @@ def apply(tree: Tree) -> str:
 
 def send(tree: Tree) -> str:
     """Return ``gl_send``: combine a message into a vertex's, against other threads if there are any."""
-    if tree.message is None:
+    if tree.message is None or isinstance(tree.message, RecordCombiner):
         return ""
     combiner = tree.message
     c_type = STORAGE[combiner.storage][1]

@@ -17,7 +17,7 @@ from gaslab.compiler.emit.gather import look_ahead
 from gaslab.compiler.emit.guard import guard, harmless, names
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
 from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load
-from gaslab.compiler.tree import STORAGE, Tree
+from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ def method(tree: Tree, row: str, place: str) -> tuple[str, Body]:
     more = deliver = ""
     if tree.contributed():
         more = ", const gl_view *w, const int64_t v"
-    if message is not None:
+    if isinstance(message, RecordCombiner):
+        deliver, more = "message", f", gl_message *message{more}"
+    elif message is not None:
         both = combined(message, widened(message.storage, "*message"), "{message}")
         deliver = f"*message = {narrowed(message.storage, both, function.site)};"
         more = f", {STORAGE[message.storage][1]} *message{more}"
@@ -108,7 +110,9 @@ def _pull(tree: Tree) -> str:
     enough = "        if (w->signalled[v]) continue;\n" if first_only else ""
     stop = " && !heard" if first_only else ""
     passed = begin_message = end_message = ""
-    if combiner is not None:
+    if isinstance(combiner, RecordCombiner):
+        passed = ", (gl_message *)w->message + v"
+    elif combiner is not None:
         c_type = STORAGE[combiner.storage][1]
         begin_message = f"        {c_type} message = (({c_type} *)w->message)[v];\n"
         end_message = f"            (({c_type} *)w->message)[v] = message;\n"

@@ -35,8 +35,8 @@ def pair(parts: tuple[Part, Part], places: tuple[str, str], values: tuple[str, s
     return f"{{ {made} if ({test}) {{ {places[0]} = key; {places[1]} = payload; }} }}"
 
 
-def struct(record: RecordCombiner) -> str:
-    """Return ``gl_total``, how it begins, how two are combined and how one is completed."""
+def struct(record: RecordCombiner, kind: str = "total") -> str:
+    """Return ``gl_total`` or ``gl_message``, how it begins, how two are combined, how one is completed."""
     members = " ".join(_member(k, part) for k, part in enumerate(record.parts))
     begin = add = end = ""
     for k, part in enumerate(record.parts):
@@ -60,20 +60,21 @@ def struct(record: RecordCombiner) -> str:
                 f"t->{name}[j * {n} + i] = t->{name}[i * {n} + j];\n"
             )
     return (
-        f"\ntypedef struct {{ {members} }} gl_total;\n"
-        f"GL_INLINE void gl_begin_total(gl_total *t) {{\n{begin}}}\n"
-        f"GL_INLINE void gl_add_total(gl_context *c, gl_total *restrict t, const gl_total *restrict more) "
-        f"{{\n{add}}}\nGL_INLINE void gl_end_total(gl_total *t) {{\n{end}}}\n"
+        f"\ntypedef struct {{ {members} }} gl_{kind};\n"
+        f"GL_INLINE void gl_begin_{kind}(gl_{kind} *t) {{\n{begin}}}\n"
+        f"GL_INLINE void gl_add_{kind}(gl_context *c, gl_{kind} *restrict t, const gl_{kind} *restrict more) "
+        f"{{\n{add}}}\nGL_INLINE void gl_end_{kind}(gl_{kind} *t) {{\n{end}}}\n"
     )
 
 
 def combine(name: str, target: str) -> str:
-    """``gl_combine``."""
+    """``gl_combine`` and ``gl_combine_messages``."""
+    signal = "        gl_signal(w, at);\n" if target == "message" else ""
     return (
         f"\nGL_RANGE({name}) {{\n    gl_context context = {{0}}, *c = &context;\n"
-        f"    gl_total *target = w->{target};\n    const gl_total *part = w->incoming;\n"
+        f"    gl_{target} *target = w->{target};\n    const gl_{target} *part = w->incoming;\n"
         "    for (int64_t i = lo; i < hi; i++) {\n        const int64_t at = list ? list[i] : i;\n"
-        "        gl_add_total(c, target + at, part + i);\n"
+        f"        gl_add_{target}(c, target + at, part + i);\n{signal}"
         "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, at);\n"
         "    }\n    return 0;\n}\n"
     )

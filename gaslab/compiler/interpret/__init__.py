@@ -98,11 +98,18 @@ class Interpreter:
             c.store(n, v, c.vertex, self._writes("init"))
 
     def _init_message(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
-        kind = dict(self.tree.functions["init_message"].parameters)["message"]
         for _, v in positions:
-            n, message = c.load(v), c.message.item(v)
-            self._namespace["do_init_message"](c, n, v, bool(message) if kind == "bool" else message)
+            n = c.load(v)
+            self._namespace["do_init_message"](c, n, v, self._message(c, v))
             c.store(n, v, c.vertex, self._writes("init_message"))
+
+    def _message(self, c: _Block, v: int) -> Any:
+        """Return the message that waits for a vertex."""
+        combiner = self.tree.message
+        if isinstance(combiner, RecordCombiner):
+            return records.read(combiner, c.message, v)
+        assert combiner is not None
+        return bool(c.message.item(v)) if combiner.type == "bool" else c.message.item(v)
 
     def _gather_edges(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
         self._ways(c, positions, "gather_edges", c.gather_way)
@@ -151,7 +158,7 @@ class Interpreter:
     def _apply_one(self, c: _Block, n: list[Any], v: int, total: Any, add: Callable[..., None]) -> None:
         scalars = []
         for name, kind in self.tree.functions["apply"].parameters:
-            value = c.message.item(v) if name == "message" else total
+            value = self._message(c, v) if name == "message" else total
             scalars.append(bool(value) if kind == "bool" else value)
         self._namespace["do_apply"](c, n, v, *scalars)
         c.store(n, v, c.vertex_next, self._writes("apply"))
@@ -293,9 +300,11 @@ class Interpreter:
                         self._namespace["do_scatter"](c, c.load(source), source, target, e)
 
     def _combine_messages(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        combiner = self.tree.message
         for i, at in positions:
             c.at = at
-            c.send(c.message, at, c.incoming.item(i))
+            is_record = isinstance(combiner, RecordCombiner)
+            c.send(c.message, at, c.message_at(c.incoming, i) if is_record else c.incoming.item(i))
 
 
 class _Block:
@@ -366,7 +375,10 @@ class _Block:
 
     def send(self, messages: Any, x: int, message: Any) -> None:
         assert self._combine_message is not None
-        messages[x] = self._combine_message(messages.item(x), message)
+        if isinstance(self.tree.message, RecordCombiner):
+            self.keep_message(messages, x, self._combine_message(self.message_at(messages, x), message))
+        else:
+            messages[x] = self._combine_message(messages.item(x), message)
         self.signal(x, x)
 
     def signal_id(self, to: int, message: Any, priority: int | None, messages: Any, site: int) -> None:
@@ -383,6 +395,19 @@ class _Block:
             self.signal(at, at)
         else:
             self.send(messages, at, message)
+
+    def no_message(self) -> list[Any]:
+        assert isinstance(self.tree.message, RecordCombiner)
+        return records.empty(self.tree.message)
+
+    def message_at(self, messages: Any, x: int) -> list[Any]:
+        """Return the parts of the message that waits for a vertex."""
+        assert isinstance(self.tree.message, RecordCombiner)
+        return records.read(self.tree.message, messages, x)
+
+    def keep_message(self, messages: Any, x: int, parts: list[Any]) -> None:
+        assert isinstance(self.tree.message, RecordCombiner)
+        records.write(self.tree.message, messages, x, parts)
 
     def prioritise(self, x: int, priority: int) -> None:
         self.priority[x] = min(self.priority.item(x), priority)

@@ -67,8 +67,8 @@ class PythonArrays:
 
     def part(self, x: t.PartOf) -> str:
         name, _, k = x.record.partition(" ")
-        record = "t" if name == "into" else f"c.aggregates[{k}]" if name == "self" else f"l_{name}"
-        return f"{record}[{x.index}]"
+        known = {"into": "t", "sent": "sent", "self": f"c.aggregates[{k}]"}
+        return f"{known.get(name, f'l_{name}')}[{x.index}]"
 
     def each(self, s: t.Each) -> None:
         self.nested(f"for l_{s.counter} in range({self.position(s.count)})", s.body)

@@ -108,17 +108,25 @@ class PythonBody(PythonArrays):
         if self.tree.by_priority:
             priority = "0" if s.priority is None else self.expr(s.priority)
             self.put(f"c.prioritise({at}, within({priority}, 0, {2**63 - 2}, {s.site}))")
+        place = "message_next" if self.function.name == "apply" else "message"
+        if s.parts is not None:
+            self.put(f"sent = c.message_at(c.{place}, {at})")
+            self.block(s.parts)
+            self.put(f"c.keep_message(c.{place}, {at}, sent)")
         if s.message is None:
             self.put(f"c.signal(v, {at})")
             return
         assert self.tree.message is not None
         message = narrowed(self.tree.message.storage, self.expr(s.message), s.site)
-        place = "message_next" if self.function.name == "apply" else "message"
         self.put(f"c.send(c.{place}, {at}, {message})")
 
     def send_to_id(self, s: t.Signal) -> None:
         assert s.to is not None
         message = priority = "None"
+        if s.parts is not None:
+            self.put("sent = c.no_message()")
+            self.block(s.parts)
+            message = "sent"
         if s.message is not None:
             assert self.tree.message is not None
             message = narrowed(self.tree.message.storage, self.expr(s.message), s.site)

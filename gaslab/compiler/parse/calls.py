@@ -18,7 +18,6 @@ from gaslab.compiler.parse.frame import MISSING
 from gaslab.compiler.parse.linear import Linear, is_solve_spd, numpy_word
 from gaslab.compiler.parse.names import nearest_only
 from gaslab.compiler.tree import (
-    PAIR,
     Assign,
     Binary,
     Call,
@@ -239,8 +238,6 @@ class Calls(Linear):
                 given[name] = role
             elif isinstance(argument, ast.expr):
                 value = self.value(argument)
-                if value.type == PAIR:
-                    self.no_record(value, argument)
                 given[name] = self.in_local(value, argument) if isinstance(value, ArrayValue) else value
             else:
                 number = constant(argument)

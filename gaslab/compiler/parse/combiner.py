@@ -49,12 +49,8 @@ def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes, collect
         raise source.error(at, f"{what} has no combiner; annotate it with {_CHOICES}, as in {example}")
     annotation = annotation_value(cls, source, name, node)
     if inspect.isclass(annotation) and issubclass(annotation, program.Accumulator):
-        if name != "return":
-            raise source.error(node, f"{what} is one number; write {_CHOICES}, as in {example}")
         return accumulator(cls, annotation, sizes)
     if pair_marks(annotation):
-        if name != "return":
-            raise source.error(node, f"{what} is one number; write {_CHOICES}, as in {example}")
         return pair_combiner(annotation, source.file.site(node), lambda text: source.error(node, text))
     storage = storage_of(annotation)
     if storage is not None and is_list(storage):

@@ -19,8 +19,7 @@ class Pairs(Calls):
             if kind not in (RECORD, PAIR):
                 return None
             role = self.canonical(node.id)
-            is_message = role == "message" and not self.is_helper
-            record = declared.message if is_message else declared.gather
+            record = declared.message if role == "message" else declared.gather
             assert isinstance(record, RecordCombiner)
             return record, role
         if isinstance(node, ast.Attribute) and self.role(node.value) == "self":

@@ -46,32 +46,51 @@ class Records(Pairs):
 
     def contributions(self, node: ast.Return) -> list[Stmt]:
         """``return self.Total(a=..., b=...)``: combine each part into the total in memory."""
-        record, call = self.record(), node.value
+        record = self.record()
+        write = "return key, payload" if record.is_pair else f"return self.{record.name}(...)"
+        if not record.is_pair and not self.is_made(node.value, record):
+            at = node.value or node
+            raise self.error(at, f"{self.source.node.name} gives its {record.name}; write {write}")
+        return [*self.given(record, self.into(), node.value, node, write), Return(None, self.site(node))]
+
+    def message_given(self, node: ast.expr, before: str) -> tuple[Stmt, ...]:
+        """``nbr.signal(self.Total(a=..., b=...))``: combine each part into the message in memory."""
+        record = self.unit.declared.message
+        assert isinstance(record, RecordCombiner)
+        made = "(key, payload)" if record.is_pair else f"self.{record.name}(...)"
+        write = f"{before}{made})"
+        if not record.is_pair and not self.is_made(node, record):
+            raise self.error(node, f"the message is a {record.name}; write {write}")
+        return tuple(self.given(record, "sent", node, node, write))
+
+    def is_made(self, node: ast.expr | None, record: RecordCombiner) -> bool:
+        """Whether *node* makes an accumulator of that class."""
+        return isinstance(node, ast.Call) and self.makes(node.func, record.name)
+
+    def given(
+        self, record: RecordCombiner, into: str, node: ast.expr | None, at: ast.AST, write: str
+    ) -> list[Stmt]:
+        """Return the statements that combine what is written at *node* with the record *into*."""
         if record.is_pair:
-            pair = self.pair_given(record.parts, call, node, "return key, payload")
-            place = PartOf(self.into(), 0, record.parts[0].type)
-            return [AddPair(place, *pair, self.site(node)), Return(None, self.site(node))]
-        write = f"write return self.{record.name}(...)"
-        if not isinstance(call, ast.Call) or not self.makes(call.func, record.name):
-            at = call if call is not None else node
-            raise self.error(at, f"{self.source.node.name} gives its {record.name}; {write}")
-        if call.args:
-            raise self.error(call.args[0], f"the parts of {record.name} are given by name: part=value")
+            pair = self.pair_given(record.parts, node, at, write)
+            return [AddPair(PartOf(into, 0, record.parts[0].type), *pair, self.site(at))]
+        assert isinstance(node, ast.Call)
+        if node.args:
+            raise self.error(node.args[0], f"the parts of {record.name} are given by name: part=value")
         known = ["" if part.combiner.op == PAYLOAD else part.name for part in record.parts]
         made: list[Stmt] = []
-        for keyword in call.keywords:
+        for keyword in node.keywords:
             if keyword.arg not in known:
                 hint = nearest(str(keyword.arg), filter(None, known))
                 raise self.error(keyword.value, f"{record.name} has no part {keyword.arg!r}{hint}")
             k = known.index(keyword.arg)
             if record.parts[k].combiner.op in CHOICES:
-                write = f"{known[k]}=(key, payload)"
-                pair = self.pair_given(record.parts[k : k + 2], keyword.value, node, write)
-                place = PartOf(self.into(), k, record.parts[k].type)
-                made.append(AddPair(place, *pair, self.site(node)))
+                text = f"{known[k]}=(key, payload)"
+                pair = self.pair_given(record.parts[k : k + 2], keyword.value, keyword.value, text)
+                made.append(AddPair(PartOf(into, k, record.parts[k].type), *pair, self.site(at)))
                 continue
-            made += self.part_given(k, record.parts[k], keyword.value)
-        return [*made, Return(None, self.site(node))]
+            made += self.part_given(k, record.parts[k], keyword.value, into)
+        return made
 
     def into(self) -> str:
         """Return what the tree calls the accumulator that this function contributes to."""
@@ -84,9 +103,8 @@ class Records(Pairs):
             return callee.attr == name
         return is_accumulator(self.lookup(callee)) and ast.unparse(callee).endswith(name)
 
-    def part_given(self, k: int, part: Part, node: ast.expr) -> list[Stmt]:
+    def part_given(self, k: int, part: Part, node: ast.expr, into: str) -> list[Stmt]:
         """Return the statements that combine the value at *node* into part *k*."""
-        into = self.into()
         place = PartOf(into, k, part.type)
         if isinstance(node, ast.Call) and self.lookup(node.func) is program.at:
             return self.contribution_at(place, part, node)

@@ -83,7 +83,7 @@ def _check_visit(declared: Declared) -> None:
 
 def check_tree(declared: Declared, tree: Tree) -> None:
     """Raise for a message that apply takes and nobody sends, and for a phase without an end."""
-    if declared.message is not None and all(signal.message is None for signal in tree.signals()):
+    if declared.message is not None and not any(signal.sends for signal in tree.signals()):
         source = declared.source("init_message" if "init_message" in declared.functions else "apply")
         text = "nothing sends messages; write nbr.signal(...) in scatter"
         if "scatter" in tree.functions:

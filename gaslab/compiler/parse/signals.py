@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from gaslab.compiler.parse.convert import named
-from gaslab.compiler.tree import Call, Expr, Signal
+from gaslab.compiler.tree import Call, Expr, RecordCombiner, Signal
 
 if TYPE_CHECKING:
     from gaslab.compiler.parse.statements import Statements
@@ -25,13 +25,17 @@ def signal(frame: Statements, node: ast.Call, role: str) -> Signal:
     combiner = frame.unit.declared.message
     to = addressee(frame, node) if role == "self" else None
     given, priority = arguments(frame, node, skip=int(role == "self"))
-    message = None
+    message, target = None, "id" if role == "self" else role
     if given:
         at = given[0]
         if combiner is None:
             raise frame.error(at, "apply takes no message; write def apply(self, v, message: gl.Min[float])")
+        if isinstance(combiner, RecordCombiner):
+            before = f"{ast.unparse(node.func)}({'id, ' if role == 'self' else ''}"
+            parts = frame.message_given(at, before)
+            return Signal(None, frame.site(node), target, priority, to, parts)
         message = frame.fit(frame.value(at), combiner.type, at, "the message")
-    return Signal(message, frame.site(node), "id" if role == "self" else role, priority, to)
+    return Signal(message, frame.site(node), target, priority, to)
 
 
 def addressee(frame: Statements, node: ast.Call) -> Expr:
