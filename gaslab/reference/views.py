@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gaslab.errors import ProgramError, nearest
@@ -22,6 +23,9 @@ class Vertex:
 
     def __init__(self, run: Run, vertex_id: Any) -> None:
         vars(self).update(_run=run, id=vertex_id, in_degree=0, out_degree=0, degree=0)
+
+    def __repr__(self) -> str:
+        return f"<vertex {self.id}: {_shown(self, self._run.vertex_fields)}>"
 
     def __setattr__(self, name: str, value: Any) -> None:
         run = self._run
@@ -63,6 +67,10 @@ class Edge:
     def __init__(self, run: Run) -> None:
         vars(self).update(_run=run)
 
+    def __repr__(self) -> str:
+        source, target = self._run.graph.ends[self._run.graph.edge_numbers[self]]
+        return f"<edge {source.id} -> {target.id}: {_shown(self, self._run.edge_fields)}>"
+
     def __setattr__(self, name: str, value: Any) -> None:
         run = self._run
         if name not in run.edge_fields:
@@ -78,3 +86,8 @@ class Edge:
             raise ProgramError(f"{self._run.phase} cannot write the edge field {name!r}; scatter can")
         self._run.written.add(name)
         return True
+
+
+def _shown(owner: Vertex | Edge, fields: Iterable[str]) -> str:
+    """Return fields with their values, for a person at a debugger."""
+    return ", ".join(f"{name}={vars(owner).get(name)!r}" for name in fields) or "no fields"
