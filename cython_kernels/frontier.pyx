@@ -133,25 +133,6 @@ cdef Py_ssize_t _parts(int64_t blocks, int threads) noexcept nogil:
     return min(threads, MAX_PARTS) if blocks >= PARALLEL_BLOCKS else 1
 
 
-def mark(const int32_t[::1] ids, const int64_t[::1] priority, int64_t low, int64_t high,
-         uint8_t[::1] flags, uint8_t[::1] blocks):
-    """Set the flags, and mark the blocks, of those *ids* whose priority is in [low, high).
-
-    Returns the smallest of these priorities, *high* if there is none.
-    """
-    cdef Py_ssize_t i
-    cdef int64_t p, smallest = high
-    with nogil:
-        for i in range(ids.shape[0]):
-            p = priority[ids[i]]
-            if low <= p < high:
-                flags[ids[i]] = 1
-                blocks[ids[i] >> GL_SIGNAL_BLOCK] = 1
-                if p < smallest:
-                    smallest = p
-    return smallest
-
-
 def set_bits(uint64_t[::1] bits, const int32_t[::1] ids):
     """Set bit v & 63 of word v >> 6 for each of *ids*; all others are cleared."""
     cdef Py_ssize_t i
@@ -215,25 +196,3 @@ def list_blocks(const int32_t[::1] ids, const int64_t[::1] begin, int64_t edges,
             out[k] = n
             k += 1
     return bounds[:k].copy()
-
-
-def group(const int32_t[::1] ids, const int64_t[::1] priority, int64_t first, int64_t width):
-    """Return *ids* by bucket, and the bounds of the buckets first .. first + width - 1 and of all beyond."""
-    cdef Py_ssize_t i, n = ids.shape[0]
-    cdef int64_t k
-    bounds = np.zeros(width + 2, dtype=np.int64)
-    grouped = np.empty(n, dtype=np.int32)
-    starts = np.empty(width + 1, dtype=np.int64)
-    cdef int64_t[::1] bound = bounds, start = starts
-    cdef int32_t[::1] out = grouped
-    with nogil:
-        for i in range(n):
-            bound[min(priority[ids[i]] - first, width) + 1] += 1
-        for k in range(width + 1):
-            start[k] = bound[k]
-            bound[k + 1] += bound[k]
-        for i in range(n):
-            k = min(priority[ids[i]] - first, width)
-            out[start[k]] = ids[i]
-            start[k] += 1
-    return grouped, bounds

@@ -87,6 +87,11 @@ cdef class View:
         self._members = {}
         self._pointers = {}
 
+    @property
+    def address(self):
+        """Where the ``gl_view`` is."""
+        return <size_t> &self.c
+
     def __getattr__(self, str name):
         try:
             return self._members[name]

@@ -84,8 +84,9 @@ class Exchange:
         *masters*, if given, are these masters' ids, which is quicker where they are few.
         """
         replicas = None
-        if masters is not None and active is not None and masters.size * FEW < self.graph.num_masters:
-            replicas = self._replicas(masters)
+        if masters is not None and active is not None and self.comm.size > 1:
+            few = masters.size * FEW < self.graph.num_masters
+            replicas = self._replicas(masters) if few else None
         sections = [s for s in sections if s.fields or active is not None]
         outgoing: dict[int, np.ndarray] = {}
         sources = set()

@@ -361,6 +361,11 @@ class Tree:
         return any(signal.target == "id" for signal in self.signals(*phases))
 
     @property
+    def sends_to_itself(self) -> bool:
+        """Whether apply sends a message to its own vertex, or to one that it names."""
+        return any(signal.message is not None for signal in self.signals("apply"))
+
+    @property
     def by_priority(self) -> bool:
         """Whether signals have priorities."""
         return any(signal.priority is not None for signal in self.signals())

@@ -35,7 +35,7 @@ class Delivery:
         self.phases, self.state, self.exchange = phases, state, exchange
         self.mask: int = phases.view.scatter_edges
         tree = state.tree
-        self._identity: Any = identity(tree.message) if tree.message else None
+        self.nothing: Any = identity(tree.message) if tree.message else None
         # Atomic addition of floats would make the sum depend on timing.
         inexact = tree.message is not None and tree.message.op in ("sum", "prod")
         self._unordered = inexact and tree.message is not None and tree.message.type == "float"
@@ -56,29 +56,35 @@ class Delivery:
             phases.alone = frozenset(["gl_apply", "gl_gather_apply"])
         local = phases.local
         self._edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
+        self.push_threads = 1 if self._inexact else phases.threads
         self.last = ""  # how the last scatter on this rank went
 
     def scatter(self, ids: np.ndarray | None) -> None:
         """Run scatter for the active replicas *ids* (ascending; None is every replica)."""
         phases = self.phases
-        pull = self._pull_allowed and (ids is None or self._frontier_edges(ids) * self._factor > self._edges)
+        pull = self._pull_allowed and (ids is None or self._frontier_edges(ids) > self.most_pushed)
         self.last = "pull" if pull else "push"
         if pull:
             if ids is not None:
                 frontier_kernel.set_bits(self.state.active_bits, ids)
             phases.over_locals("gl_scatter_pull", across(self.mask))
             return
-        threads = 1 if self._inexact else phases.threads
+        threads = self.push_threads
         if ids is None:
             phases.over_locals("gl_scatter_push", self.mask, threads)
         else:
             phases.over("gl_scatter_push", ids, self.mask, threads=threads)
 
+    @property
+    def most_pushed(self) -> int:
+        """The most edges a frontier may have that is pushed."""
+        return int(self._edges / self._factor) if self._pull_allowed else 4 * self._edges
+
     def begin(self) -> tuple[Collect, Pending]:
         """Begin to send the mirrors' signals, and those that went to ids, to their masters."""
         state = self.state
         sent = self.exchange.collect(
-            self._role, state.signalled, state.signal_blocks, state.message, self._identity, state.priority
+            self._role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
         )
         return sent, self.letters.begin() if self.letters is not None else Pending()
 
@@ -110,18 +116,18 @@ class Delivery:
             return
         which = slice(self.phases.local.num_masters) if ids is None else ids
         if following is message:
-            message[which] = self._identity
+            message[which] = self.nothing
         elif self._applied:
             assert following is not None
-            message[which] = self._identity
+            message[which] = self.nothing
             state = self.state
             sent = frontier_kernel.take_signalled(state.signalled, state.signal_blocks, 0, message.size)
             self.phases.view.incoming = following[sent]
-            following[sent] = self._identity
+            following[sent] = self.nothing
             self.phases.over("gl_combine_messages", sent)  # which signals again
         else:
             assert following is not None
-            message[which], following[which] = following[which], self._identity
+            message[which], following[which] = following[which], self.nothing
 
     def _frontier_edges(self, ids: np.ndarray) -> int:
         view = self.phases.view

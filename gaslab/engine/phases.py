@@ -31,6 +31,7 @@ class Phases:
         self.fault: tuple[int, int, int, int] | None = None
         self.alone: frozenset[str] = frozenset()  # what one thread runs, for its order counts
         self._compiled = compiled
+        self.library = compiled.library
         self.aggregates = Aggregates(self.tree, graph)
         self._scratch = Scratch(self.tree, view, graph, threads)
         view.scratch = self._scratch.table
@@ -80,17 +81,21 @@ class Phases:
         out: np.ndarray | None,
         threads: int,
     ) -> None:
-        if self._compiled.library is not None:
-            function = self._compiled.library.function(phase)
+        if self.library is not None:
+            function = self.library.function(phase)
             fault = sweep.run(view, function, blocks, ids, out, threads)
         else:
             assert self._compiled.interpreter is not None
             fault = self._compiled.interpreter.run(view, phase, blocks, ids, out)
         if fault is not None:
-            code, vertex, site = fault
-            self.fault = (code, int(view.gid[vertex]), site, self.view.superstep)
+            self.failed(fault, self.view.superstep)
 
     # ---- faults ------------------------------------------------------------------------------------
+
+    def failed(self, fault: tuple[int, int, int], superstep: int) -> None:
+        """Remember a fault (its code, the local vertex and the site) until all ranks agree."""
+        code, vertex, site = fault
+        self.fault = (code, int(self.view.gid[vertex]), site, superstep)
 
     def agree(self, numbers: np.ndarray) -> np.ndarray:
         """Return every rank's *numbers* (int64, one length), one row a rank (collective).

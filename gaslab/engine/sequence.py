@@ -127,23 +127,35 @@ class Sequence:
         while stopping.works and not stopping.done(state, ran):
             if stopping.limited(state):
                 return True
+            began = state.superstep
+            for k, (active, seconds) in enumerate(engine.run_ahead(stopping.unasked(state, ran))):
+                ran += 1
+                yield self._row(engine, began + k, active, seconds, 0)
+            if state.superstep > began:
+                continue
             start, sent = time.perf_counter(), comm.bytes_sent
             frontier = engine.step()
             if frontier is None:
                 break
             ran += 1
-            row = {
-                "superstep": state.superstep - 1,
-                "active": frontier.total,
-                "seconds": time.perf_counter() - start,
-                "bytes_sent": comm.bytes_sent - sent,
-                "delivery": engine.delivery.last if engine.delivery else None,
-                **dict(zip((a.name for a in engine.tree.aggregators), state.aggregates, strict=True)),
-            }
-            if len(self._engines) > 1:
-                row["phase"] = engine.tree.phase
-            yield row
+            seconds = time.perf_counter() - start
+            yield self._row(engine, began, frontier.total, seconds, comm.bytes_sent - sent)
         return False
+
+    def _row(
+        self, engine: Synchronous, superstep: int, active: int, seconds: float, sent: int
+    ) -> dict[str, Any]:
+        row = {
+            "superstep": superstep,
+            "active": active,
+            "seconds": seconds,
+            "bytes_sent": sent,
+            "delivery": engine.delivery.last if engine.delivery else None,
+            **dict(zip((a.name for a in engine.tree.aggregators), engine.state.aggregates, strict=True)),
+        }
+        if len(self._engines) > 1:
+            row["phase"] = engine.tree.phase
+        return row
 
     def _says_done(self, done: Done) -> bool:
         tree = self.compiled[0].tree

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab._kernels import frontier, sweep
+from gaslab._kernels import buckets, frontier, sweep
 from gaslab.chance import Draw
 from gaslab.compiler.emit.names import by_source
 from gaslab.compiler.tree import PAYLOAD, WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gaslab.localgraph import LocalGraph
 
 
-NEVER = np.iinfo(np.int64).max  # the priority of a vertex that is not pending
+NEVER: int = buckets.NEVER  # the priority of a vertex that is not pending
 
 
 def dtype_of(storage: str) -> np.dtype:
@@ -147,7 +147,7 @@ class RunState:
                 first.signal_blocks if first else np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8)
             ),
             message=message,
-            message_next=message.copy() if message is not None and tree.signals("apply") else message,
+            message_next=message.copy() if message is not None and tree.sends_to_itself else message,
             priority=np.full(n, NEVER) if tree.by_priority else None,
             gather_way=np.zeros(n, np.uint8) if "gather_edges" in tree.functions else None,
             scatter_way=np.zeros(n, np.uint8) if "scatter_edges" in tree.functions else None,

@@ -76,6 +76,15 @@ class Stopping:
             )
         return bool(over)
 
+    def unasked(self, state: RunState, ran: int) -> int:
+        """Return how many supersteps may run in a row with nothing to decide between them."""
+        if self._done is not None or self.timeout is not None:
+            return 0
+        limits = [state.superstep + 256]
+        limits += [] if self.limit is None else [self.limit]
+        limits += [state.superstep - ran + self.tree.supersteps] if self.tree.supersteps else []
+        return min(limits) - state.superstep
+
     def limited(self, state: RunState) -> bool:
         """Return whether the run may have no further superstep."""
         return self.limit is not None and state.superstep >= self.limit

@@ -14,12 +14,13 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels import pack
+from gaslab._kernels.buckets import Buckets
 from gaslab.engine import lists
 from gaslab.engine.additive import Additive
+from gaslab.engine.ahead import Ahead
 from gaslab.engine.cache import Cache
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.phases import Phases
-from gaslab.engine.priority import Buckets
 from gaslab.engine.roles import across, field_roles
 from gaslab.engine.state import RunState, set_by_source, total_dtype
 from gaslab.engine.visit import Visits
@@ -51,7 +52,7 @@ class Synchronous:
         sends = "scatter" in functions or bool(self.tree.signals())
         self.delivery = Delivery(phases, state, exchange) if sends else None
         self.signal_driven = self.tree.by_signal
-        self._pending = None if state.priority is None else Buckets(state.priority)
+        self._pending = None if state.priority is None else Buckets(state.priority, self.local.num_masters)
         self._additive = None
         if self.tree.contributed():
             mask = self.view.scatter_edges
@@ -72,6 +73,9 @@ class Synchronous:
             self._is_boundary[self._boundary] = 1
             self._position = np.zeros(self.local.num_masters, np.int32)
         self.cache = Cache(phases, state, exchange, rebuild) if self.tree.posts else None
+        self._ahead = None
+        if self.delivery is not None and visits is None and Ahead.can(phases, state, exchange.comm.size):
+            self._ahead = Ahead(phases, state, self.delivery, self._pending)
 
     # ---- the story ---------------------------------------------------------------------------------
 
@@ -132,6 +136,16 @@ class Synchronous:
         self.view.superstep = self.state.superstep
         return frontier
 
+    def run_ahead(self, most: int) -> list[tuple[int, float]]:
+        """Run up to *most* supersteps that need no decision; return the size and seconds of each."""
+        if self._ahead is None or self.state.superstep == self.state.entered:
+            return []
+        self._signalled, ran = self._ahead.run(self._signalled, most)
+        if ran:
+            for name, role in self._changes.items():
+                self.state.stale((name,), role)
+        return ran
+
     def agree(self) -> None:
         """Combine all ranks' aggregates in rank order; raise a program's fault on every rank."""
         if not self.tree.aggregators and self.signal_driven:
@@ -166,13 +180,13 @@ class Synchronous:
 
     def _activate_lowest(self, pending: Buckets) -> Frontier:
         """Run the lowest bucket that any rank has."""
-        pending.add(self._signalled)
+        bucket, ids = pending.lowest(self._signalled)
         self._signalled = np.empty(0, np.int32)
-        bucket, ids = pending.lowest()
         told = self.phases.agree(np.array([bucket, ids.size]))
         lowest = told[:, 0].min()
         total = int(told[told[:, 0] == lowest, 1].sum())
         if bucket != lowest:
+            pending.keep(ids)
             ids = ids[:0]
         pending.take(ids)
         if total == self.view.num_vertices:

@@ -126,6 +126,7 @@ class Watched(Synchronous):
 
     def __init__(self, watch: Watch, *arguments: Any) -> None:
         super().__init__(*arguments)
+        self._ahead = None  # every superstep is looked at
         self.watch = watch
 
     def initialise(self) -> None:

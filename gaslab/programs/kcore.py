@@ -33,7 +33,8 @@ class Cores(gl.VertexProgram):
 
     def apply(self, v: Vertex, message: gl.Sum[int]) -> None:
         if self.superstep == 0:
-            v.signal(priority=v._left)
+            if v._left > 0:
+                v.signal(priority=v._left)
         else:
             gone = message % SPAN
             level = message // SPAN // gone if gone > 0 else v._left

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gaslab.compiler.emit import lists
-from gaslab.compiler.emit.names import ATTRIBUTES, C_TYPE, combined, constant, field_name, identity, narrowed
+from gaslab.compiler.emit.lookahead import look_ahead
+from gaslab.compiler.emit.names import C_TYPE, combined, constant, field_name, identity, narrowed
 from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load
-from gaslab.compiler.tree import STORAGE, Array, RecordCombiner, Tree, is_list
+from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
 def gather_row(tree: Tree) -> str:
@@ -74,24 +75,6 @@ def gather_row(tree: Tree) -> str:
         f"{mark[0]}{''.join(loops)}{mark[1]}"
         f"    return {narrowed(combiner.storage, result, tree.functions['gather'].site)};\n}}\n"
     )
-
-
-def look_ahead(tree: Tree, names: frozenset[str], neighbor: str) -> str:
-    """Return the statements that ask early for what is read of the far vertices (see ``gl_ahead``)."""
-    arrays = [(field_name(tree, k), field) for k, field in enumerate(tree.vertex_fields)]
-    far = [(name, field.type.size if isinstance(field.type, Array) else 1)
-           for name, field in arrays if field.name in names and not is_list(field.storage)]  # fmt: skip
-    far += [(name, 1) for name in ATTRIBUTES if name in names]
-    if not far:
-        return ""
-    places = [neighbor.format(p=f"(p + GL_AHEAD + {k})") for k in range(4)]
-    fetches = [
-        f"__builtin_prefetch(&c->{array}[{place if size == 1 else f'(int64_t){place} * {size}'}]);"
-        for array, size in far
-        for place in places
-    ]
-    lines = "\n                ".join(fetches)
-    return f"            if (p < ahead) {{\n                {lines}\n            }}\n"
 
 
 def gather(tree: Tree) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from gaslab.compiler.emit import lists, records
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.guard import guard
+from gaslab.compiler.emit.lookahead import look_ahead
 from gaslab.compiler.emit.names import (
     ATTRIBUTES,
     C_TYPE,
@@ -284,10 +285,13 @@ def scatter_push(tree: Tree) -> str:
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += is_forward(tree, "scatter", row == "out")
         x = neighbor.format(p="p")
+        early = look_ahead(tree, tree.reads("scatter", "nbr"), neighbor, 1)
+        ahead = f", ahead = gl_ahead(w, {begin})" if early else ""
         loops.append(
             f"        if (w->scatter_edges & {mask}{way})\n"
-            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
-            f"{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n{after.format(x=x)}"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{ahead}; p < end; p++) {{\n"
+            f"{early}{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n"
+            f"{after.format(x=x)}            }}\n"
         )
     tests = () if tree.posts else guard(tree, "v")
     near = Body(tree, tree.functions["scatter"])

@@ -116,7 +116,7 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
     ),
     # What is read of far vertices is asked for ahead of time where it cannot be in a core's own cache:
     # from half a million vertices on (benchmarks/gather.py). Below, asking costs more than it saves.
-    "gl_ahead": """enum { GL_AHEAD = 64, GL_FAR = 1 << 19 };
+    "gl_ahead": """enum { GL_AHEAD = 64, GL_NEAR = 16, GL_FAR = 1 << 19 };
 GL_INLINE int64_t gl_ahead(const gl_view *w, const int64_t *begin) {   /* positions that may look ahead */
     return w->num_local < GL_FAR ? 0 : begin[w->num_local] - GL_AHEAD - 4;
 }

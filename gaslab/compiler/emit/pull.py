@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.arrays import declaration
 from gaslab.compiler.emit.body import Body
-from gaslab.compiler.emit.gather import look_ahead
 from gaslab.compiler.emit.guard import guard, harmless, names
+from gaslab.compiler.emit.lookahead import look_ahead
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
 from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree

@@ -1,0 +1,231 @@
+"""Supersteps one after another on one rank, without a return to Python between them.
+
+Where few vertices run in a superstep, what Python decides for each costs more than what they do. A
+`Steps` runs apply and pushes scatter for the signalled, superstep by superstep, until none is left or
+a frontier is large enough for Python to decide how it is delivered. It does what the synchronous engine
+does, in the same order.
+"""
+
+import numpy as np
+
+from cython.parallel cimport prange, threadid
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+from numpy cimport PyArray_DATA, import_array, ndarray
+
+import_array()
+
+cdef extern from "buckets.h" nogil:
+    enum: GL_IN
+    enum: GL_OUT
+    int64_t GL_NEVER
+    ctypedef union gl_scalar:
+        double f
+    ctypedef struct gl_scratch:
+        void *work
+    ctypedef struct gl_view:
+        int64_t superstep, scatter_edges, concurrent, all_active, num_masters
+        const int64_t *in_begin
+        const int64_t *out_begin
+        uint8_t *signalled
+        uint8_t *signal_blocks
+        void *message
+        int64_t *priority
+        const gl_scratch *scratch
+    ctypedef struct gl_fault:
+        int64_t code, vertex, site
+    ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
+                                    gl_scalar *, gl_fault *) noexcept
+    ctypedef struct gl_buckets:
+        pass
+    int64_t gl_buckets_next(gl_buckets *, int32_t *, int64_t *)
+    void gl_buckets_add(gl_buckets *, const int32_t *, int64_t)
+    int64_t gl_take_flags(uint8_t *, uint8_t *, int64_t, int32_t *)
+
+cdef extern from "time.h" nogil:
+    enum: CLOCK_MONOTONIC
+    struct timespec:
+        int64_t tv_sec, tv_nsec
+    int clock_gettime(int, timespec *)
+
+cdef enum:
+    BLOCK_EDGES = 8192   # of a block that one thread takes
+    BLOCK_VERTICES = 512
+    ALONE = 16384        # a frontier of fewer edges and vertices is one thread's
+
+
+cdef double _now() noexcept nogil:
+    cdef timespec t
+    clock_gettime(CLOCK_MONOTONIC, &t)
+    return t.tv_sec + 1e-9 * t.tv_nsec
+
+
+cdef void _forget(char *message, int width, const char *identity, const int32_t *ids, int64_t lo, int64_t hi) noexcept nogil:
+    cdef int64_t i, eight
+    cdef int32_t four
+    if width == 8:
+        memcpy(&eight, identity, 8)
+        for i in range(lo, hi):
+            (<int64_t *> message)[ids[i]] = eight
+    elif width == 4:
+        memcpy(&four, identity, 4)
+        for i in range(lo, hi):
+            (<int32_t *> message)[ids[i]] = four
+    else:
+        for i in range(lo, hi):
+            memcpy(message + width * ids[i], identity, width)
+
+
+cdef class Steps:
+    """The supersteps of one program's phase on a rank that is alone.
+
+    *view* is the address of a ``gl_view``, *apply* and *push* those of range functions (0: none), *buckets* that
+    of a ``gl_buckets`` (0: no priorities). *identity* is the bytes of a message from nobody. *shared* says that
+    several threads may push at once.
+    """
+
+    cdef gl_view *view
+    cdef gl_range_fn apply, push
+    cdef gl_buckets *buckets
+    cdef bytes identity
+    cdef int threads
+    cdef bint shared
+    cdef int32_t[::1] ids
+    cdef int64_t[::1] bounds
+    cdef uint8_t[::1] failed, views
+    cdef int64_t[:, ::1] faults
+
+    def __init__(self, size_t view, size_t apply, size_t push, size_t buckets, bytes identity, int threads,
+                 bint shared, int64_t edges):
+        self.view, self.apply, self.push = <gl_view *> view, <gl_range_fn> apply, <gl_range_fn> push
+        self.buckets, self.identity, self.threads, self.shared = <gl_buckets *> buckets, identity, threads, shared
+        cdef int64_t n = self.view.num_masters, blocks = n // BLOCK_VERTICES + edges // BLOCK_EDGES + 2
+        self.ids = np.empty(n + 1, dtype=np.int32)
+        self.bounds = np.empty(blocks + 1, dtype=np.int64)
+        self.failed = np.zeros(blocks, dtype=np.uint8)
+        self.faults = np.zeros((blocks, 3), dtype=np.int64)
+        self.views = np.empty(threads * sizeof(gl_view), dtype=np.uint8)
+
+    def run(self, const int32_t[::1] signalled, int64_t most_steps, int64_t most_edges, double most_seconds):
+        """Run supersteps, the masters *signalled* (ascending) in the first one.
+
+        Return who is signalled at their end, how many ran in each superstep (int64), its seconds
+        (float64), and the fault as (code, local vertex, site). A frontier of more than *most_edges* edges, or of
+        every vertex, is left to the caller, as are all once *most_seconds* or *most_steps* are over.
+        """
+        cdef int64_t count = signalled.shape[0], done = 0, edges
+        cdef int32_t *ids = &self.ids[0]
+        cdef double began = _now(), start = began, end
+        cdef int k
+        cdef Py_ssize_t failed = -1
+        cdef const char *identity = self.identity
+        cdef int width = len(self.identity)
+        sizes, seconds = np.empty(most_steps, dtype=np.int64), np.empty(most_steps)
+        cdef int64_t[::1] size = sizes
+        cdef double[::1] second = seconds
+        self.ids[:count] = signalled
+        for k in range(self.threads):
+            memcpy(&self.views[k * sizeof(gl_view)], self.view, sizeof(gl_view))
+        with nogil:
+            while done < most_steps and start - began < most_seconds:
+                if self.buckets:
+                    gl_buckets_next(self.buckets, ids, &count)
+                if not count:
+                    break
+                edges = self._edges(ids, count)
+                if edges > most_edges or count == self.view.num_masters:
+                    if self.buckets:
+                        gl_buckets_add(self.buckets, ids, count)
+                        count = 0
+                    break
+                failed = self._step(ids, count, edges, self.view.superstep + done, identity, width)
+                size[done] = count
+                done += 1
+                if failed >= 0:
+                    break
+                count = gl_take_flags(self.view.signalled, self.view.signal_blocks, self.view.num_masters, ids)
+                end = _now()
+                second[done - 1] = end - start
+                start = end
+        fault = None if failed < 0 else tuple(np.asarray(self.faults[failed]).tolist())
+        return np.array(self.ids[:count]), sizes[:done], seconds[:done], fault
+
+    cdef int64_t _edges(self, const int32_t *ids, int64_t count) noexcept nogil:
+        cdef int64_t i, edges = 0
+        if self.push and self.view.scatter_edges & GL_IN:
+            for i in range(count):
+                edges += self.view.in_begin[ids[i] + 1] - self.view.in_begin[ids[i]]
+        if self.push and self.view.scatter_edges & GL_OUT:
+            for i in range(count):
+                edges += self.view.out_begin[ids[i] + 1] - self.view.out_begin[ids[i]]
+        return edges
+
+    cdef Py_ssize_t _step(self, const int32_t *ids, int64_t count, int64_t edges, int64_t superstep,
+                          const char *identity, int width) noexcept nogil:
+        """Run one superstep; return the position of its fault, -1 if it has none."""
+        cdef int threads = self.threads if edges + count > ALONE else 1
+        cdef Py_ssize_t blocks = self._cut(ids, count, threads), failed = -1
+        cdef int32_t k
+        cdef gl_view *view
+        for k in range(threads):
+            view = <gl_view *> &self.views[k * sizeof(gl_view)]
+            view.superstep, view.all_active = superstep, 0
+            view.concurrent = threads > 1 and self.shared
+            if self.view.scratch is not NULL:
+                view.scratch = self.view.scratch + k
+        if self.apply:
+            failed = self._sweep(self.apply, ids, blocks, threads, identity, width, True)
+        if failed < 0 and self.push:
+            failed = self._sweep(self.push, ids, blocks, threads if self.shared else 1, NULL, 0, False)
+        return failed
+
+    cdef Py_ssize_t _cut(self, const int32_t *ids, int64_t count, int threads) noexcept nogil:
+        """Cut the frontier into blocks of similar work; return how many."""
+        cdef int64_t i, load = 0, since = 0
+        cdef Py_ssize_t k = 0
+        cdef const int64_t *begin = self.view.out_begin if self.view.scatter_edges & GL_OUT else self.view.in_begin
+        self.bounds[0] = 0
+        if threads > 1:
+            for i in range(count):
+                load += begin[ids[i] + 1] - begin[ids[i]]
+                since += 1
+                if load >= BLOCK_EDGES or since >= BLOCK_VERTICES:
+                    k += 1
+                    self.bounds[k] = i + 1
+                    load = since = 0
+        if self.bounds[k] < count:
+            k += 1
+            self.bounds[k] = count
+        return k
+
+    cdef Py_ssize_t _sweep(self, gl_range_fn call, const int32_t *ids, Py_ssize_t blocks, int threads,
+                           const char *identity, int width, bint applies) noexcept nogil:
+        cdef Py_ssize_t b
+        cdef gl_view *view
+        if threads == 1:
+            view = <gl_view *> &self.views[0]
+            for b in range(blocks):
+                self.failed[b] = self._block(view, call, ids, b, identity, width, applies)
+                if self.failed[b]:
+                    break
+        else:
+            for b in prange(blocks, schedule="dynamic", chunksize=1, num_threads=threads):
+                self.failed[b] = self._block(<gl_view *> &self.views[threadid() * sizeof(gl_view)], call, ids, b,
+                                             identity, width, applies)
+        for b in range(blocks):
+            if self.failed[b]:
+                return b
+        return -1
+
+    cdef bint _block(self, gl_view *view, gl_range_fn call, const int32_t *ids, Py_ssize_t b,
+                     const char *identity, int width, bint applies) noexcept nogil:
+        """One block; a vertex that runs is pending no more, and the message that apply has read is gone."""
+        cdef int64_t i, lo = self.bounds[b], hi = self.bounds[b + 1]
+        cdef bint failed
+        if applies and view.priority:
+            for i in range(lo, hi):
+                view.priority[ids[i]] = GL_NEVER
+        failed = call(view, ids, lo, hi, NULL, <gl_fault *> &self.faults[b, 0])
+        if applies and width:
+            _forget(<char *> view.message, width, identity, ids, lo, hi)
+        return failed

@@ -1,0 +1,63 @@
+"""Supersteps of small frontiers on one rank, in a kernel: Python would decide the same for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaslab._kernels import steps
+from gaslab.engine.delivery import Delivery
+from gaslab.engine.phases import Phases
+from gaslab.engine.state import RunState
+
+if TYPE_CHECKING:
+    from gaslab._kernels.buckets import Buckets
+
+MOST_STEPS, MOST_SECONDS = 256, 0.05  # until Python looks again: progress, Ctrl-C
+
+
+class Ahead:
+    """Runs ahead of Python for a phase that only applies what it was signalled and pushes scatter."""
+
+    def __init__(self, phases: Phases, state: RunState, delivery: Delivery, pending: Buckets | None) -> None:
+        assert phases.library is not None
+        self._phases, self._state, self._delivery, self._pending = phases, state, delivery, pending
+        message = None if state.message is None else delivery.nothing.tobytes()
+        self._steps = steps.Steps(
+            phases.view.address,
+            phases.library.function("gl_apply"),
+            phases.library.function("gl_scatter_push") if "scatter" in state.tree.functions else 0,
+            0 if pending is None else pending.address,
+            message or b"",
+            phases.threads,
+            delivery.push_threads > 1,
+            2 * phases.local.num_edges,
+        )
+
+    @staticmethod
+    def can(phases: Phases, state: RunState, ranks: int) -> bool:
+        """Whether a superstep of this phase is no more than apply and scatter."""
+        tree = state.tree
+        plain = tree.functions.keys() <= {"init", "start", "apply", "scatter"} and "apply" in tree.functions
+        more = tree.aggregators or tree.gather or tree.posts or tree.contributed() or tree.signals_by_id()
+        return (
+            ranks == 1 and phases.library is not None and tree.by_signal and plain and not more
+            and state.message_next is state.message
+        )  # fmt: skip
+
+    def run(self, signalled: np.ndarray, most: int) -> tuple[np.ndarray, list[tuple[int, float]]]:
+        """Run at most *most* supersteps; return who is signalled then, and each one's size and seconds."""
+        ids, sizes, seconds, fault = self._steps.run(
+            signalled, min(most, MOST_STEPS), self._delivery.most_pushed, MOST_SECONDS
+        )
+        state, view = self._state, self._phases.view
+        ran = list(zip(sizes.tolist(), seconds.tolist(), strict=True))
+        if ran:
+            state.updates += int(sizes.sum())
+            state.superstep += len(ran)
+            view.superstep = state.superstep
+            self._delivery.last = "push" if "scatter" in state.tree.functions else ""
+        if fault is not None:
+            self._phases.failed(fault, state.superstep - 1)
+        return ids, ran

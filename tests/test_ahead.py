@@ -1,0 +1,143 @@
+"""Supersteps run in a kernel tell the same as those run one by one; pending buckets against a plain model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gaslab as gl
+from gaslab._kernels.buckets import NEVER, Buckets
+from gaslab.engine.ahead import Ahead
+
+
+class Falling(gl.VertexProgram):
+    """Messages with priorities that also fall behind the bucket that runs."""
+
+    class Vertex(gl.Vertex):
+        best: int = 1 << 40
+        runs: int = 0
+
+    def apply(self, v: Vertex, message: gl.Min[int]) -> None:
+        v.best = min(v.best, message if self.superstep else v.degree * 37)
+        v.runs += 1
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.best + 3 < nbr.best:
+            nbr.signal(v.best + 3, priority=v.best * 7 % 1000)
+
+
+class Shared(gl.VertexProgram):
+    """Sums of floats, which depend on the order in which they are sent."""
+
+    class Vertex(gl.Vertex):
+        mass: float = 1.0
+
+    def apply(self, v: Vertex, message: gl.Sum[float]) -> None:
+        v.mass = v.mass * 0.5 + message
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.mass > 1e-3 * v.degree * (self.superstep + 1):
+            nbr.signal(0.4 * v.mass / v.degree)
+
+
+class Faulty(gl.VertexProgram):
+    """A wave that divides by zero at vertex 70."""
+
+    first: gl.VertexId
+
+    class Vertex(gl.Vertex):
+        at: int = -1
+
+    def start(self, v: Vertex) -> bool:
+        return v.id == self.first
+
+    def apply(self, v: Vertex) -> None:
+        v.at = 100 // (70 - self.superstep)
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr.id > v.id:
+            nbr.signal()
+
+
+def road(n: int = 60) -> gl.Graph:
+    """A grid of n x 8 with some far roads: many supersteps of few vertices."""
+    at = np.arange(n * 8).reshape(n, 8)
+    a = np.concatenate([at[:-1].ravel(), at[:, :-1].ravel(), at[::9, 0]])
+    b = np.concatenate([at[1:].ravel(), at[:, 1:].ravel(), at[::-9, 7][: at[::9, 0].size]])
+    weights = np.random.default_rng(3).integers(1, 50, a.size).astype(float)
+    return gl.Graph.from_edges(a, b, columns={"weight": weights}, directed=False, drop_self_loops=True)
+
+
+PROGRAMS = {
+    "bfs": lambda graph, **run: gl.bfs(graph, 0, **run),
+    "sssp": lambda graph, **run: gl.sssp(graph, 0, **run),
+    "kcore": gl.kcore,
+    "falling": lambda graph, **run: gl.run(Falling(), graph, **run),
+    "shared": lambda graph, **run: gl.run(Shared(), graph, **run),
+    "limited": lambda graph, **run: gl.sssp(graph, 0, max_iterations=11, **run),
+}
+
+
+def told(result: gl.Result) -> tuple[object, ...]:
+    history = [{k: v for k, v in row.items() if k != "seconds"} for row in result.history]
+    return history, result.iterations, result.converged, result.metrics["updates"]
+
+
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_same_as_one_by_one(name: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, run = road(), PROGRAMS[name]
+    asked = []
+    ahead = Ahead.run
+    monkeypatch.setattr(Ahead, "run", lambda *given: asked.append(1) or ahead(*given))
+    fast = run(graph, threads=threads)
+    assert asked
+    monkeypatch.setattr(Ahead, "can", lambda *_: False)
+    slow = run(graph, threads=threads)
+    assert told(fast) == told(slow)
+    assert len(fast.history) > 10
+    for field in fast.vertices.columns:
+        assert fast.vertices[field].tobytes() == slow.vertices[field].tobytes()
+
+
+def test_more_supersteps_than_one_call_runs() -> None:
+    graph = gl.Graph.from_edges(np.arange(1000), np.arange(1, 1001))
+    result = gl.bfs(graph, 0)
+    assert result.iterations == 1001
+    assert [row["superstep"] for row in result.history] == list(range(1001))
+    assert {row["active"] for row in result.history} == {1}
+
+
+def test_a_fault_names_the_same_vertex_and_superstep(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = gl.Graph.from_edges(np.arange(100), np.arange(1, 101))
+    messages = []
+    for _ in range(2):
+        with pytest.raises(gl.ExecutionError) as caught:
+            gl.run(Faulty(first=0), graph)
+        messages.append(str(caught.value))
+        monkeypatch.setattr(Ahead, "can", lambda *_: False)
+    assert messages[0] == messages[1]
+    assert "vertex 70 in superstep 70" in messages[0]
+
+
+@pytest.mark.parametrize("span", [3, 200, 100_000])
+def test_buckets_against_a_plain_model(span: int) -> None:
+    draw, n = np.random.default_rng(span), 3000
+    priority = np.full(n, NEVER)
+    buckets, pending = Buckets(priority, n), dict[int, int]()
+    for turn in range(400):
+        signalled = np.unique(draw.integers(0, n, draw.integers(0, 300))).astype(np.int32)
+        low = 0 if turn % 50 == 0 else min(pending.values(), default=0)
+        for v in signalled.tolist():
+            pending[v] = min(pending.get(v, NEVER), low + int(draw.integers(0, span)))
+            priority[v] = pending[v]
+        bucket, ids = buckets.lowest(signalled)
+        assert bucket == min(pending.values(), default=NEVER)
+        assert ids.tolist() == sorted(v for v, p in pending.items() if p == bucket)
+        if draw.integers(0, 4):
+            buckets.take(ids)
+            for v in ids.tolist():
+                del pending[v]
+        else:
+            buckets.keep(ids)
