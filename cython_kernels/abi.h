@@ -17,6 +17,8 @@
  *   gl_gather_apply  gather and apply at once for v not in `skip`; aggregates as gl_apply
  *   gl_aggregate     masters: adds every vertex aggregator into `out`
  *   gl_scatter_push  for each v of the list, over its scatter edges: scatter(v, e, neighbour)
+ *   gl_join_ends     for each v of the list, over its out-edges: delta_back = delta_forth with delta_back
+ *   gl_settle_in, gl_settle_out  over its in- or out-edges: adds delta_back to the edge's fields
  *   gl_scatter_pull  for each target t, over the edges that lead to it: scatter(source, e, t)
  *                    where the bit of source is set
  *   gl_combine_messages  message[list[i]] = combine(message[list[i]], incoming[i]), and signal
@@ -94,6 +96,8 @@ typedef struct gl_view {
     const uint8_t *changed;                          /* [num_local] what gathers read of it changed */
     int64_t num_left;                                /* global ids below are on side 0 */
     const gl_scratch *scratch;                       /* the running thread's; NULL without lists */
+    void *delta_forth, *delta_back;                  /* [edges here] records of what scatter adds to each edge
+                                                        from its source, from its target; or NULL */
     const int32_t *locate;                           /* [num_vertices] by global id: the local id of a replica
                                                         here, or -1 - the master's rank; NULL if not asked */
     gl_outbox *outbox;                               /* the running thread's; NULL on one rank */

@@ -59,6 +59,8 @@ cdef extern from "abi.h" nogil:
         uint8_t *touched
         uint8_t *touched_blocks
         const gl_scratch *scratch
+        void *delta_forth
+        void *delta_back
         const int32_t *locate
         gl_outbox *outbox
     ctypedef struct gl_fault:
@@ -182,6 +184,10 @@ cdef class View:
             self.c.touched_blocks = <uint8_t *> p
         elif name == "scratch":
             self.c.scratch = <const gl_scratch *> p
+        elif name == "delta_forth":
+            self.c.delta_forth = p
+        elif name == "delta_back":
+            self.c.delta_back = p
         elif name == "locate":
             self.c.locate = <const int32_t *> p
         elif name == "outbox":

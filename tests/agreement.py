@@ -96,7 +96,10 @@ def _run(task: Task, graph: Graph, mode: Mode) -> Outcome:
         name: dict(zip(ids, list(result.vertices[name]), strict=True)) for name in result.vertices.columns
     }
     edges = {
-        name: sorted(zip(*map(list, result.edges.ids), result.edges[name].tolist(), strict=True))
+        name: sorted(
+            zip(*map(list, result.edges.ids), result.edges[name].tolist(), strict=True),
+            key=lambda row: (row[0], row[1], row[2] is None, row[2]),
+        )
         for name in result.edges.columns
     }
     history = [{k: x for k, x in row.items() if k not in LOCAL} for row in result.history]
@@ -112,11 +115,17 @@ def by_reference(task: Task) -> Outcome:
     result = run_reference(
         program, graph.ids, graph.edges, columns, graph.directed, task.limit, task.init, start=task.start
     )
+    nobody = -1 if isinstance(graph.ids[0], int) else None
     edges = {
-        name: sorted((s, t, x) for (s, t), x in zip(graph.edges, values, strict=True))
+        name: sorted(
+            (
+                (s, t, nobody if isinstance(x, Nobody) else x)
+                for (s, t), x in zip(graph.edges, values, strict=True)
+            ),
+            key=lambda row: (row[0], row[1], row[2] is None, row[2]),
+        )
         for name, values in result.edges.items()
     }
-    nobody = -1 if isinstance(graph.ids[0], int) else None
     vertices = {
         name: {v: nobody if isinstance(x, Nobody) else x for v, x in values.items()}
         for name, values in result.vertices.items()

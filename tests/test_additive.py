@@ -94,3 +94,70 @@ def test_a_sum_that_does_not_fit_ends_the_run(ranks: Ranks, engine: str) -> None
     with pytest.raises(ExecutionError, match="TooMuch failed at vertex 7 in superstep 0: ") as caught:
         ranks.run(_too_much, engine)
     assert "nbr.small += 70" in str(caught.value)
+
+
+class TooOften(gl.VertexProgram):
+    """Both ends of the edge from 2 to 7 alone bring it over its range, in superstep 1."""
+
+    scatter_edges = gl.ALL
+
+    class Edge(gl.Edge):
+        fare: gl.int8 = 0
+        paid: gl.int8 = gl.field(sync=gl.SUM)
+
+    def active(self, v: gl.Vertex) -> bool:
+        return v.degree > 0
+
+    def scatter(self, v: gl.Vertex, e: Edge, nbr: gl.Vertex) -> None:
+        e.paid += e.fare
+
+
+def _too_often(comm: Comm, mode: dict[str, str]) -> None:
+    fares = np.array([31, 32, 30, -33], np.int8)
+    graph = gl.Graph.from_edges([1, 2, 3, 4], [2, 7, 7, 5], columns={"fare": fares}, comm=comm)
+    gl.run(TooOften(), graph, max_iterations=2, **mode)
+
+
+@pytest.mark.parametrize("mode", [{}, {"compile": "never"}, {"engine": "reference"}])
+def test_a_sum_of_an_edge_that_does_not_fit_ends_the_run(ranks: Ranks, mode: dict[str, str]) -> None:
+    with pytest.raises(ExecutionError, match="TooOften failed at vertex 7 in superstep 1: ") as caught:
+        ranks.run(_too_often, mode)
+    assert "e.paid += e.fare" in str(caught.value)
+
+
+class Fees(gl.VertexProgram):
+    """Real numbers from both ends."""
+
+    scatter_edges = gl.ALL
+
+    class Edge(gl.Edge):
+        weight: float
+        fee: float = gl.field(sync=gl.SUM)
+
+    def active(self, v: gl.Vertex) -> bool:
+        return self.superstep < 2 or v.degree % 3 == 0
+
+    def scatter(self, v: gl.Vertex, e: Edge, nbr: gl.Vertex) -> None:
+        e.fee += e.weight if e.forward else 1 / v.degree
+        e.fee -= 0.1
+
+
+def _fees(comm: Comm, directed: bool) -> list[bytes]:
+    rng = np.random.default_rng(2)
+    ends, weights = rng.integers(0, 900, (2, 9000)), rng.random(9000)
+    graph = gl.Graph.from_edges(*ends, columns={"weight": weights}, directed=directed, comm=comm)
+    runs = [gl.run(Fees(), graph, max_iterations=4, threads=threads) for threads in (1, 2)]
+    return [np.sort(result.edges["fee"]).tobytes() for result in runs]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_what_edges_are_given_has_the_same_bits_everywhere(ranks: Ranks, directed: bool) -> None:
+    rng = np.random.default_rng(2)
+    (source, target), weights = rng.integers(0, 900, (2, 9000)), rng.random(9000)
+    degree = np.bincount(source, minlength=900) + np.bincount(target, minlength=900)
+    rounds = 2 + 2 * (degree % 3 == 0)
+    fee = rounds[source] * (weights - 0.1) + rounds[target] * (1 / degree[target] - 0.1)
+    told = ranks.run(_fees, directed)
+    for of_rank in told:
+        assert of_rank == [told[0][0]] * 2
+    assert np.frombuffer(told[0][0]) == pytest.approx(np.sort(fee), abs=1e-12)

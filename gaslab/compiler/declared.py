@@ -84,7 +84,7 @@ class Variable:
     default: object
     site: Site
     shape: tuple[int, ...] = ()
-    sync: str | None = None  # of a vertex field that scatter adds to: ``sum``, ``min`` or ``max``
+    sync: str | None = None  # of a field that scatter adds to from any end: ``sum``, ``min`` or ``max``
 
     @property
     def type(self) -> Type:

@@ -187,9 +187,9 @@ class Stop:
 
 @dataclass(frozen=True)
 class Contribute:
-    """``nbr.x += value`` (or min, max) of an additive field, in scatter only; role ``v`` or ``nbr``."""
+    """``nbr.x += value`` (or min, max) of an additive field of ``v``, ``nbr`` or ``e``, in scatter only."""
 
-    target: VertexField
+    target: VertexField | EdgeField
     value: Expr
     site: int
 
@@ -385,6 +385,11 @@ class Tree:
         """Return the indices of the vertex fields that scatter adds to, on one role or on both."""
         names = frozenset().union(*(self.writes("scatter", r) for r in ([role] if role else ["v", "nbr"])))
         return tuple(k for k, v in enumerate(self.vertex_fields) if v.name in names)
+
+    def contributed_edges(self) -> tuple[int, ...]:
+        """Return the indices of the edge fields that scatter adds to."""
+        names = self.writes("scatter", "e")
+        return tuple(k for k, e in enumerate(self.edge_fields) if e.name in names and e.sync is not None)
 
     def double_buffered(self, name: str) -> bool:
         """Whether a gather reads this vertex field across an edge while apply writes it."""

@@ -40,7 +40,8 @@ class Ahead:
         """Whether a superstep of this phase is no more than apply and scatter."""
         tree = state.tree
         plain = tree.functions.keys() <= {"init", "start", "apply", "scatter"} and "apply" in tree.functions
-        more = tree.aggregators or tree.gather or tree.posts or tree.contributed() or tree.signals_by_id()
+        adds = tree.contributed() or tree.contributed_edges()
+        more = tree.aggregators or tree.gather or tree.posts or adds or tree.signals_by_id()
         return (
             ranks == 1 and phases.library is not None and tree.by_signal and plain and not more
             and state.message_next is state.message

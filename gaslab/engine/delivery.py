@@ -16,6 +16,7 @@ import numpy as np
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.comm import Pending
 from gaslab.compiler.tree import RecordCombiner
+from gaslab.engine.edge_sums import EdgeSums
 from gaslab.engine.letters import Letters
 from gaslab.engine.phases import Phases
 from gaslab.engine.roles import across
@@ -57,6 +58,7 @@ class Delivery:
         local = phases.local
         self._edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
         self.push_threads = 1 if self._inexact else phases.threads
+        self._edge_sums = EdgeSums(phases, tree) if tree.contributed_edges() else None
         self.last = ""  # how the last scatter on this rank went
 
     def scatter(self, ids: np.ndarray | None) -> None:
@@ -74,6 +76,8 @@ class Delivery:
             phases.over_locals("gl_scatter_push", self.mask, threads)
         else:
             phases.over("gl_scatter_push", ids, self.mask, threads=threads)
+        if self._edge_sums is not None:
+            self._edge_sums.settle(ids)
 
     @property
     def most_pushed(self) -> int:

@@ -40,11 +40,11 @@ class _IntSum(_Sum, Int):
 
 
 class Contributions:
-    """What one program's scatter adds to the additive fields of vertices."""
+    """What one program's scatter adds to the additive fields of vertices, or of edges."""
 
-    def __init__(self, cls: type, fields: dict[str, Field]) -> None:
-        vertex, self._owner = getattr(cls, "Vertex", words.Vertex), cls.__name__
-        marks = {name: getattr(vertex, name, None) for name in fields}
+    def __init__(self, cls: type, kind: str, fields: dict[str, Field]) -> None:
+        owner, self._owner = getattr(cls, kind, getattr(words, kind)), cls.__name__
+        marks = {name: getattr(owner, name, None) for name in fields}
         self.combiners = {
             name: Combiner(mark.sync, _WIDE.get(fields[name].storage, "int64"))
             for name, mark in marks.items()
@@ -54,11 +54,11 @@ class Contributions:
         self._totals: dict[tuple[Any, str], Any] = {}
         self._lines: dict[str, tuple[str, int]] = {}  # where a field is added to first
 
-    def begin(self, vertices: Iterable[Any]) -> None:
+    def begin(self, everybody: Iterable[Any]) -> None:
         """Make the sums among the fields remember."""
         for name, combiner in self.combiners.items():
             kind = _FloatSum if combiner.storage == "float64" else _IntSum
-            for v in vertices if combiner.op == "sum" else ():
+            for v in everybody if combiner.op == "sum" else ():
                 vars(v)[name] = kind(vars(v)[name])
 
     def note(self, v: Any, name: str, value: Any) -> None:
@@ -69,7 +69,7 @@ class Contributions:
         more = value.added if combiner.op == "sum" else value
         self._totals[v, name] = combiner.add(self._totals.get((v, name), combiner.identity), more)
 
-    def end(self, vertices: Iterable[Any]) -> None:
+    def end(self, everybody: Iterable[Any]) -> None:
         """Let all contributions count; raises ExecutionError for a sum that does not fit its field."""
         for (v, name), total in self._totals.items():
             both = self.combiners[name].add(vars(v)[name], total)
@@ -78,10 +78,10 @@ class Contributions:
             except Fault as fault:
                 file, line = self._lines[name]
                 raise ExecutionError(
-                    f"{file}:{line}: {self._owner} failed at vertex {v.id} in superstep "
+                    f"{file}:{line}: {self._owner} failed at vertex {v._named.id} in superstep "
                     f"{v._run.superstep_number}: {fault}\n    {linecache.getline(file, line).strip()}"
                 ) from fault
         for name in self.combiners:
-            for v in vertices:
+            for v in everybody:
                 vars(v)[name] = narrow(self._fields[name].storage, vars(v)[name])
         self._totals.clear()

@@ -103,7 +103,7 @@ def _field(cls: type, name: str, annotation: Any, program: words.VertexProgram) 
         return Field(storage, getattr(cls, name, () if ":" in storage else 0), not hasattr(cls, name))
     shape = tuple(getattr(program, n) if isinstance(n, str) else n for n in said.shape)
     storage = storage_of(said.dtype or float) if shape else storage_of(annotation)
-    return Field(storage, said.init, storage == "id", shape)
+    return Field(storage, said.init, storage == "id" and isinstance(said.init, int), shape)
 
 
 def combiner_of(

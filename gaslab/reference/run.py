@@ -157,7 +157,8 @@ class Run:
         self.program, self.cls = program, cls
         self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
         self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
-        self.contributions = Contributions(cls, self.vertex_fields)
+        self.contributions = Contributions(cls, "Vertex", self.vertex_fields)
+        self.edge_contributions = Contributions(cls, "Edge", self.edge_fields)
         self.computing = translated(cls)
         self.turns, self.done = turns_of(program, cls, self.computing)
         self.turn = self.turns[0]
@@ -171,7 +172,7 @@ class Run:
         self.phase = "init"
         self.writable: Vertex | None = None
         self.given: set[str] = set()
-        self.written: set[str] = set()
+        self.written = set(self.edge_contributions.combiners)
         self.pending: dict[Vertex, int] = {}  # who was signalled, with the smallest priority
         self.messages: dict[Vertex, Any] = {}
         self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
@@ -322,10 +323,12 @@ class Run:
     def scatter(self, active: list[Vertex]) -> None:
         """Scatter over the edges of every active vertex."""
         self.contributions.begin(self.vertices)
+        self.edge_contributions.begin(self.edges)
         for v in active:
             for e, nbr in self.graph.beside(v, self.direction("scatter_edges", v)):
                 self.call("scatter", v, e, nbr)
         self.contributions.end(self.vertices)
+        self.edge_contributions.end(self.edges)
 
     def sent(self, target: Vertex, message: Any) -> None:
         """Know of a signal; for a run that is watched."""

@@ -51,6 +51,11 @@ class Vertex:
 
     clear_cache = post_delta
 
+    @property
+    def _named(self) -> Vertex:
+        """The vertex that a fault names."""
+        return self
+
     def signal(self, message: Any = None, priority: Any = 0) -> None:
         """Make this vertex run in a later superstep; its apply sees *message*, combined."""
         run = self._run
@@ -71,6 +76,12 @@ class Edge:
         source, target = self._run.graph.ends[self._run.graph.edge_numbers[self]]
         return f"<edge {source.id} -> {target.id}: {_shown(self, self._run.edge_fields)}>"
 
+    @property
+    def _named(self) -> Vertex:
+        """The vertex that a fault names."""
+        graph = self._run.graph
+        return graph.ends[graph.edge_numbers[self]][1]
+
     def __setattr__(self, name: str, value: Any) -> None:
         run = self._run
         if name not in run.edge_fields:
@@ -78,6 +89,9 @@ class Edge:
         if run.phase not in ("scatter", "visit"):
             raise ProgramError(f"{run.phase} cannot write the edge field {name!r}; scatter can")
         run.written.add(name)
+        if run.phase == "scatter" and name in run.edge_contributions.combiners:
+            run.edge_contributions.note(self, name, value)
+            return
         run.put(self, name, run.edge_fields[name], value)
 
     def may_write(self, name: str) -> bool:

@@ -93,3 +93,97 @@ class Owed(gl.VertexProgram):
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         v.owed += 1 + nbr.degree
         nbr.signal(v.got % 5 + v.owed)
+
+
+@case(limit=5)
+class Tolls(gl.VertexProgram):
+    """Both ends add to an edge, which gathers and the next scatter read."""
+
+    scatter_edges = gl.ALL
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        purse: float = 1.0
+        beside: float = 0.0
+
+    class Edge(gl.Edge):
+        weight: float
+        cost: int
+        paid: float = gl.field(sync=gl.SUM)
+        low: int = gl.field(init=50, sync=gl.MIN)
+        high: gl.float32 = gl.field(init=-1.0, sync=gl.MAX)
+        least: gl.VertexId = gl.field(init=gl.NOBODY, sync=gl.MIN)
+        used: bool = gl.field(init=False, sync=gl.MAX)
+        times: gl.int16 = gl.field(sync=gl.SUM)
+
+    def init(self, v: Vertex) -> None:
+        v.purse = v.degree * 1.0
+
+    def start(self, v: Vertex) -> bool:
+        return v.degree % 3 == 1
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        return e.paid + e.times + (1.0 if e.used else 0.0)
+
+    def apply(self, v: Vertex, total: float) -> None:
+        v.beside = total
+        v.purse = v.purse / 2
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        e.paid += v.purse if e.forward else -0.5
+        if e.times < 5:
+            e.paid -= e.weight
+            e.times += 2
+            e.low = min(e.low, e.cost - v.degree)
+            nbr.signal()
+        else:
+            e.high = max(e.high, v.purse)
+            e.least = min(e.least, v.id)
+        if v.purse > nbr.purse:
+            e.used = max(e.used, True)
+
+
+@case(limit=4)
+class OneWay(gl.VertexProgram):
+    """Over the out-edges alone, some of them chosen by the vertex, beside a message."""
+
+    class Vertex(gl.Vertex):
+        got: int = 0
+
+    class Edge(gl.Edge):
+        sent: int = gl.field(sync=gl.SUM)
+        most: int = gl.field(init=-9, sync=gl.MAX)
+
+    def scatter_edges(self, v: Vertex) -> int:
+        return gl.OUT if v.degree % 2 else gl.NONE if v.got % 3 else gl.IN
+
+    def apply(self, v: Vertex, message: gl.Sum[int]) -> None:
+        v.got = (v.got + message) % 100
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        edge = e.sent
+        e.sent += v.got + 1
+        e.most = max(e.most, v.got)
+        nbr.signal(1 + edge % 5)
+
+
+@case(limit=4)
+class Inwards(gl.VertexProgram):
+    """Over the in-edges alone."""
+
+    scatter_edges = gl.IN
+
+    class Vertex(gl.Vertex):
+        turn: int = 0
+
+    class Edge(gl.Edge):
+        sent: int = gl.field(sync=gl.SUM)
+
+    def active(self, v: Vertex) -> bool:
+        return (v.degree + self.superstep) % 2 == 0
+
+    def apply(self, v: Vertex) -> None:
+        v.turn += 1
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        e.sent += v.turn * 10 + nbr.turn

@@ -115,7 +115,7 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
         concurrent = ", const int concurrent"
     if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", const int64_t v"
-    texts = [additive.contribute(tree)]
+    texts = [additive.contribute(tree), additive.contribute_edges(tree)]
     for row, place in phases.rows(tree).items():
         head = f"GL_INLINE void gl_push_{row}(gl_context *c, const gl_view *w, const gl_vertex *n"
         head = f"{head}, const int64_t x, {place}{concurrent})"
@@ -138,7 +138,7 @@ def _ranges(tree: Tree) -> list[str]:
         texts.append(phases.aggregate(tree))
     texts += [aggregate.apart(tree, k) for k, a in enumerate(tree.aggregators) if a.apart]
     if "scatter" in tree.functions:
-        texts.append(phases.scatter_push(tree))
+        texts += [phases.scatter_push(tree), additive.settle_edges(tree)]
         if tree.can_pull:
             texts.append(pull.scatter_pull(tree))
     if tree.message is not None:

@@ -1,9 +1,10 @@
-"""Additive fields as C text: what scatter adds to a vertex is kept beside it until scatter is over."""
+"""Additive fields as C text: what scatter adds to a vertex or an edge is kept apart until scatter is over."""
 
 from __future__ import annotations
 
-from gaslab.compiler.emit.names import C_TYPE, combined
-from gaslab.compiler.tree import WIDE, Combiner, Tree
+from gaslab.compiler.emit.names import C_TYPE, combined, constant, edge_name, identity, narrowed, widened
+from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP
+from gaslab.compiler.tree import WIDE, Combiner, Contribute, EdgeField, Stmt, Tree
 
 
 def contribute(tree: Tree) -> str:
@@ -25,3 +26,76 @@ def contribute(tree: Tree) -> str:
             "    gl_touch(w, v);\n}\n"
         )
     return f"\ntypedef struct {{ {' '.join(members)} }} gl_delta;\n{''.join(functions)}"
+
+
+def _combiner(tree: Tree, k: int) -> Combiner:
+    field = tree.edge_fields[k]
+    assert field.sync is not None
+    assert isinstance(field.type, str)
+    return Combiner(field.sync, WIDE[field.type])
+
+
+def contribute_edges(tree: Tree) -> str:
+    """Return ``gl_edge_delta``, what one end of an edge gave for each additive field, and what adds to it."""
+    if not tree.contributed_edges():
+        return ""
+    members, functions = [], []
+    for k in tree.contributed_edges():
+        kind = C_TYPE[_combiner(tree, k).type]
+        members.append(f"{kind} d{k};")
+        functions.append(
+            f"GL_INLINE void gl_contribute_e{k}("
+            f"const gl_view *w, const int64_t e, const _Bool forward, const {kind} value) {{\n"
+            f"    {kind} *place = &((gl_edge_delta *)(forward ? w->delta_forth : w->delta_back))[e].d{k};\n"
+            f"    *place = {combined(_combiner(tree, k), '*place', 'value')};\n}}\n"
+        )
+    return f"\ntypedef struct {{ {' '.join(members)} }} gl_edge_delta;\n{''.join(functions)}"
+
+
+def settle_edges(tree: Tree) -> str:
+    """``gl_join_ends``, ``gl_settle_in`` and ``gl_settle_out``; no two vertices have an edge in one row."""
+    if not tree.contributed_edges():
+        return ""
+    nothing = {
+        k: constant(identity(_combiner(tree, k)), _combiner(tree, k).type) for k in tree.contributed_edges()
+    }
+    join, settle = [], []
+    for k, none in nothing.items():
+        combiner, storage = _combiner(tree, k), tree.edge_fields[k].storage
+        place = f"c->{edge_name(tree, k)}[e]"
+        join.append(
+            f"back->d{k} = {combined(combiner, f'forth->d{k}', f'back->d{k}')}; forth->d{k} = {none};"
+        )
+        both = combined(combiner, widened(storage, place), f"back->d{k}")
+        settle.append(f"{place} = {narrowed(storage, both, contributed_at(tree, k))}; back->d{k} = {none};")
+
+    def over(name: str, row: str, lines: list[str], ends: tuple[str, ...]) -> str:
+        begin, _, slot = ROWS[row]
+        deltas = "".join(
+            f"            gl_edge_delta *{end} = (gl_edge_delta *)w->delta_{end} + e;\n" for end in ends
+        )
+        made = "".join(f"            {line}\n" for line in lines)
+        return (
+            f"\nGL_RANGE({name}) {{\n{VERTEX_LOOP}"
+            f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++) {{\n"
+            f"            const int64_t e = {slot.format(p='p')};\n{deltas}{made}        }}\n"
+            f"{FAULT_CHECK}    }}\n    return 0;\n}}\n"
+        )
+
+    return (
+        over("gl_join_ends", "out", join, ("forth", "back"))
+        + over("gl_settle_in", "in", settle, ("back",))
+        + over("gl_settle_out", "out", settle, ("back",))
+    )
+
+
+def contributed_at(tree: Tree, k: int) -> int:
+    """Return the site of the first contribution to an edge field."""
+    pending: list[Stmt] = list(tree.functions["scatter"].body)
+    while pending:
+        statement = pending.pop(0)
+        if isinstance(statement, Contribute) and statement.target == EdgeField(k, tree.edge_fields[k].type):
+            return statement.site
+        for name in ("body", "otherwise"):
+            pending += getattr(statement, name, ())
+    raise AssertionError(k)

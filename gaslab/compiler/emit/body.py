@@ -200,6 +200,9 @@ class Body(ArrayBody):
 
     def contribute(self, s: t.Contribute) -> None:
         """Add to what the end will get: ``v`` is near when pushed, ``nbr`` when pulled."""
+        if isinstance(s.target, t.EdgeField):
+            self.put(f"gl_contribute_e{s.target.index}(w, e, forward, {self.expr(s.value)});")
+            return
         place = "v" if s.target.role == self.near else "x"
         self.put(f"gl_contribute_{s.target.index}(w, {place}, {self.expr(s.value)});")
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from gaslab.compiler.emit.names import identity
-from gaslab.compiler.interpret import lists, numerics, records
+from gaslab.compiler.interpret import lists, numerics, records, settle
 from gaslab.compiler.interpret.body import namespace
 from gaslab.compiler.interpret.chance import Chance
 from gaslab.compiler.tree import RecordCombiner, Tree, element_of
@@ -49,6 +49,7 @@ class Interpreter:
                 self._phases[f"gl_aggregate_{k}"] = partial(self._aggregate_apart, k)
         if "scatter" in tree.functions:
             self._phases["gl_scatter_push"] = self._scatter_push
+            self._phases |= settle.phases(tree)
             if tree.can_pull:
                 self._phases["gl_scatter_pull"] = self._scatter_pull
         if tree.message is not None:

@@ -137,10 +137,15 @@ class PythonBody(PythonArrays):
         self.put(f"c.signal_id({self.expr(s.to)}, {message}, {priority}, c.{place}, {s.site})")
 
     def contribute(self, s: t.Contribute) -> None:
-        field = self.tree.vertex_fields[s.target.index]
+        on_edge = isinstance(s.target, t.EdgeField)
+        field = (self.tree.edge_fields if on_edge else self.tree.vertex_fields)[s.target.index]
         assert field.sync is not None
         assert isinstance(field.type, str)
         combiner = t.Combiner(field.sync, t.WIDE[field.type])
+        if isinstance(s.target, t.EdgeField):
+            place = f"(c.delta_forth if c.forward else c.delta_back)['d{s.target.index}']"
+            self.put(f"{place}[e] = {both_of(combiner, f'{place}.item(e)', self.expr(s.value))}")
+            return
         place = f"c.delta['d{s.target.index}'], {self.at(s.target.role)}"
         both = both_of(combiner, f"c.given_to({place})", self.expr(s.value))
         self.put(f"c.give({place}, {both})")

@@ -233,7 +233,7 @@ class Assignments(Additive):
             )
         additive = self.additive(target)
         if additive is not None:
-            return self.wrong_contribution(target, self.unit.declared.vertex_fields[additive.index])
+            return self.wrong_contribution(target, self.field_of(additive))
         if role == "nbr" and self.name != "visit":
             return self.name_error(
                 target, f"{owner} is the neighbour, which writes itself; signal it and write in apply"

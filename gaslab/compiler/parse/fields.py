@@ -170,7 +170,7 @@ class _Group:
         shape = self.shape(extra, rank, what, source, at) if extra else ()
         if extra is not None:
             sync = self.sync(extra.sync, rank, storage, what, source, at)
-            default = REQUIRED if storage == "id" else extra.init
+            default = REQUIRED if storage == "id" and type(extra.init) is int else extra.init
             if storage == "bool" and type(default) is int and default == 0:
                 default = False  # what gl.field starts from where nothing is said
         if default is not REQUIRED:
@@ -221,8 +221,8 @@ class _Group:
             raise source.error(at, f"sync of {what} is {mark!r}; write gl.SUM, gl.MIN or gl.MAX")
         if rank:
             raise source.error(at, f"{what} is an array, which cannot be additive; leave out sync=")
-        if self.kind != "Vertex":
-            raise source.error(at, f"{what} has sync=, which is for fields of Vertex; leave it out")
+        if self.kind not in ("Vertex", "Edge"):
+            raise source.error(at, f"{what} has sync=, which is for fields of Vertex and Edge; leave it out")
         kind = STORAGE[storage][0]
         if mark == program.SUM and kind in ("bool", "id"):
             raise source.error(at, f"{what} is {kind}, which has no sum; write sync=gl.MIN or gl.MAX")
