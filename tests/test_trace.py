@@ -129,6 +129,34 @@ def sided(comm: Comm, engine: str) -> list[Any]:
     return [last["vertex"], last["message"], last["changed"]["by"]]
 
 
+class Falling(gl.VertexProgram):
+    """Nothing but apply and scatter: what one rank alone runs without looking between supersteps."""
+
+    class Vertex(gl.Vertex):
+        left: int = 9
+
+    def start(self, v: Vertex) -> bool:
+        return v.degree == 1
+
+    def apply(self, v: Vertex, message: gl.Max[int]) -> None:
+        v.left = v.left - 1 if self.superstep == 0 else min(v.left, message)
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.left < nbr.left:
+            nbr.signal(v.left)
+
+
+def fall(comm: Comm) -> list[tuple[int, Any]]:
+    chain = gl.Graph.from_edges(range(6), range(1, 7), comm=comm)
+    trace = gl.run(Falling(), chain, trace=[4]).trace
+    assert trace is not None
+    return [(row["superstep"], row["message"], row["changed"]) for row in trace]
+
+
+def test_no_superstep_runs_unseen(ranks: Ranks) -> None:
+    assert ranks.run(fall) == [[(4, 8, {"left": (9, 8)})]] * ranks.size
+
+
 def test_both_sides_have_their_own_names(ranks: Ranks) -> None:
     for engine in ("sync", "reference"):
         assert ranks.run(sided, engine) == [[gl.right(1), 1, (None, 1)]] * ranks.size

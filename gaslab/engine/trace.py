@@ -47,7 +47,7 @@ class Watch:
         assert state.message is not None
         assert state.tree.message is not None
         for v, given in self._given.items():
-            given["message"] = _value(state.message[v], state.tree.message.storage)
+            given["message"] = _total(state.tree.message, state.message[v])
 
     def totals(self, combiner: Combiner, ids: np.ndarray, totals: Any) -> None:
         """Note what was gathered for those of them that are among the masters *ids*."""
@@ -91,9 +91,7 @@ def _total(combiner: Combiner, value: Any) -> Any:
 
 
 def _nothing(combiner: Combiner) -> Any:
-    if isinstance(combiner, RecordCombiner):
-        return _parts(combiner, {p.name: np.full(p.shape, identity(p.combiner)) for p in combiner.parts})
-    return [] if combiner.collects else _value(identity(combiner), combiner.storage)
+    return [] if combiner.collects else _total(combiner, identity(combiner))
 
 
 def _parts(combiner: RecordCombiner, values: Mapping[str, Any]) -> Any:
@@ -128,6 +126,10 @@ class Watched(Synchronous):
         super().__init__(*arguments)
         self._ahead = None  # every superstep is looked at
         self.watch = watch
+
+    def run_ahead(self, most: int) -> list[tuple[int, float]]:
+        """Run nothing ahead, where it would not be seen."""
+        return []
 
     def initialise(self) -> None:
         """Run init."""
