@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from gaslab.program import uint8 as uint8
     from gaslab.program import uint16 as uint16
     from gaslab.program import uint32 as uint32
+    from gaslab.program import uint64 as uint64
     from gaslab.programs.bfs import bfs as bfs
     from gaslab.programs.cdlp import cdlp as cdlp
     from gaslab.programs.clustering import clustering as clustering
@@ -127,7 +128,7 @@ _HOME = {
             "Any", "ArgMax", "ArgMin", "BitOr", "Count", "Edge", "List", "Matrix", "Max", "Min", "Phase",
             "Prod", "SortedSet", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at",
             "common", "field", "float32", "float64", "int8", "int16", "int32", "int64", "mex", "mode",
-            "solve_spd", "stop", "uint8", "uint16", "uint32",
+            "solve_spd", "stop", "uint8", "uint16", "uint32", "uint64",
         ],
         "gaslab.program",
     ),

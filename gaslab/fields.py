@@ -30,6 +30,7 @@ int64 = Annotated[int, Storage("int64")]
 int32 = Annotated[int, Storage("int32")]
 int16 = Annotated[int, Storage("int16")]
 int8 = Annotated[int, Storage("int8")]
+uint64 = Annotated[int, Storage("uint64")]  # 0 to 2**63 - 1
 uint32 = Annotated[int, Storage("uint32")]
 uint16 = Annotated[int, Storage("uint16")]
 uint8 = Annotated[int, Storage("uint8")]

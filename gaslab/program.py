@@ -53,6 +53,7 @@ from gaslab.fields import solve_spd as solve_spd
 from gaslab.fields import uint8 as uint8
 from gaslab.fields import uint16 as uint16
 from gaslab.fields import uint32 as uint32
+from gaslab.fields import uint64 as uint64
 from gaslab.lists import List as List
 from gaslab.lists import Ragged as Ragged
 from gaslab.lists import SortedSet as SortedSet

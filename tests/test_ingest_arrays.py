@@ -165,7 +165,7 @@ def test_fingerprints_tell_graphs_apart_and_not_their_order() -> None:
          "an id cannot be written as UTF-8 without NUL: a NUL character in an id"),
         (([1, 2], [3]), UsageError, "target has 1 values, source 2"),
         (([1], [3], {"w": [1, 2]}), UsageError, "w has 2 values, source 1"),
-        (([1], [3], {"w": ["x"]}), UsageError, "column 'w' is <U1: edge fields are numbers or bools"),
+        (([1], [3], {"w": ["x"]}), UsageError, "column 'w' is <U1: fields are numbers or bools"),
         (([1, 1], [3, 3], {"w": [1, np.nan]}), InputError, "column 'w' is not a number (nan) at position 1"),
         (([1], [3], {"w": [[1]]}), UsageError, "column 'w' has 2 dimensions; one is needed"),
         (([1], [3], {"source": [1]}), UsageError, "a column cannot be named 'source'"),

@@ -15,6 +15,7 @@ STORAGE: dict[str, tuple[str, str, int]] = {
     "int32": ("int", "int32_t", 4),
     "int16": ("int", "int16_t", 2),
     "int8": ("int", "int8_t", 1),
+    "uint64": ("int", "uint64_t", 8),  # of values to 2**63 - 1: arithmetic is in int64
     "uint32": ("int", "uint32_t", 4),
     "uint16": ("int", "uint16_t", 2),
     "uint8": ("int", "uint8_t", 1),

@@ -12,7 +12,7 @@ import numpy as np
 from gaslab._kernels import frontier
 from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, dtype_of, identity
+from gaslab.engine.state import RunState, dtype_of, identity, limits_of
 from gaslab.exchange import Exchange
 
 _COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
@@ -66,8 +66,8 @@ class Additive:
         with np.errstate(all="ignore"):
             total = _COMBINE[combiner.op](values[ids].astype(given.dtype), given)
             if values.dtype.kind in "iu" and ids.size:
-                limits = np.iinfo(values.dtype)
-                outside = np.flatnonzero((total < limits.min) | (total > limits.max))
+                least, largest = limits_of(values.dtype)
+                outside = np.flatnonzero((total < least) | (total > largest))
                 if outside.size and self.phases.fault is None:
                     gid = int(self.phases.local.gid[ids[outside[0]]])
                     site = _site(self.state.tree, k)

@@ -13,7 +13,7 @@ from gaslab.compiler.parse.convert import named
 from gaslab.compiler.sides import WRITTEN, conflict
 from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.chance import Starts
-from gaslab.engine.state import dtype_of
+from gaslab.engine.state import dtype_of, limits_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.sides import need_sides
 
@@ -51,9 +51,9 @@ def _parameter(variable: Variable, value: Any, owner: str, graph: Graph) -> Any:
         return float(dtype_of(variable.storage).type(value))
     if int(value) != value:
         raise UsageError(f"{what}: a whole number is needed")
-    limits = np.iinfo(dtype_of(variable.storage))
-    if not limits.min <= value <= limits.max:
-        raise UsageError(f"{what}: outside the range of {variable.storage}, {limits.min} to {limits.max}")
+    least, largest = limits_of(dtype_of(variable.storage))
+    if not least <= value <= largest:
+        raise UsageError(f"{what}: outside the range of {variable.storage}, {least} to {largest}")
     return int(value)
 
 
@@ -160,17 +160,20 @@ def check_ends(trees: Sequence[Tree], directed: bool) -> None:
 def converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:
     """Return *values* in the storage type of *variable*; UsageError where one does not fit."""
     dtype = dtype_of(variable.storage)
+    if values.dtype.kind not in "biuf":
+        raise UsageError(f"{what!r} is {values.dtype}; {variable.name} needs {variable.storage}")
+    if dtype.kind in "iu" and values.dtype.kind in "iu" and values.size:
+        least, largest = limits_of(dtype)
+        if int(values.min()) < least or int(values.max()) > largest:
+            raise UsageError(
+                f"{what!r} has values outside the range of {variable.name}'s {variable.storage}, "
+                f"{least} to {largest}"
+            )
+        return np.ascontiguousarray(values, dtype)
     if values.dtype == dtype:
         return np.ascontiguousarray(values)
-    if values.dtype.kind in "biu" or dtype.kind == "f":
-        if dtype.kind in "iu" and values.size:
-            limits = np.iinfo(dtype)
-            if values.min() < limits.min or values.max() > limits.max:
-                raise UsageError(
-                    f"{what!r} has values outside the range of {variable.name}'s {variable.storage}"
-                )
-        return values.astype(dtype)
-    whole = values.astype(dtype)
-    if not np.array_equal(whole.astype(values.dtype), values):
-        raise UsageError(f"{what!r} has values that are not {variable.storage}, as {variable.name} needs")
-    return whole
+    with np.errstate(invalid="ignore", over="ignore"):
+        made = values.astype(dtype)
+        if dtype.kind != "f" and not np.array_equal(made.astype(values.dtype), values):
+            raise UsageError(f"{what!r} has values that are not {variable.storage}, as {variable.name} needs")
+    return made

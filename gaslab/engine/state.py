@@ -30,6 +30,16 @@ def dtype_of(storage: str) -> np.dtype:
     return np.dtype("int64" if storage == "id" else storage)
 
 
+def limits_of(dtype: np.dtype) -> tuple[int, int]:
+    """Return the least and the largest value that the language stores in an integer dtype.
+
+    >>> limits_of(np.dtype("uint8")), limits_of(np.dtype("uint64")) == (0, 2**63 - 1)
+    ((0, 255), True)
+    """
+    limits = np.iinfo(dtype)
+    return int(limits.min), min(int(limits.max), (1 << 63) - 1)
+
+
 def total_dtype(combiner: Combiner) -> np.dtype:
     """Return the dtype of an accumulator: of one with parts, that of the C struct."""
     if not isinstance(combiner, RecordCombiner):
@@ -55,7 +65,7 @@ def identity(combiner: Combiner, wide: bool = False) -> Any:
         return dtype.type(-np.inf if low else np.inf)
     if dtype.kind == "b":
         return dtype.type(not low)
-    return dtype.type(np.iinfo(dtype).min if low else np.iinfo(dtype).max)
+    return dtype.type(limits_of(dtype)[0 if low else 1])
 
 
 def scalars(values: list[Any]) -> np.ndarray:

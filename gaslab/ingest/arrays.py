@@ -161,10 +161,15 @@ def column_of(name: str, values: Any) -> np.ndarray:
     column = np.asarray(values)
     if column.ndim != 1:
         raise UsageError(f"column {name!r} has {column.ndim} dimensions; one is needed")
-    if column.dtype.kind == "u" and column.size and column.max() > LARGEST:
-        column = column.astype(np.float64)
     if column.dtype.kind not in "biuf":
-        raise UsageError(f"column {name!r} is {column.dtype}: edge fields are numbers or bools")
+        raise UsageError(f"column {name!r} is {column.dtype}: fields are numbers or bools")
+    if column.dtype.kind == "u" and column.size and column.max() > LARGEST:
+        raise UsageError(
+            f"column {name!r} has the value {column.max()}: integers are at most 2**63 - 1; pass the column "
+            "as float64 if its last digits do not matter"
+        )
+    if column.dtype.itemsize > 8 and not np.array_equal(column.astype(np.float64), column, equal_nan=True):
+        raise UsageError(f"column {name!r} is {column.dtype}, with values that float64 does not hold")
     if column.dtype.kind == "f":
         missing = np.flatnonzero(np.isnan(column))
         if missing.size:

@@ -20,7 +20,7 @@ from typing import Any
 from gaslab.chance import WORDS
 
 LIMITS = {
-    f"{sign}int{bits}": ((0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
+    f"{sign}int{bits}": ((0, min(2**bits, 2**63) - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
     for sign in ("", "u")
     for bits in (8, 16, 32, 64)
 }

@@ -117,3 +117,31 @@ class Begun(gl.VertexProgram):
         v.first = v.id
         v.size = v.in_degree - v.out_degree
         v.half = v.size / 2
+
+
+@case()
+class Unsigned(gl.VertexProgram):
+    """uint64 in fields, vectors, totals and messages: an empty total is 2**63 - 1."""
+
+    class Vertex(gl.Vertex):
+        x: gl.uint64 = 5
+        least: gl.uint64 = 0
+        both: gl.Vector = gl.field(shape=2, dtype=gl.uint64, init=7)
+
+    class Edge(gl.Edge):
+        times: gl.uint64 = 3
+
+    @gl.aggregator
+    def largest(self, v: Vertex) -> gl.Max[gl.uint64]:
+        return v.x
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Min[gl.uint64]:
+        return nbr.x * e.times + nbr.degree
+
+    def apply(self, v: Vertex, total: int, message: gl.Sum[gl.uint64]) -> None:
+        v.least = total
+        v.x = total % 1000 + message % 1000 + v.degree
+        v.both[1] = v.both[1] % 100 + v.x // 4 + self.largest // 8
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        nbr.signal(v.x % 1000)

@@ -12,7 +12,7 @@ C_TYPE |= {kind: "gl_list" for kind in STORAGE if is_list(kind)}
 MEMBER = {"float": "f", "int": "i", "bool": "i", "id": "i"}  # of gl_scalar
 ATTRIBUTES = ("id", "degree", "in_degree", "out_degree")  # in gl_view `id` is called gid
 INTEGER_RANGE = {
-    name: (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "i" else (0, (1 << bits) - 1)
+    name: (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "i" else (0, (1 << min(bits, 63)) - 1)
     for name, (kind, _, size) in STORAGE.items()
     if kind == "int" and (bits := 8 * size)
 }
