@@ -95,8 +95,9 @@ def field(
     combine : {SUM, MIN, MAX, PROD, BITOR}
         How a part of an accumulator adds up.
     sync : {SUM, MIN, MAX}, optional
-        Makes a field that is a number additive: ``scatter`` may write ``nbr.x += d``, ``v.x += d`` and of
-        an edge ``e.x += d`` (or ``nbr.x = min(nbr.x, d)``), and what was added counts once scatter is over.
+        Makes a field additive: ``scatter`` may write ``nbr.x += d``, ``v.x += d`` and of an edge ``e.x += d``
+        (or ``nbr.x = min(nbr.x, d)``), and what was added counts once scatter is over. Of an edge it is a
+        number.
 
     Examples
     --------

@@ -161,3 +161,34 @@ def test_what_edges_are_given_has_the_same_bits_everywhere(ranks: Ranks, directe
     for of_rank in told:
         assert of_rank == [told[0][0]] * 2
     assert np.frombuffer(told[0][0]) == pytest.approx(np.sort(fee), abs=1e-12)
+
+
+class TooMuchOfOne(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        small: gl.Vector = gl.field(shape=3, dtype=gl.int8, sync=gl.SUM)
+
+    def start(self, v: Vertex) -> bool:
+        return True
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        nbr.small[v.degree % 2 + 1] += 70
+
+
+class Outside(TooMuchOfOne):
+    def scatter(self, v: TooMuchOfOne.Vertex, e: gl.Edge, nbr: TooMuchOfOne.Vertex) -> None:
+        nbr.small[v.in_degree + 2] += 1
+
+
+def _one_element(comm: Comm, mode: dict[str, str], program: type[gl.VertexProgram]) -> None:
+    more = ([4], [2]) if program is Outside else ([], [])
+    graph = gl.Graph.from_edges([1, 2, 3, *more[0]], [5, 7, 7, *more[1]], strategy="random", comm=comm)
+    gl.run(program(), graph, **mode)
+
+
+@pytest.mark.parametrize("mode", [{}, {"compile": "never"}, {"engine": "reference"}])
+def test_faults_of_elements_name_the_vertex(ranks: Ranks, mode: dict[str, str]) -> None:
+    with pytest.raises(ExecutionError, match="Outside failed at vertex 2 in superstep 0: an index outside"):
+        ranks.run(_one_element, mode, Outside)
+    with pytest.raises(ExecutionError, match="TooMuchOfOne failed at vertex 7 in superstep 0: ") as caught:
+        ranks.run(_one_element, mode, TooMuchOfOne)
+    assert "nbr.small[v.degree % 2 + 1] += 70" in str(caught.value)

@@ -187,11 +187,21 @@ class Stop:
 
 @dataclass(frozen=True)
 class Contribute:
-    """``nbr.x += value`` (or min, max) of an additive field of ``v``, ``nbr`` or ``e``, in scatter only."""
+    """``nbr.x += value`` (or min, max) of an additive field of ``v``, ``nbr`` or ``e``, in scatter only.
 
-    target: VertexField | EdgeField
-    value: Expr
+    A vector or matrix is added to by its elements, then once as a whole, without a value: that notes it.
+    """
+
+    target: VertexField | EdgeField | Element
+    value: Expr | None
     site: int
+
+    @property
+    def place(self) -> VertexField | EdgeField:
+        """The field, of which the target may be an element."""
+        place = self.target.array if isinstance(self.target, Element) else self.target
+        assert isinstance(place, VertexField | EdgeField)
+        return place
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,12 @@ then add the mirrors' records in rank order.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gaslab._kernels import frontier
-from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree
+from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree, VertexField, element_of
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, dtype_of, identity, limits_of
 from gaslab.exchange import Exchange
@@ -25,11 +27,19 @@ class Additive:
     def __init__(self, phases: Phases, state: RunState, exchange: Exchange, role: int) -> None:
         self.phases, self.state, self.exchange, self.role = phases, state, exchange, role
         self._fields = state.tree.contributed()
-        combiners = [self._combiner(k) for k in self._fields]
-        record = np.dtype(
-            [(f"d{k}", dtype_of(c.storage)) for k, c in zip(self._fields, combiners, strict=True)], align=True
-        )
-        self._identity = np.array(tuple(map(identity, combiners)), record)[()]
+        variables = state.tree.vertex_fields
+        members = [
+            (
+                f"d{k}",
+                dtype_of(self._combiner(k).storage),
+                (math.prod(variables[k].shape),) * bool(variables[k].shape),
+            )
+            for k in self._fields
+        ]
+        nothing = np.zeros((), np.dtype(members, align=True))
+        for k in self._fields:
+            nothing[f"d{k}"] = identity(self._combiner(k))
+        self._identity, record = nothing[()], nothing.dtype
         n = phases.local.num_local
         self._delta = np.full(n, self._identity, record)
         self._touched = np.zeros(n, np.uint8)
@@ -40,8 +50,7 @@ class Additive:
     def _combiner(self, k: int) -> Combiner:
         field = self.state.tree.vertex_fields[k]
         assert field.sync is not None
-        assert isinstance(field.type, str)
-        return Combiner(field.sync, WIDE[field.type])
+        return Combiner(field.sync, WIDE[element_of(field.type)])
 
     def settle(self) -> tuple[frozenset[str], np.ndarray]:
         """Let what was given count at the masters; return the fields' names and the masters changed."""
@@ -62,12 +71,13 @@ class Additive:
 
     def _add(self, k: int, ids: np.ndarray) -> None:
         combiner, values = self._combiner(k), self.state.fields[k]
-        given = self._delta[f"d{k}"][ids]
+        given = self._delta[f"d{k}"][ids].reshape(ids.size, *values.shape[1:])
         with np.errstate(all="ignore"):
             total = _COMBINE[combiner.op](values[ids].astype(given.dtype), given)
             if values.dtype.kind in "iu" and ids.size:
                 least, largest = limits_of(values.dtype)
-                outside = np.flatnonzero((total < least) | (total > largest))
+                beyond = (total < least) | (total > largest)
+                outside = np.flatnonzero(beyond.reshape(ids.size, -1).any(axis=1))
                 if outside.size and self.phases.fault is None:
                     gid = int(self.phases.local.gid[ids[outside[0]]])
                     site = _site(self.state.tree, k)
@@ -81,7 +91,11 @@ def _site(tree: Tree, k: int) -> int:
     pending: list[object] = list(tree.functions["scatter"].body)
     while pending:
         statement = pending.pop(0)
-        if isinstance(statement, Contribute) and statement.target.index == k:
+        if (
+            isinstance(statement, Contribute)
+            and isinstance(statement.place, VertexField)
+            and statement.place.index == k
+        ):
             return statement.site
         for name in ("body", "otherwise"):
             pending += getattr(statement, name, ())

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import sys
+import types
 from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from gaslab import program as words
 from gaslab.errors import ExecutionError
 from gaslab.reference.arithmetic import Fault, Float, Int, narrow
+from gaslab.reference.arrays import OUTSIDE, Row
 from gaslab.reference.declared import Combiner, Field
 
+_BOTH = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 _WIDE = {"float32": "float64", "float64": "float64", "bool": "bool", "id": "id"}
 
 
@@ -39,6 +45,36 @@ class _IntSum(_Sum, Int):
     pass
 
 
+class _RowSum(Row):
+    """An array that remembers what ``+=`` added to it, and of which an element may be given something."""
+
+    added: Any = None
+    give: Any = None  # takes (index, element) of an element that is assigned
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        if isinstance(found, np.ndarray) or self.give is None:
+            return found
+        return _FloatSum(found) if isinstance(found, float) else _IntSum(found)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        try:
+            np.asarray(self)[index]
+        except IndexError:
+            raise Fault(OUTSIDE) from None
+        self.give(index, value)
+
+    def __iadd__(self, more: Any) -> Any:  # type: ignore[misc]
+        made = np.asarray(self).view(_RowSum)
+        made.added = more
+        return made
+
+    def __isub__(self, less: Any) -> Any:  # type: ignore[misc]
+        made = np.asarray(self).view(_RowSum)
+        made.added = -less
+        return made
+
+
 class Contributions:
     """What one program's scatter adds to the additive fields of vertices, or of edges."""
 
@@ -57,24 +93,51 @@ class Contributions:
     def begin(self, everybody: Iterable[Any]) -> None:
         """Make the sums among the fields remember."""
         for name, combiner in self.combiners.items():
-            kind = _FloatSum if combiner.storage == "float64" else _IntSum
-            for v in everybody if combiner.op == "sum" else ():
+            kind: Any = _FloatSum if combiner.storage == "float64" else _IntSum
+            for v in everybody if combiner.op == "sum" or self._fields[name].shape else ():
+                if self._fields[name].shape:
+                    vars(v)[name] = vars(v)[name].view(_RowSum)
+                    vars(v)[name].give = functools.partial(self._note_element, v, name)
+                    continue
                 vars(v)[name] = kind(vars(v)[name])
 
     def note(self, v: Any, name: str, value: Any) -> None:
         """Take ``v.name = value`` as a contribution."""
-        user = sys._getframe(2)
-        self._lines.setdefault(name, (user.f_code.co_filename, user.f_lineno))
+        self._note_line(name, sys._getframe(2))
         combiner = self.combiners[name]
         more = value.added if combiner.op == "sum" else value
+        if self._fields[name].shape:
+            total = self._total(v, name)
+            total[...] = _BOTH[combiner.op](total, more)
+            return
         self._totals[v, name] = combiner.add(self._totals.get((v, name), combiner.identity), more)
+
+    def _note_line(self, name: str, user: types.FrameType) -> None:
+        self._lines.setdefault(name, (user.f_code.co_filename, user.f_lineno))
+
+    def _note_element(self, v: Any, name: str, index: Any, value: Any) -> None:
+        """Take ``v.name[index] = value`` as a contribution."""
+        self._note_line(name, sys._getframe(2))
+        combiner, total = self.combiners[name], self._total(v, name)
+        total[index] = _BOTH[combiner.op](total[index], value.added if combiner.op == "sum" else value)
+
+    def _total(self, v: Any, name: str) -> Any:
+        """Return the array of what is added to an array."""
+        combiner = self.combiners[name]
+        dtype = np.dtype(combiner.storage)
+        return self._totals.setdefault((v, name), np.full(self._fields[name].shape, combiner.identity, dtype))
 
     def end(self, everybody: Iterable[Any]) -> None:
         """Let all contributions count; raises ExecutionError for a sum that does not fit its field."""
         for (v, name), total in self._totals.items():
-            both = self.combiners[name].add(vars(v)[name], total)
+            field = self._fields[name]
             try:
-                vars(v)[name] = narrow(self._fields[name].storage, both)
+                if field.shape:
+                    with np.errstate(all="ignore"):
+                        both = _BOTH[self.combiners[name].op](np.asarray(vars(v)[name]), total)
+                    v._run.put(v, name, field, both)
+                else:
+                    vars(v)[name] = narrow(field.storage, self.combiners[name].add(vars(v)[name], total))
             except Fault as fault:
                 file, line = self._lines[name]
                 raise ExecutionError(
@@ -82,6 +145,10 @@ class Contributions:
                     f"{v._run.superstep_number}: {fault}\n    {linecache.getline(file, line).strip()}"
                 ) from fault
         for name in self.combiners:
+            field = self._fields[name]
             for v in everybody:
-                vars(v)[name] = narrow(self._fields[name].storage, vars(v)[name])
+                if field.shape:
+                    v._run.put(v, name, field, np.asarray(vars(v)[name]))
+                else:
+                    vars(v)[name] = narrow(field.storage, vars(v)[name])
         self._totals.clear()

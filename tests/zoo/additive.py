@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gaslab import program as gl
 from tests.zoo.case import case
 
@@ -187,3 +189,65 @@ class Inwards(gl.VertexProgram):
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         e.sent += v.turn * 10 + nbr.turn
+
+
+@case(limit=4)
+class Spread(gl.VertexProgram):
+    """Vectors and a matrix are added to, whole and by elements, at both ends."""
+
+    size: int = 3
+
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape="size", init=1.0, sync=gl.SUM)
+        small: gl.Vector = gl.field(shape=2, dtype=gl.float32, init=0.5, sync=gl.SUM)
+        m: gl.Matrix = gl.field(shape=(2, "size"), dtype=int, sync=gl.SUM)
+        low: gl.Vector = gl.field(shape=3, init=9.0, sync=gl.MIN)
+        high: gl.Vector = gl.field(shape=3, dtype=gl.int32, init=-1, sync=gl.MAX)
+        total: float = 0.0
+        hits: int = gl.field(sync=gl.SUM)
+
+    class Edge(gl.Edge):
+        weight: float
+        cost: int
+
+    def apply(self, v: Vertex) -> None:
+        v.total = np.sum(v.x) + v.m[1, 2]
+        v.x = v.x * 0.5
+        if v.hits > 9:
+            v.m[0, 0] = 1
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        nbr.x += v.x * e.weight + nbr.x
+        nbr.x -= 0.25
+        v.small += np.ones(2) * e.weight
+        v.small[e.cost % 2] -= 0.125
+        nbr.m[v.degree % 2, 1] += e.cost
+        nbr.m += v.m - 1
+        nbr.low = np.minimum(nbr.low, v.x)
+        nbr.low[2] = min(nbr.low[2], e.weight - 3.0)
+        v.high[0] = max(v.high[0], e.cost)
+        v.high = np.maximum(v.high, nbr.m[0] % 7)
+        nbr.hits += 1
+        if v.hits < 20:
+            nbr.signal()
+
+
+@case(limit=4)
+class Counts(gl.VertexProgram):
+    """Targets alone, on all threads: a histogram of the sources' labels."""
+
+    class Vertex(gl.Vertex):
+        label: int = 0
+        seen: gl.Vector = gl.field(shape=4, dtype=int, sync=gl.SUM)
+
+    def init(self, v: Vertex) -> None:
+        v.label = v.degree % 4
+
+    def active(self, v: Vertex) -> bool:
+        return v.label % 2 == self.superstep % 2
+
+    def apply(self, v: Vertex) -> None:
+        v.label = np.argmax(v.seen)
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        nbr.seen[v.label] += 1

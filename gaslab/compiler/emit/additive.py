@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from gaslab.compiler.emit.names import C_TYPE, combined, constant, edge_name, identity, narrowed, widened
 from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP
-from gaslab.compiler.tree import WIDE, Combiner, Contribute, EdgeField, Stmt, Tree
+from gaslab.compiler.tree import WIDE, Combiner, Contribute, EdgeField, Stmt, Tree, element_of
 
 
 def contribute(tree: Tree) -> str:
@@ -16,14 +18,16 @@ def contribute(tree: Tree) -> str:
     for k in indices:
         field = tree.vertex_fields[k]
         assert field.sync is not None
-        assert isinstance(field.type, str)
-        kind = C_TYPE[field.type]
-        both = combined(Combiner(field.sync, WIDE[field.type]), "*place", "value")
-        members.append(f"{kind} d{k};")
+        element = element_of(field.type)
+        kind, array = C_TYPE[element], bool(field.shape)
+        both = combined(Combiner(field.sync, WIDE[element]), "*place", "value")
+        members.append(f"{kind} d{k}{f'[{math.prod(field.shape)}]' * array};")
+        touch = "" if array else "    gl_touch(w, v);\n"  # of an array once, not by its elements
         functions.append(
-            f"GL_INLINE void gl_contribute_{k}(const gl_view *w, const int64_t v, const {kind} value) {{\n"
-            f"    {kind} *place = &((gl_delta *)w->delta)[v].d{k};\n    *place = {both};\n"
-            "    gl_touch(w, v);\n}\n"
+            f"GL_INLINE void gl_contribute_{k}("
+            f"const gl_view *w, const int64_t v{', const int64_t i' * array}, const {kind} value) {{\n"
+            f"    {kind} *place = &((gl_delta *)w->delta)[v].d{k}{'[i]' * array};\n    *place = {both};\n"
+            f"{touch}}}\n"
         )
     return f"\ntypedef struct {{ {' '.join(members)} }} gl_delta;\n{''.join(functions)}"
 

@@ -200,11 +200,17 @@ class Body(ArrayBody):
 
     def contribute(self, s: t.Contribute) -> None:
         """Add to what the end will get: ``v`` is near when pushed, ``nbr`` when pulled."""
-        if isinstance(s.target, t.EdgeField):
-            self.put(f"gl_contribute_e{s.target.index}(w, e, forward, {self.expr(s.value)});")
+        field = s.place
+        if isinstance(field, t.EdgeField):
+            assert s.value is not None
+            self.put(f"gl_contribute_e{field.index}(w, e, forward, {self.expr(s.value)});")
             return
-        place = "v" if s.target.role == self.near else "x"
-        self.put(f"gl_contribute_{s.target.index}(w, {place}, {self.expr(s.value)});")
+        place = "v" if field.role == self.near else "x"
+        if s.value is None:
+            self.put(f"gl_touch(w, {place});")
+            return
+        index = f"{self.expr(s.target.index)}, " if isinstance(s.target, t.Element) else ""
+        self.put(f"gl_contribute_{field.index}(w, {place}, {index}{self.expr(s.value)});")
 
     def for_range(self, s: t.ForRange) -> None:
         self.loops += 1

@@ -365,12 +365,15 @@ class _Block:
         self.signalled[x] = 1
         self.signal_blocks[x >> SIGNAL_BLOCK] = 1
 
-    def given_to(self, values: Any, x: int) -> Any:
-        """Return what a vertex was given so far."""
-        return values.item(x)
+    def given_to(self, values: Any, *at: int) -> Any:
+        """Return what a vertex, or an element of its array, was given so far."""
+        return values.item(*at)
 
-    def give(self, values: Any, x: int, value: Any) -> None:
-        values[x] = value
+    def give(self, values: Any, value: Any, *at: int) -> None:
+        values[at] = value
+        self.touch(at[0])
+
+    def touch(self, x: int) -> None:
         self.touched[x] = 1
         self.touched_blocks[x >> SIGNAL_BLOCK] = 1
 

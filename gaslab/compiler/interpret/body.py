@@ -137,18 +137,25 @@ class PythonBody(PythonArrays):
         self.put(f"c.signal_id({self.expr(s.to)}, {message}, {priority}, c.{place}, {s.site})")
 
     def contribute(self, s: t.Contribute) -> None:
-        on_edge = isinstance(s.target, t.EdgeField)
-        field = (self.tree.edge_fields if on_edge else self.tree.vertex_fields)[s.target.index]
+        place = s.place
+        on_edge = isinstance(place, t.EdgeField)
+        field = (self.tree.edge_fields if on_edge else self.tree.vertex_fields)[place.index]
         assert field.sync is not None
-        assert isinstance(field.type, str)
-        combiner = t.Combiner(field.sync, t.WIDE[field.type])
-        if isinstance(s.target, t.EdgeField):
-            place = f"(c.delta_forth if c.forward else c.delta_back)['d{s.target.index}']"
-            self.put(f"{place}[e] = {both_of(combiner, f'{place}.item(e)', self.expr(s.value))}")
+        combiner = t.Combiner(field.sync, t.WIDE[t.element_of(field.type)])
+        if isinstance(place, t.EdgeField):
+            assert s.value is not None
+            delta = f"(c.delta_forth if c.forward else c.delta_back)['d{place.index}']"
+            self.put(f"{delta}[e] = {both_of(combiner, f'{delta}.item(e)', self.expr(s.value))}")
             return
-        place = f"c.delta['d{s.target.index}'], {self.at(s.target.role)}"
-        both = both_of(combiner, f"c.given_to({place})", self.expr(s.value))
-        self.put(f"c.give({place}, {both})")
+        at = self.at(place.role)
+        if s.value is None:
+            self.put(f"c.touch({at})")
+            return
+        if isinstance(s.target, t.Element):
+            self.put(f"at = {at}, {self.position(s.target.index)}")
+            at = "*at"
+        both = both_of(combiner, f"c.given_to(c.delta['d{place.index}'], {at})", self.expr(s.value))
+        self.put(f"c.give(c.delta['d{place.index}'], {both}, {at})")
 
     def assign(self, s: t.Assign) -> None:
         target, value = s.target, self.expr(s.value)

@@ -219,8 +219,8 @@ class _Group:
             return None
         if mark not in (program.SUM, program.MIN, program.MAX):
             raise source.error(at, f"sync of {what} is {mark!r}; write gl.SUM, gl.MIN or gl.MAX")
-        if rank:
-            raise source.error(at, f"{what} is an array, which cannot be additive; leave out sync=")
+        if rank and self.kind == "Edge":
+            raise source.error(at, f"{what} is an array, which cannot be additive on edges; leave out sync=")
         if self.kind not in ("Vertex", "Edge"):
             raise source.error(at, f"{what} has sync=, which is for fields of Vertex and Edge; leave it out")
         kind = STORAGE[storage][0]
