@@ -87,3 +87,10 @@ def warn_user(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "gaslab":
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_unfinished(program: str, supersteps: int) -> None:
+    """Warn that a program came to the limit before its own end."""
+    warn_user(
+        f"{program} was not done after {supersteps} supersteps; raise max_iterations", ConvergenceWarning
+    )

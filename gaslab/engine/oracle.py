@@ -23,6 +23,7 @@ from gaslab.engine.lists import GivenLists
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.start import Start, bind_start, told_messages
 from gaslab.engine.state import dtype_of
+from gaslab.errors import warn_unfinished
 from gaslab.reference.run import ReferenceResult, run_reference
 from gaslab.result import OUTSIDE, Result
 from gaslab.tables import objects
@@ -102,9 +103,12 @@ def run_on_graph(
                 for name, values in begins.items()
             },
             chosen,
+            written,
         )
 
     answer = comm.on_root(run)
+    if not answer.converged and comm.rank == 0:
+        warn_unfinished(tree.name, answer.iterations)
     position = {vertex: k for k, vertex in enumerate(ids)}
     vertices = {}
     for v in tree.vertex_fields:

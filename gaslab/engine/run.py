@@ -25,7 +25,7 @@ from gaslab.engine.metrics import run_metrics
 from gaslab.engine.sequence import Sequence
 from gaslab.engine.start import Start, bind_start
 from gaslab.engine.trace import Watch
-from gaslab.errors import ConvergenceWarning, UsageError, nearest, warn_user
+from gaslab.errors import UsageError, nearest, warn_unfinished
 from gaslab.program import VertexProgram
 from gaslab.result import Result
 from gaslab.trace import collect
@@ -148,10 +148,7 @@ def run(
     computed = time.perf_counter()
     bytes_sent = comm.bytes_sent - bytes_before
     if not converged and comm.rank == 0:
-        warn_user(
-            f"{tree.name} was not done after {state.superstep} supersteps; raise max_iterations",
-            ConvergenceWarning,
-        )
+        warn_unfinished(tree.name, state.superstep)
     metrics = run_metrics(
         program, graph, engine, seed, threads, state.superstep, converged, state.updates,
         bytes_sent, {"build": built - began, "compute": computed - built},

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import os
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,6 +76,7 @@ def run_reference(
     start: Sequence[Any] | Mapping[Any, Any] | None = None,
     vertex_columns: Mapping[str, Mapping[Any, Any]] | None = None,
     trace: Sequence[Any] | None = None,
+    written: Collection[str] = (),
 ) -> ReferenceResult:
     """Run *program* on one graph, vertex by vertex, in plain Python.
 
@@ -103,6 +104,8 @@ def run_reference(
         As *init*, but ``init`` may overwrite them: field name -> {vertex id: value}.
     trace
         The ids of vertices of which every call is written down.
+    written
+        Edge fields to tell of even where nothing wrote them.
 
     Raises
     ------
@@ -124,7 +127,7 @@ def run_reference(
     run.start = start
     run.initialise(init or {}, vertex_columns or {})
     converged = run.supersteps(max_iterations)
-    written = {name: [getattr(e, name) for e in run.edges] for name in sorted(run.written)}
+    written = {name: [getattr(e, name) for e in run.edges] for name in sorted({*run.written, *written})}
     return ReferenceResult(
         {name: {v.id: _plain(getattr(v, name)) for v in run.vertices} for name in run.vertex_fields},
         {name: [_plain(value) for value in values] for name, values in written.items()},
