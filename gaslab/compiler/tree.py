@@ -362,6 +362,19 @@ class Tree:
         return gather is not None and any(isinstance(s, Stop) for s in _statements(gather.body))
 
     @property
+    def settled_by(self) -> tuple[bool, ...]:
+        """The values, of each part, that further edges cannot change; none where every edge counts.
+
+        It is the first True of an ``Any`` and the first False of an ``All``.
+        """
+        parts = self.gather.parts if isinstance(self.gather, RecordCombiner) else ()
+        combiners = [part.combiner for part in parts] or ([self.gather] if self.gather is not None else [])
+        others = any(c.type != "bool" or c.op not in ("min", "max") for c in combiners)
+        if others or any(p.shape for p in parts):
+            return ()
+        return tuple(c.op == "max" for c in combiners)
+
+    @property
     def by_signal(self) -> bool:
         """Whether signals decide who runs."""
         return "active" not in self.functions and ("scatter" in self.functions or bool(self.signals()))

@@ -194,3 +194,67 @@ class Singles(gl.VertexProgram):
     def apply(self, v: Vertex, total: float) -> None:
         v.total = total
         v.heat += self.rate * total
+
+
+@case(limit=4)
+class Settled(gl.VertexProgram):
+    """A total that is settled by its parts, which further edges cannot change."""
+
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        some: bool = False
+        every: bool = True
+        heat: int = 0
+
+    class Edge(gl.Edge):
+        cost: int
+
+    class Total(gl.Accumulator):
+        any_dear: gl.Any[bool]
+        all_near: gl.All[bool]
+        forth: gl.Max[bool]
+
+    def init(self, v: Vertex) -> None:
+        v.heat = v.degree
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
+        if nbr.heat % 3 == 0:
+            return self.Total(any_dear=e.cost > 0, all_near=nbr.heat < v.heat)
+        return self.Total(all_near=e.cost < 2, forth=e.forward)
+
+    def apply(self, v: Vertex, total: Total) -> None:
+        v.some = total.any_dear
+        v.every = total.all_near
+        v.heat = (v.heat * 2 + total.any_dear + 3 * total.forth) % 17
+
+
+@case(limit=4)
+class Enough(gl.VertexProgram):
+    """An accumulator whose parts cannot be beaten stops by the program's word."""
+
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        low: int = 5
+        marks: int = 0
+        whose: gl.VertexId
+        near: bool = False
+
+    class Total(gl.Accumulator):
+        low: gl.Min[int]
+        marks: gl.BitOr[int]
+        first: gl.ArgMin[int, gl.VertexId]
+        near: gl.Any[bool]
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
+        if nbr.low == 0:
+            gl.stop()
+            return self.Total(low=-1, marks=7, first=(-1, v.id), near=True)
+        return self.Total(low=nbr.low, marks=nbr.degree & 6, first=(nbr.low, v.id), near=nbr.low < 4)
+
+    def apply(self, v: Vertex, total: Total) -> None:
+        v.low = 0 if total.low < 0 else (v.degree + total.low % 9) % 3
+        v.marks = 7 if total.low < 0 else total.marks
+        v.near = total.near
+        v.whose = total.first[1]

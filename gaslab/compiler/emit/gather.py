@@ -6,6 +6,7 @@ from gaslab.compiler.emit import lists
 from gaslab.compiler.emit.lookahead import look_ahead
 from gaslab.compiler.emit.names import C_TYPE, combined, constant, field_name, identity, narrowed
 from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load
+from gaslab.compiler.emit.records import part_name
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
@@ -32,7 +33,11 @@ def gather_row(tree: Tree) -> str:
     loops = []
     way = " & w->gather_way[v]" if "gather_edges" in tree.functions else ""
     more = " && !c->stopped" if tree.stops else ""
-    if combiner.type == "bool" and combiner.op != "sum":  # the first True of a Max decides, False of a Min
+    if isinstance(combiner, RecordCombiner) and tree.settled_by:
+        kept = [f"t->{part_name(k, part)}" for k, part in enumerate(combiner.parts)]
+        final = [place if best else f"!{place}" for place, best in zip(kept, tree.settled_by, strict=True)]
+        more += f" && !({' && '.join(final)})"
+    elif tree.settled_by:  # the first True of a Max decides, False of a Min
         more += " && !a0" if combiner.op == "max" else " && a0"
     names = tree.reads("gather", "nbr")
     for mask, (begin, neighbor, slot) in (("GL_IN", ROWS["in"]), ("GL_OUT", ROWS["out"])):

@@ -30,6 +30,7 @@ class Interpreter:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._namespace = namespace(tree)
+        self._settled = tree.settled_by
         self._phases: dict[str, Callable[..., None]] = {}
         for name in ("init", "init_message", "start", "active", "gather_edges", "scatter_edges"):
             if name in tree.functions:
@@ -214,13 +215,14 @@ class Interpreter:
     def _record_row(self, c: _Block, n: list[Any], v: int, combiner: RecordCombiner) -> Any:
         """Return a vertex's accumulator with parts."""
         total, do = records.empty(combiner), self._namespace["do_gather"]
-        c.stopped = False
+        c.stopped, settled = False, self._settled
         chosen = c.gather_way.item(v) if "gather_edges" in self.tree.functions else IN | OUT
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
             c.forward = bit == OUT
             for x, e in row(v) if c.gather_edges & bit & chosen and not c.stopped else ():
                 do(c, n, v, x, e, total)
-                if c.stopped:
+                if c.stopped or (settled and tuple(total) == settled):
+                    c.stopped = True
                     break
         records.complete(combiner, total)
         return total
@@ -246,7 +248,8 @@ class Interpreter:
                 for k, (x, e) in enumerate(edges):
                     way = k % ways if k < whole else 0
                     sums[way] = combine(sums[way], do(c, n, v, x, e))
-                    if c.stopped:
+                    if c.stopped or (self._settled and (sums[0],) == self._settled):
+                        c.stopped = True
                         break
         total = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3])) if ways == 4 else sums[0]
         return self._namespace["narrow_total"](total)

@@ -12,6 +12,7 @@ from gaslab.compiler.parse.signals import signal
 from gaslab.compiler.tree import (
     CHOICES,
     PAIR,
+    PAYLOAD,
     RECORD,
     Assign,
     Break,
@@ -21,6 +22,7 @@ from gaslab.compiler.tree import (
     ForRange,
     If,
     Local,
+    RecordCombiner,
     Return,
     Stmt,
     Stop,
@@ -111,8 +113,13 @@ class Statements(Assignments):
         self.no_keywords(node, "gl.stop")
         self.count(node, "gl.stop", 0, 0)
         combiner = self.unit.declared.gather
-        if combiner is not None and combiner.op not in ("min", "max", "bitor", *CHOICES):
-            raise self.error(node, "every edge counts in a sum; gl.stop() is for gl.Min and gl.Max")
+        combiners = {"": combiner} if combiner is not None else {}
+        if isinstance(combiner, RecordCombiner) and not combiner.is_pair:
+            combiners = {f" like part {part.name!r}": part.combiner for part in combiner.parts}
+        for part, one in combiners.items():
+            if one.op not in ("min", "max", "bitor", PAYLOAD, *CHOICES):
+                text = f"every edge counts in a sum{part}; gl.stop() is for gl.Min and gl.Max"
+                raise self.error(node, text)
         return Stop(self.site(node))
 
     def do_Return(self, node: ast.Return) -> list[Stmt]:

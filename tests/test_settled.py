@@ -1,0 +1,64 @@
+"""A gather leaves its edges as soon as none can change the total: what comes later is not looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import gaslab as gl
+
+MODES: list[dict[str, Any]] = [{}, {"compile": "never"}]
+
+
+class Seen(gl.VertexProgram):
+    """The neighbours from 10 on would end the run."""
+
+    class Vertex(gl.Vertex):
+        one: int = 0
+        found: bool = False
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Any[bool]:
+        return 1 // nbr.one == 1
+
+    def apply(self, v: Vertex, total: bool) -> None:
+        v.found = total
+
+
+class Unseen(Seen):
+    def gather(self, v: Seen.Vertex, e: gl.Edge, nbr: Seen.Vertex) -> gl.All[bool]:
+        return 1 // nbr.one == 2
+
+
+class Both(Seen):
+    class Total(gl.Accumulator):
+        some: gl.Any[bool]
+        every: gl.All[bool]
+
+    def gather(self, v: Seen.Vertex, e: gl.Edge, nbr: Seen.Vertex) -> Total:
+        return self.Total(some=1 // nbr.one == 1, every=1 // nbr.one == 2)
+
+    def apply(self, v: Seen.Vertex, total: Total) -> None:
+        v.found = total.some and not total.every
+
+
+class Half(Both):
+    """One of its parts is never settled, so all edges count."""
+
+    def gather(self, v: Seen.Vertex, e: gl.Edge, nbr: Seen.Vertex) -> Both.Total:
+        return self.Total(some=1 // nbr.one == 1, every=1 // nbr.one == 1)
+
+
+def run(program: gl.VertexProgram, mode: dict[str, Any]) -> Any:
+    graph = gl.Graph.from_edges(range(1, 101), [0] * 100)
+    ones = {"one": {k: int(k < 10) for k in range(101)}}
+    return gl.run(program, graph, max_iterations=1, init=ones, **mode).vertices["found"][0]
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted"])
+def test_a_settled_total_ends_the_gather(mode: dict[str, Any]) -> None:
+    assert run(Seen(), mode)
+    assert not run(Unseen(), mode)
+    assert run(Both(), mode)
+    with pytest.raises(gl.ExecutionError, match="failed at vertex 0 in superstep 0: integer division"):
+        run(Half(), mode)
