@@ -221,6 +221,18 @@ class Closest(gl.VertexProgram):
     def all(self, v: Vertex) -> Total:
         return self.Total(best=(v.degree, v.cost))
 
+    class Moments(gl.Accumulator):
+        n: int = 0
+        mean: float = 0.0
+
+    def merge(self, a: Moments, b: Moments) -> Moments:
+        n = a.n + b.n
+        return a if n == 0 else self.Moments(n=n, mean=(a.n * a.mean + b.n * b.mean) / n)
+
+    @gl.aggregator
+    def costs(self, v: Vertex) -> Moments:
+        return self.Moments(n=1, mean=v.cost)
+
     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.ArgMin[float, gl.VertexId]:
         return nbr.cost, nbr.id
 
@@ -229,7 +241,7 @@ class Closest(gl.VertexProgram):
         v.cost, v.near = total
         v.rank, cost = self.all.best
         if who == v.id and self.hub[0] > 2:
-            v.cost = total[0] + cost + best
+            v.cost = total[0] + cost + best + self.costs.mean
 
 
 programs = [PageRank(damping=0.9), ShortestPaths(source="a"), ShortestPaths(source=7), Components()]

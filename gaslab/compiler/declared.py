@@ -102,11 +102,13 @@ class Combiner:
     """A commutative, associative operation on one storage type: ``sum prod min max bitor``.
 
     ``list`` and ``set`` collect values of that type; only a gather has these. Of two parts ``argmin`` and
-    ``argmax`` are the key's, ``payload`` that of the part behind it.
+    ``argmax`` are the key's, ``payload`` that of the part behind it. ``own`` is the program's merge, of a
+    part that starts from `start`.
     """
 
     op: str
     storage: str
+    start: float | int | bool = 0
 
     @property
     def type(self) -> str:
@@ -150,17 +152,24 @@ RECORD = "record"  # the type of an accumulator with parts
 PAIR = "pair"  # of a key with its payload
 CHOICES = ("argmin", "argmax")  # of a key; the part behind it is its payload
 PAYLOAD = "payload"
+OWN = "own"
 
 
 @dataclass(frozen=True)
 class RecordCombiner(Combiner):
-    """An accumulator with parts, each combined by itself; or a pair, whose `op` is ``argmin`` or ``argmax``.
+    """An accumulator with parts, each combined by itself, or all by the program's merge: its `op` is ``own``.
 
-    A pair within an accumulator is two parts, of which the first, the key, has the pair's name.
+    Or a pair, whose `op` is ``argmin`` or ``argmax``. A pair within an accumulator is two parts, of which the
+    first, the key, has the pair's name.
     """
 
     name: str = ""
     parts: tuple[Part, ...] = ()
+
+    @property
+    def own(self) -> bool:
+        """Whether the program's merge combines it."""
+        return self.op == OWN
 
     @property
     def is_pair(self) -> bool:

@@ -83,8 +83,9 @@ class PartOf:
     """A part of a record.
 
     The record is ``"total"`` or ``"message"``, which apply is given, ``"into"``, to which gather contributes,
-    ``"sent"``, a message on its way, ``"self 2"``, the value of aggregator 2, or ``"into 2"``, to which that
-    aggregator's method contributes.
+    ``"sent"``, a message on its way, ``"self 2"``, the value of aggregator 2, ``"into 2"``, to which that
+    aggregator's method contributes; of the program's merge ``"a"`` and ``"b"``, which it takes, and
+    ``"made"``, which it gives or will take.
     """
 
     record: str

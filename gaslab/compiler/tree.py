@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from gaslab.compiler.declared import CHOICES as CHOICES
 from gaslab.compiler.declared import LIST_KINDS as LIST_KINDS
+from gaslab.compiler.declared import OWN as OWN
 from gaslab.compiler.declared import PAIR as PAIR
 from gaslab.compiler.declared import PAYLOAD as PAYLOAD
 from gaslab.compiler.declared import RECORD as RECORD
@@ -64,9 +65,9 @@ from gaslab.compiler.expressions import nodes as nodes
 
 @dataclass(frozen=True)
 class Assign:
-    """target: Local, VertexField (role ``v``), EdgeField or an Element; value has the target's type."""
+    """target: Local, VertexField (role ``v``), EdgeField, PartOf or Element; value has the target's type."""
 
-    target: Local | VertexField | EdgeField | Element
+    target: Local | VertexField | EdgeField | PartOf | Element
     value: Expr
     site: int
 
@@ -124,6 +125,15 @@ class AddPair:
     target: PartOf
     key: Expr
     payload: Expr
+    site: int
+
+
+@dataclass(frozen=True)
+class Merge:
+    """The record *into* becomes the program's merge of it and of ``"made"``, which *body* fills."""
+
+    into: str
+    body: tuple[Stmt, ...]
     site: int
 
 
@@ -213,8 +223,8 @@ class Post:
 
 
 Stmt = (
-    Assign | If | While | ForRange | Each | AddPart | AddPair | Solve | Break | Continue | Return | Signal
-    | Stop | Contribute | Post
+    Assign | If | While | ForRange | Each | AddPart | AddPair | Merge | Solve | Break | Continue | Return
+    | Signal | Stop | Contribute | Post
 )  # fmt: skip
 
 
@@ -291,7 +301,14 @@ class Tree:
     sites: tuple[Site, ...] = field(default=())
     phase: int = 0  # the place of this phase in a program of several
     supersteps: int | None = None  # of this phase, at most, each time it is its turn
+    merge: Function | None = None  # of the records "a" and "b", into "made"
     rng: str = "counter"  # or "stream": one Philox block seeds a small generator per call
+
+    @property
+    def own(self) -> RecordCombiner | None:
+        """The accumulator that the program's merge is of."""
+        combiners = (self.gather, self.message, *(a.combiner for a in self.aggregators))
+        return next((c for c in combiners if isinstance(c, RecordCombiner) and c.own), None)
 
     def slot(self, k: int) -> int:
         """Return the place of aggregator *k* among the eight-byte scalars of all."""
@@ -303,6 +320,8 @@ class Tree:
         combiner = self.aggregators[int(k)].combiner if k else self.gather
         if name in ("message", "sent"):
             combiner = self.message
+        if name in ("a", "b", "made"):
+            combiner = self.own
         assert isinstance(combiner, RecordCombiner)
         return combiner, sum(p.slots for p in combiner.parts[: place.index]) + self.slot(
             int(k)
@@ -386,7 +405,7 @@ class Tree:
     @property
     def sends_to_itself(self) -> bool:
         """Whether apply sends a message to its own vertex, or to one that it names."""
-        return any(signal.message is not None for signal in self.signals("apply"))
+        return any(signal.sends for signal in self.signals("apply"))
 
     @property
     def by_priority(self) -> bool:

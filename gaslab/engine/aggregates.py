@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.compiler.tree import CHOICES, PAYLOAD, Combiner, RecordCombiner, Tree
+from gaslab.compiler.tree import CHOICES, OWN, PAYLOAD, Combiner, RecordCombiner, Tree
 from gaslab.engine.state import RunState, identities
 from gaslab.engine.stopping import Progress
 from gaslab.errors import ProgramError
@@ -34,6 +34,8 @@ class Aggregates:
         self._columns = [columns for k in range(len(self._combiners)) for columns in self._columns_of(k)]
         self._identities = identities(tree)[: self._slots(len(self._combiners)).start]
         self._partials: list[np.ndarray] = []
+        # What the program's merge makes of (aggregator, a first row, rows); set by `Phases`.
+        self.merge: Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 
     def __len__(self) -> int:
         return len(self._combiners)
@@ -117,8 +119,8 @@ class Aggregates:
         """Combine the rows of *table* (int64 [rows, scalars]), in order."""
         result = np.empty_like(self._identities)
         for k, (place, combiner) in enumerate(self._columns):
-            if combiner.op == PAYLOAD:
-                continue  # chosen with its key
+            if combiner.op in (PAYLOAD, OWN):
+                continue  # chosen with its key; merged below
             if combiner.op in CHOICES:
                 first = _first(table, place.start, self._columns[k : k + 2])
                 result[place.start : place.start + 2] = table[first, place.start : place.start + 2]
@@ -127,6 +129,10 @@ class Aggregates:
             column = column[:, 0] if column.shape[1] == 1 else column
             with np.errstate(all="ignore"):
                 result[place].view(column.dtype)[:] = _COMBINE[combiner.op].reduce(column, axis=0)
+        for k, own in enumerate(self._combiners):
+            if own.op == OWN:
+                place = self._slots(k)
+                result[place] = self.merge(k, self._identities[place], table[:, place])
         return result
 
     def values(self, row: np.ndarray) -> list[Any]:
@@ -182,7 +188,8 @@ def checked_parts(value: Any, combiner: RecordCombiner, name: str) -> list[Any]:
             pair = given.get(part.name)
             pair = pair if isinstance(pair, tuple) and len(pair) == 2 else (None, None)
             given[part.name], given[f"{part.name}.{PAYLOAD}"] = pair
-        said = np.asarray(given.get(part.name))
+        nothing = np.full(part.shape, part.combiner.start) if part.combiner.op == OWN else None
+        said = np.asarray(given.get(part.name, nothing))
         fits = {"float": "iuf", "int": "iu", "bool": "b"}.get(part.combiner.type, "")
         if said.shape != part.shape or said.dtype.kind not in fits:
             shape = f" of shape {part.shape}" if part.shape else ""

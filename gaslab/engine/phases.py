@@ -33,6 +33,7 @@ class Phases:
         self._compiled = compiled
         self.library = compiled.library
         self.aggregates = Aggregates(self.tree, graph)
+        self.aggregates.merge = self._merged
         self._scratch = Scratch(self.tree, view, graph, threads)
         view.scratch = self._scratch.table
 
@@ -90,12 +91,22 @@ class Phases:
         if fault is not None:
             self.failed(fault, self.view.superstep)
 
+    def _merged(self, k: int, first: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return what the program's merge makes of rows of aggregator *k*, in their order."""
+        total: np.ndarray = first.copy()
+        if self.fault is None:
+            self.view.incoming = np.ascontiguousarray(rows)
+            blocks = np.array([0, len(rows)], np.int64)
+            self._call(self.view, f"gl_merge_{k}", blocks, None, total[None, :], 1)
+        return total
+
     # ---- faults ------------------------------------------------------------------------------------
 
     def failed(self, fault: tuple[int, int, int], superstep: int) -> None:
         """Remember a fault (its code, the local vertex and the site) until all ranks agree."""
         code, vertex, site = fault
-        self.fault = (code, int(self.view.gid[vertex]), site, superstep)
+        gids = self.view.gid  # none where a merge failed on a rank without vertices
+        self.fault = (code, int(gids[vertex]) if gids.size else 0, site, superstep)
 
     def agree(self, numbers: np.ndarray) -> np.ndarray:
         """Return every rank's *numbers* (int64, one length), one row a rank (collective).

@@ -12,7 +12,7 @@ import numpy as np
 from gaslab._kernels import buckets, frontier, sweep
 from gaslab.chance import Draw
 from gaslab.compiler.emit.names import by_source
-from gaslab.compiler.tree import PAYLOAD, WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
+from gaslab.compiler.tree import OWN, PAYLOAD, WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
 from gaslab.engine.chance import Starts
 from gaslab.program import ALL
 from gaslab.ragged import Rows
@@ -56,6 +56,8 @@ def identity(combiner: Combiner, wide: bool = False) -> Any:
             row[part.name] = identity(part.combiner)
         return row[()]
     dtype = dtype_of(WIDE[combiner.type] if wide else combiner.storage)
+    if combiner.op == OWN:
+        return dtype.type(combiner.start)
     if combiner.op == PAYLOAD and combiner.type == "id":
         return dtype.type(np.iinfo(dtype).max)  # gl.NOBODY
     if combiner.op in ("sum", "bitor", "prod", PAYLOAD):

@@ -13,6 +13,7 @@ from gaslab.annotations import annotations_of
 from gaslab.errors import ProgramError
 from gaslab.nobody import Nobody
 from gaslab.reference.arithmetic import LIMITS, narrow, number, translate
+from gaslab.reference.merges import OwnCombiner
 from gaslab.reference.records import PairCombiner, RecordCombiner
 
 _STORAGE = {float: "float64", int: "int64", bool: "bool"}
@@ -110,13 +111,11 @@ def combiner_of(
     function: types.FunctionType, name: str, owner: type, program: words.VertexProgram | None = None
 ) -> Any:
     """Return the combiner in the annotation of a parameter, or of ``"return"``."""
-    annotation = inspect.get_annotations(function).get(name)
-    if isinstance(annotation, str):
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        enclosing = {free: cell.cell_contents for free, cell in cells}
-        annotation = eval(annotation, {**function.__globals__, **enclosing}, dict(vars(owner)))
+    annotation = _meant(function, name, owner)
     if isinstance(annotation, type) and issubclass(annotation, words.Accumulator):
         assert program is not None
+        if merged(owner) is annotation:
+            return OwnCombiner(fields_of(annotation, words.Accumulator, program))
         return RecordCombiner(
             {
                 name: _part(annotation, name, one, program)
@@ -132,6 +131,24 @@ def combiner_of(
             return Combiner(mark.op, storage_of(annotation))
     place = "its result" if name == "return" else f"the parameter {name!r}"
     raise ProgramError(f"{function.__qualname__} needs gl.Sum[...], gl.Min[...] or gl.Max[...] on {place}")
+
+
+def _meant(function: types.FunctionType, name: str, owner: type) -> Any:
+    """Return what the annotation of a parameter means, or of ``"return"``."""
+    annotation = inspect.get_annotations(function).get(name)
+    if not isinstance(annotation, str):
+        return annotation
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    enclosing = {free: cell.cell_contents for free, cell in cells}
+    known = {n: x for base in reversed(owner.__mro__) for n, x in vars(base).items()}
+    return eval(annotation, {**function.__globals__, **enclosing}, known)
+
+
+def merged(owner: type) -> Any:
+    """Return the accumulator that a program's ``merge`` is of, None if it has none."""
+    merge = method_of(owner, "merge")
+    said = _meant(merge, "return", owner) if merge else None
+    return said if isinstance(said, type) and issubclass(said, words.Accumulator) else None
 
 
 def _part(cls: type, name: str, annotation: Any, program: words.VertexProgram) -> tuple[Any, Field]:

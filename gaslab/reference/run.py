@@ -38,6 +38,7 @@ from gaslab.reference.declared import (
     translated,
 )
 from gaslab.reference.graph import PlainGraph
+from gaslab.reference.merges import OwnCombiner
 from gaslab.reference.records import plain as _plain
 from gaslab.reference.signals import SignalById
 from gaslab.reference.turns import turns_of
@@ -171,6 +172,9 @@ class Run:
             for name, function in aggregators_of(cls).items()
         }
 
+        for combiner in (*self.combiners.values(), *(c for t in self.turns for c in (t.gather, t.message))):
+            if isinstance(combiner, OwnCombiner):
+                combiner.merge = self.merged
         self.start: Sequence[Any] | Mapping[Any, Any] | None = None
         self.phase = "init"
         self.writable: Vertex | None = None
@@ -380,7 +384,8 @@ class Run:
             if mark.finalizer is not None:
                 told = mark.finalizer(self.instance(self.cls, _plain), _plain(total))
                 if combiner.op in ("record", "argmin", "argmax"):
-                    values[name] = records.told(combiner, told)
+                    own = isinstance(combiner, OwnCombiner)
+                    values[name] = combiner.given(told) if own else records.told(combiner, told)
                     continue
                 total = finalised(told, type(_plain(total)), f"{self.cls.__name__}.{name}")
             values[name] = total
@@ -399,6 +404,10 @@ class Run:
         vars(made).update({k: kind(x) for k, x in (self.parameters | self.aggregates | known).items()})
         vars(made)["signal"] = SignalById(self)
         return made
+
+    def merged(self, a: Any, b: Any) -> Any:
+        """Return what the program's own merge makes of two accumulators."""
+        return self.computing.merge(self.me, a, b)  # type: ignore[attr-defined]
 
     def call(self, phase: str, v: Vertex, *arguments: Any, function: Any = None) -> Any:
         """Call a method on *v*; a fault in it becomes an error at the user's line."""

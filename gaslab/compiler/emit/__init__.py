@@ -26,7 +26,7 @@ from gaslab.compiler.emit import (
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import aggregate_name, helper_name
 from gaslab.compiler.emit.prelude import FAULTS, HEAD, helpers_for
-from gaslab.compiler.tree import STORAGE, Function, RecordCombiner, Tree
+from gaslab.compiler.tree import OWN, STORAGE, Function, RecordCombiner, Tree
 
 
 @functools.cache
@@ -39,12 +39,9 @@ def abi() -> str:
 
 def emit(tree: Tree) -> str:
     """Return the C text of *tree*; the same tree gives the same text."""
-    methods = "".join(_helpers(tree)) + "".join(_methods(tree))
+    methods = records.structs(tree) + "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
-    for kind, combiner in (("message", tree.message), ("total", tree.gather)):
-        if isinstance(combiner, RecordCombiner):
-            methods = records.struct(combiner, kind) + methods
     helpers = FAULTS + helpers_for(bound + methods + ranges) + chance.helpers(tree)
     helpers += lists.helpers(methods + ranges)
     text = abi() + (chance.header() if tree.draws else "") + HEAD + bound + helpers + methods + ranges
@@ -84,6 +81,8 @@ def _methods(tree: Tree) -> list[str]:
     edge = ", const int64_t x, const int64_t e"
     edge += ", const _Bool forward" * ("forward" in tree.reads("gather", "e"))
     texts = [phases.send(tree), letters.letter(tree)]
+    if tree.merge is not None:
+        texts.append(_function(records.MERGE, Body(tree, tree.merge)))
     for name, function in tree.functions.items():
         if name == "scatter":
             continue
@@ -136,7 +135,9 @@ def _ranges(tree: Tree) -> list[str]:
         texts.append(phases.apply(tree))
     if tree.in_apply:
         texts.append(phases.aggregate(tree))
-    texts += [aggregate.apart(tree, k) for k, a in enumerate(tree.aggregators) if a.apart]
+    for k, a in enumerate(tree.aggregators):
+        texts += [aggregate.apart(tree, k)] if a.apart else []
+        texts += [records.merge_aggregates(tree, k)] if a.combiner.op == OWN else []
     if "scatter" in tree.functions:
         texts += [phases.scatter_push(tree), additive.settle_edges(tree)]
         if tree.can_pull:

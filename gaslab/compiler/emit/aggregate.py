@@ -5,7 +5,7 @@ from __future__ import annotations
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, aggregate_name, combined
 from gaslab.compiler.emit.phases import FAULT_CHECK, VERTEX_LOOP, load
-from gaslab.compiler.tree import RecordCombiner, Tree
+from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 
 
 def method(tree: Tree, k: int) -> str:
@@ -17,7 +17,7 @@ def method(tree: Tree, k: int) -> str:
     has_parts = isinstance(a.combiner, RecordCombiner)
     head = f"GL_INLINE {'void' if has_parts else C_TYPE[a.combiner.type]} gl_do_{aggregate_name(tree, k)}"
     parameters = "gl_context *c, const gl_vertex *n" + ", const int64_t x, const int64_t e" * a.over_edges
-    parameters += ", gl_scalar *t" * has_parts
+    parameters += f", {'gl_own' if a.combiner.op == OWN else 'gl_scalar'} *t" * has_parts
     body = Body(tree, a.function, "nbr" if a.over_edges else "v").text()
     return f"\n{head}({parameters}) {{\n{body}}}\n#line 0\n"
 
@@ -27,6 +27,11 @@ def apart(tree: Tree, k: int) -> str:
     a = tree.aggregators[k]
     name, has_parts = aggregate_name(tree, k), isinstance(a.combiner, RecordCombiner)
     begin, end = "", "    return 0;\n}\n"
+    into = "out"
+    if a.combiner.op == OWN:
+        into = "&total"
+        begin = f"    gl_own total;\n    gl_get_own(&total, out + {tree.slot(k)});\n"
+        end = f"    gl_keep_own(&total, out + {tree.slot(k)});\n{end}"
     if not has_parts:
         place = f"out[{tree.slot(k)}].{MEMBER[a.combiner.type]}"
         begin = f"    {C_TYPE[a.combiner.type]} t = {place};\n"
@@ -34,7 +39,7 @@ def apart(tree: Tree, k: int) -> str:
     near = "nbr." if a.over_edges else "v."
     names = frozenset(n.removeprefix(near) for n in a.function.reads if n.startswith(near))
     if a.over_edges:
-        call = f"gl_do_{name}(c, n, source, p{', out' * has_parts})"
+        call = f"gl_do_{name}(c, n, source, p{f', {into}' * has_parts})"
         add = call if has_parts else f"t = {combined(a.combiner, 't', call)}"
         body = (
             "        for (int64_t p = c->in_begin[v], end = c->in_begin[v + 1]; p < end; p++) {\n"
@@ -44,7 +49,7 @@ def apart(tree: Tree, k: int) -> str:
             "        }\n"
         )
     else:
-        call = f"gl_do_{name}(c, n{', out' * has_parts})"
+        call = f"gl_do_{name}(c, n{f', {into}' * has_parts})"
         add = call if has_parts else f"t = {combined(a.combiner, 't', call)}"
         body = f"        {add};\n{FAULT_CHECK}"
     return f"\nGL_RANGE(gl_aggregate_{k}) {{\n{begin}{VERTEX_LOOP}{load(tree, names)}{body}    }}\n{end}"

@@ -83,7 +83,7 @@ class ArrayBody:
         """Return where a part lies."""
         record, slot = self.tree.record(x)
         if slot is None:
-            pointer = {"into": "t", "sent": "sent"}.get(x.record, f"l_{x.record}")
+            pointer = {"into": "t", "sent": "sent", "made": "made"}.get(x.record, f"l_{x.record}")
             return f"{pointer}->{part_name(x.index, record.parts[x.index])}"
         table = "t" if x.record.startswith("into") else "c->aggregate"
         if not isinstance(x.type, t.Array):
@@ -105,6 +105,19 @@ class ArrayBody:
         both = combined(combiner, widened(combiner.storage, target), value)
         end = " }" if isinstance(s.target, t.Element) and isinstance(s.target.index, t.Index) else ""
         self.put(f"{target} = {narrowed(combiner.storage, both, s.site)};{end}")
+
+    def merge(self, s: t.Merge) -> None:
+        """Fill a new record, and let the program merge it."""
+        into = "sent" if s.into == "sent" else "t"
+        self.put("{")
+        self.put("    gl_own filled, *made = &filled;")
+        self.put("    gl_begin_own(made);")
+        self.block(s.body)
+        self.put(f"    gl_add_one(c, {into}, made);")
+        self.put("}")
+
+    def block(self, statements: tuple[t.Stmt, ...]) -> None:
+        raise NotImplementedError
 
     def add_pair(self, s: t.AddPair) -> None:
         key = s.target

@@ -104,6 +104,8 @@ class Body(ArrayBody):
             self.add_part(s)
         elif isinstance(s, t.AddPair):
             self.add_pair(s)
+        elif isinstance(s, t.Merge):
+            self.merge(s)
         elif isinstance(s, t.Solve):
             self.solve(s)
         elif isinstance(s, t.Stop):
@@ -182,6 +184,8 @@ class Body(ArrayBody):
         target, value = s.target, self.expr(s.value)
         if isinstance(target, t.Local):
             self.put(f"l_{target.name} = {value};")
+        elif isinstance(target, t.PartOf):
+            self.put(f"{self.part(target)} = {narrowed(self.storage(target), value, s.site)};")
         elif isinstance(target, t.EdgeField):
             storage = self.tree.edge_fields[target.index].storage
             self.put(f"c->{edge_name(self.tree, target.index)}[e] = {narrowed(storage, value, s.site)};")

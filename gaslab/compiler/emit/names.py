@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from gaslab.compiler.tree import STORAGE, Combiner, Tree, is_list
+from gaslab.compiler.tree import OWN, PAYLOAD, STORAGE, Combiner, Tree, is_list
 
 C_TYPE = {"float": "double", "int": "int64_t", "bool": "_Bool", "id": "int64_t"}  # of expressions
 C_TYPE |= {kind: "gl_list" for kind in STORAGE if is_list(kind)}
@@ -81,9 +81,11 @@ def identity(combiner: Combiner) -> float | int | bool:
     """
     if combiner.op == "prod":
         return 1.0 if combiner.type == "float" else 1
-    if combiner.op == "payload" and combiner.type == "id":
+    if combiner.op == OWN:
+        return combiner.start
+    if combiner.op == PAYLOAD and combiner.type == "id":
         return INTEGER_RANGE["int64"][1]  # gl.NOBODY
-    if combiner.op in ("sum", "bitor", "payload"):
+    if combiner.op in ("sum", "bitor", PAYLOAD):
         return {"float": 0.0, "bool": False}.get(combiner.type, 0)
     first = combiner.op in ("min", "argmin")
     if combiner.type == "float":

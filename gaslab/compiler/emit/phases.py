@@ -130,7 +130,7 @@ def message_of(combiner: Combiner) -> str:
 def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
     """``gl_combine`` and ``gl_combine_messages``: fold one peer's parts into ours."""
     if isinstance(combiner, RecordCombiner):
-        return records.combine(name, target)
+        return records.combine(name, target, combiner.own)
     c_type = STORAGE[combiner.storage][1]
     phase = "gather" if target == "total" else "scatter"
     value = combined(combiner, widened(combiner.storage, "target[at]"), widened(combiner.storage, "part[i]"))

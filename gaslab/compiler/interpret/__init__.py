@@ -17,7 +17,7 @@ from gaslab.compiler.emit.names import identity
 from gaslab.compiler.interpret import lists, numerics, records, settle
 from gaslab.compiler.interpret.body import namespace
 from gaslab.compiler.interpret.chance import Chance
-from gaslab.compiler.tree import RecordCombiner, Tree, element_of
+from gaslab.compiler.tree import OWN, RecordCombiner, Tree, element_of
 
 IN, OUT = 1, 2
 SIGNAL_BLOCK = 10  # GL_SIGNAL_BLOCK
@@ -46,6 +46,8 @@ class Interpreter:
         if tree.in_apply:
             self._phases["gl_aggregate"] = self._aggregate
         for k, a in enumerate(tree.aggregators):
+            if a.combiner.op == OWN:
+                self._phases[f"gl_merge_{k}"] = partial(self._merge_aggregates, k)
             if a.apart:
                 self._phases[f"gl_aggregate_{k}"] = partial(self._aggregate_apart, k)
         if "scatter" in tree.functions:
@@ -195,6 +197,16 @@ class Interpreter:
                 total = combine(total, one(c, n, v, x, e))
         c.out[slot : slot + 1].view(_SCALAR[kind])[0] = total
 
+    def _merge_aggregates(self, k: int, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+        combiner = self.tree.aggregators[k].combiner
+        assert isinstance(combiner, RecordCombiner)
+        total = records.from_slots(combiner, c.out, 0)
+        c.at = 0
+        for i, _ in positions:
+            more = records.from_slots(combiner, c.incoming[i], 0)
+            total = self._namespace["do_merge"](c, None, 0, total, more)
+        records.to_slots(combiner, c.out, 0, total)
+
     # ---- gather ----------------------------------------------------------------------------------
 
     def _total(self, c: _Block, i: int) -> Any:
@@ -322,6 +334,7 @@ class _Block:
         self.chance = Chance(self, tree.rng == "stream")
         self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
+        namespace["block"][0] = self  # for a merge
         self.params = _scalars(view.param, [element_of(p.type) for p in tree.params])
         self.aggregates = _aggregates(tree, view.aggregate)
 

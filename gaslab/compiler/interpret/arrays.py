@@ -67,7 +67,7 @@ class PythonArrays:
 
     def part(self, x: t.PartOf) -> str:
         name, _, k = x.record.partition(" ")
-        known = {"into": "t", "sent": "sent", "self": f"c.aggregates[{k}]"}
+        known = {"into": "t", "sent": "sent", "made": "made", "self": f"c.aggregates[{k}]"}
         return f"{known.get(name, f'l_{name}')}[{x.index}]"
 
     def each(self, s: t.Each) -> None:

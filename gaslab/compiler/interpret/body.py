@@ -7,13 +7,14 @@ apply and helpers, their scalars.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.body import ARITHMETIC
 from gaslab.compiler.emit.names import INTEGER_RANGE
-from gaslab.compiler.interpret import chance, lists, numerics
+from gaslab.compiler.interpret import chance, lists, numerics, records
 from gaslab.compiler.interpret.arrays import PythonArrays, zero
 
 COMBINE = {"sum": "({0} + {1})", "prod": "({0} * {1})", "bitor": "({0} | {1})",
@@ -38,6 +39,8 @@ class PythonBody(PythonArrays):
                 self.put(f"l_{name} = {zero(kind)}")
         if begin := chance.begin(self.tree, self.function):
             self.put(begin)
+        if self.function.name == "merge":
+            self.put("made = no_record()")
         self.block(self.function.body)
         if self.function.returns is not None:
             self.put(f"return {zero(self.function.returns)}")
@@ -78,6 +81,11 @@ class PythonBody(PythonArrays):
             self.add_part(s)
         elif isinstance(s, t.AddPair):
             self.add_pair(s)
+        elif isinstance(s, t.Merge):
+            into = "sent" if s.into == "sent" else "t"
+            self.put("made = no_record()")
+            self.block(s.body)
+            self.put(f"{into}[:] = do_merge(c, None, 0, {into}, made)")
         elif isinstance(s, t.Solve):
             self.solve(s)
         elif isinstance(s, t.Stop):
@@ -91,6 +99,8 @@ class PythonBody(PythonArrays):
         elif isinstance(s, t.Return) and self.collects:
             value = "None" if s.value is None else narrowed(self.collects, self.expr(s.value), s.site)
             self.put(f"return {value}")
+        elif isinstance(s, t.Return) and self.function.name == "merge":
+            self.put("return made")
         elif isinstance(s, t.Return):
             value = "" if s.value is None else f" {self.expr(s.value)}"
             copied = s.value is not None and isinstance(s.value.type, t.Array)
@@ -168,6 +178,9 @@ class PythonBody(PythonArrays):
             return
         if isinstance(target, t.Local):
             self.put(f"l_{target.name} = {value}")
+        elif isinstance(target, t.PartOf):
+            storage = storage_of(self.tree, target)
+            self.put(f"{self.part(target)} = {narrowed(storage, value, s.site)}")
         elif isinstance(target, t.EdgeField):
             storage = self.tree.edge_fields[target.index].storage
             self.put(f"c.edge[{target.index}][e] = {narrowed(storage, value, s.site)}")
@@ -327,6 +340,8 @@ def python_text(tree: t.Tree) -> str:
         scalars = "".join(f", l_{p}" for p, _ in function.parameters)
         near = "" if name == "visit" else "v"
         texts.append(PythonBody(tree, function, near).text(f"def do_{name}(c, n, v{edge}{scalars}):"))
+    if tree.merge is not None:
+        texts.append(PythonBody(tree, tree.merge).text("def do_merge(c, n, v, l_a, l_b):"))
     for k, a in enumerate(tree.aggregators):
         into = ", t" * isinstance(a.combiner, t.RecordCombiner)
         near, edge = ("nbr", ", x, e") if a.over_edges else ("v", "")
@@ -359,6 +374,9 @@ def _part_combiner(k: int, part: t.Part) -> str:
 def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | None) -> str:
     if combiner is None or combiner.collects:
         return f"combine_{name} = None\n"
+    if isinstance(combiner, t.RecordCombiner) and combiner.own:
+        head = f"def combine_{name}(a, b):\n"
+        return f"{head}    return do_merge(block[0], None, 0, a, b)\n\nnarrow_{name} = None\n"
     if isinstance(combiner, t.RecordCombiner):
         lines = "".join(_part_combiner(k, part) for k, part in enumerate(combiner.parts))
         return f"def combine_{name}(a, b):\n{lines}    return a\n\nnarrow_{name} = None\n"
@@ -376,6 +394,10 @@ def namespace(tree: t.Tree) -> dict[str, Any]:
     for name in set(re.findall(r"\bmath_(\w+)", text)):
         names[f"math_{name}"] = numerics.math_function(name)
     names |= {f"list_{word}": function for word, function in lists.WORDS.items()}
+    names |= {
+        "block": [None],
+        "no_record": functools.partial(records.empty, tree.own or t.RecordCombiner(t.OWN, "record")),
+    }
     names |= {"inf": float("inf"), "nan": float("nan")}
     exec(compile(text, f"<interpreted {tree.name}>", "exec"), names)
     return names

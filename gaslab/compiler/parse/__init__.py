@@ -72,6 +72,7 @@ def _tree(declared: Declared, debugging: bool, phase: int) -> Tree:
         )
         for name, combiner in declared.aggregators.items()
     )  # fmt: skip
+    merge = method(unit, "merge") if declared.own else None
     tree = Tree(
         name=declared.cls.__name__,
         params=declared.params,
@@ -88,6 +89,7 @@ def _tree(declared: Declared, debugging: bool, phase: int) -> Tree:
         sites=sites.all(),
         phase=phase,
         supersteps=declared.supersteps,
+        merge=merge,
         rng=declared.rng,
     )
     check_tree(declared, tree)

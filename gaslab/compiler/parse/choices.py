@@ -34,7 +34,7 @@ def parts_of_pair(
 def pair_combiner(annotation: Any, site: Site, error: Callable[[str], Exception]) -> RecordCombiner:
     """Return the combiner of a gather, of messages or of an aggregator that is a pair."""
     parts = parts_of_pair("key", annotation, site, error)
-    return RecordCombiner(parts[0].combiner.op, "record", "", parts)
+    return RecordCombiner(parts[0].combiner.op, "record", parts=parts)
 
 
 def is_type_of(annotation: Any, record: RecordCombiner) -> bool:

@@ -5,15 +5,26 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from gaslab import program
 from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
 from gaslab.compiler.parse.choices import pair_combiner, parts_of_pair
-from gaslab.compiler.parse.fields import Sizes, pair_marks, parts, storage_of
+from gaslab.compiler.parse.fields import Declaration, Sizes, pair_marks, parts, storage_of
 from gaslab.compiler.parse.lists import refused_elements
-from gaslab.compiler.parse.source import FunctionSource, class_source
-from gaslab.compiler.tree import CHOICES, STORAGE, Combiner, Part, RecordCombiner, element_storage, is_list
+from gaslab.compiler.parse.source import FunctionSource, class_source, function_source
+from gaslab.compiler.tree import (
+    CHOICES,
+    OWN,
+    REQUIRED,
+    STORAGE,
+    Combiner,
+    Part,
+    RecordCombiner,
+    element_storage,
+    is_list,
+)
 
 _CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"
 _INSTEAD_OF_SUM = {
@@ -88,6 +99,8 @@ def accumulator(cls: type, total: type, sizes: Sizes) -> RecordCombiner:
     declared = parts(cls, total, sizes)
     if not declared:
         raise class_source(cls).error(None, f"{total.__name__} has no parts; write one: count: int")
+    if merged(cls) is total:
+        return RecordCombiner(OWN, "record", name=total.__name__, parts=tuple(map(own_part, declared)))
     found: list[Part] = []
     for one in declared:
         variable = one.variable
@@ -97,8 +110,50 @@ def accumulator(cls: type, total: type, sizes: Sizes) -> RecordCombiner:
         op = checked(one.op, variable.storage, one.error)
         if op == "sum" and STORAGE[variable.storage][0] in _INSTEAD_OF_SUM:
             raise one.error(_INSTEAD_OF_SUM[STORAGE[variable.storage][0]])
+        if variable.default is not REQUIRED and variable.default:
+            raise one.error(
+                f"part {variable.name!r} starts from what combining nothing gives; remove the default"
+            )
         found.append(Part(variable.name, Combiner(op, variable.storage), variable.shape, variable.site))
-    return RecordCombiner("record", "record", total.__name__, tuple(found))
+    return RecordCombiner("record", "record", name=total.__name__, parts=tuple(found))
+
+
+def own_part(one: Declaration) -> Part:
+    """Return a part of an accumulator that the program's merge combines."""
+    name, start = one.variable.name, one.variable.default
+    if one.op != "sum" or any(isinstance(m, program.Combine) for m in marks_of(one.annotation)):
+        raise one.error(f"merge says how {name!r} combines; write its type alone, and a default")
+    if start is REQUIRED:
+        raise one.error(f"merge starts from the parts' defaults and {name!r} has none; write {name}: ... = 0")
+    if not isinstance(start, float | int):
+        raise one.error(f"part {name!r} starts from a number; write one")
+    return Part(name, Combiner(OWN, one.variable.storage, start), one.variable.shape, one.variable.site)
+
+
+def marks_of(annotation: Any) -> tuple[Any, ...]:
+    return getattr(annotation, "__metadata__", ())
+
+
+def merged(cls: type) -> type | None:
+    """Return the accumulator that the program's ``merge`` is of; None if it has none."""
+    function = getattr(cls, "merge", None)
+    if not isinstance(function, FunctionType):
+        return None
+    source, names = function_source(function), function.__code__.co_varnames[: function.__code__.co_argcount]
+    nodes = {a.arg: a.annotation for a in source.node.args.args} | {"return": source.node.returns}
+    meant = [
+        annotation_value(cls, source, name, node)
+        for name in (*names[1:], "return")
+        if (node := nodes[name]) is not None
+    ]
+    totals = [one for one in meant if inspect.isclass(one) and issubclass(one, program.Accumulator)]
+    if not totals:
+        return None  # a method like others
+    name = totals[0].__name__
+    if len(names) != 3 or len(totals) != 3 or len(set(totals)) > 1:
+        write = f"def merge(self, a: {name}, b: {name}) -> {name}"
+        raise source.error(source.node, f"merge makes one {name} of two; write {write}")
+    return totals[0]
 
 
 def annotation_value(cls: type, source: FunctionSource, name: str, node: ast.expr) -> Any:

@@ -11,7 +11,7 @@ from gaslab import program
 from gaslab.compiler.parse.combiner import combiner, is_count
 from gaslab.compiler.parse.fields import Sizes, fields, parameters
 from gaslab.compiler.parse.source import FunctionSource, class_source, function_source
-from gaslab.compiler.tree import Combiner, Variable
+from gaslab.compiler.tree import Combiner, RecordCombiner, Variable
 from gaslab.errors import ProgramError
 
 PHASES = (
@@ -42,6 +42,12 @@ class Declared:
     baked: dict[str, int]  # parameters that shapes name: constants of this tree
     supersteps: int | None = None  # of a phase, at most
     endless: ProgramError | None = None  # what to raise for a phase that nothing ends but signals
+
+    @property
+    def own(self) -> RecordCombiner | None:
+        """The accumulator that the program's merge is of."""
+        combiners = (self.gather, self.message, *self.aggregators.values())
+        return next((c for c in combiners if isinstance(c, RecordCombiner) and c.own), None)
 
     def source(self, name: str) -> FunctionSource:
         """Return the source of method or aggregator *name*."""

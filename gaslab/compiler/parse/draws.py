@@ -41,9 +41,9 @@ class Draws(Names):
     def note_draw(self, node: ast.AST) -> None:
         """Note that this function draws; raises where it may not."""
         if self.name in self.unit.declared.aggregators and not self.is_helper:
-            raise self.error(
-                node, "an aggregator cannot draw; draw in apply and keep the number in a field"
-            )
+            raise self.error(node, "an aggregator cannot draw; draw in apply and keep the number in a field")
+        if self.name == "merge" and not self.is_helper:
+            raise self.error(node, "merge cannot draw: in which order it is called depends on the ranks")
         self.reads.add("self.draws")
         if not self.is_helper:
             self.reads |= {"v.#", "nbr.#"} if self.name in chance.EDGE_PHASES else {"v.id"}

@@ -13,7 +13,7 @@ from gaslab.compiler.parse.fields import storage_of
 from gaslab.compiler.parse.frame import Unit
 from gaslab.compiler.parse.records import is_accumulator
 from gaslab.compiler.parse.source import FunctionSource
-from gaslab.compiler.tree import STORAGE, Aggregate, Combiner, Expr, Function, RecordCombiner, Type
+from gaslab.compiler.tree import RECORD, STORAGE, Aggregate, Combiner, Expr, Function, RecordCombiner, Type
 from gaslab.errors import ProgramError
 
 _RETURNS = {"start": "bool", "active": "bool", "gather_edges": "int", "scatter_edges": "int"}
@@ -40,12 +40,18 @@ class Method(Body):
         return super().returned(value, node)
 
     def canonical(self, name: str) -> str:
-        """apply's two scalars have the same names in every tree."""
+        """apply's two scalars have the same names in every tree, and what merge takes."""
+        if self.name == "merge":
+            return "ab"[list(self.parameters).index(name)]
         return "message" if name == "message" else "total"
 
     def access(self, value: Expr, node: ast.AST) -> Expr:
         """Return *value*; raises where an aggregate has no value yet."""
         if isinstance(value, Aggregate):
+            if self.name == "merge":
+                raise self.name_error(
+                    node, f"merge cannot read aggregator {value.name!r}; it has a, b and parameters"
+                )
             if self.name == "init":
                 raise self.name_error(
                     node, f"self.{value.name} has no value yet; aggregators are computed after init"
@@ -63,8 +69,10 @@ def method(unit: Unit, name: str) -> Function:
     source = declared.source(name)
     entities, parameters = entities_of(source, name, declared)
     combiner = declared.gather if name == "gather" else declared.aggregators.get(name)
+    if name == "merge":
+        combiner = declared.own
     returns = combiner.type if combiner else _RETURNS.get(name)
-    if isinstance(combiner, RecordCombiner) and name != "gather":
+    if isinstance(combiner, RecordCombiner) and name in declared.aggregators:
         for part in combiner.parts:
             if part.shape and part.combiner.type == "bool":
                 raise source.error(
@@ -92,6 +100,8 @@ def entities_of(
         raise source.error(
             node, f"{node.name} takes plain parameters; write def {_signature(name, declared)}"
         )
+    if name == "merge":
+        return {given[0]: "self"}, dict.fromkeys(given[1:], RECORD)
     if name == "apply":
         return _of_apply(source, given, declared)
     if name == "init_message" and len(given) == 3 and given[2] == "message":

@@ -20,6 +20,8 @@ class Pairs(Calls):
                 return None
             role = self.canonical(node.id)
             record = declared.message if role == "message" else declared.gather
+            if self.name == "merge" and not self.is_helper:
+                record = declared.own
             assert isinstance(record, RecordCombiner)
             return record, role
         if isinstance(node, ast.Attribute) and self.role(node.value) == "self":

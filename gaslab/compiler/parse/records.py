@@ -12,15 +12,19 @@ from gaslab.compiler.parse.convert import named
 from gaslab.compiler.parse.pairs import Pairs
 from gaslab.compiler.tree import (
     CHOICES,
+    OWN,
     PAYLOAD,
     AddPair,
     AddPart,
+    Array,
+    Assign,
     Binary,
     Const,
     Each,
     Element,
     Expr,
     Index,
+    Merge,
     Part,
     PartOf,
     RecordCombiner,
@@ -40,6 +44,9 @@ class Records(Pairs):
 
     def record(self) -> RecordCombiner:
         """Return the accumulator that this function contributes to."""
+        if self.name == "merge":
+            assert self.unit.declared.own is not None
+            return self.unit.declared.own
         combiner = self.unit.declared.aggregators.get(self.name, self.unit.declared.gather)
         assert isinstance(combiner, RecordCombiner)
         return combiner
@@ -47,6 +54,8 @@ class Records(Pairs):
     def contributions(self, node: ast.Return) -> list[Stmt]:
         """``return self.Total(a=..., b=...)``: combine each part into the total in memory."""
         record = self.record()
+        if self.name == "merge" and (named := node.value and self.record_named(node.value)):
+            return [*self.copied(record, named[1], node), Return(None, self.site(node))]
         write = "return key, payload" if record.is_pair else f"return self.{record.name}(...)"
         if not record.is_pair and not self.is_made(node.value, record):
             at = node.value or node
@@ -77,6 +86,33 @@ class Records(Pairs):
         assert isinstance(node, ast.Call)
         if node.args:
             raise self.error(node.args[0], f"the parts of {record.name} are given by name: part=value")
+        if record.own and self.name != "merge":
+            return [Merge(into, tuple(self.parts_given(record, "made", node, at)), self.site(at))]
+        return self.parts_given(record, "made" if record.own else into, node, at)
+
+    def copied(self, record: RecordCombiner, role: str, node: ast.AST) -> list[Stmt]:
+        """Return the statements that give all parts of an accumulator of *role* to the one that is made."""
+        statements: list[Stmt] = []
+        for k, part in enumerate(record.parts):
+            value = self.as_value(PartOf(role, k, part.type))
+            statements += self.part_assigned(PartOf("made", k, part.type), value, node)
+        return statements
+
+    def part_assigned(self, place: PartOf, value: Any, node: ast.AST) -> list[Stmt]:
+        """Return the statements that store a value, of the part's type, in a part of what is made."""
+        if not isinstance(value, ArrayValue):
+            return [Assign(place, value, self.site(node))]
+        assert isinstance(place.type, Array)
+        shape, element = place.type.shape, place.type.element
+
+        def body(*indices: Expr) -> list[Stmt]:
+            target = Element(place, flat(indices, shape), element)
+            return [Assign(target, value.at(*indices), self.site(node))]
+
+        return self.each(shape, body, node)
+
+    def parts_given(self, record: RecordCombiner, into: str, node: ast.Call, at: ast.AST) -> list[Stmt]:
+        """Return the statements that combine, or store, the parts named in a call."""
         known = ["" if part.combiner.op == PAYLOAD else part.name for part in record.parts]
         made: list[Stmt] = []
         for keyword in node.keywords:
@@ -109,6 +145,8 @@ class Records(Pairs):
         if isinstance(node, ast.Call) and self.lookup(node.func) is program.at:
             return self.contribution_at(place, part, node)
         value = self.fit(self.value(node), part.type, node, f"part {part.name!r}")
+        if part.combiner.op == OWN:
+            return self.part_assigned(place, value, node)
         if not isinstance(value, ArrayValue):
             return [AddPart(place, value, self.site(node))]
         if not part.shape:
@@ -141,7 +179,7 @@ class Records(Pairs):
         weight = self.value(node.args[1]) if len(node.args) == 2 else Const(1, "int")
         weight = self.fit(weight, part.combiner.type, node, f"the weight for part {part.name!r}")
         element = Element(place, Index(index, part.shape[0], self.site(node)), part.combiner.type)
-        return [AddPart(element, weight, self.site(node))]
+        return [(Assign if part.combiner.op == OWN else AddPart)(element, weight, self.site(node))]
 
     def part(self, node: ast.Attribute, record: RecordCombiner, role: str) -> Any:
         """Return ``total.part``."""

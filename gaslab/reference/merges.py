@@ -1,0 +1,91 @@
+"""Accumulators of the program's own merge in the reference engine, which also tries whether it commutes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.errors import ProgramError
+from gaslab.program import At
+from gaslab.reference.arithmetic import Fault, narrow
+from gaslab.reference.arrays import OUTSIDE, Row, narrowed
+from gaslab.reference.records import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gaslab.reference.declared import Field
+
+TRIED = 32  # merges of a run whose order is tried
+
+
+@dataclass
+class OwnCombiner:
+    """Named parts that start from their defaults and are merged by the program."""
+
+    parts: dict[str, Field]
+    op: str = "record"
+    storage: str = "record"
+    merge: Callable[[Any, Any], Any] = field(default=lambda a, b: a)  # set by the run
+    tried: int = 0
+
+    @property
+    def identity(self) -> Any:
+        """An accumulator of nothing."""
+        return SimpleNamespace(**{name: _stored(one, one.default) for name, one in self.parts.items()})
+
+    def given(self, value: Any) -> Any:
+        """Return an accumulator as the program or the caller made it; parts left out are at their start."""
+        made = self.identity
+        for name, x in vars(value).items():
+            one = self.parts[name]
+            if isinstance(x, At):
+                row = getattr(made, name)
+                if not -len(row) <= x.index < len(row):
+                    raise Fault(OUTSIDE)
+                changed = np.array(row)
+                changed[x.index] = narrow(one.storage, x.weight)
+                x = changed
+            setattr(made, name, _stored(one, x))
+        return made
+
+    def add(self, total: Any, more: Any) -> Any:
+        """Merge the total with one more."""
+        given = self.given(more)
+        merged = self.given(self.merge(total, given))
+        if self.tried < TRIED:
+            self.tried += 1
+            other = self.given(self.merge(given, total))
+            if not _alike(merged, other):
+                raise ProgramError(
+                    f"merge must not mind the order, but of {plain(total)!r} and {plain(given)!r} it makes "
+                    f"{plain(merged)!r}, the other way round {plain(other)!r}"
+                )
+            alone = self.given(self.merge(self.identity, given))
+            if not _alike(alone, given):
+                raise ProgramError(
+                    f"merge must leave {plain(given)!r} as it is beside an accumulator of nothing, but makes "
+                    f"{plain(alone)!r}"
+                )
+        return merged
+
+
+def _stored(one: Field, value: Any) -> Any:
+    if not one.shape:
+        return narrow(one.storage, value)
+    return narrowed(one.storage, np.broadcast_to(np.asarray(value), one.shape).copy()).view(Row)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two accumulators are the same but for rounding."""
+    for name, x in vars(a).items():
+        for one, other in zip(np.ravel(x).tolist(), np.ravel(getattr(b, name)).tolist(), strict=True):
+            if one == other or (one != one and other != other):
+                continue
+            if not isinstance(one, float) or not math.isclose(one, other, rel_tol=1e-4, abs_tol=1e-6):
+                return False
+    return True
