@@ -167,7 +167,8 @@ class LocalGraph:
         return self._blocks[key]
 
     def memory_bytes(self) -> int:
-        """The bytes of the arrays held here, with the out-edges once they were asked for."""
+        """The bytes of the arrays held here, with what is built at first use once it was asked for."""
         arrays = [self.gid, self.degree, self.in_degree, self.out_degree, self.in_begin, self.in_neighbor]
         arrays += [self.mirror_bounds, self.send_bounds, *self.send_list, *(self._out or ())]
+        arrays += [] if self._located is None else [self._located]
         return sum({id(a): a.nbytes for a in arrays}.values())

@@ -11,6 +11,7 @@ from gaslab.compiler.parse.caching import WORDS, post
 from gaslab.compiler.parse.signals import signal
 from gaslab.compiler.tree import (
     CHOICES,
+    OWN,
     PAIR,
     PAYLOAD,
     RECORD,
@@ -118,8 +119,8 @@ class Statements(Assignments):
             combiners = {f" like part {part.name!r}": part.combiner for part in combiner.parts}
         for part, one in combiners.items():
             if one.op not in ("min", "max", "bitor", PAYLOAD, *CHOICES):
-                text = f"every edge counts in a sum{part}; gl.stop() is for gl.Min and gl.Max"
-                raise self.error(node, text)
+                where = "for merge" if one.op == OWN else f"in a sum{part}"
+                raise self.error(node, f"every edge counts {where}; gl.stop() is for gl.Min and gl.Max")
         return Stop(self.site(node))
 
     def do_Return(self, node: ast.Return) -> list[Stmt]:
