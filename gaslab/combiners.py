@@ -5,8 +5,10 @@ Words of the language, which `gaslab.program` gathers.
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 from typing import Any as Anything
+
+from gaslab.fields import Storage
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -29,7 +31,11 @@ Prod = Annotated[T, Combine("prod")]
 BitOr = Annotated[T, Combine("bitor")]
 Any = Annotated[T, Combine("any")]
 All = Annotated[T, Combine("all")]
-Count = Annotated[int, Combine("count")]  # of True values; the total is an int
+# Of True values; the total is an int. When it runs, gl.Count[bool] is the same.
+if TYPE_CHECKING:
+    Count = Annotated[int, Combine("count")]
+else:
+    Count = Annotated[T, Combine("count"), Storage("int64")]
 Min = Annotated[T, Combine("min")]
 Max = Annotated[T, Combine("max")]
 # Of pairs (key, payload) the one with the smallest or largest key, on ties that with the smallest payload.

@@ -160,7 +160,7 @@ class _Group:
             storage = storage_of(float if extra.dtype is None else extra.dtype)
             if storage is None or storage == "id":
                 where = getattr(at, "value", at)
-                raise source.error(where, f"{what} has the dtype {extra.dtype!r}; write {_ELEMENTS}")
+                raise source.error(where, f"{what} has the dtype {_said(extra.dtype)}; write {_ELEMENTS}")
         if storage is None:
             where = at.annotation if isinstance(at, ast.AnnAssign) else at
             raise source.error(where, f"{what} is {_text(annotation)}; write {_advice(annotation)}")
@@ -200,6 +200,10 @@ class _Group:
                 if value is REQUIRED:
                     raise source.error(
                         at, f"{what} has the shape {length!r}, a parameter without a value; give it a default"
+                    )
+                if value < 1:
+                    raise source.error(
+                        at, f"{what} has the length {length} = {value}; give {length} a value from 1 on"
                     )
                 self.sizes.used[length] = length = value
             if type(length) is not int or length < 1:
@@ -304,6 +308,13 @@ class _Group:
                     raise source.error(
                         source.declaration(name), f"{self.kind} field {name!r} has no type; {write}"
                     )
+
+
+def _said(dtype: Any) -> str:
+    """Return a dtype as it is written."""
+    if storage_of(dtype) == "id":
+        return "gl.VertexId"
+    return str(getattr(dtype, "__name__", None) or repr(dtype))
 
 
 def _text(annotation: Any) -> str:

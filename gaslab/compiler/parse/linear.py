@@ -211,6 +211,8 @@ class Linear(Operators):
                 raise self.error(argument, f"np.outer needs vectors but this is {named(value.type)}")
         left, right = (self.simple(value, node) for value in values)
         same = ast.dump(node.args[0]) == ast.dump(node.args[1])
+        if "self.draws" in self.reads and any(isinstance(n, ast.Call) for n in ast.walk(node.args[0])):
+            same = False  # what is called may draw, and gives two vectors
         if same:
             right = left
         probe = self.times(left.at(Const(0, "int")), right.at(Const(0, "int")))

@@ -6,12 +6,13 @@ import ast
 import inspect
 from typing import Any
 
-from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant, type_of
+from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant, named, type_of
 from gaslab.compiler.parse.declare import PHASES
 from gaslab.compiler.parse.frame import MISSING, Frame
 from gaslab.compiler.parse.lists import EMPTY, NO_VALUE
 from gaslab.compiler.tree import (
     Aggregate,
+    Array,
     Cast,
     Compare,
     Const,
@@ -38,6 +39,18 @@ _NO_TEXT = (
 )
 _NO_COMPREHENSION = "a comprehension is not in the language; write a for loop over range(...)"
 _SCALARS = "is not in the language; use scalar fields and locals"
+_OF_ARRAYS = "write a word of numpy, as np.sum(x), or len(x)"
+_INSTEAD_OF = {
+    "T": "write its elements in a loop, m[j, i]; a vector needs none",
+    "shape": "write len(x), or the int or parameter that its field's shape names",
+    "size": "write len(x), or the int or parameter that its field's shape names",
+    "copy": "write np.copy(x)",
+    "dot": "write np.dot(x, y) or x @ y",
+    "sum": "write np.sum(x)",
+    "min": "write np.min(x)",
+    "max": "write np.max(x)",
+    "mean": "write np.mean(x)",
+}
 _REFUSED: dict[type[ast.expr], str] = {
     ast.Tuple: "a tuple is not a value; assign its parts: a, b = x, y",
     ast.Set: f"a set {_SCALARS}",
@@ -177,6 +190,11 @@ class Names(Frame):
             value = self.value(node.value)  # whatever is wrong with it comes first
             if is_list(value.type):
                 raise self.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
+            if isinstance(value.type, Array):
+                raise self.name_error(
+                    node,
+                    f"{named(value.type)} has no {node.attr!r}; {_INSTEAD_OF.get(node.attr, _OF_ARRAYS)}",
+                )
             raise self.name_error(node, f"a number has no {node.attr!r}; v, nbr, e and self have attributes")
         self.check_no_default(node)
         return self.outside(node)
