@@ -60,7 +60,7 @@ class Comm:
         return array if array.ndim else array[()]
 
     def alltoall(self, parts: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Send ``parts[p]`` (1-D, one dtype, any lengths) to rank p; return what each rank sent here."""
+        """Send ``parts[p]`` (rows of one shape and dtype, any number) to rank p; return what came here."""
         return [np.ascontiguousarray(parts[0])]
 
     def gather_array(self, part: np.ndarray, root: int = 0) -> list[np.ndarray] | None:
@@ -160,11 +160,11 @@ class MPIComm(Comm):
         return result if send.ndim else result[()]
 
     def alltoall(self, parts: Sequence[np.ndarray]) -> list[np.ndarray]:
-        dtype = parts[0].dtype
+        dtype, row = parts[0].dtype, parts[0].shape[1:]
         others = [p for p in range(self.size) if p != self.rank]
         came = self.begin({p: _bytes_of(parts[p]) for p in others}, others, tag=2).end()
         mine = np.ascontiguousarray(parts[self.rank])
-        return [mine if p == self.rank else came[p].view(dtype) for p in range(self.size)]
+        return [mine if p == self.rank else came[p].view(dtype).reshape(-1, *row) for p in range(self.size)]
 
     def gather_array(self, part: np.ndarray, root: int = 0) -> list[np.ndarray] | None:
         if self.rank != root:
@@ -253,7 +253,7 @@ class _MPIPending(Pending):
 
 
 def _bytes_of(part: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(part).view(np.uint8)
+    return np.ascontiguousarray(part).reshape(-1).view(np.uint8)
 
 
 def _portable(error: Exception | None) -> Exception | None:

@@ -12,7 +12,7 @@ from gaslab.localgraph import LocalGraph
 
 def to_mirrors(comm: Comm, local: LocalGraph, masters: np.ndarray) -> np.ndarray:
     """Return values of all vertices here, given those of the masters here (collective)."""
-    values = np.empty(local.num_local, masters.dtype)
+    values = np.empty((local.num_local, *masters.shape[1:]), masters.dtype)
     values[: local.num_masters] = masters
     if comm.size > 1:
         came = comm.alltoall([masters[rows] for rows in local.send_list])
@@ -52,7 +52,7 @@ def deliver(
     rows_of = [sorted_rows[np.searchsorted(gids, part, sorter=sorted_rows)] for part in asked]
     answers = []
     for part in values:
-        answer = np.empty(wanted.size, part.dtype)
+        answer = np.empty((wanted.size, *part.shape[1:]), part.dtype)
         answer[asking] = np.concatenate(comm.alltoall([part[rows] for rows in rows_of]))
         answers.append(answer)
     return answers

@@ -58,7 +58,7 @@ def _attribute(graph: Graph, name: str, rows: Any) -> np.ndarray:
 
 
 def _types(columns: dict[str, np.ndarray]) -> dict[str, str]:
-    return {name: str(column.dtype) for name, column in columns.items()}
+    return {name: str(column.dtype) for name, column in columns.items() if column.ndim == 1}
 
 
 def _evaluate(graph: Graph, function: Any, kind: str, count: int, values: Any) -> np.ndarray:

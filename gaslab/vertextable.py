@@ -144,8 +144,8 @@ def _split(table: Any) -> tuple[list[Any], dict[str, np.ndarray]]:
     ids = list(known["id"].tolist() if hasattr(known["id"], "tolist") else known["id"])
     columns = {name: column_of(name, values) for name, values in known.items() if name != "id"}
     for name, values in columns.items():
-        if values.size != len(ids):
-            raise UsageError(f"column {name!r} has {values.size} values, id {len(ids)}")
+        if len(values) != len(ids):
+            raise UsageError(f"column {name!r} has {len(values)} values, id {len(ids)}")
     return ids, columns
 
 
@@ -178,6 +178,7 @@ def _filled(name: str, values: np.ndarray, row: np.ndarray, found: np.ndarray, d
         raise UsageError(f"default= says nothing of column {name!r}")
     value = default[name] if isinstance(default, Mapping) else default
     kind = np.asarray(value).dtype  # alone where there are no rows, which have no type of their own
-    answer = np.full(found.size, value, np.result_type(values.dtype, kind) if values.size else kind)
+    shape = (found.size, *values.shape[1:])
+    answer = np.full(shape, value, np.result_type(values.dtype, kind) if values.size else kind)
     answer[found] = values[row[found]]
     return answer

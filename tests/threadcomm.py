@@ -78,7 +78,7 @@ class ThreadComm(Comm):
 
     def alltoall(self, parts: Sequence[np.ndarray]) -> list[np.ndarray]:
         assert len(parts) == self.size
-        assert all(part.ndim == 1 and part.dtype == parts[0].dtype for part in parts)
+        assert all(part.shape[1:] == parts[0].shape[1:] and part.dtype == parts[0].dtype for part in parts)
         self.bytes_sent += sum(part.nbytes for p, part in enumerate(parts) if p != self.rank)
         self.messages_sent += self.size - 1
         # Copies are made before the second meeting, after which a sender may change its arrays.

@@ -86,11 +86,7 @@ def bind_edge_fields(
     for k, variable in enumerate(tree.edge_fields):
         column = columns.get(variable.name, variable.name)
         if column is not None and column in graph.edge_columns:
-            if variable.shape:
-                raise UsageError(
-                    f"{tree.name}'s edge field {variable.name!r} is {named(variable.type)} and cannot be "
-                    f"bound to a column; columns={{{variable.name!r}: None}} leaves it at its default"
-                )
+            _check_shape(tree, variable, column, graph.edge_columns[column])
             values = converted(graph.edge_columns[column], variable, column)
             fields.append(values.copy() if variable.name in written else values)
             bound.append(f"{variable.name} = column {column!r}")
@@ -132,8 +128,9 @@ def bind_vertex_fields(
         if (
             column is not None
             and column in graph.vertex_columns
-            and not (variable.shape or variable.storage == "id" or is_list(variable.storage))
+            and not (variable.storage == "id" or is_list(variable.storage))
         ):
+            _check_shape(tree, variable, column, graph.vertex_columns[column])
             found[variable.name] = converted(graph.vertex_columns[column], variable, column)
             said.append(f"{variable.name} = vertex column {column!r}")
         elif variable.name in columns and column is not None:
@@ -142,6 +139,17 @@ def bind_vertex_fields(
     if said and graph.comm.rank == 0:
         log.info("%s: %s", tree.name, "; ".join(said))
     return found
+
+
+def _check_shape(tree: Tree, variable: Variable, column: str, values: np.ndarray) -> None:
+    """Raise UsageError where a column has not the rows that a field needs."""
+    if values.shape[1:] != variable.shape:
+        of = f"rows of shape {values.shape[1:]}" if values.ndim > 1 else "one number for each"
+        need = named(variable.type) if variable.shape else "a number"
+        raise UsageError(
+            f"{tree.name}'s field {variable.name!r} is {need}, but the column {column!r} has {of}; "
+            f"columns={{{variable.name!r}: None}} leaves the field at its default"
+        )
 
 
 def check_ends(trees: Sequence[Tree], directed: bool) -> None:

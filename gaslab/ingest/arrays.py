@@ -97,8 +97,8 @@ def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any, bipa
             raise UsageError(f"a column cannot be named {name!r}")
         arrays[name] = column_of(name, values)
     for name, array in arrays.items():
-        if name not in FURTHER and array.size != arrays["source"].size:
-            raise UsageError(f"{name} has {array.size} values, source {arrays['source'].size}")
+        if name not in FURTHER and len(array) != len(arrays["source"]):
+            raise UsageError(f"{name} has {len(array)} values, source {len(arrays['source'])}")
     return arrays
 
 
@@ -155,12 +155,14 @@ def _objects(name: str, values: np.ndarray) -> np.ndarray:
 
 
 def column_of(name: str, values: Any) -> np.ndarray:
-    """Return a column as bool, int64 or float64."""
+    """Return a column as bool, int64 or float64; its rows are numbers, vectors or matrices."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     column = np.asarray(values)
-    if column.ndim != 1:
-        raise UsageError(f"column {name!r} has {column.ndim} dimensions; one is needed")
+    if not 1 <= column.ndim <= 3 or 0 in column.shape[1:]:
+        raise UsageError(
+            f"column {name!r} has shape {column.shape}; a number, a vector or a matrix for each row is needed"
+        )
     if column.dtype.kind not in "biuf":
         raise UsageError(f"column {name!r} is {column.dtype}: fields are numbers or bools")
     if column.dtype.kind == "u" and column.size and column.max() > LARGEST:
@@ -171,9 +173,9 @@ def column_of(name: str, values: Any) -> np.ndarray:
     if column.dtype.itemsize > 8 and not np.array_equal(column.astype(np.float64), column, equal_nan=True):
         raise UsageError(f"column {name!r} is {column.dtype}, with values that float64 does not hold")
     if column.dtype.kind == "f":
-        missing = np.flatnonzero(np.isnan(column))
+        missing = np.argwhere(np.isnan(column))
         if missing.size:
-            raise InputError(f"column {name!r} is not a number (nan) at position {missing[0]}")
+            raise InputError(f"column {name!r} is not a number (nan) at position {missing[0][0]}")
         return column.astype(np.float64)
     return column.astype(bool if column.dtype.kind == "b" else np.int64)
 
@@ -182,9 +184,15 @@ def _one_type_each(columns: Arrays, comm: Comm) -> Arrays:
     """Return columns with the same dtype on every rank: the widest (collective)."""
     told = comm.allgather({name: column.dtype for name, column in columns.items() if column.size})
     types = {name: [part[name] for part in told if name in part] or [columns[name].dtype] for name in columns}
-    return {
-        name: np.ascontiguousarray(column, np.result_type(*types[name])) for name, column in columns.items()
-    }
+    rows = comm.allgather({name: column.shape[1:] for name, column in columns.items() if column.size})
+    found = {}
+    for name, column in columns.items():
+        shapes = {part[name] for part in rows if name in part} or {column.shape[1:]}
+        if len(shapes) > 1:
+            raise UsageError(f"column {name!r} has rows of several shapes: {sorted(shapes)}")
+        values = column if column.size else column.reshape(0, *shapes.pop())
+        found[name] = np.ascontiguousarray(values, np.result_type(*types[name]))
+    return found
 
 
 def _number_sides(ends: list[np.ndarray], comm: Comm, threads: int) -> tuple[list[np.ndarray], VertexIds]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,17 +112,17 @@ def fingerprint(
     They come from the sum of a hash of every edge, its ends and columns, and of one of every user
     id; so they do not depend on ranks, threads or the order of the edges.
     """
-    bits = tuple(_bits(columns[name]) for name in sorted(columns))
+    bits = tuple(bits for name in sorted(columns) for bits in _bits(columns[name]))
     sums = [kernels.hash_edges(src, dst, bits, threads), ids.hash_here(), src.size]
     total = comm.allreduce(np.array(sums, dtype=np.uint64))
-    types = sorted((name, str(column.dtype)) for name, column in columns.items())
+    types = sorted((name, str(column.dtype), *column.shape[1:]) for name, column in columns.items())
     sides = () if ids.num_left is None else (ids.num_left,)
     known = (ids.kind, ids.num_vertices, directed, types, total.tolist(), *sides)
     return hashlib.blake2b(repr(known).encode(), digest_size=16).hexdigest()
 
 
-def _bits(column: np.ndarray) -> np.ndarray:
-    """Return a column's values as int64: as they are, or a real's bits."""
-    if column.dtype.kind == "f":
-        return np.ascontiguousarray(column, dtype=np.float64).view(np.int64)
-    return np.ascontiguousarray(column, dtype=np.int64)
+def _bits(column: np.ndarray) -> list[np.ndarray]:
+    """Return a column's values as int64, as they are or a real's bits; of rows an array per element."""
+    kind = np.float64 if column.dtype.kind == "f" else np.int64
+    flat = column.reshape(len(column), -1) if column.size else column.reshape(0, math.prod(column.shape[1:]))
+    return [np.ascontiguousarray(flat[:, k], dtype=kind).view(np.int64) for k in range(flat.shape[1])]

@@ -26,8 +26,9 @@ def share(comm: Comm, make: Callable[[], Arrays], rows: str) -> Arrays:
         raise UsageError(f"rows={rows!r}; use 'same', 'parts' or 'root'")
     arrays = comm.attempt(lambda: make() if rows != "root" or comm.rank == 0 else {})
     if rows == "root":
-        known = comm.bcast([(name, array.dtype) for name, array in arrays.items()])
-        return {name: _scattered(comm, arrays.get(name, np.empty(0, dtype))) for name, dtype in known}
+        known = comm.bcast([(name, array.dtype, array.shape[1:]) for name, array in arrays.items()])
+        nothing = {name: np.empty((0, *row), dtype) for name, dtype, row in known}
+        return {name: _scattered(comm, arrays.get(name, empty)) for name, empty in nothing.items()}
     told = comm.allgather(_described(arrays) if rows == "same" else dict.fromkeys(arrays))
     for rank, other in enumerate(told):
         if rows == "same" and other != told[0]:
@@ -39,7 +40,7 @@ def share(comm: Comm, make: Callable[[], Arrays], rows: str) -> Arrays:
             raise UsageError(f"rank 0 passed the columns {_listed(told[0])}, rank {rank} {_listed(other)}")
     if rows == "parts":
         return arrays
-    return {name: array[_span(array.size, comm.rank, comm.size)] for name, array in arrays.items()}
+    return {name: array[_span(len(array), comm.rank, comm.size)] for name, array in arrays.items()}
 
 
 def _span(size: int, part: int, parts: int) -> slice:
@@ -50,7 +51,7 @@ def _described(arrays: Arrays) -> dict[str, tuple[int, str, str]]:
     """Return what ranks compare: size, dtype and a digest of values spread over each array."""
     described = {}
     for name, array in arrays.items():
-        some = array[:: max(1, array.size // CHECKED)].tolist()
+        some = array.reshape(-1)[:: max(1, array.size // CHECKED)].tolist()
         # Other objects may print their address: their type must do.
         words = repr(
             [one if isinstance(one, (str, int, float, bytes)) else type(one).__name__ for one in some]
@@ -76,7 +77,7 @@ def _listed(arrays: dict[str, Any]) -> str:
 
 def _scattered(comm: Comm, array: np.ndarray) -> np.ndarray:
     """Return this rank's part of rank 0's array (collective)."""
-    parts = [array[_span(array.size, p, comm.size)] for p in range(comm.size)]
+    parts = [array[_span(len(array), p, comm.size)] for p in range(comm.size)]
     if array.dtype != object:
         return comm.alltoall(parts)[0]
     packed = [np.frombuffer(pickle.dumps(part.tolist(), protocol=5), dtype=np.uint8) for part in parts]

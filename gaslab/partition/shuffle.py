@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -44,8 +45,11 @@ def shuffle(
     for end, ids in enumerate(ends):
         ends[end] = exchange(kernels.pack_ids, ids, wire)
     for name, values in columns.items():
-        bits = np.dtype(f"uint{8 * values.itemsize}")
-        columns[name] = exchange(kernels.pack_items, values.view(bits), bits).view(values.dtype)
+        bits, shape, dtype = np.dtype(f"uint{8 * values.itemsize}"), values.shape[1:], values.dtype
+        flat = values.reshape(len(values), math.prod(shape))
+        elements = [np.ascontiguousarray(flat[:, k]).view(bits) for k in range(flat.shape[1])]
+        moved = [exchange(kernels.pack_items, element, bits).view(dtype) for element in elements]
+        columns[name] = np.stack(moved, axis=1).reshape(-1, *shape) if shape else moved[0]
 
 
 def check_limit(per_rank: np.ndarray, what: str) -> None:
