@@ -87,6 +87,23 @@ class Accumulator:
     ...         return self.Total(low=nbr.x, high=nbr.x)
     ...     def apply(self, v: Vertex, total: Total) -> None:
     ...         v.wide = total.high - total.low
+
+    Messages and aggregators may be accumulators too. Where parts do not combine one by one, the program has a
+    ``merge`` of two, which must not mind the order; its parts start from their defaults:
+
+    >>> class Mean(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         x: float = 1.0
+    ...     class Part(gl.Accumulator):
+    ...         n: int = 0
+    ...         mean: float = 0.0
+    ...     def merge(self, a: Part, b: Part) -> Part:
+    ...         n = a.n + b.n
+    ...         return a if n == 0 else self.Part(n=n, mean=(a.n * a.mean + b.n * b.mean) / n)
+    ...     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Part:
+    ...         return self.Part(n=1, mean=nbr.x)
+    ...     def apply(self, v: Vertex, total: Part) -> None:
+    ...         v.x = total.mean
     """
 
     def __init__(self, **parts: Anything) -> None:

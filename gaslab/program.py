@@ -244,6 +244,8 @@ class VertexProgram:
     ``scatter(self, v, e, nbr)``
         Runs per edge in the directions `scatter_edges`, after apply; writes ``e``, signals ``nbr``.
         Like ``apply`` it may signal any vertex by its id: ``self.signal(id, message)``.
+    ``merge(self, a, b)``
+        One accumulator of two, where its parts do not combine one by one; see `Accumulator`.
     ``done(self)``
         Whether to stop, after each superstep; plain Python, run once for all vertices.
 
