@@ -32,6 +32,7 @@ class Bench:
         self.options, self.edges = options, plain.edges(on="all")
         n = plain.num_vertices
         weights = np.random.default_rng(1).integers(1, 256, self.edges[0].size).astype(float)
+        self.weights = weights
         self.graph = gl.Graph.from_edges(
             *self.edges, columns={"weight": weights}, vertices=np.arange(n), strategy=options.strategy
         )
@@ -96,7 +97,8 @@ def sssp(bench: Bench) -> None:
 def kcore(bench: Bench) -> None:
     """On the undirected simple graph: of two edges that join the same vertices one counts."""
     n = bench.graph.num_vertices
-    pairs = np.unique(np.minimum(*bench.edges) * n + np.maximum(*bench.edges))
+    source, target = (ends.astype(np.int64) for ends in bench.edges)
+    pairs = np.unique(np.minimum(source, target) * n + np.maximum(source, target))
     graph = gl.Graph.from_edges(
         pairs // n, pairs % n, vertices=np.arange(n), directed=False, strategy=bench.options.strategy
     )
