@@ -18,53 +18,51 @@ if TYPE_CHECKING:
     from gaslab.result import Result
 
 
+NEVER = 1 << 62
+
+
 class Components(gl.VertexProgram):
     """Each vertex's `component`: the smallest id among the vertices it is weakly connected to."""
 
     class Vertex(gl.Vertex):
-        component: gl.VertexId
+        component: gl.VertexId = gl.NOBODY
         _found: bool = False  # by the search
 
-    @gl.aggregator
-    def most(self, v: Vertex) -> gl.Max[int]:
-        return v.degree
+    @gl.aggregator(every=NEVER)  # but at the start
+    def hub(self, v: Vertex) -> gl.ArgMax[int, gl.VertexId]:
+        return v.degree, v.id
 
     @gl.aggregator
     def smallest(self, v: Vertex) -> gl.Min[gl.VertexId]:
-        return v.component
-
-    @gl.aggregator
-    def largest(self, v: Vertex) -> gl.Max[gl.VertexId]:
-        return v.component
-
-    def init(self, v: Vertex) -> None:
-        v.component = v.id
-
-    def stand(self, v: Vertex) -> None:  # the first of the largest vertices is now the smallest label
-        v.component = v.id if v.degree == self.most else self.largest
+        return v.id if v._found else gl.NOBODY
 
     def is_hub(self, v: Vertex) -> bool:
-        return v.id == self.smallest
+        return v.id == self.hub[1]
 
     def find(self, v: Vertex) -> None:
-        v.component = v.id
         v._found = True
 
     def search(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if not nbr._found:
             nbr.signal()
 
+    def is_left(self, v: Vertex) -> bool:
+        return v.degree > 0 and not v._found
+
     def take(self, v: Vertex, message: gl.Min[gl.VertexId]) -> None:
-        v.component = self.smallest if v._found else min(v.id, v.component, message)
+        v.component = min(v.id, v.component, message)
 
     def tell(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        if not nbr._found and v.component < nbr.component:
+        if v.component < nbr.component:
             nbr.signal(v.component)
 
+    def name(self, v: Vertex) -> None:
+        v.component = self.smallest if v._found else min(v.id, v.component)
+
     phases = (
-        gl.Phase(apply=stand, supersteps=1),
         gl.Phase(start=is_hub, apply=find, scatter=search, scatter_edges=gl.ALL),
-        gl.Phase(apply=take, scatter=tell, scatter_edges=gl.ALL),
+        gl.Phase(start=is_left, apply=take, scatter=tell, scatter_edges=gl.ALL),
+        gl.Phase(apply=name, supersteps=1),  # nobody reads it over an edge, so it does not travel
     )
 
 
