@@ -117,9 +117,11 @@ def definitions(source: Path) -> set[str]:
                         f"{node.name}.{item.name}" for item in node.body if isinstance(item, ast.FunctionDef)
                     }
         return names
-    return set(
-        re.findall(r"^(?:cp?def|def|typedef|#define)\b.*?\b(\w+)\s*\(", source.read_text(), re.MULTILINE)
-    )
+    text = source.read_text()
+    names = set(re.findall(r"^(?:cp?def|def|typedef|#define)\b.*?\b(\w+)\s*\(", text, re.MULTILINE))
+    for name, body in re.findall(r"^cdef class (\w+).*?:\n((?:    .*\n|\n)*)", text, re.MULTILINE):
+        names |= {f"{name}.{method}" for method in re.findall(r"^    def (\w+)\(", body, re.MULTILINE)}
+    return names
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)

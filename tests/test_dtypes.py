@@ -100,6 +100,25 @@ def test_nothing_negative_is_stored(mode: dict[str, Any]) -> None:
         gl.run(Below(), graph, max_iterations=1, **mode)
 
 
+class Full(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        x: int = 100
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[gl.uint8]:
+        return nbr.x
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v.x = total
+
+
+@pytest.mark.parametrize("mode", [{}, {"compile": "never"}, {"engine": "reference"}], ids=str)
+def test_a_total_that_does_not_fit_is_told_of_at_gather(mode: dict[str, Any]) -> None:
+    line = Full.gather.__code__.co_firstlineno
+    graph = gl.Graph.from_edges([0, 1, 2], [3, 3, 3])
+    with pytest.raises(gl.ExecutionError, match=rf"dtypes.py:{line}: Full failed at vertex 3 in superstep 0"):
+        gl.run(Full(), graph, max_iterations=1, **mode)
+
+
 def test_values_beyond_int64_are_refused_where_they_come_in() -> None:
     large = np.array([1, 2**63], np.uint64)
     with pytest.raises(gl.UsageError, match=r"'x' has the value 9223372036854775808: integers are at most"):

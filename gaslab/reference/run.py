@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import linecache
 import os
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -345,8 +346,21 @@ class Run:
         assert gather is not None
         total = gather.identity
         for e, nbr in self.graph.beside(v, self.direction("gather_edges", v)):
-            total = gather.add(total, self.call("gather", v, e, nbr))
+            value = self.call("gather", v, e, nbr)
+            try:
+                total = gather.add(total, value)
+            except Fault as fault:
+                code = self.turn.methods["gather"].__code__
+                line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+                raise self.failed(code.co_filename, code.co_firstlineno, v, fault, line) from fault
         return total
+
+    def failed(self, file: str, at: int | None, v: Vertex, fault: Exception, text: str | None) -> Exception:
+        """Return the error that names the vertex and the user's line."""
+        return ExecutionError(
+            f"{file}:{at}: {self.cls.__name__} failed at vertex {v.id} in superstep "
+            f"{self.superstep_number}: {fault}\n    {text}"
+        )
 
     def first_active(self) -> list[Vertex]:
         if self.start is not None and not self.superstep_number and self.turn is self.turns[0]:
@@ -421,9 +435,6 @@ class Run:
             frames = traceback.extract_tb(fault.__traceback__)
             user = next(f for f in reversed(frames) if not f.filename.startswith(_NOT_THE_USERS))
             fault = fault if isinstance(fault, (Fault, ZeroDivisionError, IndexError)) else Fault(SINGULAR)
-            raise ExecutionError(
-                f"{user.filename}:{user.lineno}: {self.cls.__name__} failed at vertex {v.id} in superstep "
-                f"{self.superstep_number}: {fault}\n    {user.line}"
-            ) from fault
+            raise self.failed(user.filename, user.lineno, v, fault, user.line) from fault
         finally:
             drawing.reset(before)

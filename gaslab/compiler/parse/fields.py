@@ -237,7 +237,8 @@ class _Group:
     ) -> Variable:
         where = at.annotation if isinstance(at, ast.AnnAssign) else at
         if self.kind != "Vertex":
-            raise source.error(where, f"{what} is {named(storage)}; only vertices have such fields")
+            advice = "; write an edge for each value, or a gl.Vector" if self.kind == "Edge" else ""
+            raise source.error(where, f"{what} is {named(storage)}; only vertices have such fields{advice}")
         if (why := refused_elements(storage)) is not None:
             raise source.error(where, f"{what} is {named(storage)}; {why}")
         if hasattr(self.cls, name):
