@@ -113,6 +113,10 @@ cdef class View:
         else:
             self._set_number(name, value)
 
+    def address(self):
+        """Return where the C view is; it lives as long as this object."""
+        return <size_t> &self.c
+
     cdef _set_table(self, str name, void *address):
         if name == "vertex":
             self.c.vertex = <void *const *> address

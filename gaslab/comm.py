@@ -19,6 +19,7 @@ import numpy as np
 
 from gaslab import failure, launch
 from gaslab.errors import GaslabError, LaunchError, UsageError
+from gaslab.mail import Mail, MPIMail
 
 T = TypeVar("T")
 CHUNK = 1 << 30  # bytes of one message at most
@@ -78,6 +79,10 @@ class Comm:
         """
         return Pending()
 
+    def mail(self) -> Mail:
+        """Return what sends batches between ranks that do not wait for each other."""
+        return Mail()
+
     def abort(self, code: int = 1) -> None:
         """End every rank at once (not collective)."""
         sys.stdout.flush()
@@ -115,6 +120,7 @@ class MPIComm(Comm):
         self._mpi = mpi
         self._world = communicator.Dup()
         self._apart = communicator.Dup()  # for all_here, where some may still be talking
+        self._letters: Any = None
         self.rank = self._world.Get_rank()
         self.size = self._world.Get_size()
         machine = self._world.Split_type(mpi.COMM_TYPE_SHARED)
@@ -185,6 +191,11 @@ class MPIComm(Comm):
             self.bytes_sent += data.size
             self.messages_sent += 1
         return _MPIPending(self._mpi, self._world, requests, sources, tag)
+
+    def mail(self) -> Mail:
+        if self._letters is None:
+            self._letters = self._world.Dup()  # once; a communicator is nothing to make for every run
+        return MPIMail(self._mpi, self._letters)
 
     def abort(self, code: int = 1) -> None:
         failure.abort(self._mpi, code)

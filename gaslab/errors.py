@@ -89,8 +89,8 @@ def warn_user(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_unfinished(program: str, supersteps: int) -> None:
+def warn_unfinished(
+    program: str, count: int, what: str = "supersteps", limit: str = "max_iterations"
+) -> None:
     """Warn that a program came to the limit before its own end."""
-    warn_user(
-        f"{program} was not done after {supersteps} supersteps; raise max_iterations", ConvergenceWarning
-    )
+    warn_user(f"{program} was not done after {count} {what}; raise {limit}", ConvergenceWarning)

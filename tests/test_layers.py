@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the ground up; a module imports from its own line or those above it in this list.
 LAYERS = [
     {"errors", "nobody", "version"},
-    {"launch", "failure", "comm"},
+    {"launch", "failure", "mail", "comm"},
     {"annotations", "lists", "fields", "combiners", "chance", "phases", "program"},
     {"compiler"},
     {

@@ -419,6 +419,22 @@ class Tree:
         mine = itself or "scatter_edges" in self.functions or bool(self.contributed("v"))
         return not (self.writes("scatter", "e") or mine or self.by_priority or self.posts)
 
+    def reads_global(self, name: str) -> bool:
+        """Whether a method that runs in supersteps, or a helper, reads this number of the run."""
+        functions = [f for phase, f in self.functions.items() if phase not in ("init", "start")]
+        return any(
+            isinstance(node, Global) and node.name == name
+            for f in (*functions, *self.helpers)
+            for node in nodes(f.body)
+        )
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a field or a gather's total is a list."""
+        return any(is_list(v.storage) for v in (*self.vertex_fields, *self.edge_fields)) or bool(
+            self.gather is not None and self.gather.collects
+        )
+
     def written_edges(self) -> frozenset[str]:
         """Names of the edge fields that the program writes."""
         return self.writes("scatter", "e") | self.writes("visit", "e")

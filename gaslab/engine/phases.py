@@ -117,10 +117,11 @@ class Phases:
         told = self._comm.allgather_row(mine)
         failed = np.flatnonzero(told[:, 0])
         if failed.size:
-            self._raise(*told[failed[0], :4].tolist())
+            self.raise_fault(*told[failed[0], :4].tolist())
         return told[:, 4:]
 
-    def _raise(self, code: int, gid: int, site: int, superstep: int) -> None:
+    def raise_fault(self, code: int, gid: int, site: int, superstep: int) -> None:
+        """Raise a fault that some rank had, on every rank that has heard of it."""
         vertex = self._ids.named(np.array([gid], np.int64))[0]
         place = self.tree.sites[site]
         raise ExecutionError(

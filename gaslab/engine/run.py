@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gaslab import launch
 from gaslab.compiler import compile_phases
 from gaslab.engine import lists
+from gaslab.engine.asynchronous import Asynchronous, Options, check_program
 from gaslab.engine.bind import (
     bind_edge_fields,
     bind_parameters,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
 
 log = logging.getLogger("gaslab")
-ENGINES = ("sync", "reference")
+ENGINES = ("sync", "async", "reference")
 
 
 def run(
@@ -54,6 +55,9 @@ def run(
     progress: bool = False,
     on: str = "all",
     trace: Any = None,
+    consistency: str | None = None,
+    scheduler: str | None = None,
+    max_updates: int | None = None,
 ) -> Result:
     """Run a vertex program on a graph; collective, every rank gets the answer.
 
@@ -65,8 +69,9 @@ def run(
         Never changed.
     max_iterations : int, optional
         Supersteps at most. Needed for a program that neither signals nor has ``done``.
-    engine : {"sync", "reference"}
-        ``"reference"`` runs the class as plain Python on one rank, for debugging.
+    engine : {"sync", "async", "reference"}
+        ``"async"`` runs without supersteps, see ``docs/asynchronous.md``; ``"reference"`` runs the class
+        as plain Python on one rank, for debugging.
     strategy : str, optional
         Short for ``graph.partitioned(strategy)``.
     threads : int, optional
@@ -93,6 +98,12 @@ def run(
     trace : vertex id, or iterable of them, optional
         Of these vertices ``result.trace`` tells what the methods did, superstep by superstep: with
         ``engine="reference"`` every call, else the values at the vertex before and after.
+    consistency : {"relaxed", "serialisable"}, optional
+        Of ``engine="async"``: whether adjacent vertices may run at once (by default they may).
+    scheduler : {"fifo", "priority", "sweep", "random"}, optional
+        Of ``engine="async"``: who runs next; by default by priority where signals have one, else fifo.
+    max_updates : int, optional
+        Of ``engine="async"``: begin no more vertices once so many have run (on several ranks: about).
 
     Returns
     -------
@@ -116,6 +127,7 @@ def run(
     Natural Graphs. OSDI 2012.
     """
     _check(program, engine, max_iterations, on)
+    options = _options(engine, consistency, scheduler, max_updates, max_iterations, timeout)
     if strategy is not None and strategy != graph.strategy:
         graph = graph.partitioned(strategy)
     if engine == "reference":
@@ -129,6 +141,11 @@ def run(
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
     check_ends([one.tree for one in compiled], graph.directed)
     check_sides([one.tree for one in compiled], graph)
+    if options is not None:
+        if trace is not None:
+            raise UsageError("trace= follows supersteps; give it to engine='sync' or engine='reference'")
+        check_program([one.tree for one in compiled], all(one.library is not None for one in compiled))
+        options = options.check(tree)
     phases = Sequence(compiled, program, graph, max_iterations, timeout)
     params = bind_parameters(tree, program, graph)
     starts = Starts(graph, seed, program.parameters())
@@ -140,15 +157,23 @@ def run(
     built = time.perf_counter()
 
     history: list[dict[str, Any]] = []
+    runner = (
+        phases
+        if options is None
+        else Asynchronous(phases.first, program, graph, compiled[0].library, options, seed)
+    )
     with _bar(progress and comm.rank == 0, max_iterations) as bar:
-        for row in phases.supersteps():
+        for row in runner.rows():
             history.append(row)
             bar.update()
-    state, converged = phases.state, phases.converged
+    state, converged = runner.state, runner.converged
     computed = time.perf_counter()
-    bytes_sent = comm.bytes_sent - bytes_before
+    bytes_sent = comm.bytes_sent - bytes_before + runner.bytes_posted
     if not converged and comm.rank == 0:
-        warn_unfinished(tree.name, state.superstep)
+        if options is None:
+            warn_unfinished(tree.name, state.superstep)
+        else:
+            warn_unfinished(tree.name, state.updates, "updates", "max_updates")
     metrics = run_metrics(
         program, graph, engine, seed, threads, state.superstep, converged, state.updates,
         bytes_sent, {"build": built - began, "compute": computed - built},
@@ -179,6 +204,26 @@ def _check(program: Any, engine: str, max_iterations: int | None, on: str) -> No
         raise UsageError(f"on={on!r} is unknown{nearest(on, ('all', 'root', 'local'))}")
     if max_iterations is not None and max_iterations < 0:
         raise UsageError(f"max_iterations={max_iterations}: must not be negative")
+
+
+def _options(
+    engine: str,
+    consistency: str | None,
+    scheduler: str | None,
+    max_updates: int | None,
+    max_iterations: int | None,
+    timeout: float | None,
+) -> Options | None:
+    """Return how to run without supersteps, None to run with them; raises on options of the other way."""
+    if engine == "async":
+        if max_iterations is not None:
+            raise UsageError("engine='async' has no supersteps for max_iterations; give max_updates")
+        return Options(consistency or "relaxed", scheduler, max_updates, timeout)
+    given = {"consistency": consistency, "scheduler": scheduler, "max_updates": max_updates}
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"{name}={value!r} is of engine='async', and this is engine={engine!r}")
+    return None
 
 
 def _bar(show: bool, total: int | None) -> Any:

@@ -55,6 +55,7 @@ class Sequence:
         ]
         self._engines: list[Synchronous] = []
         self.state: RunState
+        self.bytes_posted = 0  # beside those that the communicator counts
 
     def prepare(
         self, params: list[Any], edges: list[np.ndarray], given: dict[str, Any], starts: Starts,
@@ -91,6 +92,11 @@ class Sequence:
             if messages is not None and state.message is not None:
                 state.message[ids] = messages
 
+    @property
+    def first(self) -> Synchronous:
+        """The engine of the first phase, before anything has run."""
+        return self._engines[0]
+
     def gathers(self) -> dict[str, int] | None:
         """Return how many totals of replicas were gathered, and how many kept, where gathers are cached."""
         caches = [engine.cache for engine in self._engines if engine.cache is not None]
@@ -100,7 +106,7 @@ class Sequence:
         done, skipped = self.graph.comm.allreduce(mine).tolist()
         return {"done": done, "skipped": skipped}
 
-    def supersteps(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         """Run the whole; give a row of the history after each superstep."""
         current = self._engines[0]
         current.initialise()

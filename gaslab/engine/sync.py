@@ -89,10 +89,19 @@ class Synchronous:
             self.phases.over_masters("gl_init")
             self.state.stale(self.tree.writes("init"), 0)
         self._refresh()
+        self.aggregate()
+        self.agree()
+
+    def beginners(self) -> np.ndarray:
+        """Return this rank's masters (ascending int32) that begin (collective)."""
+        ids = self._activate().ids
+        return np.arange(self.local.num_masters, dtype=np.int32) if ids is None else ids
+
+    def aggregate(self) -> None:
+        """Compute this rank's part of all aggregates."""
         self.phases.aggregates.begin(None)
         self._aggregate_all()
         self._aggregate_apart()
-        self.agree()
 
     def enter(self, before: Synchronous) -> None:
         """Begin this phase where the phase *before* left the run; bring its mirrors up to date."""
@@ -150,11 +159,14 @@ class Synchronous:
         """Combine all ranks' aggregates in rank order; raise a program's fault on every rank."""
         if not self.tree.aggregators and self.signal_driven:
             return  # a fault is told with the size of the next frontier
+        self.settle(self.phases.agree(self.phases.aggregates.collected()))
+
+    def settle(self, table: np.ndarray) -> None:
+        """Make the aggregates what all ranks' parts (one a row) come to (collective)."""
         aggregates = self.phases.aggregates
-        combined = aggregates.combined(self.phases.agree(aggregates.collected()))
-        combined = aggregates.settled(combined, self.view.aggregate, self.state)
+        combined = aggregates.settled(aggregates.combined(table), self.view.aggregate, self.state)
         self.state.aggregates = aggregates.values(combined)
-        self.view.aggregate = combined
+        self.view.aggregate[: combined.size] = combined
 
     # ---- activate ----------------------------------------------------------------------------------
 
