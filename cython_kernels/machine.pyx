@@ -548,21 +548,33 @@ cdef class Machine:
     cdef void hold(self, int32_t v) noexcept nogil:
         """Give v, which none of its neighbours blocks, its scope: it passes those that wait."""
         cdef int64_t e
+        cdef bint tired = 0
         self.lock[v] = HOLDS
         if self.watch:
             self.locked_at[v] = self.clock
             self.clock += 1
         for e in range(self.w.in_begin[v], self.w.in_begin[v + 1]):
-            self.pass_by(self.w.in_neighbor[e])
+            tired |= self.pass_by(self.w.in_neighbor[e])
         for e in range(self.w.out_begin[v], self.w.out_begin[v + 1]):
-            self.pass_by(self.w.out_neighbor[e])
+            tired |= self.pass_by(self.w.out_neighbor[e])
+        if not tired:
+            return
+        # Only now: before, an edge parallel to one already counted would be taken for an insisting vertex's.
+        for e in range(self.w.in_begin[v], self.w.in_begin[v + 1]):
+            self.insist_if_tired(self.w.in_neighbor[e])
+        for e in range(self.w.out_begin[v], self.w.out_begin[v + 1]):
+            self.insist_if_tired(self.w.out_neighbor[e])
 
-    cdef inline void pass_by(self, int32_t u) noexcept nogil:
-        if self.lock[u] == WAITS:
-            self.blocked[u] += 1
-            self.passed[u] += 1
-            if self.passed[u] == PATIENCE:
-                self.insist(u)
+    cdef inline bint pass_by(self, int32_t u) noexcept nogil:
+        if self.lock[u] != WAITS:
+            return 0
+        self.blocked[u] += 1
+        self.passed[u] += self.passed[u] < PATIENCE
+        return self.passed[u] == PATIENCE
+
+    cdef inline void insist_if_tired(self, int32_t u) noexcept nogil:
+        if self.lock[u] == WAITS and self.passed[u] == PATIENCE:
+            self.insist(u)
 
     cdef void insist(self, int32_t u) noexcept nogil:
         """From now on u, which waits, blocks its neighbours that wait."""

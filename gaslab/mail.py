@@ -25,7 +25,7 @@ class Mail:
         self._row: np.ndarray | None = None
 
     def post(self, peer: int, data: np.ndarray) -> None:
-        """Begin to send *data* (uint8, not written to any more) to *peer*; batches to one peer keep their order."""
+        """Begin to send *data* (uint8, not written to any more); batches to one peer keep their order."""
         raise AssertionError("there is nobody else")
 
     def collect(self) -> list[tuple[int, np.ndarray]]:

@@ -89,7 +89,6 @@ def check_program(trees: list[Tree], compiled: bool) -> None:
     reasons = {
         "it has several phases": len(trees) > 1,
         "no signals decide who runs; write a scatter that signals": not tree.by_signal,
-        "its methods read self.superstep, and there are none": tree.reads_global("superstep"),
         "init(v, message) belongs to supersteps; let apply take the message": "init_message" in functions,
         "visit runs in sweeps over all edges": "visit" in functions,
         "its scatter adds to fields declared with sync=": bool(tree.contributed()),
@@ -97,6 +96,7 @@ def check_program(trees: list[Tree], compiled: bool) -> None:
         "it keeps lists": tree.has_lists,
         "it posts changes of gathers": tree.posts,
         "it signals vertices by their ids": tree.signals_by_id(),
+        "its methods read self.superstep, and there are none": tree.reads_global("superstep"),
     }
     for reason, holds in reasons.items():
         if holds:
@@ -131,8 +131,8 @@ class Asynchronous:
 
     # ---- the story ---------------------------------------------------------------------------------
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Run until nothing is signalled; give a row of figures after each round of counts."""
+    def begin(self) -> None:
+        """Run init, and let those wait in the machine that are to begin (collective)."""
         self.engine.initialise()
         beginners = self.engine.beginners()
         view = self.engine.view
@@ -141,6 +141,10 @@ class Asynchronous:
             view.out_begin, view.out_neighbor, view.out_slot = self.graph.local.out()
         self.machine = self._make_machine()
         self.machine.schedule(beginners)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Run until nothing is signalled; give a row of figures after each round of counts."""
+        self.begin()
         before: np.ndarray | None = None
         asked_at = 0.0
         budget = ALONE if self.comm.size == 1 else BUDGET
