@@ -8,64 +8,27 @@ REQUEST   master -> mirror   lock your scope (if scopes are locked), then gather
 GRANT     mirror -> master   the partial total
 UPDATE    master -> mirror   the fields that apply wrote: keep them, scatter, unlock
 SIGNAL    mirror -> master   priority and message, as far as the program has them
+INSIST    master -> mirror   as REQUEST, of a vertex that holds its scope on another rank already
 
-INSIST    master -> mirror   the same, of a vertex that holds its scope on another rank already
-
-**Scopes.** A replica *holds* its scope on its rank, or *waits* for it until no neighbour there holds its
-own. One that waits may be passed by neighbours that ask later, but not for ever: passed PATIENCE times, or
-holding its scope on a lower rank already, it *insists*, and then blocks its neighbours as if it held,
-all but those that insisted before. `blocked` counts, edge by edge, whom a replica waits for. A vertex asks
-rank by rank, ascending. So it waits on a rank only for vertices that hold there, which wait on greater
-ranks only, and for vertices that insisted there before: nobody waits in a circle, and because nobody is
-passed without end, everybody's turn comes. An edge is on one rank: no two adjacent vertices ever hold
-both. Records between two ranks keep their order, so that a mirror has let go before it is asked again.
+**Scopes.** Where they are locked, a vertex asks for its scope rank by rank, ascending (`scopes.h` has what
+happens on one). So it waits on a rank only for vertices that hold there, which wait on greater ranks only,
+and for vertices that insisted there before: nobody waits in a circle, and because nobody is passed without
+end, everybody's turn comes. An edge is on one rank: no two adjacent vertices ever hold both their scopes.
+Records between two ranks keep their order, so that a mirror has let go before it is asked again.
 """
 
 import numpy as np
 
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport abort, calloc, free, realloc
 from libc.string cimport memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray
 
 import_array()
 
-cdef extern from "abi.h" nogil:
-    ctypedef union gl_scalar:
-        double f
-        int64_t i
-    ctypedef struct gl_view:
-        int64_t superstep, num_masters, num_local, scatter_edges
-        const int64_t *in_begin
-        const int32_t *in_neighbor
-        const int64_t *out_begin
-        const int32_t *out_neighbor
-        void *const *vertex
-        void *total
-        const void *incoming
-        uint8_t *signalled
-        void *message
-        void *message_next
-        int64_t *priority
-    ctypedef struct gl_fault:
-        int64_t code, vertex, site
-    ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
-                                    gl_scalar *, gl_fault *) noexcept
-
-cdef extern from "scheduler.h" nogil:
-    enum: GL_BUCKETS
-    ctypedef struct gl_scheduler:
-        int64_t kind, size, waiting, base, cursor
-        int32_t *place
-        int32_t *next
-        int32_t *previous
-        int32_t *head
-        int32_t *tail
-        uint64_t *bits
-        const int64_t *priority
-        uint64_t random
-    void gl_schedule(gl_scheduler *, int32_t)
-    int32_t gl_take(gl_scheduler *)
+include "queues.pxi"
+include "outbox.pxi"
+include "single.pxi"
 
 cdef enum:
     REQUEST = 1
@@ -74,41 +37,17 @@ cdef enum:
     SIGNAL = 4
     INSIST = 5
 
-cdef enum:  # of a replica's scope; the last two block the neighbours
-    FREE = 0
-    WAITS = 1
-    INSISTS = 2
-    HOLDS = 3
-
 cdef enum:
-    PATIENCE = 16
     SAMPLE = 256  # requests between two looks at how many had to wait
     LEAST = 16  # masters in flight, however many wait
 
 SCHEDULERS = {"fifo": 0, "priority": 1, "sweep": 2, "random": 3}
 
-ctypedef struct Record:
-    uint32_t position
-    uint32_t kind
-
-ctypedef struct Buffer:
-    char *data
-    size_t length, capacity
-
-ctypedef struct Events:  # of scopes: (local id, time of the lock, time of the release)
-    int64_t *data
-    size_t length, capacity
-
-
-cdef inline size_t _padded(size_t size) noexcept nogil:
-    return (size + 7) & ~<size_t> 7
-
-
 cdef void *_data(object array) except? NULL:
     return NULL if array is None else PyArray_DATA(<ndarray> array)
 
 
-cdef class Machine:
+cdef class Machine(Single):
     """All vertices of one rank, between records.
 
     Parameters
@@ -126,7 +65,7 @@ cdef class Machine:
     travels : list of three lists of int
         By class of mirror, the indices of the vertex fields that an UPDATE carries.
     sizes : list of int
-        Bytes of an element of each vertex field; then of a total and of a message.
+        Bytes of an element of each vertex field; then of a total.
     identity : bytes
         The message of nobody.
     asks, updates, gathers, scatters : three bools each
@@ -138,80 +77,42 @@ cdef class Machine:
     limit : int
         Masters in flight at most.
     watch : bool
-        Keep the times of all locks, for `scopes`.
+        Keep the times of all locks, for `locks`.
     """
 
-    cdef gl_view w
-    cdef gl_fault fault
-    cdef gl_scheduler queue
-    cdef gl_range_fn f_gather, f_combine, f_apply, f_scatter, f_messages
     cdef object _keep
-    cdef int rank, size, locking, failed, limit, watch
-    cdef size_t total_size, message_size, stride
-    cdef int64_t masters, flying, granted_count, told_count
-    cdef readonly int64_t updates, waits, requests, signals_sent
-    cdef int64_t clock, asked, waited
+    cdef readonly Outbox out
+    cdef int rank, size, locking, limit
+    cdef size_t stride
+    cdef readonly int64_t waits, requests, signals_sent
+    cdef gl_scheduler queue
+    cdef int64_t masters, flying, told_count
+    cdef gl_scopes scopes
     cdef readonly int window  # masters in flight at most, just now
-    cdef const int64_t *replica_begin
-    cdef const int32_t *replica_peer
-    cdef const int32_t *replica_position
-    cdef const uint8_t *replica_class
-    cdef const int64_t *owned_begin
-    cdef const int32_t *owned
-    cdef const int64_t *mirror_begin
-    cdef const int32_t *mirror_owner
-    cdef const uint8_t *mirror_class
-    cdef const int32_t *field_index
-    cdef const int64_t *field_size
     cdef int64_t[4] field_begin
     cdef int64_t[3] update_size
     cdef int[3] asks, updated, gathers, scatters
-    cdef uint8_t *flight
-    cdef uint8_t *again
-    cdef uint8_t *lock
-    cdef uint8_t *telling
-    cdef int32_t *blocked
-    cdef uint8_t *passed
-    cdef int32_t *slot_of
-    cdef int32_t *granted
-    cdef int32_t *told
-    cdef uint32_t *round_of
-    cdef readonly object rounds  # how often each replica ran, uint32 by local id
-    cdef int64_t *locked_at
-    cdef int32_t *slot_vertex
-    cdef int32_t *slot_stage
-    cdef uint8_t *slot_filled
-    cdef int32_t *slot_free
-    cdef char *slot_total
-    cdef char *slot_message
-    cdef char *scratch
-    cdef const char *identity
-    cdef Buffer *out
-    cdef Events events
-
-    def __cinit__(self):
-        self.events.data = NULL
-        self.out = NULL
+    cdef const int64_t *replica_begin, *owned_begin, *mirror_begin, *field_size
+    cdef const int32_t *replica_peer, *replica_position, *owned, *mirror_owner, *field_index
+    cdef const uint8_t *replica_class, *mirror_class
+    cdef uint8_t *flight, *again, *telling, *slot_filled
+    cdef int32_t *slot_of, *told, *slot_vertex, *slot_stage, *slot_free
+    cdef char *slot_total, *slot_message, *scratch
 
     def __init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity,
                  asks, updates, gathers, scatters, locking, scheduler, limit, watch=False, seed=0):
-        cdef int c, p
+        cdef int k, p
         cdef int64_t n, m
-        self.w = (<gl_view *> <size_t> view.address())[0]
+        cdef gl_scopes *c
+        Single.__init__(self, view, functions, sizes[len(sizes) - 1], identity)
         n, m = self.w.num_local, self.w.num_masters
         self.masters = m
-        self.f_gather = <gl_range_fn> <size_t> functions.get("gl_gather", 0)
-        self.f_combine = <gl_range_fn> <size_t> functions.get("gl_combine", 0)
-        self.f_apply = <gl_range_fn> <size_t> functions.get("gl_apply", 0)
-        self.f_scatter = <gl_range_fn> <size_t> functions.get("gl_scatter_push", 0)
-        self.f_messages = <gl_range_fn> <size_t> functions.get("gl_combine_messages", 0)
         self.size, self.rank = mirrors[0].size, int(np.flatnonzero(mirrors[0] < 0)[0])
-        self.locking, self.limit, self.watch = locking, limit, watch
+        self.locking, self.limit = locking, limit
         self.window = min(limit, 4 * LEAST) if locking else limit
-        self.total_size, self.message_size = sizes[len(sizes) - 2], sizes[len(sizes) - 1]
+        self.out = Outbox(self.size)
         self.stride = _padded(max(self.total_size, self.message_size, 8))
-        no_message = bytes(identity)
-        keep = self._keep = [view, replicas, owned, mirrors, no_message]
+        keep = self._keep = [replicas, owned, mirrors]
         self.replica_begin = <const int64_t *> _data(replicas[0])
         self.replica_peer = <const int32_t *> _data(replicas[1])
         self.replica_position = <const int32_t *> _data(replicas[2])
@@ -221,16 +122,15 @@ cdef class Machine:
         self.mirror_begin = <const int64_t *> _data(mirrors[0])
         self.mirror_owner = <const int32_t *> _data(mirrors[1])
         self.mirror_class = <const uint8_t *> _data(mirrors[2])
-        self.identity = no_message
         fields = np.array([k for row in travels for k in row] or [0], np.int32)
         bytes_of = np.array([sizes[k] for row in travels for k in row] or [0], np.int64)
         self.field_index, self.field_size = <const int32_t *> _data(fields), <const int64_t *> _data(bytes_of)
         self.field_begin[0] = 0
-        for c in range(3):
-            self.field_begin[c + 1] = self.field_begin[c] + len(travels[c])
-            self.update_size[c] = sum(_padded(sizes[k]) for k in travels[c])
-            self.asks[c], self.updated[c] = asks[c], updates[c]
-            self.gathers[c], self.scatters[c] = gathers[c], scatters[c]
+        for k in range(3):
+            self.field_begin[k + 1] = self.field_begin[k] + len(travels[k])
+            self.update_size[k] = sum(_padded(sizes[field]) for field in travels[k])
+            self.asks[k], self.updated[k] = asks[k], updates[k]
+            self.gathers[k], self.scatters[k] = gathers[k], scatters[k]
 
         def room(count, dtype, value=0):
             made = np.full(max(count, 1), value, dtype)
@@ -239,15 +139,9 @@ cdef class Machine:
 
         keep += [fields, bytes_of]
         self.flight, self.again = <uint8_t *> _data(room(m, np.uint8)), <uint8_t *> _data(room(m, np.uint8))
-        self.lock, self.telling = <uint8_t *> _data(room(n, np.uint8)), <uint8_t *> _data(room(n, np.uint8))
-        self.blocked = <int32_t *> _data(room(n if locking else 0, np.int32))
-        self.passed = <uint8_t *> _data(room(n if locking else 0, np.uint8))
+        self.telling = <uint8_t *> _data(room(n, np.uint8))
         self.slot_of = <int32_t *> _data(room(m, np.int32, -1))
-        self.granted = <int32_t *> _data(room(n if locking else 0, np.int32))
         self.told = <int32_t *> _data(room(n - m, np.int32))
-        self.rounds = room(n, np.uint32)
-        self.round_of = <uint32_t *> _data(self.rounds)
-        self.locked_at = <int64_t *> _data(room(n if watch else 0, np.int64))
         self.slot_vertex = <int32_t *> _data(room(limit, np.int32))
         self.slot_stage = <int32_t *> _data(room(limit, np.int32))
         self.slot_filled = <uint8_t *> _data(room(limit, np.uint8))
@@ -267,15 +161,16 @@ cdef class Machine:
         s.head = <int32_t *> _data(room(GL_BUCKETS + 1, np.int32, -1))
         s.tail = <int32_t *> _data(room(GL_BUCKETS + 1, np.int32, -1))
         s.bits = <uint64_t *> _data(room((m >> 6) + 1, np.uint64))
-        self.out = <Buffer *> _data(room(self.size * sizeof(Buffer) // 8, np.int64))
-        self.events = Events(NULL, 0, 0)
+        if locking:
+            c = &self.scopes
+            c.in_begin, c.in_neighbor = self.w.in_begin, self.w.in_neighbor
+            c.out_begin, c.out_neighbor = self.w.out_begin, self.w.out_neighbor
+            c.state, c.passed = <uint8_t *> _data(room(n, np.uint8)), <uint8_t *> _data(room(n, np.uint8))
+            c.blocked, c.granted = <int32_t *> _data(room(n, np.int32)), <int32_t *> _data(room(n, np.int32))
+            c.locked_at = <int64_t *> _data(room(n, np.int64)) if watch else NULL
 
     def __dealloc__(self):
-        cdef int p
-        if self.out is not NULL:
-            for p in range(self.size):
-                free(self.out[p].data)
-        free(self.events.data)
+        free(self.scopes.events)
 
     # ---- from outside ------------------------------------------------------------------------------
 
@@ -303,6 +198,8 @@ cdef class Machine:
                     self.take_in(source, <const char *> &part[0], part.shape[0])
         with nogil:
             self.serve()
+            if self.scopes.asked >= SAMPLE:
+                self.open_window()
             while not closing and begun < budget and self.flying < self.window and not self.failed:
                 v = gl_take(&self.queue)
                 if v < 0:
@@ -312,18 +209,6 @@ cdef class Machine:
                 self.serve()
             self.tell()
         return begun
-
-    def pending(self, int peer):
-        """Return how many bytes wait for *peer*."""
-        return self.out[peer].length
-
-    def take(self, int peer):
-        """Return what waits for *peer*, as uint8; nothing waits afterwards."""
-        cdef Buffer *b = &self.out[peer]
-        data = np.empty(b.length, np.uint8)
-        memcpy(PyArray_DATA(<ndarray> data), b.data, b.length)
-        b.length = 0
-        return data
 
     @property
     def waiting(self):
@@ -335,14 +220,10 @@ cdef class Machine:
         """How many masters are between their begin and their end."""
         return self.flying
 
-    def failure(self):
-        """Return the first fault as (code, local vertex, site), None without one."""
-        return (self.fault.code, self.fault.vertex, self.fault.site) if self.failed else None
-
-    def scopes(self):
+    def locks(self):
         """Return every lock so far as int64[n, 3]: local id, time of the lock, time of the release."""
-        table = np.empty((self.events.length // 3, 3), np.int64)
-        memcpy(PyArray_DATA(<ndarray> table), self.events.data, self.events.length * sizeof(int64_t))
+        table = np.empty((self.scopes.events_length // 3, 3), np.int64)
+        memcpy(PyArray_DATA(<ndarray> table), self.scopes.events, self.scopes.events_length * sizeof(int64_t))
         return table
 
     # ---- a vertex's way ----------------------------------------------------------------------------
@@ -383,7 +264,7 @@ cdef class Machine:
         for r in range(self.replica_begin[v], self.replica_begin[v + 1]):
             if self.asks[self.replica_class[r]]:
                 self.requests += 1
-                self.put(self.replica_peer[r], self.replica_position[r], REQUEST, 0)
+                self.out.put(self.replica_peer[r], self.replica_position[r], REQUEST, 0)
 
     cdef void advance(self, int32_t k) noexcept nogil:
         """Ask for the scope on the next rank, ascending; when all have granted it, finish."""
@@ -399,9 +280,9 @@ cdef class Machine:
             if s != here:
                 r = first + s - (s > here)
                 self.requests += 1
-                self.put(self.replica_peer[r], self.replica_position[r], INSIST if s else REQUEST, 0)
+                self.out.put(self.replica_peer[r], self.replica_position[r], INSIST if s else REQUEST, 0)
                 return
-            if not self.request(v, here > 0):
+            if not gl_request(&self.scopes, v, here > 0):
                 return
             self.gather_here(k)
             self.slot_stage[k] += 1
@@ -440,27 +321,13 @@ cdef class Machine:
         for r in range(self.replica_begin[v], self.replica_begin[v + 1]):
             c = self.replica_class[r]
             if self.updated[c]:
-                to = self.put(self.replica_peer[r], self.replica_position[r], UPDATE, self.update_size[c])
+                to = self.out.put(self.replica_peer[r], self.replica_position[r], UPDATE, self.update_size[c])
                 self.pack(v, c, to)
         self.scatter(v)
         if self.locking:
-            self.release(v)
+            gl_release(&self.scopes, v)
 
     # ---- phases ------------------------------------------------------------------------------------
-
-    cdef inline void call(self, gl_range_fn function, int32_t v) noexcept nogil:
-        if function is not NULL and not self.failed:
-            self.failed = function(&self.w, &v, 0, 1, NULL, &self.fault)
-
-    cdef void gather(self, int32_t v, char *total) noexcept nogil:
-        self.w.superstep = self.round_of[v]
-        self.w.total = total
-        self.call(self.f_gather, v)
-
-    cdef void add(self, char *total, const char *part) noexcept nogil:
-        self.w.total = total
-        self.w.incoming = part
-        self.call(self.f_combine, 0)
 
     cdef void gather_here(self, int32_t k) noexcept nogil:
         cdef char *total = self.slot_total + k * self.stride
@@ -472,15 +339,6 @@ cdef class Machine:
         else:
             self.gather(self.slot_vertex[k], total)
             self.slot_filled[k] = 1
-
-    cdef void apply(self, int32_t v, char *total) noexcept nogil:
-        self.w.superstep = self.round_of[v]
-        self.w.total = total
-        self.call(self.f_apply, v)
-        if self.message_size:
-            memcpy(self.message(v), self.identity, self.message_size)
-        self.updates += 1
-        self.round_of[v] += 1
 
     cdef void scatter(self, int32_t v) noexcept nogil:
         cdef int64_t e
@@ -496,7 +354,7 @@ cdef class Machine:
                 self.hear(self.w.out_neighbor[e])
         self.hear(v)
 
-    cdef inline void hear(self, int32_t u) noexcept nogil:
+    cdef void hear(self, int32_t u) noexcept nogil:
         if self.w.signalled[u]:
             self.w.signalled[u] = 0
             if u < self.masters:
@@ -506,118 +364,23 @@ cdef class Machine:
                 self.told[self.told_count] = u
                 self.told_count += 1
 
-    cdef inline char *message(self, int32_t v) noexcept nogil:
-        return <char *> self.w.message + v * self.message_size
-
-    cdef inline char *message_next(self, int32_t v) noexcept nogil:
-        return <char *> self.w.message_next + v * self.message_size
-
     # ---- scopes ------------------------------------------------------------------------------------
-
-    cdef int request(self, int32_t v, bint insists) noexcept nogil:
-        """Ask for v's scope on this rank; return whether it is granted at once."""
-        cdef int32_t count = 0
-        cdef int64_t e
-        for e in range(self.w.in_begin[v], self.w.in_begin[v + 1]):
-            count += self.lock[self.w.in_neighbor[e]] >= INSISTS
-        for e in range(self.w.out_begin[v], self.w.out_begin[v + 1]):
-            count += self.lock[self.w.out_neighbor[e]] >= INSISTS
-        self.asked += 1
-        self.waited += count > 0
-        if self.asked == SAMPLE:
-            self.open_window()
-        if not count:
-            self.hold(v)
-            return 1
-        self.waits += 1
-        self.blocked[v] = count
-        self.passed[v] = 0
-        self.lock[v] = WAITS
-        if insists:
-            self.insist(v)
-        return 0
 
     cdef void open_window(self) noexcept nogil:
         """Let more masters fly where few had to wait, fewer where many had: waiting in a crowd helps nobody."""
-        if 4 * self.waited > self.asked:
+        if 4 * self.scopes.waited > self.scopes.asked:
             self.window = max(self.window - self.window // 4, LEAST)
-        elif 16 * self.waited < self.asked:
+        elif 16 * self.scopes.waited < self.scopes.asked:
             self.window = min(2 * self.window, self.limit)
-        self.asked = self.waited = 0
-
-    cdef void hold(self, int32_t v) noexcept nogil:
-        """Give v, which none of its neighbours blocks, its scope: it passes those that wait."""
-        cdef int64_t e
-        cdef bint tired = 0
-        self.lock[v] = HOLDS
-        if self.watch:
-            self.locked_at[v] = self.clock
-            self.clock += 1
-        for e in range(self.w.in_begin[v], self.w.in_begin[v + 1]):
-            tired |= self.pass_by(self.w.in_neighbor[e])
-        for e in range(self.w.out_begin[v], self.w.out_begin[v + 1]):
-            tired |= self.pass_by(self.w.out_neighbor[e])
-        if not tired:
-            return
-        # Only now: before, an edge parallel to one already counted would be taken for an insisting vertex's.
-        for e in range(self.w.in_begin[v], self.w.in_begin[v + 1]):
-            self.insist_if_tired(self.w.in_neighbor[e])
-        for e in range(self.w.out_begin[v], self.w.out_begin[v + 1]):
-            self.insist_if_tired(self.w.out_neighbor[e])
-
-    cdef inline bint pass_by(self, int32_t u) noexcept nogil:
-        if self.lock[u] != WAITS:
-            return 0
-        self.blocked[u] += 1
-        self.passed[u] += self.passed[u] < PATIENCE
-        return self.passed[u] == PATIENCE
-
-    cdef inline void insist_if_tired(self, int32_t u) noexcept nogil:
-        if self.lock[u] == WAITS and self.passed[u] == PATIENCE:
-            self.insist(u)
-
-    cdef void insist(self, int32_t u) noexcept nogil:
-        """From now on u, which waits, blocks its neighbours that wait."""
-        cdef int64_t e
-        cdef int32_t w
-        self.lock[u] = INSISTS
-        for e in range(self.w.in_begin[u], self.w.in_begin[u + 1]):
-            w = self.w.in_neighbor[e]
-            self.blocked[w] += self.lock[w] == WAITS
-        for e in range(self.w.out_begin[u], self.w.out_begin[u + 1]):
-            w = self.w.out_neighbor[e]
-            self.blocked[w] += self.lock[w] == WAITS
-
-    cdef void release(self, int32_t v) noexcept nogil:
-        cdef int64_t e
-        self.lock[v] = FREE
-        if self.watch:
-            self.note(v)
-        for e in range(self.w.in_begin[v], self.w.in_begin[v + 1]):
-            self.unblock(self.w.in_neighbor[e])
-        for e in range(self.w.out_begin[v], self.w.out_begin[v + 1]):
-            self.unblock(self.w.out_neighbor[e])
-
-    cdef inline void unblock(self, int32_t u) noexcept nogil:
-        if self.lock[u] == WAITS or self.lock[u] == INSISTS:
-            self.blocked[u] -= 1
-            if not self.blocked[u]:
-                if self.lock[u] == WAITS:
-                    self.hold(u)
-                else:  # its neighbours are blocked by it already
-                    self.lock[u] = HOLDS
-                    if self.watch:
-                        self.locked_at[u] = self.clock
-                        self.clock += 1
-                self.granted[self.granted_count] = u
-                self.granted_count += 1
+        self.waits += self.scopes.waited
+        self.scopes.asked = self.scopes.waited = 0
 
     cdef void serve(self) noexcept nogil:
         """Go on with all whose scope has come free."""
         cdef int32_t v, k
-        while self.granted_count and not self.failed:
-            self.granted_count -= 1
-            v = self.granted[self.granted_count]
+        while self.scopes.granted_count and not self.failed:
+            self.scopes.granted_count -= 1
+            v = self.scopes.granted[self.scopes.granted_count]
             if v < self.masters:
                 k = self.slot_of[v]
                 self.gather_here(k)
@@ -626,32 +389,7 @@ cdef class Machine:
             else:
                 self.grant(v)
 
-    cdef void note(self, int32_t v) noexcept nogil:
-        cdef Events *log = &self.events
-        if log.length + 3 > log.capacity:
-            log.capacity = 2 * log.capacity + 3072
-            log.data = <int64_t *> realloc(log.data, log.capacity * sizeof(int64_t))
-        log.data[log.length] = v
-        log.data[log.length + 1] = self.locked_at[v]
-        log.data[log.length + 2] = self.clock
-        self.clock += 1
-        log.length += 3
-
     # ---- records -----------------------------------------------------------------------------------
-
-    cdef char *put(self, int32_t peer, uint32_t position, uint32_t kind, size_t size) noexcept nogil:
-        """Append a record for *peer*; return where its *size* bytes (a multiple of eight) go."""
-        cdef Buffer *b = &self.out[peer]
-        cdef size_t whole = sizeof(Record) + size
-        cdef char *at
-        if b.length + whole > b.capacity:
-            b.capacity = 2 * b.capacity + whole + 4096
-            b.data = <char *> realloc(b.data, b.capacity)
-        at = b.data + b.length
-        b.length += whole
-        (<Record *> at).position = position
-        (<Record *> at).kind = kind
-        return at + sizeof(Record)
 
     cdef void pack(self, int32_t v, int c, char *to) noexcept nogil:
         cdef int64_t k
@@ -666,7 +404,7 @@ cdef class Machine:
         cdef char *to
         if gathers:
             self.gather(m, self.scratch)
-        to = self.put(owner, <uint32_t> (m - self.mirror_begin[owner]), GRANT,
+        to = self.out.put(owner, <uint32_t> (m - self.mirror_begin[owner]), GRANT,
                       _padded(self.total_size) if gathers else 0)
         if gathers:
             memcpy(to, self.scratch, self.total_size)
@@ -681,7 +419,7 @@ cdef class Machine:
             m = self.told[i]
             self.telling[m] = 0
             owner = self.mirror_owner[m - self.masters]
-            to = self.put(owner, <uint32_t> (m - self.mirror_begin[owner]), SIGNAL,
+            to = self.out.put(owner, <uint32_t> (m - self.mirror_begin[owner]), SIGNAL,
                           priority + _padded(self.message_size))
             if priority:
                 (<int64_t *> to)[0] = self.w.priority[m]
@@ -708,7 +446,7 @@ cdef class Machine:
             self.serve()
 
     cdef void on_request(self, int32_t m, bint insists) noexcept nogil:
-        if not self.locking or self.request(m, insists):
+        if not self.locking or gl_request(&self.scopes, m, insists):
             self.grant(m)
 
     cdef const char *on_update(self, int32_t m, const char *data) noexcept nogil:
@@ -721,7 +459,7 @@ cdef class Machine:
         if self.scatters[c]:
             self.scatter(m)
         if self.locking:
-            self.release(m)
+            gl_release(&self.scopes, m)
         return data
 
     cdef const char *on_master(self, int32_t v, uint32_t kind, int source, const char *data) noexcept nogil:
@@ -760,6 +498,3 @@ cdef class Machine:
                 self.finish(k)
         return data
 
-    cdef void add_message(self, int32_t v) noexcept nogil:
-        self.call(self.f_messages, v)
-        self.w.signalled[v] = 0

@@ -113,10 +113,6 @@ cdef class View:
         else:
             self._set_number(name, value)
 
-    def address(self):
-        """Return where the C view is; it lives as long as this object."""
-        return <size_t> &self.c
-
     cdef _set_table(self, str name, void *address):
         if name == "vertex":
             self.c.vertex = <void *const *> address

@@ -64,7 +64,7 @@ def hubs(n: int = 60, edges: int = 400, seed: int = 3) -> Drawn:
 
 def overlaps(asynchronous: Any) -> int:
     """Count the edges here both of whose ends held their scopes at once."""
-    local, scopes = asynchronous.graph.local, asynchronous.machine.scopes()
+    local, scopes = asynchronous.graph.local, asynchronous.machine.locks()
     held: dict[int, list[tuple[int, int]]] = {}
     for v, begin, end in scopes.tolist():
         held.setdefault(v, []).append((begin, end))
@@ -158,7 +158,7 @@ def colouring(comm: Comm, drawn: Drawn, strategy: str, scheduler: str) -> tuple[
     colour = result.vertices.to_dict("colour")
     wrong = sum(colour[u] == colour[w] for u, w in drawn.edges if u != w)
     turns = result.vertices["turns"]
-    return wrong, overlaps(Watched.last), bool((turns >= 1).all()), len(Watched.last.machine.scopes())
+    return wrong, overlaps(Watched.last), bool((turns >= 1).all()), len(Watched.last.machine.locks())
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "sweep", "random"])

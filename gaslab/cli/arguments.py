@@ -136,8 +136,19 @@ def add_running(parser: Parser) -> None:
     group.add_argument(
         "--max-iterations", "--iterations", type=at_least(0), metavar="N", help="supersteps at most"
     )
-    group.add_argument("--engine", type=one_of("sync", "reference"), default="sync", metavar="sync|reference",
-                       help="reference: plain Python, for debugging")  # fmt: skip
+    group.add_argument("--engine", type=one_of("sync", "async", "reference"), default="sync",
+                       metavar="sync|async|reference",
+                       help="async: without supersteps; reference: plain Python, for debugging")  # fmt: skip
+    group.add_argument(
+        "--consistency", type=one_of("relaxed", "serialisable"), metavar="relaxed|serialisable",
+        help="of --engine async: whether neighbours may run at once (default relaxed)",
+    )  # fmt: skip
+    group.add_argument(
+        "--scheduler", type=one_of("fifo", "priority", "sweep", "random"),
+        metavar="fifo|priority|sweep|random", help="of --engine async: who runs next",
+    )  # fmt: skip
+    group.add_argument("--max-updates", type=at_least(0), metavar="N",
+                       help="of --engine async: about so many vertices run at most")  # fmt: skip
     group.add_argument(
         "--strategy", type=strategy, metavar="NAME", help="the vertex-cut: random, 1d, 2d, dbh"
     )

@@ -55,8 +55,9 @@ class Job:
             "progress": sys.stderr.isatty() and not arguments.quiet,
             "on": "local",
         }
-        if arguments.max_iterations is not None:
-            options["max_iterations"] = arguments.max_iterations
+        for name in ("max_iterations", "consistency", "scheduler", "max_updates"):
+            if getattr(arguments, name) is not None:
+                options[name] = getattr(arguments, name)
         if arguments.init:
             options["init"] = {field: read_values(file, self.graph) for field, file in arguments.init}
         if arguments.timeout is not None:

@@ -177,9 +177,9 @@ class Asynchronous:
 
     def _post(self, everything: bool) -> None:
         for peer in range(self.comm.size):
-            waiting = self.machine.pending(peer)
+            waiting = self.machine.out.pending(peer)
             if waiting >= BATCH or (everything and waiting):
-                self.mail.post(peer, self.machine.take(peer))
+                self.mail.post(peer, self.machine.out.take(peer))
 
     # ---- agreeing ----------------------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ class Asynchronous:
         """Return this rank's row: counts, its fault, and its part of the aggregates."""
         machine, options = self.machine, self.options
         passive = (self._closing or not machine.waiting) and not any(
-            machine.pending(peer) for peer in range(self.comm.size)
+            machine.out.pending(peer) for peer in range(self.comm.size)
         )
         late = options.timeout is not None and now - self._began > options.timeout
         fault = (0, 0, 0, 0)
@@ -301,6 +301,6 @@ class Asynchronous:
         return Machine(
             view, {name: self._library.function(name) for name in names},
             (begin, peer, position, kinds), (owned, lists), (mirror_begin, owner, mirror_kinds),
-            travels, [*widths, total, len(message)], message, asks, updates, gathers, scatters,
+            travels, [*widths, total], message, asks, updates, gathers, scatters,
             self._locking, self.options.scheduler, IN_FLIGHT, self._watch, self._seed,
         )  # fmt: skip

@@ -1,0 +1,106 @@
+/* Who among neighbours may be at work: the scopes of the replicas on one rank.
+ *
+ * A replica *holds* its scope, or *waits* for it until no neighbour here holds its own. One that waits may
+ * be passed by neighbours that ask later, but not for ever: passed GL_PATIENCE times, or told to from the
+ * begin, it *insists*, and then blocks its neighbours as if it held, all but those that insisted before.
+ * `blocked` counts, edge by edge, the neighbours that hold or insist for which a replica waits:
+ *
+ *   waits:    all neighbours that hold or insist
+ *   insists:  those that held or insisted when it began to insist and still do
+ *
+ * so that taking one away from the count of every waiting or insisting neighbour is right whenever a scope
+ * is let go, and a replica whose count is zero may hold.
+ */
+#ifndef GASLAB_SCOPES_H
+#define GASLAB_SCOPES_H
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { GL_FREE = 0, GL_WAITS = 1, GL_INSISTS = 2, GL_HOLDS = 3 };  /* the last two block */
+enum { GL_PATIENCE = 16 };
+
+typedef struct gl_scopes {
+    const int64_t *in_begin, *out_begin;
+    const int32_t *in_neighbor, *out_neighbor;
+    uint8_t *state, *passed;            /* [replicas] */
+    int32_t *blocked;                   /* [replicas] */
+    int32_t *granted;                   /* [replicas] a stack: they hold, and nobody has gone on with them */
+    int64_t granted_count;
+    int64_t asked, waited;              /* requests, and those of them that had to wait */
+    int64_t *locked_at;                 /* [replicas] times, if somebody watches; else NULL */
+    int64_t clock;
+    int64_t *events;                    /* (replica, time of the lock, time of the release) */
+    size_t events_length, events_capacity;
+} gl_scopes;
+
+#define GL_NEIGHBOURS(s, v, u, action) do { \
+    for (int64_t e = (s)->in_begin[v]; e < (s)->in_begin[(v) + 1]; e++) { const int32_t u = (s)->in_neighbor[e]; action; } \
+    for (int64_t e = (s)->out_begin[v]; e < (s)->out_begin[(v) + 1]; e++) { const int32_t u = (s)->out_neighbor[e]; action; } \
+} while (0)
+
+static inline void gl_locked(gl_scopes *s, int32_t v) {
+    s->state[v] = GL_HOLDS;
+    if (s->locked_at) s->locked_at[v] = s->clock++;
+}
+
+/* From now on u, which waits, blocks its neighbours that wait. */
+static inline void gl_insist(gl_scopes *s, int32_t u) {
+    s->state[u] = GL_INSISTS;
+    GL_NEIGHBOURS(s, u, w, s->blocked[w] += s->state[w] == GL_WAITS);
+}
+
+/* Give v, which no neighbour blocks, its scope: it passes those that wait. */
+static inline void gl_hold(gl_scopes *s, int32_t v) {
+    int tired = 0;
+    gl_locked(s, v);
+    GL_NEIGHBOURS(s, v, u,
+        if (s->state[u] == GL_WAITS) {
+            s->blocked[u]++;
+            s->passed[u] += s->passed[u] < GL_PATIENCE;
+            tired |= s->passed[u] == GL_PATIENCE;
+        });
+    /* Only now: before, a parallel edge of u's that is not yet counted would be lost. */
+    if (tired)
+        GL_NEIGHBOURS(s, v, u, if (s->state[u] == GL_WAITS && s->passed[u] == GL_PATIENCE) gl_insist(s, u));
+}
+
+/* Ask for v's scope; return whether it is granted at once. */
+static inline int gl_request(gl_scopes *s, int32_t v, int insists) {
+    int32_t count = 0;
+    GL_NEIGHBOURS(s, v, u, count += s->state[u] >= GL_INSISTS);
+    s->asked++;
+    if (!count) {
+        gl_hold(s, v);
+        return 1;
+    }
+    s->waited++;
+    s->blocked[v] = count;
+    s->passed[v] = 0;
+    s->state[v] = GL_WAITS;
+    if (insists) gl_insist(s, v);
+    return 0;
+}
+
+static inline void gl_unblock(gl_scopes *s, int32_t u) {
+    if (s->state[u] != GL_WAITS && s->state[u] != GL_INSISTS) return;
+    if (--s->blocked[u]) return;
+    if (s->state[u] == GL_WAITS) gl_hold(s, u);
+    else gl_locked(s, u);               /* it blocks its neighbours already */
+    s->granted[s->granted_count++] = u;
+}
+
+/* Let go of v's scope; who can hold now is on the stack of those granted. */
+static inline void gl_release(gl_scopes *s, int32_t v) {
+    s->state[v] = GL_FREE;
+    if (s->locked_at) {
+        if (s->events_length + 3 > s->events_capacity) {
+            s->events_capacity = 2 * s->events_capacity + 3072;
+            s->events = (int64_t *)realloc(s->events, s->events_capacity * sizeof(int64_t));
+        }
+        s->events[s->events_length++] = v;
+        s->events[s->events_length++] = s->locked_at[v];
+        s->events[s->events_length++] = s->clock++;
+    }
+    GL_NEIGHBOURS(s, v, u, gl_unblock(s, u));
+}
+#endif
