@@ -173,7 +173,7 @@ class Asynchronous:
         most = self.options.max_updates
         if most is None or self.comm.size > 1:
             return budget
-        return min(budget, most - self.machine.updates)
+        return min(budget, most - int(self.machine.updates))
 
     def _post(self, everything: bool) -> None:
         for peer in range(self.comm.size):
