@@ -27,7 +27,7 @@ from numpy cimport PyArray_DATA, import_array, ndarray
 import_array()
 
 include "queues.pxi"
-include "outbox.pxi"
+include "batches.pxi"
 include "single.pxi"
 
 cdef enum:
@@ -81,7 +81,7 @@ cdef class Machine(Single):
     """
 
     cdef object _keep
-    cdef readonly Outbox out
+    cdef readonly Batches out
     cdef int rank, size, locking, limit
     cdef size_t stride
     cdef readonly int64_t waits, requests, signals_sent
@@ -110,7 +110,7 @@ cdef class Machine(Single):
         self.size, self.rank = mirrors[0].size, int(np.flatnonzero(mirrors[0] < 0)[0])
         self.locking, self.limit = locking, limit
         self.window = min(limit, 4 * LEAST) if locking else limit
-        self.out = Outbox(self.size)
+        self.out = Batches(self.size)
         self.stride = _padded(max(self.total_size, self.message_size, 8))
         keep = self._keep = [replicas, owned, mirrors]
         self.replica_begin = <const int64_t *> _data(replicas[0])

@@ -108,7 +108,8 @@ def words(tree: ast.Module) -> Iterator[str]:
 
 
 def make(out: Path) -> None:
-    """Write all files into the folder *out*."""
+    """Write all files into the folder *out*, made if need be."""
+    out.mkdir(parents=True, exist_ok=True)
     sources = modules(Path(sysconfig.get_path("stdlib")))
     known = frozenset(sources) | sys.stdlib_module_names
     trees = {name: ast.parse(path.read_bytes()) for name, path in sources.items()}

@@ -1,4 +1,4 @@
-# Records for other ranks, one buffer per peer.
+# Batches of records for other ranks, one per peer.
 
 ctypedef struct Record:
     uint32_t position
@@ -13,7 +13,7 @@ cdef inline size_t _padded(size_t size) noexcept nogil:
     return (size + 7) & ~<size_t> 7
 
 
-cdef class Outbox:
+cdef class Batches:
     """What waits to be sent to each of *size* ranks."""
 
     cdef int size
