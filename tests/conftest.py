@@ -14,7 +14,7 @@ from tests.mpi.ranks import Ranks
 
 SIZES = (1, 2, 3, 4)
 
-for _name, _examples in {"quick": 4, "full": 12, "long": 500}.items():
+for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
     hypothesis.settings.register_profile(
         _name,
         max_examples=_examples,

@@ -21,7 +21,7 @@ from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.lists import GivenLists
 from gaslab.engine.metrics import run_metrics
-from gaslab.engine.start import Start, bind_start, told_messages
+from gaslab.engine.start import Start, bind_start, told, told_messages
 from gaslab.engine.state import dtype_of
 from gaslab.errors import warn_unfinished
 from gaslab.reference.run import ReferenceResult, run_reference
@@ -83,25 +83,28 @@ def run_on_graph(
     starts |= {name: _lists_on_root(graph, tree, name, values, ids) for name, values in listed.items()}
     built = time.perf_counter()
 
+    storages = {v.name: v.storage for v in tree.vertex_fields}
+
+    def by_id(fields: dict[str, np.ndarray]) -> dict[str, dict[Any, Any]]:
+        vertices = [ids[g] for g in order.tolist()]
+        return {
+            name: dict(zip(vertices, told(values, storages[name], ids), strict=True))
+            for name, values in fields.items()
+        }
+
     def run() -> ReferenceResult:
         return run_reference(
             program,
             ids,
             [(ids[a], ids[b]) for a, b in zip(src.tolist(), dst.tolist(), strict=True)],
-            {v.name: values.tolist() for v, values in zip(tree.edge_fields, edge_values, strict=True)},
+            {v.name: told(x, v.storage, ids) for v, x in zip(tree.edge_fields, edge_values, strict=True)},
             graph.directed,
             max_iterations,
-            {
-                name: {ids[g]: x for g, x in zip(order.tolist(), values.tolist(), strict=True)}
-                for name, values in starts.items()
-            },
+            by_id(starts),
             seed,
             graph.ids.num_left,
             began_with,
-            {
-                name: {ids[g]: x for g, x in zip(order.tolist(), values.tolist(), strict=True)}
-                for name, values in begins.items()
-            },
+            by_id(begins),
             chosen,
             written,
         )
@@ -122,11 +125,13 @@ def run_on_graph(
         vertices[v.name] = np.array(values, dtype_of(v.storage)).reshape(-1, *v.shape)
     first = sum(comm.allgather(local.num_edges)[: comm.rank])
     mine = comm.bcast(np.argsort(in_order))[first : first + local.num_edges].tolist()
-    edges = {
-        v.name: np.array([answer.edges[v.name][k] for k in mine], dtype_of(v.storage)).reshape(-1, *v.shape)
-        for v in tree.edge_fields
-        if v.name in answer.edges
-    }
+    edges = {}
+    for v in tree.edge_fields:
+        if v.name in answer.edges:
+            values = [answer.edges[v.name][k] for k in mine]
+            if v.storage == "id":
+                values = [position.get(x, OUTSIDE) for x in values]
+            edges[v.name] = np.array(values, dtype_of(v.storage)).reshape(-1, *v.shape)
     updates = sum(step["active"] for step in answer.history)
     seconds = {"build": built - began, "compute": time.perf_counter() - built}
     metrics = run_metrics(

@@ -89,7 +89,7 @@ class Phases:
             assert self._compiled.interpreter is not None
             fault = self._compiled.interpreter.run(view, phase, blocks, ids, out)
         if fault is not None:
-            self.failed(fault, self.view.superstep)
+            self.failed(fault, self.view.superstep, view.gid)
 
     def _merged(self, k: int, first: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return what the program's merge makes of rows of aggregator *k*, in their order."""
@@ -102,10 +102,12 @@ class Phases:
 
     # ---- faults ------------------------------------------------------------------------------------
 
-    def failed(self, fault: tuple[int, int, int], superstep: int) -> None:
-        """Remember a fault (its code, the local vertex and the site) until all ranks agree."""
+    def failed(self, fault: tuple[int, int, int], superstep: int, gids: np.ndarray) -> None:
+        """Remember a fault (its code, the local vertex and the site) until all ranks agree.
+
+        *gids* are the global ids by local vertex; none where a merge failed on a rank without vertices.
+        """
         code, vertex, site = fault
-        gids = self.view.gid  # none where a merge failed on a rank without vertices
         self.fault = (code, int(gids[vertex]) if gids.size else 0, site, superstep)
 
     def agree(self, numbers: np.ndarray) -> np.ndarray:

@@ -92,17 +92,18 @@ def _column(storage: str, given: list[Any], graph: Graph, shape: tuple[int, ...]
     return converted(np.asarray(values), variable, "start")
 
 
+def told(values: np.ndarray, storage: str, ids: Sequence[Any]) -> list[Any]:
+    """Return values as a program's user gives them, with vertices by their *ids*."""
+    if storage != "id":
+        return list(values) if values.ndim > 1 else values.tolist()
+    return [ids[g] if 0 <= g < len(ids) else NOBODY for g in values.tolist()]
+
+
 def told_messages(combiner: Combiner, messages: np.ndarray, ids: Sequence[Any]) -> list[Any]:
     """Return messages as a caller gives them, with vertices by their *ids*."""
-
-    def plain(values: np.ndarray, storage: str) -> list[Any]:
-        if storage != "id":
-            return list(values) if values.ndim > 1 else values.tolist()
-        return [ids[g] if 0 <= g < len(ids) else NOBODY for g in values.tolist()]
-
     if not isinstance(combiner, RecordCombiner):
-        return plain(messages, combiner.storage)
-    columns = {part.name: plain(messages[part.name], part.combiner.storage) for part in combiner.parts}
+        return told(messages, combiner.storage, ids)
+    columns = {part.name: told(messages[part.name], part.combiner.storage, ids) for part in combiner.parts}
     for key, payload in itertools.pairwise(combiner.parts):
         if key.combiner.op in CHOICES:
             columns[key.name] = list(zip(columns[key.name], columns.pop(payload.name), strict=True))
