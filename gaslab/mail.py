@@ -47,7 +47,7 @@ class Mail:
         return None if table is None else table[None, :]
 
     def close(self) -> None:
-        """Wait until all that was posted is on its way (collective)."""
+        """Take in and forget what is still on its way, so that a later run does not find it (collective)."""
 
 
 class MPIMail(Mail):
@@ -58,12 +58,14 @@ class MPIMail(Mail):
         self._mpi, self._world = mpi, communicator
         self.rank, self.size = communicator.Get_rank(), communicator.Get_size()
         self._requests: list[Any] = []
+        self._posted, self._came = np.zeros(self.size, np.int64), np.zeros(self.size, np.int64)  # by peer
         self._table: np.ndarray | None = None
         self._told: Any = None
 
     def post(self, peer: int, data: np.ndarray) -> None:
         self._requests.append(self._world.Isend(data, dest=peer, tag=LETTER))  # keeps data alive
         self.sent += 1
+        self._posted[peer] += 1
         self.bytes_sent += data.size
         if len(self._requests) > 64:
             self._requests = [r for r in self._requests if not r.Test()]
@@ -75,6 +77,7 @@ class MPIMail(Mail):
             message.Recv(data)
             found.append((status.Get_source(), data))
             self.received += 1
+            self._came[status.Get_source()] += 1
         return found
 
     def ask(self, row: np.ndarray) -> None:
@@ -89,5 +92,9 @@ class MPIMail(Mail):
         return self._table
 
     def close(self) -> None:
+        due = np.empty_like(self._posted)
+        self._world.Alltoall(self._posted, due)
+        while (self._came < due).any():
+            MPIMail.collect(self)
         self._mpi.Request.Waitall(self._requests)
         self._requests = []

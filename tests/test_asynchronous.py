@@ -228,14 +228,23 @@ def test_limits_end_a_run_that_would_not_end(ranks: Ranks) -> None:
         assert done
 
 
-def fails(comm: Comm) -> None:
-    graph = gl.Graph.from_edges([1, 2, 3], [2, 3, 4], comm=comm)
-    gl.run(programs.Divides(), graph, engine="async")
+def fails(comm: Comm) -> tuple[list[int], list[int]]:
+    """Let runs fail with batches on the road; return what a later run finds, and what it should."""
+    drawn = hubs(40, 160)
+    graph = drawn.build(comm, "random")
+    ending = gl.Graph.from_edges([1, 2, 3], [2, 3, 4], comm=comm)
+    for _ in range(5):
+        with pytest.raises(gl.errors.ExecutionError, match=r"Divides failed at vertex 4 .*division"):
+            gl.run(programs.Divides(), ending, engine="async")
+        with pytest.raises(gl.errors.ExecutionError, match=r"Trips failed"):
+            gl.run(programs.Trips(), graph, engine="async")
+    expected = np.bincount([target for _, target in drawn.edges], minlength=len(drawn.ids))
+    return gl.run(programs.Parcels(), graph, engine="async").vertices["got"].tolist(), expected.tolist()
 
 
-def test_a_fault_is_raised_on_every_rank(ranks: Ranks) -> None:
-    with pytest.raises(gl.errors.ExecutionError, match=r"Divides failed at vertex 4 .*division"):
-        ranks.run(fails)
+def test_a_fault_is_raised_on_every_rank_and_leaves_nothing_on_the_road(ranks: Ranks) -> None:
+    for found, expected in ranks.run(fails):
+        assert found == expected
 
 
 @pytest.mark.parametrize(

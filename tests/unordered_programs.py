@@ -166,3 +166,10 @@ class Sated(Restless):
 
     def done(self) -> bool:
         return self.most >= 50
+
+
+class Trips(Restless):
+    """Everybody calls everybody until somebody divides by zero."""
+
+    def apply(self, v: Restless.Vertex) -> None:
+        v.turns += 1 + 0 // (30 - v.turns)

@@ -26,7 +26,7 @@ from gaslab.engine.roles import field_roles
 from gaslab.engine.state import identity, total_dtype
 from gaslab.engine.stopping import ask
 from gaslab.engine.sync import Synchronous
-from gaslab.errors import TimeoutExpired, UsageError, nearest
+from gaslab.errors import ExecutionError, TimeoutExpired, UsageError, nearest
 from gaslab.program import ALL, IN, OUT
 
 if TYPE_CHECKING:
@@ -155,7 +155,11 @@ class Asynchronous:
             self._post(everything=not busy)
             counts = self.mail.told() if self.mail.asked else None
             if counts is not None:
-                yield self._row(counts)
+                try:
+                    yield self._row(counts)
+                except ExecutionError:  # raised on all ranks at this count
+                    self.mail.close()
+                    raise
                 if self._is_over(before, counts):
                     break
                 before = counts
