@@ -18,6 +18,7 @@ from gaslab.operations import Operations
 from gaslab.partition import strategies
 from gaslab.partition.build import build_local
 from gaslab.partition.metrics import measure
+from gaslab.ragged import RaggedColumn
 from gaslab.replicas import deliver
 from gaslab.sources import Sources
 
@@ -44,7 +45,7 @@ class Graph(Sources, Operations):
     edge_balance, vertex_balance : float
         Edges, and replicas of vertices, of the fullest rank over the mean; 1 at best.
     edge_columns : dict of str to array
-        Values of this rank's edges, in the order of the slots of `local`.
+        Values of this rank's edges, in the order of the slots of `local`; lists as a `RaggedColumn`.
     vertex_columns : dict of str to array
         Values of the vertices that this rank is master of, in the order of `local`; see `with_vertices`.
     ids : VertexIds
@@ -74,7 +75,7 @@ class Graph(Sources, Operations):
         self,
         edges: EdgeList,
         local: LocalGraph,
-        edge_columns: dict[str, np.ndarray],
+        edge_columns: dict[str, Any],
         strategy: str,
         seconds: Mapping[str, float],
         comm: Comm,
@@ -188,19 +189,30 @@ class Graph(Sources, Operations):
     def check_column(self, name: str, minimum: float) -> None:
         """Raise UsageError, on every rank, where an edge column has NaN or a value below *minimum*."""
         values = self.edge_columns[name]
+        if isinstance(values, RaggedColumn):
+            raise UsageError(f"edge column {name!r} has {values.kind}; a number for each edge is needed")
         bad = np.flatnonzero(~(values >= minimum))
-        first = None
-        if bad.size:
-            slot = bad[0]
-            ends = self.local.in_neighbor[slot], np.searchsorted(self.local.in_begin, slot, "right") - 1
-            first = (*(int(self.local.gid[v]) for v in ends), values[slot].item())
-        found = next((x for x in self.comm.allgather(first) if x is not None), None)
+        found = self.first_edge((int(bad[0]), values[bad[0]].item()) if bad.size else None)
         if found is not None:
-            source, target = self.ids.named(np.array(found[:2], np.int64))
             raise UsageError(
-                f"edge column {name!r} is {found[2]!r} on the edge {source} -> {target}; "
-                f"at least {minimum:g} is needed"
+                f"edge column {name!r} is {found[1]!r} on the edge {found[0]}; at least {minimum:g} is needed"
             )
+
+    def first_edge(self, found: tuple[int, Any] | None) -> tuple[str, Any] | None:
+        """Return, on every rank, the edge that the first rank found, as text, and what it found (collective).
+
+        *found* is a slot and anything, None where this rank found nothing.
+        """
+        told = None
+        if found is not None:
+            slot = found[0]
+            ends = self.local.in_neighbor[slot], np.searchsorted(self.local.in_begin, slot, "right") - 1
+            told = ([int(self.local.gid[v]) for v in ends], found[1])
+        first = next((x for x in self.comm.allgather(told) if x is not None), None)
+        if first is None:
+            return None
+        source, target = self.ids.named(np.array(first[0], np.int64))
+        return f"{source} -> {target}", first[1]
 
     def memory_bytes(self) -> int:
         """Return the bytes of this rank's part: vertices, edges, their columns and mirror lists.
@@ -208,7 +220,7 @@ class Graph(Sources, Operations):
         Edges by source are included once a program has asked for them. Not collective.
         """
         columns = (*self.edge_columns.values(), *self.vertex_columns.values())
-        return self.local.memory_bytes() + sum(values.nbytes for values in columns)
+        return self.local.memory_bytes() + sum(int(values.nbytes) for values in columns)
 
     def __repr__(self) -> str:
         vertices = "vertex" if self.num_vertices == 1 else "vertices"
@@ -220,7 +232,9 @@ class Graph(Sources, Operations):
         if self.bipartite:
             parts.append(f"bipartite, {self.num_left:,} + {self.num_vertices - self.num_left:,}")
         if self.edge_columns:
-            parts.append("columns: " + ", ".join(f"{n} ({v.dtype})" for n, v in self.edge_columns.items()))
+            known = self.edge_columns.items()
+            kinds = {n: v.kind if isinstance(v, RaggedColumn) else str(v.dtype) for n, v in known}
+            parts.append("columns: " + ", ".join(f"{n} ({kind})" for n, kind in kinds.items()))
         if self.vertex_columns:
             columns = self.vertex_columns.items()
             parts.append("vertex columns: " + ", ".join(f"{n} ({v.dtype})" for n, v in columns))

@@ -1,12 +1,19 @@
-"""`Rows`: a list for each vertex, as the ABI's ``gl_rows`` and as Python lists for an interpreted program."""
+"""Lists of different length: `Rows`, a program's field of them, and `RaggedColumn`, a graph's of edges.
+
+`Rows` are what the ABI knows as ``gl_rows``, and an interpreted program as Python lists.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gaslab._kernels import ragged
+
+if TYPE_CHECKING:
+    from gaslab.comm import Comm
 
 
 class Rows:
@@ -27,6 +34,14 @@ class Rows:
         self.data = np.empty(int(ragged.lay_out(self.place, room)), dtype)
         self.most = int(room.max()) if room.size else 0  # values that a row has room for, at most
         self._table = np.array([self.place.ctypes.data, self.data.ctypes.data], np.uintp)
+
+    @classmethod
+    def of(cls, lengths: np.ndarray, values: np.ndarray) -> Rows:
+        """Return full rows: so many values each, one row behind the other."""
+        rows = cls(np.asarray(lengths, np.int64), values.dtype)
+        rows.place[:, 1] = lengths
+        rows.data[:] = values
+        return rows
 
     def copy(self) -> Rows:
         """Return rows of the same room, all empty."""
@@ -110,3 +125,108 @@ def _padded(values: np.ndarray) -> np.ndarray:
     padded = np.zeros(size, np.uint8)
     padded[: values.nbytes] = values.view(np.uint8)
     return padded
+
+
+# ---- columns of edges --------------------------------------------------------------------------------
+
+
+class RaggedColumn:
+    """A column of edges with a list of numbers in each row; it never changes.
+
+    Attributes
+    ----------
+    lengths : int64[rows]
+    values : array
+        The values of all rows, one row behind the other.
+    """
+
+    def __init__(self, lengths: np.ndarray, values: np.ndarray) -> None:
+        self.lengths, self.values = np.asarray(lengths, np.int64), values
+        self._begin = np.cumsum(self.lengths) - self.lengths
+
+    @classmethod
+    def of(cls, rows: np.ndarray) -> RaggedColumn:
+        """Return the rows of a two-dimensional array as lists."""
+        return cls(np.full(len(rows), rows.shape[1], np.int64), rows.reshape(-1))
+
+    def __len__(self) -> int:
+        return int(self.lengths.size)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        return iter(self.tolist())
+
+    def __getitem__(self, which: Any) -> Any:
+        """Return a row as a list; of a slice, a mask or an array of positions a column of those rows."""
+        rows = np.arange(len(self))[which]
+        if rows.ndim == 0:
+            return self.values[self._begin[rows] : self._begin[rows] + self.lengths[rows]].tolist()
+        lengths = self.lengths[rows]
+        before = np.cumsum(lengths) - lengths
+        places = np.arange(int(lengths.sum())) + np.repeat(self._begin[rows] - before, lengths)
+        return RaggedColumn(lengths, self.values[places])
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} {self.kind}>"
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the values."""
+        return self.values.dtype
+
+    @property
+    def kind(self) -> str:
+        """What the column has, for a person."""
+        return f"lists of {self.dtype}"
+
+    @property
+    def nbytes(self) -> int:
+        return self.lengths.nbytes + self._begin.nbytes + self.values.nbytes
+
+    def astype(self, dtype: Any) -> RaggedColumn:
+        """Return the same lists with values of another type."""
+        return RaggedColumn(self.lengths, np.ascontiguousarray(self.values, dtype))
+
+    def tolist(self) -> list[list[Any]]:
+        plain, ends = self.values.tolist(), np.cumsum(self.lengths).tolist()
+        return [plain[end - n : end] for n, end in zip(self.lengths.tolist(), ends, strict=True)]
+
+    def as_sets(self) -> RaggedColumn:
+        """Return each row in ascending order, every value once."""
+        row = np.arange(len(self)).repeat(self.lengths)
+        order = np.lexsort((self.values, row))
+        row, values = row[order], self.values[order]
+        first = np.ones(values.size, bool)
+        first[1:] = (row[1:] != row[:-1]) | (values[1:] != values[:-1])
+        return RaggedColumn(np.bincount(row[first], minlength=len(self)), values[first])
+
+    def hashes(self) -> np.ndarray:
+        """Return an int64 for each row that tells its values, their order and their number from others."""
+        wide = np.float64 if self.dtype.kind == "f" else np.int64
+        x = np.ascontiguousarray(self.values, wide).view(np.uint64)
+        place = np.arange(x.size) - np.repeat(self._begin, self.lengths)
+        x = _mixed(x + _mixed(place.astype(np.uint64) + np.uint64(1)))
+        ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(x, dtype=np.uint64)])
+        sums = ends[self._begin + self.lengths] - ends[self._begin]
+        return _mixed(sums + self.lengths.astype(np.uint64)).view(np.int64)
+
+    @staticmethod
+    def exchange(comm: Comm, parts: list[RaggedColumn]) -> list[RaggedColumn]:
+        """Send ``parts[p]`` to rank p; return what came, in rank order (collective)."""
+        lengths = comm.alltoall([part.lengths for part in parts])
+        values = comm.alltoall([part.values for part in parts])
+        return [RaggedColumn(n, x) for n, x in zip(lengths, values, strict=True)]
+
+    @staticmethod
+    def joined(parts: list[RaggedColumn]) -> RaggedColumn:
+        """Return the rows of several columns, one behind the other."""
+        return RaggedColumn(
+            np.concatenate([part.lengths for part in parts]), np.concatenate([part.values for part in parts])
+        )
+
+
+def _mixed(x: np.ndarray) -> np.ndarray:
+    """Return the splitmix64 of each value."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)  # all of it wraps around
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))

@@ -54,7 +54,7 @@ class Sources:
         src, dst : sequences of one length
             Vertex ids: integers from 0 to 2**63 - 1, or strings, or other hashable objects, which
             every rank then keeps.
-        columns : dict of str to numbers or bools, one per edge, or arrays of them of one shape
+        columns : dict of str to numbers or bools, one per edge, or arrays of them of one shape, or lists
             Values of the edges, for programs with edge fields.
         vertices : sequence of ids, optional
             Further vertices, with or without edges; of a bipartite graph a pair, left and right.

@@ -18,6 +18,7 @@ from gaslab.compiler.parse.functions import Input, parse_function, reads_side
 from gaslab.compiler.tree import WIDE
 from gaslab.errors import ExecutionError, UsageError
 from gaslab.ingest.sides import need_sides
+from gaslab.ragged import RaggedColumn
 from gaslab.replicas import to_mirrors
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def of_edges(graph: Graph, function: Any) -> np.ndarray:
 
     def values(given: Input) -> np.ndarray:
         if given.role == "e":
-            return graph.edge_columns[given.name]
+            return np.asarray(graph.edge_columns[given.name])
         rows = ends[given.role]
         return known[given.name][rows] if given.name in known else _attribute(graph, given.name, rows)
 
@@ -58,7 +59,11 @@ def _attribute(graph: Graph, name: str, rows: Any) -> np.ndarray:
 
 
 def _types(columns: dict[str, np.ndarray]) -> dict[str, str]:
-    return {name: str(column.dtype) for name, column in columns.items() if column.ndim == 1}
+    return {
+        name: str(column.dtype)
+        for name, column in columns.items()
+        if not isinstance(column, RaggedColumn) and column.ndim == 1
+    }
 
 
 def _evaluate(graph: Graph, function: Any, kind: str, count: int, values: Any) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -65,3 +65,15 @@ def graphs(
     }
     edges = [(ids[s], ids[t]) for s, t in pairs]
     return Drawn(ids, edges, columns, draw(st.booleans()) if directed is None else directed)
+
+
+def with_lists(graph: Drawn) -> st.SearchStrategy[Drawn]:
+    """Return the graph with columns of lists of different length."""
+    few = st.integers(0, 6)
+    values = {"tokens": few, "marks": few, "levels": few.map(lambda k: k / 4), "flags": st.booleans()}
+    count = len(graph.edges)
+    columns = {
+        name: st.lists(st.lists(value, max_size=4), min_size=count, max_size=count)
+        for name, value in values.items()
+    }
+    return st.fixed_dictionaries(columns).map(lambda more: replace(graph, columns={**graph.columns, **more}))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.agreement import Task, assert_agree, by_reference, on_ranks
 from tests.drawn_programs import drawn_program
-from tests.graphs import STRATEGIES, Drawn, graphs
+from tests.graphs import STRATEGIES, Drawn, graphs, with_lists
 from tests.mpi.ranks import Ranks
 from tests.zoo import CASES, Case
 
@@ -49,6 +49,8 @@ def agree(ranks: Ranks, task: Task, strategy: str, tolerance: float) -> None:
 @given(data=st.data())
 def test_the_engine_is_the_reference(ranks: Ranks, case: Case, data: st.DataObject) -> None:
     graph = data.draw(graphs(directed=True if case.directed_only else None), label="graph")
+    if case.lists:
+        graph = data.draw(with_lists(graph), label="graph with lists")
     task = task_of(case, graph, data)
     agree(ranks, task, data.draw(st.sampled_from(STRATEGIES), label="strategy"), case.tolerance)
 

@@ -169,7 +169,7 @@ def test_fingerprints_tell_graphs_apart_and_not_their_order() -> None:
         (([1, 1], [3, 3], {"w": [1, np.nan]}), InputError, "column 'w' is not a number (nan) at position 1"),
         (([1], [3], {"w": 1.0}), UsageError,
          "column 'w' has shape (); a number, a vector or a matrix for each row is needed"),
-        (([1], [3], {"w": [[]]}), UsageError,
+        (([1], [3], {"w": np.empty((1, 0))}), UsageError,
          "column 'w' has shape (1, 0); a number, a vector or a matrix for each row is needed"),
         (([1], [3], {"source": [1]}), UsageError, "a column cannot be named 'source'"),
         ((np.ones((2, 2), int), [3]), UsageError, "source has 2 dimensions; one is needed"),

@@ -162,12 +162,6 @@ def test_declarations_that_are_refused() -> None:
         def apply(self, v: Vertex) -> None:
             v.near = []
 
-    class OnEdges(gl.VertexProgram):
-        class Edge(gl.Edge):
-            tokens: gl.List[int]
-
-        def apply(self, v: gl.Vertex) -> None: ...
-
     class Parameter(gl.VertexProgram):
         sizes: gl.List[int]
 
@@ -181,11 +175,7 @@ def test_declarations_that_are_refused() -> None:
 
     for cls, message in (
         (Floats, "Vertex field 'near' is a sorted set of floats; a sorted set holds ints or vertex ids"),
-        (
-            OnEdges,
-            "Edge field 'tokens' is a list of ints; only vertices have such fields; write an edge for each",
-        ),
-        (Parameter, "parameter 'sizes' is a list of ints; only vertices have such fields"),
+        (Parameter, "parameter 'sizes' is a list of ints; only vertices and edges have such fields"),
         (Message, "apply's message is a list, which only gather makes"),
     ):
         with pytest.raises(gl.ProgramError, match=message):

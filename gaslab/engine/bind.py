@@ -13,6 +13,7 @@ from gaslab.compiler.parse.convert import named
 from gaslab.compiler.sides import WRITTEN, conflict
 from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.chance import Starts
+from gaslab.engine.edge_lists import bind_lists, no_lists
 from gaslab.engine.state import dtype_of, limits_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.sides import need_sides
@@ -71,10 +72,10 @@ def bind_edge_fields(
     columns: Mapping[str, str | None] | None,
     written: frozenset[str],
     starts: Starts,
-) -> list[np.ndarray]:
+) -> list[Any]:
     """Return one array per edge field, in slot order: the graph's columns, or the defaults, or draws.
 
-    Those *written* are the run's own.
+    Lists are `Rows`. Those *written* are the run's own.
     """
     columns = dict(columns or {})
     known = [v.name for v in tree.edge_fields]
@@ -82,10 +83,17 @@ def bind_edge_fields(
     for name in columns:
         if name not in known and name not in of_vertices:
             raise UsageError(f"{tree.name} has no edge field {name!r}{nearest(name, known)}")
-    fields, bound = [], []
+    fields: list[Any] = []
+    bound: list[str] = []
     for k, variable in enumerate(tree.edge_fields):
         column = columns.get(variable.name, variable.name)
         if column is not None and column in graph.edge_columns:
+            if is_list(variable.storage):
+                fields.append(bind_lists(tree, variable, column, graph))
+                bound.append(f"{variable.name} = column {column!r}")
+                continue
+            if (problem := no_lists(tree, variable, column, graph)) is not None:
+                raise problem
             _check_shape(tree, variable, column, graph.edge_columns[column])
             values = converted(graph.edge_columns[column], variable, column)
             fields.append(values.copy() if variable.name in written else values)

@@ -20,7 +20,7 @@ from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL, IN, OUT
-from gaslab.ragged import Rows
+from gaslab.ragged import RaggedColumn, Rows
 from gaslab.result import Result, user_ids
 from gaslab.tables import objects
 
@@ -105,7 +105,9 @@ class Scratch:
         if not uses_lists(tree):
             return
         gather = tree.gather if tree.gather is not None and tree.gather.collects else None
-        longest = max((field.most for field in view.vertex if isinstance(field, Rows)), default=0)
+        longest = max(
+            (field.most for field in (*view.vertex, *view.edge) if isinstance(field, Rows)), default=0
+        )
         size = row = 0
         if gather is not None:
             size = dtype_of(gather.storage).itemsize
@@ -174,17 +176,9 @@ def given_lists(variable: Variable, data: Any, graph: Graph) -> GivenLists:
         values = converted(np.asarray(flat or np.zeros(0, dtype_of(storage))), element, variable.name)
     lengths = np.array([len(row) for row in rows], np.int32)
     if variable.storage.startswith("set:"):
-        return _as_sets(lengths, values)
+        sets = RaggedColumn(lengths, values).as_sets()
+        return GivenLists(sets.lengths.astype(np.int32), sets.values)
     return GivenLists(lengths, values)
-
-
-def _as_sets(lengths: np.ndarray, values: np.ndarray) -> GivenLists:
-    row = np.arange(lengths.size).repeat(lengths)
-    order = np.lexsort((values, row))
-    row, values = row[order], values[order]
-    first = np.ones(values.size, bool)
-    first[1:] = (row[1:] != row[:-1]) | (values[1:] != values[:-1])
-    return GivenLists(np.bincount(row[first], minlength=lengths.size).astype(np.int32), values[first])
 
 
 def answers(graph: Graph, tree: Tree, fields: list[Any]) -> dict[str, np.ndarray]:

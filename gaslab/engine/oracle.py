@@ -10,6 +10,7 @@ import numpy as np
 
 from gaslab.compiler.parse import parse_phases
 from gaslab.compiler.tree import Tree, element_storage, is_list
+from gaslab.engine import edge_lists
 from gaslab.engine.bind import (
     bind_edge_fields,
     bind_parameters,
@@ -24,6 +25,7 @@ from gaslab.engine.metrics import run_metrics
 from gaslab.engine.start import Start, bind_start, told, told_messages
 from gaslab.engine.state import dtype_of
 from gaslab.errors import warn_unfinished
+from gaslab.ragged import Rows
 from gaslab.reference.run import ReferenceResult, run_reference
 from gaslab.result import OUTSIDE, Result
 from gaslab.tables import objects
@@ -67,7 +69,12 @@ def run_on_graph(
     src, dst = (_on_root(graph, part) for part in graph.edges())
     in_order = np.lexsort((dst, src))  # parallel edges as they stand: the same order on any ranks
     src, dst = src[in_order], dst[in_order]
-    edge_values = [_on_root(graph, values)[in_order] for values in edge_fields]
+    edge_values = [
+        objects(edge_lists.on_root(graph, values))[in_order]
+        if isinstance(values, Rows)
+        else _on_root(graph, values)[in_order]
+        for values in edge_fields
+    ]
     order = _on_root(graph, masters)
     began_with: Any = None
     if beginners is not None:

@@ -98,7 +98,7 @@ class RunState:
     tree: Tree
     fields: list[Any]  # an array per vertex field, Rows per list field
     next_fields: list[Any]  # the same arrays, except where a gather reads what apply writes
-    edge_fields: list[np.ndarray]  # by edge slot
+    edge_fields: list[Any]  # by edge slot
     active: np.ndarray  # uint8
     active_bits: np.ndarray  # uint64, written only before a pull that needs it
     signalled: np.ndarray  # uint8
@@ -117,7 +117,7 @@ class RunState:
 
     @classmethod
     def create(
-        cls, tree: Tree, graph: Graph, edge_fields: list[np.ndarray], starts: Starts | None = None,
+        cls, tree: Tree, graph: Graph, edge_fields: list[Any], starts: Starts | None = None,
         first: RunState | None = None, rooms: Mapping[str, np.ndarray] | None = None,
     ) -> RunState:  # fmt: skip
         """Allocate the state with every field at its start, or share that of the *first* phase.

@@ -17,6 +17,7 @@ from gaslab.engine.schedule import Schedule
 from gaslab.engine.state import RunState
 from gaslab.engine.visit_plan import Edges, Places
 from gaslab.exchange import Exchange
+from gaslab.ragged import Rows
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -54,13 +55,16 @@ class Visits:
             "given",
             "concurrent",
             "all_active",
+            "scratch",
         ):
             setattr(view, name, getattr(main, name))
         view.num_masters = view.num_local = size
         view.gather_edges = view.scatter_edges = 0
         view.in_neighbor, view.out_neighbor = self.edges.source, self.edges.target
         view.vertex = view.vertex_next = [
-            np.zeros((size if k in self._used else 0, *values.shape[1:]), values.dtype)
+            Rows(np.zeros(0, np.int64), values.data.dtype)  # visit reads no list of a vertex
+            if isinstance(values, Rows)
+            else np.zeros((size if k in self._used else 0, *values.shape[1:]), values.dtype)
             for k, values in enumerate(self.state.fields)
         ]
         view.edge = [self.edges.bring(values) for values in self.state.edge_fields]

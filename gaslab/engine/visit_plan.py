@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from gaslab.comm import Comm
 from gaslab.engine.schedule import Schedule
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL
+from gaslab.ragged import RaggedColumn, Rows
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -125,9 +126,14 @@ class Edges:
         """Return the int64 bounds of the tables' edges in a round."""
         return self._bounds[turn * self._ways : (turn + 1) * self._ways + 1]
 
-    def bring(self, values: np.ndarray) -> np.ndarray:
+    def bring(self, values: Any) -> Any:
         """Return *values*, in slot order, in the order of visits (collective)."""
-        return rows_to(self.comm, [values[ids] for ids in self._slots])[0][self._order]  # type: ignore[no-any-return]
+        if isinstance(values, Rows):
+            column = RaggedColumn(*values.pack(np.arange(values.size, dtype=np.int32)))
+            came = RaggedColumn.exchange(self.comm, [column[ids] for ids in self._slots])
+            column = RaggedColumn.joined(came)[self._order]
+            return Rows.of(column.lengths, column.values)
+        return rows_to(self.comm, [values[ids] for ids in self._slots])[0][self._order]
 
     def take_back(self, values: np.ndarray, into: np.ndarray) -> None:
         """Copy *values*, in the order of visits, into an array in slot order (collective)."""

@@ -13,9 +13,11 @@ from gaslab.errors import InputError, UsageError
 from gaslab.ingest.assign import number_integers, number_names
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.lists import agree_on_lists, lists_of
 from gaslab.ingest.names import Names, NameTable
 from gaslab.ingest.rows import Arrays, object_array, share
 from gaslab.ingest.sides import SidedIds
+from gaslab.ragged import RaggedColumn
 
 ENDS = ("source", "target", "vertices", "right_vertices")
 FURTHER = ENDS[2:]
@@ -48,7 +50,8 @@ def edges_from_arrays(
     comm : Comm, optional
         The ranks; all of them by default.
     columns : dict of str to sequence, optional
-        Edge fields, as long as *src*: bools, integers (kept as int64) or reals (as float64, no NaN).
+        Edge fields, as long as *src*: bools, integers (kept as int64) or reals (as float64, no NaN), or
+        rows of them, of one shape or lists of any length.
     vertices : sequence of ids, optional
         Further vertices, with or without edges; of a bipartite graph a pair of such, left and right.
     rows : {"same", "parts", "root"}
@@ -95,7 +98,7 @@ def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any, bipa
     for name, values in columns.items():
         if name in ENDS:
             raise UsageError(f"a column cannot be named {name!r}")
-        arrays[name] = column_of(name, values)
+        arrays[name] = edge_column(name, values)
     for name, array in arrays.items():
         if name not in FURTHER and len(array) != len(arrays["source"]):
             raise UsageError(f"{name} has {len(array)} values, source {len(arrays['source'])}")
@@ -154,6 +157,18 @@ def _objects(name: str, values: np.ndarray) -> np.ndarray:
     return values
 
 
+def edge_column(name: str, values: Any) -> Any:
+    """Return a column as `column_of` does, or one of lists; lists of one length are vectors."""
+    lists = lists_of(name, values)
+    if lists is None:
+        return column_of(name, values)
+    lists = RaggedColumn(lists.lengths, column_of(name, lists.values))
+    longest = int(lists.lengths.max(initial=0))
+    if longest and (lists.lengths == longest).all():
+        return lists.values.reshape(-1, longest)
+    return lists
+
+
 def column_of(name: str, values: Any) -> np.ndarray:
     """Return a column as bool, int64 or float64; its rows are numbers, vectors or matrices."""
     if hasattr(values, "to_numpy"):
@@ -182,6 +197,9 @@ def column_of(name: str, values: Any) -> np.ndarray:
 
 def _one_type_each(columns: Arrays, comm: Comm) -> Arrays:
     """Return columns with the same dtype on every rank: the widest (collective)."""
+    columns = agree_on_lists(columns, comm)
+    lists = {name: column for name, column in columns.items() if isinstance(column, RaggedColumn)}
+    columns = {name: column for name, column in columns.items() if name not in lists}
     told = comm.allgather({name: column.dtype for name, column in columns.items() if column.size})
     types = {name: [part[name] for part in told if name in part] or [columns[name].dtype] for name in columns}
     rows = comm.allgather({name: column.shape[1:] for name, column in columns.items() if column.size})
@@ -192,7 +210,7 @@ def _one_type_each(columns: Arrays, comm: Comm) -> Arrays:
             raise UsageError(f"column {name!r} has rows of several shapes: {sorted(shapes)}")
         values = column if column.size else column.reshape(0, *shapes.pop())
         found[name] = np.ascontiguousarray(values, np.result_type(*types[name]))
-    return found
+    return found | lists
 
 
 def _number_sides(ends: list[np.ndarray], comm: Comm, threads: int) -> tuple[list[np.ndarray], VertexIds]:

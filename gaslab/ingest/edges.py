@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from gaslab._kernels import ids as kernels
 from gaslab.comm import Comm
 from gaslab.ingest.duplicates import first_of_each
 from gaslab.ingest.ids import VertexIds
+from gaslab.ragged import RaggedColumn
 
 
 @dataclass
@@ -115,14 +117,22 @@ def fingerprint(
     bits = tuple(bits for name in sorted(columns) for bits in _bits(columns[name]))
     sums = [kernels.hash_edges(src, dst, bits, threads), ids.hash_here(), src.size]
     total = comm.allreduce(np.array(sums, dtype=np.uint64))
-    types = sorted((name, str(column.dtype), *column.shape[1:]) for name, column in columns.items())
+    types = sorted((name, *_type(column)) for name, column in columns.items())
     sides = () if ids.num_left is None else (ids.num_left,)
     known = (ids.kind, ids.num_vertices, directed, types, total.tolist(), *sides)
     return hashlib.blake2b(repr(known).encode(), digest_size=16).hexdigest()
 
 
-def _bits(column: np.ndarray) -> list[np.ndarray]:
+def _type(column: Any) -> tuple[Any, ...]:
+    if isinstance(column, RaggedColumn):
+        return (column.kind,)
+    return str(column.dtype), *column.shape[1:]
+
+
+def _bits(column: Any) -> list[np.ndarray]:
     """Return a column's values as int64, as they are or a real's bits; of rows an array per element."""
+    if isinstance(column, RaggedColumn):
+        return [column.hashes()]
     kind = np.float64 if column.dtype.kind == "f" else np.int64
     flat = column.reshape(len(column), -1) if column.size else column.reshape(0, math.prod(column.shape[1:]))
     return [np.ascontiguousarray(flat[:, k], dtype=kind).view(np.int64) for k in range(flat.shape[1])]

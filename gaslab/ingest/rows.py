@@ -11,6 +11,7 @@ import numpy as np
 
 from gaslab.comm import Comm
 from gaslab.errors import UsageError
+from gaslab.ragged import RaggedColumn
 
 CHECKED = 1024  # values of each array that ranks compare to be sure that they passed the same
 
@@ -26,8 +27,7 @@ def share(comm: Comm, make: Callable[[], Arrays], rows: str) -> Arrays:
         raise UsageError(f"rows={rows!r}; use 'same', 'parts' or 'root'")
     arrays = comm.attempt(lambda: make() if rows != "root" or comm.rank == 0 else {})
     if rows == "root":
-        known = comm.bcast([(name, array.dtype, array.shape[1:]) for name, array in arrays.items()])
-        nothing = {name: np.empty((0, *row), dtype) for name, dtype, row in known}
+        nothing = comm.bcast({name: array[:0] for name, array in arrays.items()})
         return {name: _scattered(comm, arrays.get(name, empty)) for name, empty in nothing.items()}
     told = comm.allgather(_described(arrays) if rows == "same" else dict.fromkeys(arrays))
     for rank, other in enumerate(told):
@@ -51,6 +51,10 @@ def _described(arrays: Arrays) -> dict[str, tuple[int, str, str]]:
     """Return what ranks compare: size, dtype and a digest of values spread over each array."""
     described = {}
     for name, array in arrays.items():
+        if isinstance(array, RaggedColumn):
+            both = _described({"lengths": array.lengths, "values": array.values})
+            described[name] = (len(array), array.kind, repr(both))
+            continue
         some = array.reshape(-1)[:: max(1, array.size // CHECKED)].tolist()
         # Other objects may print their address: their type must do.
         words = repr(
@@ -78,6 +82,8 @@ def _listed(arrays: dict[str, Any]) -> str:
 def _scattered(comm: Comm, array: np.ndarray) -> np.ndarray:
     """Return this rank's part of rank 0's array (collective)."""
     parts = [array[_span(len(array), p, comm.size)] for p in range(comm.size)]
+    if isinstance(array, RaggedColumn):
+        return RaggedColumn.exchange(comm, parts)[0]
     if array.dtype != object:
         return comm.alltoall(parts)[0]
     packed = [np.frombuffer(pickle.dumps(part.tolist(), protocol=5), dtype=np.uint8) for part in parts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from gaslab.partition.place import Placement, place_masters
 from gaslab.partition.rows import rows_by_target
 from gaslab.partition.shuffle import check_limit, shuffle
 from gaslab.partition.strategies import Context, Strategy
+from gaslab.ragged import RaggedColumn
 
 if TYPE_CHECKING:
     from gaslab.ingest.edges import EdgeList
@@ -51,7 +52,10 @@ class _Share:
 
     def __init__(self, edges: EdgeList) -> None:
         self.ends = [np.ascontiguousarray(edges.src), np.ascontiguousarray(edges.dst)]
-        self.columns = {name: np.ascontiguousarray(edges.columns[name]) for name in edges.columns}
+        self.columns: dict[str, Any] = {
+            name: values if isinstance(values, RaggedColumn) else np.ascontiguousarray(values)
+            for name, values in edges.columns.items()
+        }
         edges.src = edges.dst = np.empty(0, dtype=np.int64)
         edges.columns = {}
 

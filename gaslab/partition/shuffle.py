@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 import gaslab._kernels.partition as kernels
 from gaslab.comm import Comm
 from gaslab.errors import UsageError
+from gaslab.ragged import RaggedColumn
 
 INT32_LIMIT = (1 << 31) - 1  # local edges and vertices are numbered in 32 bits
 
@@ -17,7 +19,7 @@ INT32_LIMIT = (1 << 31) - 1  # local edges and vertices are numbered in 32 bits
 def shuffle(
     comm: Comm,
     ends: list[np.ndarray],
-    columns: dict[str, np.ndarray],
+    columns: dict[str, Any],
     part: np.ndarray,
     *,
     num_vertices: int,
@@ -45,6 +47,10 @@ def shuffle(
     for end, ids in enumerate(ends):
         ends[end] = exchange(kernels.pack_ids, ids, wire)
     for name, values in columns.items():
+        if isinstance(values, RaggedColumn):
+            parts = [values[part == p] for p in range(comm.size)]
+            columns[name] = RaggedColumn.joined(RaggedColumn.exchange(comm, parts))
+            continue
         bits, shape, dtype = np.dtype(f"uint{8 * values.itemsize}"), values.shape[1:], values.dtype
         flat = values.reshape(len(values), math.prod(shape))
         elements = [np.ascontiguousarray(flat[:, k]).view(bits) for k in range(flat.shape[1])]

@@ -20,6 +20,7 @@ class Case:
     given: tuple[str, ...] = ()  # fields that also get earlier values
     start: str = ""  # "ids" or "messages": superstep 0 is also given to some vertices by the caller
     directed_only: bool = False
+    lists: bool = False  # the edges also have the columns of lists `tokens`, `marks`, `levels`, `flags`
     tolerance: float = 1e-9
 
     def __str__(self) -> str:

@@ -294,6 +294,8 @@ class Body(ArrayBody):
         if isinstance(x, t.VertexAttribute):
             return self.place(x.role, x.name)
         if isinstance(x, t.EdgeField):
+            if t.is_list(x.type):
+                return lists.read_edge(self.tree, x.index)
             place = f"{edge_name(self.tree, x.index)}[e]"
             if self.row == "out" and x.index in by_source(self.tree):
                 place = f"by_source{x.index}[q]"

@@ -43,6 +43,9 @@ def context(tree: Tree) -> str:
             continue
         members.append((f"const {STORAGE[field.storage][1]} *", field_name(tree, k), f"w->vertex[{k}]"))
     for k, field in enumerate(tree.edge_fields):
+        if is_list(field.storage):
+            members.append(("gl_rows ", edge_name(tree, k), f"*(const gl_rows *)w->edge[{k}]"))
+            continue
         members.append((f"{STORAGE[field.storage][1]} *", edge_name(tree, k), f"w->edge[{k}]"))
     for k in by_source(tree):
         kind = STORAGE[tree.edge_fields[k].storage][1]

@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit.names import field_name
+from gaslab.compiler.emit.names import edge_name, field_name
 from gaslab.compiler.tree import STORAGE, Tree, element_storage, is_list
 
 ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
@@ -214,7 +214,7 @@ static int64_t gl_common_marked(gl_context *c, gl_list mine, gl_list other) {
 def uses_lists(tree: Tree) -> bool:
     """Return whether a program has a list field or gathers a list."""
     gathers = tree.gather is not None and tree.gather.collects
-    return gathers or any(is_list(field.storage) for field in tree.vertex_fields)
+    return gathers or any(is_list(field.storage) for field in (*tree.vertex_fields, *tree.edge_fields))
 
 
 def parts(node: Any) -> Iterator[Any]:
@@ -310,6 +310,11 @@ def assign(tree: Tree, k: int, value: str) -> str:
 def read(tree: Tree, k: int, far: str) -> str:
     """Return the C expression of a far vertex's list field."""
     return f"gl_row(c->{field_name(tree, k)}, {far}, {size_of(tree.vertex_fields[k].storage)})"
+
+
+def read_edge(tree: Tree, k: int) -> str:
+    """Return the C expression of an edge's list field."""
+    return f"gl_row(c->{edge_name(tree, k)}, e, {size_of(tree.edge_fields[k].storage)})"
 
 
 def word(x: t.ListWord, arguments: list[str], marked: str | None) -> str:

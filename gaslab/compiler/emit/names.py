@@ -39,7 +39,11 @@ def by_source(tree: Tree) -> tuple[int, ...]:
     if any(tree.writes(name, "e") for name in tree.functions):
         return ()
     read = tree.reads("scatter", "e")
-    return tuple(k for k, field in enumerate(tree.edge_fields) if field.name in read and not field.shape)
+    return tuple(
+        k
+        for k, field in enumerate(tree.edge_fields)
+        if field.name in read and not field.shape and not is_list(field.storage)
+    )
 
 
 def param_name(tree: Tree, index: int) -> str:

@@ -26,6 +26,9 @@ from gaslab.compiler.tree import (
 )
 from gaslab.errors import ProgramError
 
+NO_WRITE = (
+    "a list of an edge is only read; write a number or a gl.Vector of the edge, or a list of the vertex"
+)
 _WRITES_VERTEX = ("init", "init_message", "apply", "visit")
 
 
@@ -216,8 +219,6 @@ class Assignments(Additive):
         place = place.place if isinstance(place, ArrayValue) else place
         self.reads = reads  # a field that is written is not read by that
         assert isinstance(place, VertexField | EdgeField)
-        if is_list(place.type) and self.name == "visit":
-            raise self.name_error(target, "visit cannot write a list; write it in apply")
         return place
 
     def refused_write(self, target: ast.Attribute, role: str) -> ProgramError | None:
@@ -239,6 +240,9 @@ class Assignments(Additive):
                 target, f"{owner} is the neighbour, which writes itself; signal it and write in apply"
             )
         if role == "e":
+            fields = self.unit.declared.edge_fields
+            if any(field.name == target.attr and is_list(field.storage) for field in fields):
+                return self.name_error(target, NO_WRITE)
             if self.name == "visit":
                 return None
             if self.name != "scatter":

@@ -16,7 +16,7 @@ from gaslab.chance import Draw
 from gaslab.compiler.parse.convert import INT_MAX, constant, join, named, type_of
 from gaslab.compiler.parse.lists import list_storage, refused_elements
 from gaslab.compiler.parse.source import ClassSource, class_source
-from gaslab.compiler.tree import CHOICES, REQUIRED, STORAGE, Variable, is_list
+from gaslab.compiler.tree import CHOICES, REQUIRED, STORAGE, Variable, element_storage, is_list
 from gaslab.errors import ProgramError, nearest
 
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
@@ -236,11 +236,21 @@ class _Group:
         self, name: str, storage: str, what: str, source: ClassSource, at: ast.stmt | None
     ) -> Variable:
         where = at.annotation if isinstance(at, ast.AnnAssign) else at
-        if self.kind != "Vertex":
-            advice = "; write an edge for each value, or a gl.Vector" if self.kind == "Edge" else ""
-            raise source.error(where, f"{what} is {named(storage)}; only vertices have such fields{advice}")
+        if self.kind not in ("Vertex", "Edge"):
+            raise source.error(where, f"{what} is {named(storage)}; only vertices and edges have such fields")
         if (why := refused_elements(storage)) is not None:
             raise source.error(where, f"{what} is {named(storage)}; {why}")
+        if self.kind == "Edge":
+            if STORAGE[element_storage(storage)][0] == "id":
+                raise source.error(
+                    where, f"{what} is {named(storage)}; columns of edges hold numbers: write gl.List[int]"
+                )
+            if hasattr(self.cls, name):
+                raise source.error(
+                    getattr(at, "value", at),
+                    f"{what} comes from a column of the graph; leave the default out",
+                )
+            return Variable(name, storage, REQUIRED, source.site(at))
         if hasattr(self.cls, name):
             raise source.error(getattr(at, "value", at), f"{what} starts empty; assign it in init")
         return Variable(name, storage, (), source.site(at))

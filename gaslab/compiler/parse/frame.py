@@ -177,6 +177,10 @@ class Frame:
 
     def access(self, value: Expr, node: ast.AST) -> Expr:
         """Return *value*, which reads the vertex, the edge or the program, as this function sees it."""
+        if self.name == "visit" and isinstance(value, VertexField) and is_list(value.type):
+            raise self.error(
+                node, "visit has no lists of vertices; read a list of the edge, or a gl.Vector of the vertex"
+            )
         label = self.label(value)
         if label:
             self.reads.add(label)

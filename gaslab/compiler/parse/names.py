@@ -152,7 +152,7 @@ class Names(Frame):
         if isinstance(node, ast.Name):
             hint = self.did_you_mean(node.id, "assign it before, or define it in the module")
             return self.error(node, f"unknown name {node.id!r}{hint}")
-        if isinstance(node.value, ast.Attribute) and self.role(node.value.value) in ("v", "nbr"):
+        if isinstance(node.value, ast.Attribute) and self.role(node.value.value) in ("v", "nbr", "e"):
             value = self.value(node.value)
             if is_list(value.type):
                 return self.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")

@@ -215,7 +215,7 @@ class Statements(Assignments):
     def iterated(self, node: ast.expr) -> Expr | None:
         """Return the list that a loop runs over, None if it is none."""
         is_total = isinstance(node, ast.Name) and is_list(self.types.get(node.id, ""))
-        is_field = isinstance(node, ast.Attribute) and self.role(node.value) in ("v", "nbr")
+        is_field = isinstance(node, ast.Attribute) and self.role(node.value) in ("v", "nbr", "e")
         value = self.value(node) if is_total or is_field else None
         return value if value is not None and is_list(value.type) else None
 
