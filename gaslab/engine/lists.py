@@ -108,6 +108,8 @@ class Scratch:
         longest = max(
             (field.most for field in (*view.vertex, *view.edge) if isinstance(field, Rows)), default=0
         )
+        if "visit" in tree.functions:  # which may come to the edges of any rank
+            longest = int(graph.comm.allreduce(longest, "max"))
         size = row = 0
         if gather is not None:
             size = dtype_of(gather.storage).itemsize
