@@ -141,7 +141,7 @@ def main() -> None:
             in_turn(gl.programs.SignalPageRank(), graph, ways, options.repeats),
             exact,
         )
-        out_degree = gl.degrees(graph).vertices.to_dict("out_degree")
+        out_degree = gl.degrees(graph).vertices.to_dict("out_edges")
         source = max(out_degree, key=out_degree.__getitem__)
         urgent = {"supersteps": {}, "async, priority": {"engine": "async"}}
         best = in_turn(Paths(source=source), graph, urgent, options.repeats)
