@@ -287,7 +287,10 @@ def test_every_command_has_help(gaslab: Run, name: str) -> None:
         ("pagernak", "there is no command 'pagernak'; did you mean 'pagerank'?"),
         ("pagerank EDGES --dampng 0.5", "there is no option '--dampng'; did you mean '--damping'?; HELP"),
         ("degrees EDGES --zzz", "there is no option '--zzz'; HELP"),
-        ("pagerank EDGES --engine snyc", "argument --engine: 'snyc' is unknown; did you mean 'sync' or 'async'?; HELP"),
+        (
+            "pagerank EDGES --engine snyc",
+            "argument --engine: 'snyc' is unknown; did you mean 'sync' or 'async'?; HELP",
+        ),
         (
             "pagerank EDGES --strategy random2",
             "argument --strategy: 'random2' is unknown; did you mean 'random'?; HELP",
