@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from gaslab import launch
 from gaslab.compiler import compile_phases
 from gaslab.engine import lists
-from gaslab.engine.asynchronous import Asynchronous, Options, check_program
+from gaslab.engine.async_options import Options, check_program
+from gaslab.engine.asynchronous import Asynchronous
 from gaslab.engine.bind import (
     bind_edge_fields,
     bind_parameters,
@@ -26,7 +27,7 @@ from gaslab.engine.metrics import run_metrics
 from gaslab.engine.sequence import Sequence
 from gaslab.engine.start import Start, bind_start
 from gaslab.engine.trace import Watch
-from gaslab.errors import UsageError, nearest, warn_unfinished
+from gaslab.errors import PerformanceWarning, UsageError, nearest, warn_unfinished, warn_user
 from gaslab.program import VertexProgram
 from gaslab.result import Result
 from gaslab.trace import collect
@@ -135,6 +136,12 @@ def run(
 
         return run_on_graph(program, graph, max_iterations, init, columns, seed, on, start, trace)
     comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
+    if options is not None and (threads or 1) > 1 and comm.rank == 0:
+        warn_user(
+            f"engine='async' runs a rank's vertices on one thread: of threads={threads} only init and the "
+            f"aggregators have any use; for more cores start more ranks (mpiexec -n {threads})",
+            PerformanceWarning,
+        )
     threads = launch.choose_threads(threads, comm.local_ranks, comm.rank)
     compiled = compile_phases(type(program), comm, compile, shapes_of(program))
     tree = compiled[0].tree

@@ -1,0 +1,49 @@
+"""What ranks without supersteps tell each other, over and over: one row of int64 a rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Counts:
+    """One rank's figures, or in a table that was told those of all ranks: arrays by rank."""
+
+    sent: Any  # batches so far
+    received: Any
+    passive: Any  # nothing waits, and nothing is left to send
+    in_flight: Any
+    waiting: Any  # in the scheduler
+    updates: Any
+    late: Any  # whether its time is up
+    code: Any = 0  # its fault, 0 if none: see `Phases.raise_fault`
+    gid: Any = 0
+    site: Any = 0
+    turn: Any = 0
+
+    def row(self, more: np.ndarray) -> np.ndarray:
+        """Return this rank's row, with *more* (int64) behind the figures."""
+        return np.concatenate([np.array([getattr(self, f.name) for f in fields(self)], np.int64), more])
+
+    @classmethod
+    def told(cls, table: np.ndarray) -> tuple[Counts, np.ndarray]:
+        """Return the figures in a table of all ranks' rows, and what is behind them."""
+        width = len(fields(cls))
+        return cls(*table[:, :width].T), table[:, width:]
+
+    def faults(self) -> list[tuple[int, int, int, int]]:
+        """Return the faults of all ranks that have one."""
+        rows = np.stack([self.code, self.gid, self.site, self.turn], axis=1)
+        return [tuple(row) for row in rows[rows[:, 0] != 0].tolist()]
+
+    def end(self, before: Counts | None) -> bool:
+        """Return whether all was over when these were told, *before* having been told just before them."""
+        if before is None or not (before.passive.all() and self.passive.all()):
+            return False
+        if before.received.sum() != self.sent.sum():
+            return False
+        assert not self.in_flight.any(), "vertices wait for each other, and no record is under way"
+        return True
