@@ -17,6 +17,7 @@ cdef class Batches:
     """What waits to be sent to each of *size* ranks."""
 
     cdef int size
+    cdef readonly int64_t records  # so far
     cdef Buffer *buffers
 
     def __cinit__(self, int size):
@@ -44,6 +45,7 @@ cdef class Batches:
                 abort()  # there is no memory to tell it with
         at = b.data + b.length
         b.length += whole
+        self.records += 1
         (<Record *> at).position = position
         (<Record *> at).kind = kind
         return at + sizeof(Record)

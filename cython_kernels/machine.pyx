@@ -84,7 +84,6 @@ cdef class Machine(Single):
     cdef readonly Batches out
     cdef int rank, size, locking, limit
     cdef size_t stride
-    cdef readonly int64_t waits, requests, signals_sent
     cdef gl_scheduler queue
     cdef int64_t masters, flying, told_count
     cdef gl_scopes scopes
@@ -220,6 +219,10 @@ cdef class Machine(Single):
         """How many masters are between their begin and their end."""
         return self.flying
 
+    def lock_counts(self):
+        """Return how many scopes were asked for here, and how many of those had to wait."""
+        return self.scopes.requests, self.scopes.waits
+
     def locks(self):
         """Return every lock so far as int64[n, 3]: local id, time of the lock, time of the release."""
         table = np.empty((self.scopes.events_length // 3, 3), np.int64)
@@ -263,7 +266,6 @@ cdef class Machine(Single):
         self.slot_stage[k] = asked
         for r in range(self.replica_begin[v], self.replica_begin[v + 1]):
             if self.asks[self.replica_class[r]]:
-                self.requests += 1
                 self.out.put(self.replica_peer[r], self.replica_position[r], REQUEST, 0)
 
     cdef void advance(self, int32_t k) noexcept nogil:
@@ -279,7 +281,6 @@ cdef class Machine(Single):
                 return
             if s != here:
                 r = first + s - (s > here)
-                self.requests += 1
                 self.out.put(self.replica_peer[r], self.replica_position[r], INSIST if s else REQUEST, 0)
                 return
             if not gl_request(&self.scopes, v, here > 0):
@@ -372,7 +373,6 @@ cdef class Machine(Single):
             self.window = max(self.window - self.window // 4, LEAST)
         elif 16 * self.scopes.waited < self.scopes.asked:
             self.window = min(2 * self.window, self.limit)
-        self.waits += self.scopes.waited
         self.scopes.asked = self.scopes.waited = 0
 
     cdef void serve(self) noexcept nogil:
@@ -427,7 +427,6 @@ cdef class Machine(Single):
             if self.message_size:
                 memcpy(to + priority, self.message(m), self.message_size)
                 memcpy(self.message(m), self.identity, self.message_size)
-        self.signals_sent += self.told_count
         self.told_count = 0
 
     cdef void take_in(self, int source, const char *data, int64_t length) noexcept nogil:

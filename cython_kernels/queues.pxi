@@ -25,7 +25,7 @@ cdef extern from "scopes.h" nogil:
         uint8_t *passed
         int32_t *blocked
         int32_t *granted
-        int64_t granted_count, asked, waited
+        int64_t granted_count, asked, waited, requests, waits
         int64_t *locked_at
         int64_t *events
         size_t events_length

@@ -26,7 +26,8 @@ typedef struct gl_scopes {
     int32_t *blocked;                   /* [replicas] */
     int32_t *granted;                   /* [replicas] a stack: they hold, and nobody has gone on with them */
     int64_t granted_count;
-    int64_t asked, waited;              /* requests, and those of them that had to wait */
+    int64_t asked, waited;              /* requests of late, and those of them that had to wait */
+    int64_t requests, waits;            /* the same, from the begin */
     int64_t *locked_at;                 /* [replicas] times, if somebody watches; else NULL */
     int64_t clock;
     int64_t *events;                    /* (replica, time of the lock, time of the release) */
@@ -69,11 +70,13 @@ static inline int gl_request(gl_scopes *s, int32_t v, int insists) {
     int32_t count = 0;
     GL_NEIGHBOURS(s, v, u, count += s->state[u] >= GL_INSISTS);
     s->asked++;
+    s->requests++;
     if (!count) {
         gl_hold(s, v);
         return 1;
     }
     s->waited++;
+    s->waits++;
     s->blocked[v] = count;
     s->passed[v] = 0;
     s->state[v] = GL_WAITS;

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import math
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gaslab as gl
+from gaslab.cli import main
 from gaslab.comm import Comm
 from gaslab.engine.counts import Counts
+from gaslab.engine.meter import Course
+from gaslab.engine.progress import short
+from gaslab.engine.progress import told as told_in_words
 from tests import unordered_programs as programs
 from tests.mpi.ranks import Ranks
 from tests.zoo import additive
@@ -83,3 +93,94 @@ def wearily(comm: Comm) -> list[int]:
 def test_a_done_that_raises_leaves_nothing_on_the_road(ranks: Ranks) -> None:
     expected = np.bincount((np.arange(60) * 7 + 1) % 60, minlength=60).tolist()
     assert ranks.run(wearily) == [expected] * ranks.size
+
+
+# ---- figures ---------------------------------------------------------------------------------------
+
+
+def ring(comm: Comm, n: int = 600) -> gl.Graph:
+    source = np.arange(n)
+    return gl.Graph.from_edges(source, (source * 7 + 1) % n, comm=comm)
+
+
+def figures(comm: Comm, consistency: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    result = gl.run(programs.Labels(), ring(comm), engine="async", consistency=consistency)
+    return result.metrics, result.history
+
+
+@pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
+def test_metrics_have_what_each_rank_did(ranks: Ranks, consistency: str) -> None:
+    for metrics, history in ranks.run(figures, consistency):
+        told = metrics["asynchronous"]
+        assert (told["consistency"], told["scheduler"]) == (consistency, "fifo")
+        each = told["ranks"]
+        assert len(each) == ranks.size
+        assert sum(one["updates"] for one in each) == metrics["updates"] >= 600
+        assert sum(one["most_waiting"] for one in each) > 0
+        assert all(0 <= one["seconds_idle"] <= one["seconds"] for one in each)
+        assert all(one["lock_waits"] <= one["lock_requests"] for one in each)
+        assert all(one["bytes_sent"] >= 8 * one["records"] >= 8 * one["batches"] for one in each)
+        if ranks.size > 1:
+            assert all(one["records"] for one in each)
+            assert all(bool(one["lock_requests"]) == (consistency == "serialisable") for one in each)
+            assert history[-1]["bytes_sent"] == sum(one["bytes_sent"] for one in each)
+            assert any(one["most_in_flight"] for one in each) == (consistency == "serialisable")
+        last = history[-1]
+        assert last["updates_by_rank"] == [one["updates"] for one in each]
+        assert last["lock_waits"] == sum(one["lock_waits"] for one in each)
+        assert (last["waiting"], last["in_flight"]) == (0, 0)
+        course = [row["seconds"] for row in history]
+        assert course == sorted(course)
+
+
+def test_the_history_of_a_long_run_stays_short() -> None:
+    course, clock, rows = Course(100.0), 100.0, 0
+    table = counts(lock_waits=(0, 0), bytes_sent=(0, 0))
+    for _ in range(100_000):  # a thousand seconds of counts
+        clock += 0.01
+        if course.is_due(clock):
+            rows += 1
+            last = course.row(table, clock)
+    assert 5000 < rows < 5000 * (1 + math.log(1000 / 50)) + 10
+    assert last["seconds"] > 999
+
+
+def shown(comm: Comm, program: str, progress: bool) -> str:
+    """Return what is shown on stderr while a program runs for a while."""
+    graph = ring(comm)
+    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.suppress(gl.TimeoutExpired):
+        gl.run(getattr(programs, program)(), graph, engine="async", timeout=0.5, progress=progress)
+    return said.getvalue()
+
+
+def test_rank_0_shows_the_figures_of_the_moment(ranks: Ranks) -> None:
+    first, *others = ranks.run(shown, "Restless", True)
+    line = first.split("\r")[-3]
+    assert re.search(r"^updates: [\d.]+[kMG]? \[.*\d waiting|k waiting", line)
+    for part in ("in flight", "B sent", "/s]"):
+        assert (part in line) == (ranks.size > 1)
+    assert others == [""] * len(others)
+    assert ranks.run(shown, "Restless", False) == [""] * ranks.size
+
+
+def test_many_ranks_are_shown_by_the_slowest_and_the_quickest() -> None:
+    usual = {"waiting": 1234, "in_flight": 5, "lock_waits": 2, "bytes_sent": 2_500_000}
+    before = {**usual, "seconds": 1.0, "updates_by_rank": [0] * 5}
+    row = {**usual, "seconds": 3.0, "updates_by_rank": [2000, 40, 600, 800, 1000]}
+    words = ["1.23k waiting", "5 in flight", "2 lock waits", "2.5 MB sent", "20 to 1k/s a rank"]
+    assert told_in_words(row, before) == words
+
+
+def test_counts_are_shown_short() -> None:
+    told = [0, 7, 999, 999.6, 12_345, 1e6, 3.2e10, 5e12]
+    assert [short(x) for x in told] == ["0", "7", "999", "1k", "12.3k", "1M", "32G", "5T"]
+
+
+def test_the_command_line_writes_what_each_rank_did(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "edges.tsv").write_text("".join(f"{k} {k + 1} 1\n" for k in range(50)))
+    report = tmp_path / "run.json"
+    words = ["sssp", str(tmp_path / "edges.tsv"), "--source", "0", "--engine", "async", "--json", str(report)]
+    assert main(words) == 0
+    told = json.loads(report.read_text())
+    assert told["asynchronous"]["ranks"][0]["updates"] == told["updates"] == 51
+    assert "51 updates on 1 rank x" in capsys.readouterr().err

@@ -37,10 +37,11 @@ def describe(command: str, graph: Graph, result: Result) -> None:
         return
     metrics, seconds = result.metrics, result.metrics.get("seconds", {})
     ranks, threads = graph.comm.size, metrics.get("threads", 1)
+    stepped = "asynchronous" not in metrics
     log.info(
         "%s: %s on %s x %s, %s",
         metrics.get("program", command) if command == "run" else command,
-        _many(result.iterations, "superstep"),
+        _many(result.iterations, "superstep") if stepped else _many(metrics["updates"], "update"),
         _many(ranks, "rank"),
         _many(threads, "thread"),
         "converged" if result.converged else "not converged",
@@ -49,8 +50,8 @@ def describe(command: str, graph: Graph, result: Result) -> None:
     times = ", ".join(f"{name} {duration(seconds[name])}" for name in phases)
     cut = ""
     if ranks > 1:
-        sent = human(metrics.get("bytes_per_iteration", 0))
-        cut = f"; {graph.replication_factor:.2f} replicas a vertex, {sent} sent a superstep"
+        sent = human(metrics.get("bytes_per_iteration" if stepped else "bytes_sent", 0))
+        cut = f"; {graph.replication_factor:.2f} replicas a vertex, {sent} sent" + " a superstep" * stepped
     log.info("%s%s", times, cut)
 
 
@@ -85,7 +86,7 @@ def document(arguments: Any, graph: Graph, result: Result | None) -> dict[str, A
         "updates": metrics.get("updates"),
         "bytes_sent": metrics.get("bytes_sent", 0),
         "bytes_per_iteration": metrics.get("bytes_per_iteration", 0),
-        **({"answer": metrics["answer"]} if "answer" in metrics else {}),
+        **{name: metrics[name] for name in ("answer", "asynchronous") if name in metrics},
         "peak_rss_bytes": {"sum": int(comm.allreduce(peak)), "max": int(comm.allreduce(peak, "max"))},
     }
 

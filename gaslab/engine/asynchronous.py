@@ -23,6 +23,7 @@ import numpy as np
 from gaslab.engine.async_options import Options
 from gaslab.engine.counts import Counts
 from gaslab.engine.machine import make_machine
+from gaslab.engine.meter import Course, Meter
 from gaslab.engine.stopping import ask
 from gaslab.engine.sync import Synchronous
 from gaslab.errors import TimeoutExpired
@@ -53,12 +54,19 @@ class Asynchronous:
         self._began = time.perf_counter()
         self._closing = self._late = False
         self._done = getattr(type(program), "done", None)
+        self._course = Course(self._began)
         self.machine: Any = None
+        self.meter = Meter(self._began)
 
     @property
     def bytes_posted(self) -> int:
         """Bytes that this rank sent in batches."""
         return self.mail.bytes_sent
+
+    def figures(self) -> dict[str, Any]:
+        """Return how it was run and what each rank did (collective)."""
+        ranks = self.comm.allgather(self.meter.figures(self.machine, self.mail))
+        return {"consistency": self.options.consistency, "scheduler": self.options.scheduler, "ranks": ranks}
 
     # ---- the story ---------------------------------------------------------------------------------
 
@@ -76,6 +84,8 @@ class Asynchronous:
             self._seed, self._watch,
         )  # fmt: skip
         self.machine.schedule(beginners)
+        self.meter = Meter(time.perf_counter())
+        self.meter.look(self.machine, True, time.perf_counter())
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Run until nothing is signalled; give a row of figures after each round of counts."""
@@ -86,20 +96,23 @@ class Asynchronous:
         while True:
             came = self.mail.collect()
             begun = self.machine.step(came, self._budget(budget), self._closing)
-            busy = bool(begun or came)
+            busy, now = bool(begun or came), time.perf_counter()
+            self.meter.look(self.machine, busy, now)
             self._post(everything=not busy)
             table = self.mail.told() if self.mail.asked else None
             if table is not None:
                 counts, aggregates = Counts.told(table)
                 try:
-                    yield self._row(counts, aggregates)
+                    self._take_in(counts, aggregates)
                 except Exception:  # a fault or done()'s own, on all ranks at this count
                     self.mail.close()
                     raise
-                if counts.end(before):
+                over = counts.end(before)
+                if over or self._course.is_due(now):
+                    yield self._row(counts, now)
+                if over:
                     break
                 before = counts
-            now = time.perf_counter()
             idle = not busy and not self.machine.in_flight  # else the end is not near
             if not self.mail.asked and (idle or now - asked_at > PAUSE):
                 asked_at = now
@@ -133,6 +146,8 @@ class Asynchronous:
             in_flight=machine.in_flight,
             waiting=machine.waiting,
             updates=machine.updates,
+            lock_waits=machine.lock_counts()[1],
+            bytes_sent=self.mail.bytes_sent,
             late=timeout is not None and now - self._began > timeout,
         )
         if (failed := machine.failure()) is not None:
@@ -150,27 +165,23 @@ class Asynchronous:
             self.engine.aggregate()
         return aggregates.collected()
 
-    def _row(self, counts: Counts, aggregates: np.ndarray) -> dict[str, Any]:
+    def _take_in(self, counts: Counts, aggregates: np.ndarray) -> None:
         """Take in what all ranks told: raise a fault, settle the aggregates, see whether to stop."""
         for fault in counts.faults():
             self.engine.phases.raise_fault(*fault)
         self.updates = int(counts.updates.sum())
-        row = {
-            "seconds": time.perf_counter() - self._began,
-            "updates": self.updates,
-            "waiting": int(counts.waiting.sum()),
-            "in_flight": int(counts.in_flight.sum()),
-        }
         if len(self.engine.phases.aggregates):
             self.engine.settle(aggregates)
-            row |= {a.name: x for a, x in zip(self.tree.aggregators, self.state.aggregates, strict=True)}
             if self._done is not None and ask(self._done, self.program, self.graph, self.tree, self.state):
                 self._closing, self.converged = True, True
         most = self.options.max_updates
         self._late = bool(counts.late.any())
         if self._late or (most is not None and self.updates >= most):
             self._closing = True
-        return row
+
+    def _row(self, counts: Counts, now: float) -> dict[str, Any]:
+        named = zip((a.name for a in self.tree.aggregators), self.state.aggregates, strict=True)
+        return self._course.row(counts, now) | dict(named)
 
     def _conclude(self, counts: Counts) -> None:
         waiting = int(counts.waiting.sum())

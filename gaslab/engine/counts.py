@@ -19,6 +19,8 @@ class Counts:
     waiting: Any  # in the scheduler
     updates: Any
     late: Any  # whether its time is up
+    lock_waits: Any = 0
+    bytes_sent: Any = 0
     code: Any = 0  # its fault, 0 if none: see `Phases.raise_fault`
     gid: Any = 0
     site: Any = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
 from collections.abc import Mapping
@@ -24,6 +23,7 @@ from gaslab.engine.bind import (
 from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
+from gaslab.engine.progress import Progress, Supersteps, Updates
 from gaslab.engine.sequence import Sequence
 from gaslab.engine.start import Start, bind_start
 from gaslab.engine.trace import Watch
@@ -93,7 +93,7 @@ def run(
     timeout : float, optional
         Seconds after which the run raises TimeoutExpired, looked at between supersteps.
     progress : bool
-        Show supersteps on stderr.
+        Show supersteps on stderr, or with ``engine="async"`` the figures of the last moment.
     on : {"all", "root", "local"}
         Where the answer goes.
     trace : vertex id, or iterable of them, optional
@@ -169,10 +169,10 @@ def run(
         if options is None
         else Asynchronous(phases.first, program, graph, compiled[0].library, options, seed)
     )
-    with _bar(progress and comm.rank == 0, max_iterations) as bar:
+    with _progress(progress and comm.rank == 0, options, max_iterations) as shown:
         for row in runner.rows():
             history.append(row)
-            bar.update()
+            shown.see(row)
     state, converged = runner.state, runner.converged
     computed = time.perf_counter()
     bytes_sent = comm.bytes_sent - bytes_before + runner.bytes_posted
@@ -187,6 +187,8 @@ def run(
     )  # fmt: skip
     if (gathers := phases.gathers()) is not None:
         metrics["gathers"] = gathers
+    if isinstance(runner, Asynchronous):
+        metrics["asynchronous"] = runner.figures()
     result = Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},
@@ -233,17 +235,7 @@ def _options(
     return None
 
 
-def _bar(show: bool, total: int | None) -> Any:
+def _progress(show: bool, options: Options | None, max_iterations: int | None) -> Progress:
     if not show:
-        return _NoBar()
-    from tqdm.auto import tqdm
-
-    return tqdm(total=total, desc="supersteps", unit="", leave=False)
-
-
-class _NoBar(contextlib.AbstractContextManager["_NoBar"]):
-    def update(self) -> None:
-        """Show nothing."""
-
-    def __exit__(self, *_: Any) -> None:
-        return None
+        return Progress()
+    return Supersteps(max_iterations) if options is None else Updates(options.max_updates)

@@ -1,0 +1,75 @@
+"""What a rank without supersteps does, for those who watch it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gaslab._kernels.machine import Machine
+    from gaslab.engine.counts import Counts
+    from gaslab.mail import Mail
+
+SHARE = 1 / 5000  # of the time a run has taken is between two rows of its history
+
+
+class Meter:
+    """Looks at the machine between its steps, for a fraction of a microsecond."""
+
+    def __init__(self, began: float) -> None:
+        self._began = self._seen = began
+        self._most_waiting = self._most_in_flight = 0
+        self._idle = 0.0  # seconds
+
+    def look(self, machine: Machine, busy: bool, now: float) -> None:
+        """Take in a step that has just ended."""
+        if not busy:
+            self._idle += now - self._seen
+        self._seen = now
+        self._most_waiting = max(self._most_waiting, machine.waiting)
+        self._most_in_flight = max(self._most_in_flight, machine.in_flight)
+
+    def figures(self, machine: Machine, mail: Mail) -> dict[str, Any]:
+        """Return this rank's figures of the whole run."""
+        seconds = self._seen - self._began
+        requests, waits = machine.lock_counts()
+        return {
+            "updates": machine.updates,
+            "updates_per_second": machine.updates / seconds if seconds > 0 else 0.0,
+            "most_waiting": self._most_waiting,
+            "most_in_flight": self._most_in_flight,
+            "lock_requests": requests,
+            "lock_waits": waits,
+            "records": machine.out.records,
+            "batches": mail.sent,
+            "bytes_sent": mail.bytes_sent,
+            "seconds": seconds,
+            "seconds_idle": self._idle,
+        }
+
+
+class Course:
+    """Makes rows of the run's history: of every count at first, later fewer, so that they stay few."""
+
+    def __init__(self, began: float) -> None:
+        self._began = self._last = began
+        self._updates = 0
+
+    def is_due(self, now: float) -> bool:
+        """Return whether it is time for another row."""
+        return now - self._last >= SHARE * (now - self._began)
+
+    def row(self, counts: Counts, now: float) -> dict[str, Any]:
+        """Return what the counts of all ranks come to."""
+        updates = int(counts.updates.sum())
+        rate = (updates - self._updates) / max(now - self._last, 1e-9)
+        self._last, self._updates = now, updates
+        return {
+            "seconds": now - self._began,
+            "updates": updates,
+            "updates_per_second": rate,
+            "waiting": int(counts.waiting.sum()),
+            "in_flight": int(counts.in_flight.sum()),
+            "lock_waits": int(counts.lock_waits.sum()),
+            "bytes_sent": int(counts.bytes_sent.sum()),
+            "updates_by_rank": counts.updates.tolist(),
+        }
