@@ -130,6 +130,31 @@ class Colours(gl.VertexProgram):
             nbr.signal()
 
 
+class Ledger(gl.VertexProgram):
+    """Everybody has `rounds` turns and writes down what it sees, which tells the order of turns."""
+
+    rounds: int = 1
+    gather_edges = gl.ALL
+    scatter_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        turns: int = 0
+        saw: int = 0
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return nbr.saw
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v.saw = (5 * v.saw + total + 1) % 1000003
+        v.turns += 1
+        if v.turns < self.rounds:
+            v.signal()
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr.turns == 0:
+            nbr.signal()
+
+
 class Divides(gl.VertexProgram):
     """Fails at the vertices without out-edges."""
 

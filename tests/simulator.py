@@ -1,0 +1,166 @@
+"""Machines of several ranks in one process, between which a test is the network and the clock.
+
+The machines are those that ship (`gaslab._kernels.machine.Machine`), made by the engine itself for the parts
+of a real graph. The test says which rank begins a vertex and which record is delivered next; records
+from one rank to another keep their order, as MPI keeps it, and nothing else is certain.
+
+`tests.interleavings` tries all ways through small graphs and random ones through larger.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import gaslab as gl
+from gaslab._kernels.machine import Machine
+from gaslab.engine import asynchronous
+from gaslab.partition import strategies
+from tests.threadcomm import ThreadComm, run_ranks
+
+REQUEST, GRANT, UPDATE, SIGNAL, INSIST = range(1, 6)  # records, as in machine.pyx
+Edge = tuple[int, int]
+Records = tuple[bytes, ...]
+
+
+class Made(Machine):
+    """Remembers how it was made, and who begins."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.arguments = arguments
+
+    def schedule(self, ids: np.ndarray) -> None:
+        self.beginners = ids
+        super().schedule(ids)
+
+
+class Paused(asynchronous.Asynchronous):
+    """Goes as far as to make its machine."""
+
+    made: dict[int, Paused]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        self._watch = True
+        self.begin()
+        self.made[self.comm.rank] = self
+        self.converged = True
+        yield from ()
+
+
+class Rank:
+    """One rank: its part of the graph, its machine, what the machine has been given."""
+
+    def __init__(self, engine: Any) -> None:
+        self.local, self.tree = engine.graph.local, engine.tree
+        self.number, self.size = self.local.rank, self.local.size
+        self._arguments, self._beginners = engine.machine.arguments, engine.machine.beginners
+        state = engine.state
+        self.fields = dict(zip((f.name for f in self.tree.vertex_fields), state.fields, strict=True))
+        arrays = [*state.fields, *state.edge_fields, state.message, state.message_next, state.signalled]
+        self._arrays = [(a, a.copy()) for a in [*arrays, state.priority] if a is not None]
+        self._keep = engine
+        travels, sizes, identity, _, _, gathers = self._arguments[5:11]
+        priority = 8 if state.priority is not None else 0
+        padded = [(size + 7) // 8 * 8 for size in sizes]
+        self._sizes = [
+            {
+                REQUEST: 0,
+                INSIST: 0,
+                GRANT: padded[-1] if gathers[c] else 0,
+                UPDATE: sum(padded[field] for field in travels[c]),
+                SIGNAL: priority + (len(identity) + 7) // 8 * 8,
+            }
+            for c in range(3)
+        ]
+        self.restart()
+
+    def restart(self) -> None:
+        """Make the machine and its arrays as they were before the first step."""
+        for values, first in self._arrays:
+            values[:] = first
+        self.machine = Made(*self._arguments)
+        self.machine.schedule(self._beginners)
+
+    def step(self, came: list[tuple[int, bytes]], budget: int) -> tuple[int, list[Records]]:
+        """Let the machine step; return how many vertices it began and its records for each rank."""
+        batches = [(peer, np.frombuffer(data, np.uint8)) for peer, data in came]
+        begun = self.machine.step(batches, budget)
+        assert self.machine.failure() is None
+        return begun, [self._records(p, self.machine.out.take(p).tobytes()) for p in range(self.size)]
+
+    def _records(self, peer: int, data: bytes) -> Records:
+        """Cut a batch for *peer* into its records."""
+        records, at = [], 0
+        while at < len(data):
+            position, kind = np.frombuffer(data, np.uint32, 2, at).tolist()
+            down = kind in (REQUEST, INSIST, UPDATE)  # from a master to its mirror
+            bounds = (self.local.send_bounds if down else self.local.mirror_bounds)[peer]
+            c = int(np.searchsorted(bounds[1:3] - bounds[0], position, "right"))
+            length = 8 + self._sizes[c][kind]
+            records.append(data[at : at + length])
+            at += length
+        assert at == len(data)
+        return tuple(records)
+
+    def overlaps(self) -> int:
+        """Count the edges both of whose ends held their scopes here at once, by the machine's own clock."""
+        held: dict[int, list[tuple[int, int]]] = {}
+        for v, begin, end in self.machine.locks().tolist():
+            held.setdefault(v, []).append((begin, end))
+        ends = zip(self.local.targets().tolist(), self.local.in_neighbor.tolist(), strict=True)
+        return sum(
+            u != w and a < d and c < b
+            for u, w in ends for a, b in held.get(u, ()) for c, d in held.get(w, ())
+        )  # fmt: skip
+
+    def edges(self) -> list[Edge]:
+        """Return the edges here by global ids."""
+        sources, targets = self.local.gid[self.local.in_neighbor], self.local.gid[self.local.targets()]
+        return list(zip(sources.tolist(), targets.tolist(), strict=True))
+
+    def turns(self) -> list[int]:
+        """Return the global ids of those that held their scopes here, in the order of their holding."""
+        locks = self.machine.locks()
+        return self.local.gid[locks[np.argsort(locks[:, 1]), 0]].tolist()
+
+
+def ranks_of(
+    program: gl.VertexProgram, size: int, vertices: int, edges: Sequence[Edge], parts: Sequence[int],
+    consistency: str = "serialisable", scheduler: str = "fifo", directed: bool = True,
+) -> list[Rank]:  # fmt: skip
+    """Return so many ranks with the machines of *program*; ``parts[i]`` is the rank of edge i."""
+    places = dict(zip(edges, parts, strict=True))
+
+    def by_hand(src: np.ndarray, dst: np.ndarray, k: int, context: Any) -> np.ndarray:
+        return np.array([places[edge] for edge in zip(src.tolist(), dst.tolist(), strict=True)], np.int32)
+
+    def prepare(comm: ThreadComm) -> None:
+        graph = gl.Graph.from_edges(
+            [u for u, _ in edges], [w for _, w in edges], vertices=range(vertices), directed=directed,
+            strategy="by hand", comm=comm,
+        )  # fmt: skip
+        gl.run(program, graph, engine="async", consistency=consistency, scheduler=scheduler, threads=1)
+
+    made: dict[int, Paused] = {}
+    with (
+        mock.patch.dict(strategies.STRATEGIES, {"by hand": by_hand}),
+        mock.patch.object(asynchronous, "Machine", Made),
+        mock.patch.object(asynchronous, "IN_FLIGHT", 16),
+        mock.patch.object(importlib.import_module("gaslab.engine.run"), "Asynchronous", Paused),
+        mock.patch.object(Paused, "made", made, create=True),
+    ):
+        run_ranks(size, prepare)
+    return [Rank(made[r]) for r in range(size)]
+
+
+def kind_of(record: bytes) -> int:
+    return int.from_bytes(record[4:8], "little")
+
+
+def position_of(record: bytes) -> int:
+    return int.from_bytes(record[:4], "little")

@@ -1,0 +1,188 @@
+"""The protocol of scopes, by simulation of the kernel that ships: apart, never stuck, everybody's turn.
+
+Small graphs in every interleaving, larger ones at random; ``pytest -s`` tells how many there were.
+"""
+
+from __future__ import annotations
+
+import graphlib
+import itertools
+import os
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests import unordered_programs as programs
+from tests.interleavings import Explorer, Walk
+from tests.simulator import UPDATE, Edge, Rank, ranks_of
+
+LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
+PATIENCE = 16  # as in scopes.h
+PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (3, 0)]
+SQUARE = [(0, 1), (2, 1), (2, 3), (3, 0)]
+
+
+def assert_in_order(ranks: Sequence[Rank], vertices: int, edges: Sequence[Edge], rounds: int) -> None:
+    """Hold what `Ledger` wrote down against one turn after the other, in an order that all ranks agree on."""
+    for rank in ranks:
+        assert rank.machine.in_flight == rank.machine.waiting == 0, "vertices wait for each other"
+        assert rank.overlaps() == 0, "adjacent vertices held their scopes at once"
+    saw: dict[tuple[int, bool], list[int]] = {}
+    turns: dict[tuple[int, bool], list[int]] = {}
+    for rank in ranks:
+        for v, gid in enumerate(rank.local.gid.tolist()):
+            master = v < rank.local.num_masters
+            for known, field in ((saw, "saw"), (turns, "turns")):
+                known.setdefault((gid, not master), []).append(int(rank.fields[field][v]))
+    assert all(turns[v, False][0] >= rounds for v in range(vertices)), "somebody was never served"
+    for (v, mirror), values in saw.items():
+        assert not mirror or set(values) == set(saw[v, False]), "a mirror has old values"
+
+    taken = ((v, k) for v in range(vertices) for k in range(turns[v, False][0]))
+    after: dict[Edge, set[Edge]] = {(v, k): {(v, k - 1)} for v, k in taken}
+    for rank in ranks:
+        near = {frozenset((int(u), int(w))) for u, w in rank.edges()}
+        held: list[Edge] = []
+        count: dict[int, int] = {}
+        for v in rank.turns():
+            turn = count[v] = count.get(v, -1) + 1
+            after[v, turn] |= {other for other in held if {v, other[0]} in near}
+            held.append((v, turn))
+    found = dict.fromkeys(range(vertices), 0)
+    for v, turn in graphlib.TopologicalSorter(after).static_order():
+        if turn >= 0:
+            total = sum(found[u] for u, w in edges if w == v) + sum(found[w] for u, w in edges if u == v)
+            found[v] = (5 * found[v] + total + 1) % 1000003
+    assert {v: [found[v]] for v in range(vertices)} == {v: saw[v, False] for v in range(vertices)}
+
+
+def explore(
+    vertices: int, edges: Sequence[Edge], parts: Sequence[int], size: int, rounds: int = 1
+) -> Explorer:
+    ranks = ranks_of(programs.Ledger(rounds=rounds), size, vertices, edges, parts)
+    explorer = Explorer(ranks)
+    explorer.explore(lambda: assert_in_order(ranks, vertices, edges, rounds))
+    return explorer
+
+
+SMALL = [
+    (vertices, edges, parts, size, 1)
+    for vertices, edges, size in ((3, PATH, 3), (3, TRIANGLE, 2), (4, STAR, 2))
+    for parts in itertools.product(range(size), repeat=len(edges))
+    if len(set(parts)) > 1  # else all is local
+]
+LARGER = [
+    (3, TRIANGLE, (0, 1, 2), 3, 1),  # everybody has two replicas, on other ranks each
+    (3, [(0, 1), (1, 0), (0, 0), (1, 2)], (0, 1, 1, 1), 2, 1),  # to and fro, and a loop
+    (3, PATH, (0, 1), 2, 2),
+    (3, PATH, (1, 0), 2, 2),
+]
+LARGEST = [
+    (3, TRIANGLE, (2, 1, 0), 3, 1),
+    (3, TRIANGLE, (1, 2, 0), 3, 1),
+    (3, TRIANGLE, (0, 1, 1), 2, 2),
+    (3, PATH, (0, 1), 2, 3),
+    (3, PATH, (1, 0), 2, 3),
+    (4, SQUARE, (0, 1, 0, 1), 2, 1),
+    (4, SQUARE, (0, 1, 1, 0), 2, 1),
+    (4, STAR, (0, 1, 2), 3, 1),
+]
+
+
+@pytest.mark.parametrize("graphs", [SMALL, LARGER, *[[one] for one in LARGEST * LONG]])
+def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any]) -> None:
+    explored = [explore(*graph) for graph in graphs]
+    states, ends, ways = (sum(getattr(one, name) for one in explored) for name in ("states", "ends", "ways"))
+    print(f"\n{len(graphs)} graphs: {ways:,} interleavings through {states:,} states to {ends:,} ends")
+    assert ways > ends >= len(graphs)
+
+
+@pytest.mark.parametrize("parts", [(0, 1, 1), (1, 0, 0), (1, 0, 1)])
+def test_no_message_is_lost_in_any_interleaving(parts: tuple[int, ...]) -> None:
+    edges = [(0, 1), (1, 2), (0, 2)]
+    ranks = ranks_of(programs.Parcels(), 2, 3, edges, parts)
+
+    def check() -> None:
+        got = {}
+        for rank in ranks:
+            assert rank.machine.in_flight == 0
+            masters = range(rank.local.num_masters)
+            got |= {int(rank.local.gid[v]): int(rank.fields["got"][v]) for v in masters}
+        assert got == {0: 0, 1: 1, 2: 2}
+
+    Explorer(ranks).explore(check)
+
+
+def test_a_lost_release_is_found() -> None:
+    ranks = ranks_of(programs.Ledger(), 2, 3, PATH, (0, 1))
+    with pytest.raises(AssertionError, match="vertices wait for each other"):
+        Explorer(ranks).explore(lambda: assert_in_order(ranks, 3, PATH, 1), lost=UPDATE)
+
+
+def test_records_that_overtake_each_other_are_found() -> None:
+    ranks = ranks_of(programs.Ledger(rounds=2), 2, 3, PATH, (0, 1))
+    with pytest.raises((AssertionError, graphlib.CycleError)):
+        Explorer(ranks, overtaking=True).explore(lambda: assert_in_order(ranks, 3, PATH, 2))
+
+
+def test_scopes_are_what_keeps_neighbours_apart() -> None:
+    """Without them some interleavings of a greedy colouring are not proper; with them all are."""
+    proper: dict[str, set[bool]] = {"relaxed": set(), "serialisable": set()}
+    for consistency, found in proper.items():
+        ranks = ranks_of(programs.Colours(), 2, 3, TRIANGLE, (0, 1, 0), consistency)
+
+        def check(ranks: list[Rank] = ranks, found: set[bool] = found) -> None:
+            colour = {}
+            for rank in ranks:
+                masters = range(rank.local.num_masters)
+                colour |= {int(rank.local.gid[v]): int(rank.fields["colour"][v]) for v in masters}
+            found.add(all(colour[u] != colour[w] for u, w in TRIANGLE))
+
+        Explorer(ranks).explore(check)
+    assert proper == {"relaxed": {True, False}, "serialisable": {True}}
+
+
+# ---- larger graphs ---------------------------------------------------------------------------------
+
+
+def drawn(chance: random.Random, size: int) -> tuple[int, list[Edge], list[int]]:
+    """Draw a graph with hubs, loops and parallel edges, and the ranks of its edges."""
+    n = chance.randint(20, 60)
+    edges = [(chance.randrange(n), int(chance.random() ** 3 * n)) for _ in range(chance.randint(n, 3 * n))]
+    place = {edge: chance.randrange(size) for edge in edges}
+    return n, edges, [place[edge] for edge in edges]
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_random_interleavings_of_larger_graphs(size: int) -> None:
+    chance = random.Random(size)
+    steps = 0
+    for k in range(400 if LONG else 8):
+        n, edges, parts = drawn(chance, size)
+        rounds = 1 + k % 3
+        scheduler = ("fifo", "sweep", "random")[k % 3]
+        ranks = ranks_of(programs.Ledger(rounds=rounds), size, n, edges, parts, scheduler=scheduler)
+        for _ in range(5):
+            steps += Walk(ranks, chance).steps
+            assert_in_order(ranks, n, edges, rounds)
+    print(f"\n{steps:,} steps")
+
+
+def test_nobody_is_passed_for_ever() -> None:
+    """Who waits is passed PATIENCE times at most, then by those alone that insisted before."""
+    chance = random.Random(3)
+    most = 0
+    for _ in range(100 if LONG else 2):
+        around = range(1, 13)  # around a hub; each has business elsewhere too
+        edges = [(0, v) for v in around] + [(v, 12 + v) for v in around]
+        parts = [0 for _ in around] + [1 + v % 2 for v in around]
+        edges, parts = [(25, 0), *edges], [1, *parts]  # the hub has its master on rank 1
+        ranks = ranks_of(programs.Ledger(rounds=60), 3, 26, edges, parts)
+        walk = Walk(ranks, chance)
+        assert_in_order(ranks, 26, edges, 60)
+        for insists, passed, neighbours in walk.passed():
+            most = max(most, 0 if insists else passed)
+            assert passed <= (0 if insists else PATIENCE) + 2 * neighbours
+    assert most >= PATIENCE, "nobody's patience was tried"
