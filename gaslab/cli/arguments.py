@@ -181,6 +181,9 @@ def add_output(parser: Parser, answer: bool = True) -> None:
         )
         group.add_argument("--top", type=at_least(1), metavar="N", help="print the first N")
     group.add_argument("--json", metavar="FILE", help="write what the run was and what it took")
+    if answer:
+        group.add_argument("--timeline", metavar="FILE",
+                           help="write what every rank did when, for ui.perfetto.dev")  # fmt: skip
     group.add_argument("--force", action="store_true", help="replace files that exist")
     add_talk(parser, group)
 

@@ -41,8 +41,9 @@ class Job:
     def _check_outputs(self) -> None:
         if self.target is not None:
             self.target.check()
-        if self.arguments.json:
-            check_text(self.arguments.json, self.arguments.force)
+        for path in (self.arguments.json, self.arguments.timeline):
+            if path:
+                check_text(path, self.arguments.force)
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `gaslab.run` that the options mean."""
@@ -55,7 +56,7 @@ class Job:
             "progress": sys.stderr.isatty() and not arguments.quiet,
             "on": "local",
         }
-        for name in ("max_iterations", "consistency", "scheduler", "max_updates"):
+        for name in ("max_iterations", "consistency", "scheduler", "max_updates", "timeline"):
             if getattr(arguments, name) is not None:
                 options[name] = getattr(arguments, name)
         if arguments.init:

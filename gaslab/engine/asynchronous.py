@@ -56,7 +56,7 @@ class Asynchronous:
         self._done = getattr(type(program), "done", None)
         self._course = Course(self._began)
         self.machine: Any = None
-        self.meter = Meter(self._began)
+        self.meter = Meter()
 
     @property
     def bytes_posted(self) -> int:
@@ -84,8 +84,7 @@ class Asynchronous:
             self._seed, self._watch,
         )  # fmt: skip
         self.machine.schedule(beginners)
-        self.meter = Meter(time.perf_counter())
-        self.meter.look(self.machine, True, time.perf_counter())
+        self.meter.begin(self.machine, time.perf_counter())
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Run until nothing is signalled; give a row of figures after each round of counts."""
@@ -119,6 +118,7 @@ class Asynchronous:
                 self.mail.ask(self._counts(now).row(self._aggregate(now)))
             if not busy and table is None and self.comm.size > 1:
                 os.sched_yield()
+        self.meter.end(self.machine)
         self.mail.close()
         self._conclude(counts)
 

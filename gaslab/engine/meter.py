@@ -15,22 +15,30 @@ SHARE = 1 / 5000  # of the time a run has taken is between two rows of its histo
 class Meter:
     """Looks at the machine between its steps, for a fraction of a microsecond."""
 
-    def __init__(self, began: float) -> None:
-        self._began = self._seen = began
+    def __init__(self) -> None:
+        self.began = self.seen = 0.0
         self._most_waiting = self._most_in_flight = 0
         self._idle = 0.0  # seconds
+
+    def begin(self, machine: Machine, now: float) -> None:
+        """Take in who waits before the first step."""
+        self.began = self.seen = now
+        self.look(machine, True, now)
+
+    def end(self, machine: Machine) -> None:
+        """There are no more looks."""
 
     def look(self, machine: Machine, busy: bool, now: float) -> None:
         """Take in a step that has just ended."""
         if not busy:
-            self._idle += now - self._seen
-        self._seen = now
+            self._idle += now - self.seen
+        self.seen = now
         self._most_waiting = max(self._most_waiting, machine.waiting)
         self._most_in_flight = max(self._most_in_flight, machine.in_flight)
 
     def figures(self, machine: Machine, mail: Mail) -> dict[str, Any]:
         """Return this rank's figures of the whole run."""
-        seconds = self._seen - self._began
+        seconds = self.seen - self.began
         requests, waits = machine.lock_counts()
         return {
             "updates": machine.updates,

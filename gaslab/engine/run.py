@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -21,13 +22,23 @@ from gaslab.engine.bind import (
     shapes_of,
 )
 from gaslab.engine.chance import Starts
+from gaslab.engine.drawn import draw
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.progress import Progress, Supersteps, Updates
 from gaslab.engine.sequence import Sequence
 from gaslab.engine.start import Start, bind_start
+from gaslab.engine.timeline import Timeline
 from gaslab.engine.trace import Watch
-from gaslab.errors import PerformanceWarning, UsageError, nearest, warn_unfinished, warn_user
+from gaslab.errors import (
+    ExecutionError,
+    PerformanceWarning,
+    TimeoutExpired,
+    UsageError,
+    nearest,
+    warn_unfinished,
+    warn_user,
+)
 from gaslab.program import VertexProgram
 from gaslab.result import Result
 from gaslab.trace import collect
@@ -59,6 +70,7 @@ def run(
     consistency: str | None = None,
     scheduler: str | None = None,
     max_updates: int | None = None,
+    timeline: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Run a vertex program on a graph; collective, every rank gets the answer.
 
@@ -105,6 +117,9 @@ def run(
         Of ``engine="async"``: who runs next; by default by priority where signals have one, else fifo.
     max_updates : int, optional
         Of ``engine="async"``: begin no more vertices once so many have run (on several ranks: about).
+    timeline : path, optional
+        Write there what every rank did when, for https://ui.perfetto.dev or chrome://tracing; see
+        ``docs/timeline.md``. A file of that name is replaced.
 
     Returns
     -------
@@ -132,9 +147,12 @@ def run(
     if strategy is not None and strategy != graph.strategy:
         graph = graph.partitioned(strategy)
     if engine == "reference":
+        if timeline is not None:
+            raise UsageError("timeline= shows what ranks do; engine='reference' is plain Python on one")
         from gaslab.engine.oracle import run_on_graph
 
         return run_on_graph(program, graph, max_iterations, init, columns, seed, on, start, trace)
+    drawing = None if timeline is None else Timeline(graph.comm, timeline)
     comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
     if options is not None and (threads or 1) > 1 and comm.rank == 0:
         warn_user(
@@ -169,10 +187,18 @@ def run(
         if options is None
         else Asynchronous(phases.first, program, graph, compiled[0].library, options, seed)
     )
+    if drawing is not None:
+        drawing.span("prepare", began, built)
+        draw(runner, drawing)
     with _progress(progress and comm.rank == 0, options, max_iterations) as shown:
-        for row in runner.rows():
-            history.append(row)
-            shown.see(row)
+        try:
+            for row in runner.rows():
+                history.append(row)
+                shown.see(row)
+        except (ExecutionError, TimeoutExpired):  # on every rank
+            if drawing is not None:
+                drawing.write()
+            raise
     state, converged = runner.state, runner.converged
     computed = time.perf_counter()
     bytes_sent = comm.bytes_sent - bytes_before + runner.bytes_posted
@@ -189,6 +215,8 @@ def run(
         metrics["gathers"] = gathers
     if isinstance(runner, Asynchronous):
         metrics["asynchronous"] = runner.figures()
+    if drawing is not None:
+        drawing.write()
     result = Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},

@@ -93,6 +93,11 @@ class Sequence:
                 state.message[ids] = messages
 
     @property
+    def engines(self) -> list[Synchronous]:
+        """Those of the phases, in turn."""
+        return self._engines
+
+    @property
     def first(self) -> Synchronous:
         """The engine of the first phase, before anything has run."""
         return self._engines[0]
