@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
@@ -65,6 +66,14 @@ def graphs(
     }
     edges = [(ids[s], ids[t]) for s, t in pairs]
     return Drawn(ids, edges, columns, draw(st.booleans()) if directed is None else directed)
+
+
+def hubs(n: int = 60, edges: int = 400, seed: int = 3) -> Drawn:
+    """Return a graph of which a few vertices have most of the edges."""
+    chance = np.random.default_rng(seed)
+    ends = np.stack([chance.integers(0, n, edges), chance.integers(0, n, edges) ** 3 // n**2])
+    weights = chance.integers(1, 40, edges) / 4
+    return Drawn(list(range(n)), list(map(tuple, ends.T.tolist())), {"weight": weights.tolist()}, True)
 
 
 def with_lists(graph: Drawn) -> st.SearchStrategy[Drawn]:

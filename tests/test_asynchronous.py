@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import itertools
-import random
 from typing import Any
 
 import numpy as np
@@ -16,9 +14,8 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.comm import Comm
 from gaslab.engine.asynchronous import Asynchronous
-from gaslab.mail import Mail, MPIMail
 from tests import unordered_programs as programs
-from tests.graphs import STRATEGIES, Drawn, graphs
+from tests.graphs import STRATEGIES, Drawn, graphs, hubs
 from tests.mpi.ranks import Ranks
 from tests.zoo import additive, caches, control, letters, lists, signals
 from tests.zoo.gathers import Rank
@@ -37,29 +34,6 @@ class Watched(Asynchronous):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments, watch=True)
         Watched.last = self
-
-
-class SlowMail(MPIMail):
-    """Lets batches lie for a while, in the order in which they came."""
-
-    lying: list[tuple[int, np.ndarray]]
-    delivered = 0
-    chance = random.Random()
-
-    def collect(self) -> list[tuple[int, np.ndarray]]:
-        lying = [*vars(self).get("lying", []), *super().collect()]
-        count = self.chance.randint(0, len(lying))
-        self.lying = lying[count:]
-        self.delivered += count
-        self.received = self.delivered
-        return lying[:count]
-
-
-def hubs(n: int = 60, edges: int = 400, seed: int = 3) -> Drawn:
-    chance = np.random.default_rng(seed)
-    ends = np.stack([chance.integers(0, n, edges), chance.integers(0, n, edges) ** 3 // n**2])
-    weights = chance.integers(1, 40, edges) / 4
-    return Drawn(list(range(n)), list(map(tuple, ends.T.tolist())), {"weight": weights.tolist()}, True)
 
 
 def overlaps(asynchronous: Any) -> int:
@@ -174,77 +148,7 @@ def test_no_two_neighbours_hold_their_scopes_at_once(hosts: Any, size: int, sche
                 assert locks > 0 or size == 1
 
 
-def slowly(comm: Comm, drawn: Drawn, runs: int, seed: int) -> int:
-    """Run again and again with batches that lie about; return in how many runs a parcel was lost."""
-    graph = drawn.build(comm, "random")
-    degree = np.zeros(len(drawn.ids), int)
-    for _, target in drawn.edges:
-        degree[target] += 1
-    SlowMail.chance.seed(seed + comm.rank)
-    mail = comm.mail
-
-    def slow() -> Mail:
-        made = mail()
-        made.__class__ = SlowMail
-        return made
-
-    comm.mail = slow  # type: ignore[method-assign]
-    lost = 0
-    try:
-        for k in range(runs):
-            consistency = "serialisable" if k % 4 == 0 else "relaxed"
-            result = gl.run(programs.Parcels(), graph, engine="async", consistency=consistency)
-            lost += result.vertices["got"].tolist() != degree.tolist()
-    finally:
-        comm.mail = mail  # type: ignore[method-assign]
-    return lost
-
-
-def test_the_end_is_never_early_and_always_comes(ranks: Ranks) -> None:
-    if ranks.size == 1:
-        pytest.skip("nothing is under way on one rank")
-    assert ranks.run(slowly, hubs(30, 90, 1), 60, 5, timeout=120) == [0] * ranks.size
-
-
-# ---- limits and errors -----------------------------------------------------------------------------
-
-
-def limits(comm: Comm) -> tuple[int, bool, float, bool]:
-    graph = hubs().build(comm)
-    warned = pytest.warns(gl.errors.ConvergenceWarning) if not comm.rank else contextlib.nullcontext()
-    with warned:
-        few = gl.run(programs.Restless(), graph, engine="async", max_updates=500)
-    enough = gl.run(programs.Sated(), graph, engine="async")
-    with pytest.raises(gl.errors.TimeoutExpired, match=r"Restless ran out of 0.2 s after \d+ updates"):
-        gl.run(programs.Restless(), graph, engine="async", timeout=0.2)
-    return few.metrics["updates"], few.converged, enough.aggregates["most"], enough.converged
-
-
-def test_limits_end_a_run_that_would_not_end(ranks: Ranks) -> None:
-    for updates, limited, most, done in ranks.run(limits):
-        assert updates == 500 if ranks.size == 1 else updates >= 500
-        assert not limited
-        assert most >= 50
-        assert done
-
-
-def fails(comm: Comm) -> tuple[list[int], list[int]]:
-    """Let runs fail with batches on the road; return what a later run finds, and what it should."""
-    drawn = hubs(40, 160)
-    graph = drawn.build(comm, "random")
-    ending = gl.Graph.from_edges([1, 2, 3], [2, 3, 4], comm=comm)
-    for _ in range(5):
-        with pytest.raises(gl.errors.ExecutionError, match=r"Divides failed at vertex 4 .*division"):
-            gl.run(programs.Divides(), ending, engine="async")
-        with pytest.raises(gl.errors.ExecutionError, match=r"Trips failed"):
-            gl.run(programs.Trips(), graph, engine="async")
-    expected = np.bincount([target for _, target in drawn.edges], minlength=len(drawn.ids))
-    return gl.run(programs.Parcels(), graph, engine="async").vertices["got"].tolist(), expected.tolist()
-
-
-def test_a_fault_is_raised_on_every_rank_and_leaves_nothing_on_the_road(ranks: Ranks) -> None:
-    for found, expected in ranks.run(fails):
-        assert found == expected
+# ---- errors --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

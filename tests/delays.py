@@ -1,0 +1,56 @@
+"""Mail that takes its time: batches lie about, ranks doze, counts come late; what is sent is not changed."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gaslab.comm import Comm
+from gaslab.mail import MPIMail
+
+
+class SlowMail(MPIMail):
+    """Lets batches lie for a while, in the order in which they came."""
+
+    chance = random.Random()
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._lying: list[tuple[int, np.ndarray]] = []
+
+    def collect(self) -> list[tuple[int, np.ndarray]]:
+        if self.chance.random() < 0.02:
+            time.sleep(self.chance.random() / 1000)
+        before = len(self._lying)
+        self._lying += super().collect()
+        count = self.chance.choice((0, 0, 1, len(self._lying)))
+        came, self._lying = self._lying[:count], self._lying[count:]
+        self.received -= len(self._lying) - before  # what lies has not come, for all that the engine knows
+        return came
+
+    def told(self) -> np.ndarray | None:
+        return super().told() if self.chance.random() < 0.5 else None
+
+
+@contextlib.contextmanager
+def slow(comm: Comm, seed: int) -> Iterator[None]:
+    """Make the mail of *comm* slow for a while; nobody else is to be at work with it."""
+    SlowMail.chance.seed(1000 * seed + comm.rank)
+    mail = comm.mail
+
+    def made() -> Any:
+        if comm.size == 1:
+            return mail()
+        plain: Any = mail()
+        return SlowMail(plain._mpi, plain._world)
+
+    comm.mail = made  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        comm.mail = mail  # type: ignore[method-assign]
