@@ -133,15 +133,6 @@ cdef Py_ssize_t _parts(int64_t blocks, int threads) noexcept nogil:
     return min(threads, MAX_PARTS) if blocks >= PARALLEL_BLOCKS else 1
 
 
-def set_bits(uint64_t[::1] bits, const int32_t[::1] ids):
-    """Set bit v & 63 of word v >> 6 for each of *ids*; all others are cleared."""
-    cdef Py_ssize_t i
-    with nogil:
-        memset(&bits[0], 0, 8 * bits.shape[0])
-        for i in range(ids.shape[0]):
-            bits[ids[i] >> 6] |= <uint64_t> 1 << (ids[i] & 63)
-
-
 def set_flags(uint8_t[::1] flags, const int32_t[::1] ids, uint8_t value):
     """flags[ids] = value."""
     cdef Py_ssize_t i

@@ -34,6 +34,7 @@ class Aggregates:
         self._columns = [columns for k in range(len(self._combiners)) for columns in self._columns_of(k)]
         self._identities = identities(tree)[: self._slots(len(self._combiners)).start]
         self._partials: list[np.ndarray] = []
+        self._names: dict[int, Any] = {}  # of vertices that were asked for: every rank asks for the same
         # What the program's merge makes of (aggregator, a first row, rows); set by `Phases`.
         self.merge: Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 
@@ -167,8 +168,10 @@ class Aggregates:
     def _user_id(self, gid: int) -> Any:
         if not 0 <= gid < self._graph.num_vertices:
             return None  # the combiner's identity
-        found = self._graph.ids.marked(np.array([gid], np.int64))[0]
-        return found.item() if isinstance(found, np.generic) else found
+        if gid not in self._names:
+            found = self._graph.ids.marked(np.array([gid], np.int64))[0]
+            self._names[gid] = found.item() if isinstance(found, np.generic) else found
+        return self._names[gid]
 
 
 def checked(value: Any, kind: str, name: str) -> Any:

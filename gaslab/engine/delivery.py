@@ -27,6 +27,7 @@ from gaslab.program import ALL, IN, OUT
 # Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
 # its first hit; a message needs every edge, which costs about three fifths of a pushed one.
 PULL_SIGNALS, PULL_MESSAGES = 16.0, 1.6
+FIRST_LOOK = 1 << 13  # vertices of a frontier whose edges are counted before it is known to be large
 
 
 class Delivery:
@@ -64,11 +65,12 @@ class Delivery:
     def scatter(self, ids: np.ndarray | None) -> None:
         """Run scatter for the active replicas *ids* (ascending; None is every replica)."""
         phases = self.phases
-        pull = self._pull_allowed and (ids is None or self._frontier_edges(ids) > self.most_pushed)
+        pull = self._pull_allowed and (ids is None or self._is_large(ids))
         self.last = "pull" if pull else "push"
         if pull:
             if ids is not None:
-                frontier_kernel.set_bits(self.state.active_bits, ids)
+                bits = np.packbits(self.state.active, bitorder="little")
+                self.state.active_bits.view(np.uint8)[: bits.size] = bits
             phases.over_locals("gl_scatter_pull", across(self.mask))
             return
         threads = self.push_threads
@@ -133,10 +135,12 @@ class Delivery:
             assert following is not None
             message[which], following[which] = following[which], self.nothing
 
-    def _frontier_edges(self, ids: np.ndarray) -> int:
-        view = self.phases.view
-        return sum(
-            frontier_kernel.count_edges(ids, begin, self.phases.threads)
-            for bit, begin in ((IN, view.in_begin), (OUT, view.out_begin))
-            if self.mask & bit
-        )
+    def _is_large(self, ids: np.ndarray) -> bool:
+        """Return whether more edges leave the frontier *ids*, which are flagged active, than are pushed."""
+        view, edges, first, step = self.phases.view, 0, 0, FIRST_LOOK
+        rows = [begin for bit, begin in ((IN, view.in_begin), (OUT, view.out_begin)) if self.mask & bit]
+        while first < ids.size and edges <= self.most_pushed:  # hubs come first, so that few may tell
+            some = ids[first : first + step]
+            edges += sum(frontier_kernel.count_edges(some, begin, self.phases.threads) for begin in rows)
+            first, step = first + step, 4 * step
+        return edges > self.most_pushed

@@ -149,7 +149,9 @@ class RunState:
             next_fields.append(spare[k][1] if tree.double_buffered(variable.name) else values)
         message = None
         if tree.message is not None:
-            message = np.full(n, identity(tree.message), total_dtype(tree.message))
+            message = np.empty(n, total_dtype(tree.message))  # of a later phase, `follow` fills it
+            if first is None:
+                message[:] = identity(tree.message)
         return cls(
             tree, fields, next_fields, edge_fields,
             active=first.active if first else np.zeros(n, np.uint8),
@@ -198,9 +200,9 @@ class RunState:
         self.aggregates, self.updates = before.aggregates, before.updates
         self.superstep = self.entered = before.superstep
         if self.message is not None and self.tree.message is not None:
-            for messages in (self.message, self.message_next):
-                assert messages is not None
-                messages[:] = identity(self.tree.message)
+            self.message[:] = identity(self.tree.message)
+            if self.message_next is not None and self.message_next is not self.message:
+                self.message_next[:] = self.message
 
     def swap(self) -> None:
         """Make what apply wrote current, when every vertex of the graph was applied."""

@@ -62,6 +62,7 @@ class Synchronous:
             self._additive = Additive(phases, state, exchange, role)
         self._undirected = self.local.in_degree is self.local.out_degree
         self._signalled = np.empty(0, np.int32)  # masters for the next superstep
+        self._told: int | None = None  # how many are signalled on all ranks, where all know it
         self._beginners: np.ndarray | None = None  # masters for superstep 0, where the caller named them
         self._roles = field_roles(self.tree, self.view.gather_edges, self.view.scatter_edges)
         self._changes = self._field_changes()
@@ -115,7 +116,7 @@ class Synchronous:
             if field.name in before.tree.written_edges():
                 self.local.forget_by_source(values)
         set_by_source(view, state, self.local)
-        self._signalled = np.empty(0, np.int32)
+        self._signalled, self._told = np.empty(0, np.int32), None
         if self._pending is not None:
             self._pending.clear()
         self._refresh()
@@ -125,6 +126,7 @@ class Synchronous:
         frontier = self._activate()
         if not frontier.total:
             return None
+        self._told = None
         if "init_message" in self.tree.functions:
             self._receive(frontier)
         if self.visits is not None:
@@ -151,15 +153,21 @@ class Synchronous:
             return []
         self._signalled, ran = self._ahead.run(self._signalled, most)
         if ran:
+            self._told = None
             for name, role in self._changes.items():
                 self.state.stale((name,), role)
         return ran
 
     def agree(self) -> None:
-        """Combine all ranks' aggregates in rank order; raise a program's fault on every rank."""
+        """Combine all ranks' aggregates in rank order; raise a program's fault on every rank.
+
+        The size of the next frontier is told with them.
+        """
         if not self.tree.aggregators and self.signal_driven:
             return  # a fault is told with the size of the next frontier
-        self.settle(self.phases.agree(self.phases.aggregates.collected()))
+        told = self.phases.agree(np.append(self.phases.aggregates.collected(), self._signalled.size))
+        self._told = int(told[:, -1].sum())
+        self.settle(told[:, :-1])
 
     def settle(self, table: np.ndarray) -> None:
         """Make the aggregates what all ranks' parts (one a row) come to (collective)."""
@@ -173,6 +181,7 @@ class Synchronous:
     def _activate(self) -> Frontier:
         functions, n = self.tree.functions, self.local.num_masters
         first = self.state.superstep == self.state.entered
+        total = None
         if first and self._beginners is not None and not self.state.superstep:
             ids = self._beginners
         elif "active" in functions or (first and "start" in functions):
@@ -183,8 +192,9 @@ class Synchronous:
         elif self._pending is not None:
             return self._activate_lowest(self._pending)
         else:
-            ids = self._signalled
-        total = int(self.phases.agree(np.array([ids.size])).sum())
+            ids, total = self._signalled, self._told
+        if total is None:
+            total = self._told = int(self.phases.agree(np.array([ids.size])).sum())
         if total == self.view.num_vertices:
             return Frontier(None, total, True)
         frontier_kernel.set_flags(self.state.active, ids, 1)
@@ -196,7 +206,7 @@ class Synchronous:
         self._signalled = np.empty(0, np.int32)
         told = self.phases.agree(np.array([bucket, ids.size]))
         lowest = told[:, 0].min()
-        total = int(told[told[:, 0] == lowest, 1].sum())
+        total = self._told = int(told[told[:, 0] == lowest, 1].sum())
         if bucket != lowest:
             pending.keep(ids)
             ids = ids[:0]
@@ -406,7 +416,8 @@ class Synchronous:
 
     def finish(self) -> None:
         """Raise a fault of the last superstep that no later step would tell."""
-        self.phases.agree(np.empty(0, np.int64))
+        if self._told is None:
+            self.phases.agree(np.empty(0, np.int64))
         if self.visits is not None:
             self.visits.finish()
 
