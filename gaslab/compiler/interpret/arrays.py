@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.arrays import WIDE_SUM
 
@@ -20,17 +22,15 @@ class PythonArrays:
     tree: t.Tree
     near: str
 
-    def expr(self, x: t.Expr) -> str:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # the rest of `PythonBody`
 
-    def put(self, line: str) -> None:
-        raise NotImplementedError
+        def expr(self, x: t.Expr) -> str: ...
 
-    def nested(self, head: str, statements: tuple[t.Stmt, ...]) -> None:
-        raise NotImplementedError
+        def put(self, line: str) -> None: ...
 
-    def at(self, role: str) -> str:
-        raise NotImplementedError
+        def nested(self, head: str, statements: tuple[t.Stmt, ...]) -> None: ...
+
+        def at(self, role: str) -> str: ...
 
     def position(self, x: t.Expr) -> str:
         """Return the index of an element; what the parser computes with indices never wraps."""

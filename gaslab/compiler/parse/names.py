@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gaslab.compiler.parse.convert import INT_MAX, INT_MIN, constant, named, type_of
 from gaslab.compiler.parse.declare import PHASES
@@ -72,25 +72,22 @@ _REFUSED: dict[type[ast.expr], str] = {
 class Names(Frame):
     """Dispatches expressions, and builds those without operators."""
 
-    def part(self, node: ast.Attribute, record: Any, role: str) -> Any:
-        """Return a part of an accumulator."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what classes further down bring
 
-    def record_named(self, node: ast.expr) -> tuple[RecordCombiner, str] | None:
-        """Return the accumulator that *node* names, and what it is called in the tree; None if it is none."""
-        raise NotImplementedError
+        def part(self, node: ast.Attribute, record: Any, role: str) -> Any:
+            """Return a part of an accumulator."""
 
-    def pair(self, node: ast.expr) -> tuple[PartOf, PartOf] | None:
-        """Return the key and the payload of the pair that *node* names, None if it names none."""
-        raise NotImplementedError
+        def record_named(self, node: ast.expr) -> tuple[RecordCombiner, str] | None:
+            """Return the accumulator that *node* names and what the tree calls it; None if it is none."""
 
-    def pair_item(self, node: ast.Subscript) -> PartOf | None:
-        """Return the key or the payload of a pair."""
-        raise NotImplementedError
+        def pair(self, node: ast.expr) -> tuple[PartOf, PartOf] | None:
+            """Return the key and the payload of the pair that *node* names, None if it names none."""
 
-    def canonical(self, name: str) -> str:
-        """Return what the tree calls parameter *name*."""
-        raise NotImplementedError
+        def pair_item(self, node: ast.Subscript) -> PartOf | None:
+            """Return the key or the payload of a pair."""
+
+        def canonical(self, name: str) -> str:
+            """Return what the tree calls parameter *name*."""
 
     def value(self, node: ast.expr) -> Any:
         """Return the tree of expression *node*."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gaslab.compiler.parse import lists
 from gaslab.compiler.parse.arrays import Arrays, ArrayValue, stored
@@ -118,13 +118,13 @@ class Operators(Arrays):
         left, right = self.widened(left, wide), self.widened(right, wide)
         return Binary(op, left, right, wide, self.site(node) if may_fault else -1, may_fault and op == "/")
 
-    def product(self, left: Any, right: Any, node: ast.AST) -> Any:
-        """``left @ right``."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what `Linear` brings
 
-    def multiple_of_eye(self, n: int, number: Expr) -> ArrayValue:
-        """Return the unit matrix times *number*."""
-        raise NotImplementedError
+        def product(self, left: Any, right: Any, node: ast.AST) -> Any:
+            """``left @ right``."""
+
+        def multiple_of_eye(self, n: int, number: Expr) -> ArrayValue:
+            """Return the unit matrix times *number*."""
 
     def binary_of_arrays(self, operator: ast.operator, op: str, left: Any, right: Any, node: ast.AST) -> Any:
         """``left operator right`` of every element; a multiple of the unit matrix stays one."""
