@@ -273,7 +273,7 @@ def _portable(error: Exception | None) -> Exception | None:
         return None
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:
+    except Exception:  # to copy runs the class's own code (__reduce__, __init__), which may raise anything
         return GaslabError(f"{type(error).__name__}: {error}")
     return error
 
@@ -331,7 +331,7 @@ def _library() -> str:
         from mpi4py import _mpiabi
 
         return str(_mpiabi._get_mpiabi())  # type: ignore[attr-defined]
-    except Exception:  # an mpi4py built from source has one MPI and no such choice
+    except (ImportError, AttributeError, OSError, RuntimeError):  # built from source: one MPI, no choice
         return ""
 
 

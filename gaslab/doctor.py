@@ -81,7 +81,7 @@ def _compiler() -> list[Finding]:
     text = f"{' '.join(command)}: {toolchain.version(command).splitlines()[0]}"
     try:
         build.compiled("int gaslab_doctor(void) { return 1; }\n", toolchain.levels()[toolchain.cpu_level()])
-    except Exception as error:
+    except Exception as error:  # whatever it is, that is the finding
         return [
             Finding("compiler", f"{text}; cannot compile: {error}", False, "set CC to a compiler that works")
         ]

@@ -44,7 +44,7 @@ def guarded(module: ModuleType, name: str, words: Sequence[str], began: float) -
         return _end(INTERRUPTED, "interrupted")
     except (GaslabError, OSError) as error:
         return _end(_code(error), traceback.format_exc() if _is_fault(error) else _message(error))
-    except Exception:
+    except Exception:  # whatever a program or a bug of ours raises: one rank tells it, and all end
         return _end(FAILED, traceback.format_exc())
     return _end(code, "") if code != DONE else code
 

@@ -47,7 +47,7 @@ def answer(pytest: Connection, task: tuple[bytes, int, float, bool]) -> None:
     try:
         function, arguments = pickle.loads(call)
         reply = pickle.dumps((True, function(comm.world(), *arguments)))
-    except BaseException as error:
+    except BaseException as error:  # SystemExit and pytest's outcomes too: the test is to see what was raised
         reply = pickle.dumps((False, (portable(error), traceback.format_exc())))
     finally:
         faulthandler.cancel_dump_traceback_later()
@@ -60,7 +60,7 @@ def portable(error: BaseException) -> BaseException:
     """Return *error* if it survives pickling, else its text in a RuntimeError."""
     try:
         copy: Any = pickle.loads(pickle.dumps(error))
-    except Exception:
+    except Exception:  # to copy runs the class's own code, which may raise anything
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error if type(copy) is type(error) and str(copy) == str(error) else RuntimeError(repr(error))
 
