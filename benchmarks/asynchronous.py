@@ -8,7 +8,6 @@ far it is from the exact answer (L1, per vertex). All ways run in turn; figures 
 
 from __future__ import annotations
 
-import math
 import resource
 from dataclasses import dataclass
 from typing import Any
@@ -18,30 +17,15 @@ import numpy as np
 import gaslab as gl
 from common import parser, rmat
 from gaslab.comm import world
+from gaslab.programs import ShortestPaths
 
 
-class Paths(gl.VertexProgram):
+class Paths(ShortestPaths):
     """Shortest paths, the nearest first."""
 
-    source: gl.VertexId
     width: float = 64.0
 
-    class Vertex(gl.Vertex):
-        distance: float
-
-    class Edge(gl.Edge):
-        weight: float = 1.0
-
-    def init(self, v: Vertex) -> None:
-        v.distance = 0.0 if v.id == self.source else math.inf
-
-    def start(self, v: Vertex) -> bool:
-        return v.id == self.source
-
-    def apply(self, v: Vertex, message: gl.Min[float]) -> None:
-        v.distance = min(v.distance, message)
-
-    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+    def scatter(self, v: ShortestPaths.Vertex, e: ShortestPaths.Edge, nbr: ShortestPaths.Vertex) -> None:
         if v.distance + e.weight < nbr.distance:
             nbr.signal(v.distance + e.weight, priority=int((v.distance + e.weight) / self.width))
 

@@ -46,30 +46,28 @@ def take(const int64_t[:, ::1] place, data, const int32_t[::1] ids, int32_t[::1]
             to += n * size
 
 
-def put(int64_t[:, ::1] place, data, const int32_t[::1] ids, const int32_t[::1] lengths, packed):
-    """Fill the rows *ids* with what `take` packed."""
-    cdef char *to = <char *> PyArray_DATA(<ndarray> data)
-    cdef const char *source = <const char *> PyArray_DATA(<ndarray> packed)
-    cdef int64_t size = data.itemsize
+cdef void _fill(int64_t[:, ::1] place, ndarray data, const int32_t[::1] ids, const int32_t[::1] lengths,
+                ndarray packed, bint behind):
+    cdef char *to = <char *> PyArray_DATA(data)
+    cdef const char *source = <const char *> PyArray_DATA(packed)
+    cdef int64_t before, size = data.itemsize
     cdef Py_ssize_t i
     with nogil:
         for i in range(ids.shape[0]):
-            place[ids[i], 1] = lengths[i]
-            memcpy(to + place[ids[i], 0] * size, source, lengths[i] * size)
+            before = place[ids[i], 1] if behind else 0
+            place[ids[i], 1] = before + lengths[i]
+            memcpy(to + (place[ids[i], 0] + before) * size, source, lengths[i] * size)
             source += lengths[i] * size
+
+
+def put(int64_t[:, ::1] place, data, const int32_t[::1] ids, const int32_t[::1] lengths, packed):
+    """Fill the rows *ids* with what `take` packed."""
+    _fill(place, data, ids, lengths, packed, False)
 
 
 def append(int64_t[:, ::1] place, data, const int32_t[::1] ids, const int32_t[::1] lengths, packed):
     """Put what `take` packed behind the values that the rows *ids* have."""
-    cdef char *to = <char *> PyArray_DATA(<ndarray> data)
-    cdef const char *source = <const char *> PyArray_DATA(<ndarray> packed)
-    cdef int64_t size = data.itemsize
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(ids.shape[0]):
-            memcpy(to + (place[ids[i], 0] + place[ids[i], 1]) * size, source, lengths[i] * size)
-            place[ids[i], 1] += lengths[i]
-            source += lengths[i] * size
+    _fill(place, data, ids, lengths, packed, True)
 
 
 def copy(const int64_t[:, ::1] place, data, int64_t[:, ::1] to_place, to_data, const int32_t[::1] ids):

@@ -258,7 +258,7 @@ Expr = (
 
 
 def nodes(x: Any) -> Iterator[Any]:
-    """Yield the nodes of an expression, or of a tuple of them, from the top down."""
+    """Yield the nodes of an expression, a statement, or a tuple of them, from the top down."""
     if isinstance(x, tuple):
         for item in x:
             yield from nodes(item)

@@ -13,8 +13,8 @@ import numpy as np
 
 from gaslab._kernels import ragged
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit.lists import marked_field, parts, uses_lists, words
-from gaslab.compiler.tree import Tree, Variable, element_storage, is_list
+from gaslab.compiler.emit.lists import marked_field, uses_lists, words
+from gaslab.compiler.tree import Tree, Variable, element_storage, is_list, nodes
 from gaslab.engine.bind import converted
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError
@@ -72,14 +72,14 @@ def _sources(trees: tuple[Tree, ...]) -> dict[str, set[str | int]]:
         for tree in trees
         for name in ("init", "apply")
         if name in tree.functions
-        for x in parts(tree.functions[name].body)
+        for x in nodes(tree.functions[name].body)
         if isinstance(x, t.Assign) and isinstance(x.target, t.VertexField) and is_list(x.target.type)
     ]
     for _ in fields:  # as often as a value can be handed on
         for tree, x in assigned:
             assert isinstance(x.target, t.VertexField)
             target = found[fields[x.target.index].name]
-            for part in parts(x.value):
+            for part in nodes(x.value):
                 if isinstance(part, t.VertexField) and is_list(part.type):
                     target |= found[fields[part.index].name]
                 elif isinstance(part, t.Local) and is_list(part.type):

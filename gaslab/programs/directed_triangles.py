@@ -9,28 +9,19 @@ from __future__ import annotations
 from typing import ClassVar
 
 import gaslab as gl
+from gaslab.programs._around import Around
 
 
-class Sides(gl.VertexProgram):
+class Sides(Around):
     """The sources and the targets around every vertex, itself left out: what both programs begin with."""
 
-    class Vertex(gl.Vertex):
+    class Vertex(Around.Vertex):
         _sources: gl.SortedSet[gl.VertexId]
         _targets: gl.SortedSet[gl.VertexId]
-        _edges: int = 0
 
     @gl.aggregator
     def parallel(self, v: Vertex) -> gl.Sum[int]:
         return v._edges - len(v._sources)
-
-    def count_others(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
-        return 1 if nbr.id != v.id else 0
-
-    def keep_count(self, v: Vertex, total: int) -> None:
-        v._edges = total
-
-    def others(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.SortedSet[gl.VertexId]:
-        return nbr.id if nbr.id != v.id else None
 
     def keep_sources(self, v: Vertex, total: gl.SortedSet[gl.VertexId]) -> None:
         v._sources = total
@@ -39,9 +30,9 @@ class Sides(gl.VertexProgram):
         v._targets = total
 
     phases: ClassVar[tuple[gl.Phase, ...]] = (
-        gl.Phase(gather=count_others, apply=keep_count, gather_edges=gl.IN, supersteps=1),
-        gl.Phase(gather=others, apply=keep_sources, gather_edges=gl.IN, supersteps=1),
-        gl.Phase(gather=others, apply=keep_targets, gather_edges=gl.OUT, supersteps=1),
+        gl.Phase(gather=Around.count_others, apply=Around.keep_count, gather_edges=gl.IN, supersteps=1),
+        gl.Phase(gather=Around.others, apply=keep_sources, gather_edges=gl.IN, supersteps=1),
+        gl.Phase(gather=Around.others, apply=keep_targets, gather_edges=gl.OUT, supersteps=1),
     )
 
 
@@ -110,7 +101,7 @@ class LocalClustering(Sides):
 
     phases = (
         *Sides.phases,
-        gl.Phase(gather=Sides.others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
+        gl.Phase(gather=Around.others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=of_sources, apply=keep_between, gather_edges=gl.IN, supersteps=1),
         gl.Phase(gather=of_mere_targets, apply=divide, gather_edges=gl.OUT, supersteps=1),
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import gaslab as gl
+from gaslab.programs._around import Around
 from gaslab.programs.directed_triangles import DirectedTriangles
 
 if TYPE_CHECKING:
@@ -63,13 +64,12 @@ class TriangleCount(gl.VertexProgram):
     )
 
 
-class Triangles(gl.VertexProgram):
+class Triangles(Around):
     """`triangles` and `neighbors` of every vertex; of its two others in a triangle one is the higher."""
 
-    class Vertex(gl.Vertex):
+    class Vertex(Around.Vertex):
         _around: gl.SortedSet[gl.VertexId]
         _higher: gl.SortedSet[gl.VertexId]
-        _edges: int = 0
         triangles: int = 0
         neighbors: int = 0
 
@@ -84,15 +84,6 @@ class Triangles(gl.VertexProgram):
     @gl.aggregator
     def parallel(self, v: Vertex) -> gl.Sum[int]:
         return v._edges - len(v._around)
-
-    def count_others(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
-        return 1 if nbr.id != v.id else 0
-
-    def keep_count(self, v: Vertex, total: int) -> None:
-        v._edges = total
-
-    def others(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.SortedSet[gl.VertexId]:
-        return nbr.id if nbr.id != v.id else None
 
     def keep_around(self, v: Vertex, total: gl.SortedSet[gl.VertexId]) -> None:
         v._around = total
@@ -111,8 +102,8 @@ class Triangles(gl.VertexProgram):
         v.triangles = total
 
     phases: ClassVar[tuple[gl.Phase, ...]] = (
-        gl.Phase(gather=count_others, apply=keep_count, gather_edges=gl.ALL, supersteps=1),
-        gl.Phase(gather=others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
+        gl.Phase(gather=Around.count_others, apply=Around.keep_count, gather_edges=gl.ALL, supersteps=1),
+        gl.Phase(gather=Around.others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=higher, apply=keep_higher, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=close, apply=keep, gather_edges=gl.ALL, supersteps=1),
     )

@@ -9,13 +9,11 @@ only words read it that do not see the order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.names import edge_name, field_name
-from gaslab.compiler.tree import STORAGE, Tree, element_storage, is_list
+from gaslab.compiler.tree import STORAGE, Tree, element_storage, is_list, nodes
 
 ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
 WORK_WORDS = ("mode", "mex")  # words that need the thread's work space
@@ -217,22 +215,11 @@ def uses_lists(tree: Tree) -> bool:
     return gathers or any(is_list(field.storage) for field in (*tree.vertex_fields, *tree.edge_fields))
 
 
-def parts(node: Any) -> Iterator[Any]:
-    """Yield every expression and statement within *node*, itself first."""
-    if isinstance(node, tuple):
-        for member in node:
-            yield from parts(member)
-    elif is_dataclass(node):
-        yield node
-        for field in fields(node):
-            yield from parts(getattr(node, field.name))
-
-
 def words(tree: Tree) -> frozenset[str]:
     """Return the words on lists that a program uses."""
     functions = [*tree.functions.values(), *tree.helpers, *(a.function for a in tree.aggregators)]
     return frozenset(
-        x.function for f in functions for x in parts(f.body) if isinstance(x, t.ListWord)
+        x.function for f in functions for x in nodes(f.body) if isinstance(x, t.ListWord)
     )  # fmt: skip
 
 
@@ -241,9 +228,9 @@ def order_seen(tree: Tree) -> bool:
     apply = tree.functions["apply"]
     blind = sum(
         isinstance(x, t.ListWord) and x.function in ORDERLESS and _is_total(x.arguments[-1])
-        for x in parts(apply.body)
+        for x in nodes(apply.body)
     )
-    return blind < sum(_is_total(x) for x in parts(apply.body))
+    return blind < sum(_is_total(x) for x in nodes(apply.body))
 
 
 def _is_total(x: Any) -> bool:
@@ -253,7 +240,7 @@ def _is_total(x: Any) -> bool:
 def marked_field(tree: Tree) -> int | None:
     """Return the set of ids of ``v`` that gather compares with each neighbour's, so that marking pays."""
     gather = tree.functions.get("gather")
-    for x in parts(gather.body) if gather else ():
+    for x in nodes(gather.body) if gather else ():
         if isinstance(x, t.ListWord) and x.function == "common" and x.arguments[0].type == "set:id":
             roles = {a.role: a.index for a in x.arguments if isinstance(a, t.VertexField)}
             if roles.keys() == {"v", "nbr"}:
@@ -269,6 +256,8 @@ def helpers(text: str) -> str:
     found: list[str] = []
     for name, template in reversed(TEMPLATES.items()):
         later = "".join((text, *found, MARKS if "gl_mark(" in text else ""))
+        if f"{name}_" not in later:
+            continue
         for storage in sorted(set(re.findall(rf"\b{name}_(\w+)\b", later)) & STORAGE.keys()):
             kind, c_type, _ = STORAGE[storage]
             wide = {"float": "double", "bool": "_Bool"}.get(kind, "int64_t")
