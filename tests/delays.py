@@ -22,13 +22,17 @@ class SlowMail(MPIMail):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._lying: list[tuple[int, np.ndarray]] = []
+        self._until = 0.0
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
         if self.chance.random() < 0.02:
             time.sleep(self.chance.random() / 1000)
         before = len(self._lying)
         self._lying += super().collect()
-        count = self.chance.choice((0, 0, 1, len(self._lying)))
+        if len(self._lying) > before and self.chance.random() < 0.1:  # for longer than a count takes
+            self._until = time.perf_counter() + self.chance.random() / 1000
+        asleep = time.perf_counter() < self._until
+        count = 0 if asleep else self.chance.choice((0, 0, 1, len(self._lying)))
         came, self._lying = self._lying[:count], self._lying[count:]
         self.received -= len(self._lying) - before  # what lies has not come, for all that the engine knows
         return came

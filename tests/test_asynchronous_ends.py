@@ -13,7 +13,7 @@ import pytest
 
 import gaslab as gl
 from gaslab.comm import Comm
-from gaslab.engine.asynchronous import Asynchronous
+from gaslab.engine.counts import Counts
 from tests import unordered_programs as programs
 from tests.delays import slow
 from tests.graphs import Drawn, hubs
@@ -82,16 +82,10 @@ def test_a_thousand_delayed_runs_end_neither_early_nor_never(hosts: Any, size: i
         assert (done, early) == (runs, [])
 
 
-class Hasty(Asynchronous):
-    """Takes it for the end when all ranks were idle once, and nothing else."""
-
-    def _is_over(self, before: np.ndarray | None, counts: np.ndarray) -> bool:
-        return bool(counts[:, 2].all())
-
-
 def hasty(comm: Comm) -> list[str]:
-    with mock.patch.object(importlib.import_module("gaslab.engine.run"), "Asynchronous", Hasty):
-        return delayed(comm, 24)[1]
+    """Take it for the end when all ranks had nothing to do once, and nothing else."""
+    with mock.patch.object(Counts, "end", lambda counts, before: bool(counts.passive.all())):
+        return delayed(comm, 48)[1]
 
 
 def test_an_early_end_would_be_found(hosts: Any) -> None:
