@@ -1,19 +1,23 @@
 # Who runs next, and who may: scheduler.h and scopes.h.
 
 cdef extern from "scheduler.h" nogil:
-    enum: GL_BUCKETS
+    int64_t GL_NEVER
+    ctypedef struct gl_buckets:
+        pass
     ctypedef struct gl_scheduler:
-        int64_t kind, size, waiting, base, cursor
-        int32_t *place
-        int32_t *next
-        int32_t *previous
-        int32_t *head
-        int32_t *tail
-        uint64_t *bits
-        const int64_t *priority
+        int64_t kind, size, at, bucket, least, ceiling
+        uint8_t *flags
+        uint8_t *blocks
+        uint8_t *waits
+        int32_t *line
+        int32_t *found
+        gl_buckets *buckets
         uint64_t random
-    void gl_schedule(gl_scheduler *, int32_t)
-    int32_t gl_take(gl_scheduler *)
+    void gl_collect(gl_scheduler *)
+    int64_t gl_front(gl_scheduler *)
+    int64_t gl_take(gl_scheduler *, int64_t, int32_t *)
+    int64_t gl_waiting(const gl_scheduler *)
+    int64_t gl_take_flagged(uint8_t *, uint8_t *, int64_t *, int64_t, int64_t, int32_t *)
 
 cdef extern from "scopes.h" nogil:
     ctypedef struct gl_scopes:

@@ -1,121 +1,136 @@
-/* Which vertex runs next: a set of local ids in one of four orders. Every operation takes constant time.
+/* Which vertices run next: masters whose signal flag is set, in one of four orders.
  *
- * FIFO and PRIORITY are doubly linked lists through arrays, so that a vertex whose priority falls moves
- * and never waits twice. PRIORITY has a list for each of GL_BUCKETS priorities from `base` on and one for
- * all that are greater; when the former are empty, base rises to the least of the latter. A priority below
- * base (another rank may be behind) goes to the first list. SWEEP goes round by id; RANDOM draws.
+ * SWEEP has no queue: the flags are one, and it goes round through them by id. For the others
+ * `gl_collect` clears the flags and lists whose they were; it is called before `gl_take`.
+ * FIFO is a ring, RANDOM a set to draw from. PRIORITY has buckets (buckets.h): the lowest is taken
+ * out into `line`, put back if something lower comes, and not given out while above `ceiling`.
  */
 #ifndef GASLAB_SCHEDULER_H
 #define GASLAB_SCHEDULER_H
 #include <stdint.h>
+#include "buckets.h"
 
 enum { GL_FIFO = 0, GL_PRIORITY = 1, GL_SWEEP = 2, GL_RANDOM = 3 };
-#define GL_BUCKETS 1024
 
 typedef struct gl_scheduler {
-    int64_t kind, size, waiting, base, cursor;
-    int32_t *place;                   /* [size]: its list, its position if RANDOM; -1: does not wait */
-    int32_t *next, *previous;         /* [size]: in its list; RANDOM: next is the set itself */
-    int32_t *head, *tail;             /* [GL_BUCKETS + 1]; -1: empty */
-    uint64_t *bits;                   /* [size / 64 + 1]: SWEEP */
-    const int64_t *priority;          /* [size] */
+    int64_t kind, size;               /* masters */
+    int64_t waiting;                  /* how many are listed here */
+    uint8_t *flags, *blocks;          /* the view's signalled and signal_blocks */
+    uint8_t *waits;                   /* [size] listed here */
+    int32_t *line, *found;            /* [size] who waits; room for who is found */
+    int64_t at, filled;               /* what of `line` is filled: from `at`, so many; SWEEP goes on at id `at` */
+    gl_buckets *buckets;              /* PRIORITY */
+    int64_t bucket, least;            /* that `line` is of; the least that came since */
+    int64_t ceiling;                  /* the greatest priority that is taken */
     uint64_t random;
 } gl_scheduler;
 
-static inline void gl_append(gl_scheduler *s, int64_t list, int32_t v) {
-    s->place[v] = (int32_t)list;
-    s->next[v] = -1;
-    s->previous[v] = s->tail[list];
-    if (s->tail[list] >= 0) s->next[s->tail[list]] = v;
-    else s->head[list] = v;
-    s->tail[list] = v;
+/* Find at most `most` set flags in [*at, hi), ascending, and clear them; *at is moved to where the search ended.
+ * The mark of a block is cleared when all of it has been searched. */
+static inline int64_t gl_take_flagged(uint8_t *flags, uint8_t *blocks, int64_t *at, int64_t hi, int64_t most, int32_t *out)
+{
+    int64_t found = 0, i = *at;
+    while (i < hi) {
+        const int64_t block = i >> GL_SIGNAL_BLOCK, begin = block << GL_SIGNAL_BLOCK;
+        const int64_t next = begin + (1 << GL_SIGNAL_BLOCK), end = next < hi ? next : hi;
+        const int whole = i == begin && end == next;
+        for (; blocks[block] && i < end; i += 8) {
+            uint64_t word = 0;
+            memcpy(&word, flags + i, (size_t)(end - i < 8 ? end - i : 8));
+            for (; word; word &= word - 1) {
+                const int64_t id = i + (__builtin_ctzll(word) >> 3);
+                if (found == most) { *at = id; return found; }
+                flags[id] = 0;
+                out[found++] = (int32_t)id;
+            }
+        }
+        if (whole) blocks[block] = 0;
+        i = end;
+    }
+    *at = hi;
+    return found;
 }
 
-static inline void gl_unlink(gl_scheduler *s, int32_t v) {
-    const int64_t list = s->place[v];
-    const int32_t before = s->previous[v], after = s->next[v];
-    if (before >= 0) s->next[before] = after;
-    else s->head[list] = after;
-    if (after >= 0) s->previous[after] = before;
-    else s->tail[list] = before;
-    s->place[v] = -1;
+static inline void gl_collect(gl_scheduler *s)
+{
+    int64_t from = 0, news = 0;
+    if (s->kind == GL_SWEEP) return;
+    const int64_t count = gl_take_flagged(s->flags, s->blocks, &from, s->size, s->size, s->found);
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t v = s->found[i];
+        if (s->kind == GL_PRIORITY && s->buckets->priority[v] < s->least) s->least = s->buckets->priority[v];
+        if (s->waits[v]) continue;
+        s->waits[v] = 1;
+        news++;
+        if (s->kind == GL_PRIORITY) continue;
+        const int64_t end = s->at + s->filled++;
+        s->line[end < s->size ? end : end - s->size] = v;
+    }
+    s->waiting += news;
+    if (s->kind == GL_PRIORITY) gl_buckets_add(s->buckets, s->found, count);
 }
 
-static inline int64_t gl_list_of(const gl_scheduler *s, int32_t v) {
-    const int64_t p = s->kind == GL_PRIORITY ? s->priority[v] : s->base;
-    return p <= s->base ? 0 : p - s->base < GL_BUCKETS ? p - s->base : GL_BUCKETS;
+/* Have the lowest bucket in `line`; return its priority, GL_NEVER if nobody waits. */
+static inline int64_t gl_front(gl_scheduler *s)
+{
+    if (s->filled && s->least >= s->bucket) return s->bucket;
+    gl_buckets_add(s->buckets, s->line + s->at, s->filled);
+    s->at = 0;
+    s->least = GL_NEVER;
+    return s->bucket = gl_buckets_lowest(s->buckets, s->line, &s->filled);
 }
 
-/* Let v wait; if it waits already, at its present priority. */
-static inline void gl_schedule(gl_scheduler *s, int32_t v) {
-    if (s->place[v] >= 0) {
-        if (s->kind != GL_PRIORITY || s->place[v] == gl_list_of(s, v)) return;
-        gl_unlink(s, v);
+/* Take at most `most` vertices, those that are next; return how many. */
+static inline int64_t gl_take(gl_scheduler *s, int64_t most, int32_t *out)
+{
+    int64_t count = 0;
+    if (s->kind == GL_SWEEP) {
+        const int64_t begun = s->at;
+        count = gl_take_flagged(s->flags, s->blocks, &s->at, s->size, most, out);
+        if (s->at == s->size) {
+            s->at = 0;
+            if (count < most && begun)
+                count += gl_take_flagged(s->flags, s->blocks, &s->at, begun, most - count, out + count);
+        }
+        return count;
+    }
+    while (count < most && s->waiting) {
+        int32_t v;
+        if (s->kind == GL_PRIORITY) {
+            if (gl_front(s) > s->ceiling) break;
+            v = s->line[s->at++];
+            s->filled--;
+            if (!s->waits[v]) continue;     /* it ran at a lower priority */
+        } else if (s->kind == GL_FIFO) {
+            v = s->line[s->at++];
+            if (s->at == s->size) s->at = 0;
+            s->filled--;
+        } else {
+            s->random ^= s->random << 13;
+            s->random ^= s->random >> 7;
+            s->random ^= s->random << 17;
+            int32_t *drawn = s->line + (int64_t)(((__uint128_t)s->random * (uint64_t)s->filled) >> 64);
+            v = *drawn;
+            *drawn = s->line[--s->filled];
+        }
+        s->waits[v] = 0;
         s->waiting--;
+        out[count++] = v;
     }
-    if (s->kind == GL_SWEEP) {
-        s->bits[v >> 6] |= (uint64_t)1 << (v & 63);
-        s->place[v] = 0;
-    } else if (s->kind == GL_RANDOM) {
-        s->place[v] = (int32_t)s->waiting;
-        s->next[s->waiting] = v;
-    } else {
-        const int64_t list = gl_list_of(s, v);
-        gl_append(s, list, v);
-        if (list < s->cursor) s->cursor = list;
-    }
-    s->waiting++;
+    return count;
 }
 
-/* Raise base to the least priority of those beyond the last list, and deal them out. */
-static inline void gl_raise_base(gl_scheduler *s) {
-    int32_t v = s->head[GL_BUCKETS];
-    s->base = INT64_MAX;
-    for (int32_t u = v; u >= 0; u = s->next[u])
-        if (s->priority[u] < s->base) s->base = s->priority[u];
-    s->head[GL_BUCKETS] = s->tail[GL_BUCKETS] = -1;
-    s->cursor = 0;
-    while (v >= 0) {
-        const int32_t after = s->next[v];
-        gl_append(s, gl_list_of(s, v), v);
-        v = after;
+/* How many wait: exactly, if all signals have been collected. */
+static inline int64_t gl_waiting(const gl_scheduler *s)
+{
+    int64_t count = s->waiting;
+    if (s->kind != GL_SWEEP) return count;
+    for (int64_t i = 0, end; i < s->size; i = end) {
+        const int64_t block = i >> GL_SIGNAL_BLOCK, next = (block + 1) << GL_SIGNAL_BLOCK;
+        end = next < s->size ? next : s->size;
+        if (s->blocks[block])
+            for (int64_t k = i; k < end; k++) count += s->flags[k];
     }
-}
-
-/* Take the vertex that is next, -1 if none waits. */
-static inline int32_t gl_take(gl_scheduler *s) {
-    int32_t v;
-    if (!s->waiting) return -1;
-    s->waiting--;
-    if (s->kind == GL_SWEEP) {
-        const int64_t words = (s->size >> 6) + 1;
-        int64_t word = s->cursor >> 6;
-        uint64_t left = s->bits[word] & (~(uint64_t)0 << (s->cursor & 63));
-        while (!left) {
-            word = word + 1 == words ? 0 : word + 1;
-            left = s->bits[word];
-        }
-        v = (int32_t)((word << 6) + __builtin_ctzll(left));
-        s->bits[word] &= ~((uint64_t)1 << (v & 63));
-        s->cursor = v + 1;
-    } else if (s->kind == GL_RANDOM) {
-        s->random ^= s->random << 13;
-        s->random ^= s->random >> 7;
-        s->random ^= s->random << 17;
-        const int64_t at = (int64_t)(((__uint128_t)s->random * (uint64_t)(s->waiting + 1)) >> 64);
-        const int32_t last = s->next[s->waiting];
-        v = s->next[at];
-        s->next[at] = last;
-        s->place[last] = (int32_t)at;
-    } else {
-        while (s->head[s->cursor] < 0) {
-            s->cursor++;
-            if (s->cursor == GL_BUCKETS) gl_raise_base(s);
-        }
-        v = s->head[s->cursor];
-        gl_unlink(s, v);
-    }
-    s->place[v] = -1;
-    return v;
+    return count;
 }
 #endif

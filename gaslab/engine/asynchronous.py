@@ -48,7 +48,7 @@ class Asynchronous:
         self.program, self.graph, self.options = program, graph, options
         self.comm, self.mail = graph.comm, graph.comm.mail()
         self.converged, self.updates = False, 0
-        self._locking = options.consistency == "serialisable" and self.comm.size > 1
+        self._serialisable = options.consistency == "serialisable"
         self._library, self._seed, self._watch = library, seed, watch
         self._aggregated = 0.0
         self._began = time.perf_counter()
@@ -76,11 +76,11 @@ class Asynchronous:
         beginners = self.engine.beginners()
         view, options = self.engine.view, self.options
         view.vertex_next = self.state.next_fields = self.state.fields
-        if self._locking and view.out_begin is None:
+        if self._serialisable and view.out_begin is None:
             view.out_begin, view.out_neighbor, view.out_slot = self.graph.local.out()
         assert options.scheduler is not None
         self.machine = make_machine(
-            self.graph.local, view, self.state, self._library, options.scheduler, self._locking,
+            self.graph.local, view, self.state, self._library, options.scheduler, self._serialisable,
             self._seed, self._watch,
         )  # fmt: skip
         self.machine.schedule(beginners)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab._kernels.machine import Machine
+from gaslab._kernels.buckets import Buckets
+from gaslab._kernels.machine import Relaxed, Serialisable
 from gaslab.engine.roles import field_roles
 from gaslab.engine.state import identity, total_dtype
 from gaslab.program import ALL, IN, OUT
@@ -18,18 +19,25 @@ if TYPE_CHECKING:
 
 IN_FLIGHT = 8192  # masters of one rank that wait for others at once
 _CLASSES = (OUT, ALL, IN)  # of mirrors, in the order in which LocalGraph has them
-_FUNCTIONS = ("gl_gather", "gl_combine", "gl_apply", "gl_scatter_push", "gl_combine_messages")
+BLOCK = 8192
+_FUNCTIONS = (
+    "gl_gather", "gl_combine", "gl_apply", "gl_gather_apply", "gl_scatter_push", "gl_combine_messages",
+)  # fmt: skip
 
 
 def make_machine(
-    local: LocalGraph, view: View, state: RunState, library: Any, scheduler: str, locking: bool, seed: int,
-    watch: bool = False,
-) -> Machine:  # fmt: skip
-    """Return the machine of this rank; `Machine` says what all of it is.
+    local: LocalGraph, view: View, state: RunState, library: Any, scheduler: str, serialisable: bool,
+    seed: int, watch: bool = False,
+) -> Relaxed | Serialisable:  # fmt: skip
+    """Return the machine of this rank; the kernel's `Machine` says what all of it is.
 
-    *view* has the out-edges too where *locking*; *watch* keeps the times of all locks.
+    With *serialisable* on several ranks *view* has the out-edges too; *watch* keeps the times of all locks.
     """
     tree = state.tree
+    locking = serialisable and (local.size > 1 or watch)
+    block = BLOCK
+    if tree.draws or (serialisable and not locking):  # draws depend on how often their vertex ran
+        block = 1
     roles = field_roles(tree, view.gather_edges, view.scatter_edges)
     written = tree.writes("apply")
     travels = [
@@ -45,12 +53,14 @@ def make_machine(
     message = b""
     if tree.message is not None:
         message = np.array([identity(tree.message)], state.message.dtype).tobytes()  # type: ignore[union-attr]
-    return Machine(
+    buckets = Buckets(state.priority, local.num_masters) if scheduler == "priority" else None
+    parts = (
         view, {name: library.function(name) for name in _FUNCTIONS},
         _replicas(local), _owned(local), _mirrors(local),
         travels, [*widths, total], message, asks, updates, gathers, scatters,
-        locking, scheduler, IN_FLIGHT, watch, seed,
+        scheduler, buckets, IN_FLIGHT, block, seed,
     )  # fmt: skip
+    return Serialisable(*parts, watch=watch) if locking else Relaxed(*parts)
 
 
 def _replicas(local: LocalGraph) -> tuple[np.ndarray, ...]:

@@ -1,0 +1,118 @@
+# Runs blocks of vertices at once; a gather may see some neighbours before and some after their latest apply.
+
+cdef class Relaxed(Machine):
+    """Vertices in blocks, phase by phase, as `Machine` says what it is made of.
+
+    A master whose edges are all here, or none of whose mirrors gathers, is done within its block. For
+    another the mirrors are asked; when the last has answered it is finished in the next block of such.
+    Mirrors, too, gather and scatter in blocks: at the end of a batch, or when a block is full.
+    """
+
+    cdef int32_t *ready, *ready_ids, *asking, *fresh
+    cdef int64_t ready_count, asking_count, fresh_count
+    cdef uint8_t *is_fresh
+    cdef char *totals, *parts
+
+    def __init__(self, *rest):
+        Machine.__init__(self, *rest)
+        self.ready, self.ready_ids = <int32_t *> self.room(self.block, np.int32), <int32_t *> self.room(self.block, np.int32)
+        self.asking, self.fresh = <int32_t *> self.room(self.block, np.int32), <int32_t *> self.room(self.block, np.int32)
+        self.is_fresh = <uint8_t *> self.room(self.w.num_local - self.masters, np.uint8)
+        self.totals, self.parts = self.bytes(self.block * self.total_size), self.bytes(self.block * self.total_size)
+
+    cdef void run(self, const int32_t *ids, int64_t n) noexcept nogil:
+        cdef int64_t i, r, alone = 0
+        cdef int32_t k, asked
+        cdef int32_t *those = self.ready_ids  # not in use before `catch_up`, nor after it
+        for i in range(n):
+            asked = 0
+            for r in range(self.replica_begin[ids[i]], self.replica_begin[ids[i] + 1]):
+                asked += self.asks[self.replica_class[r]]
+            if not asked:
+                those[alone] = ids[i]
+                alone += 1
+                continue
+            k = self.take_off(ids[i])
+            self.slot_stage[k] = asked
+            for r in range(self.replica_begin[ids[i]], self.replica_begin[ids[i] + 1]):
+                if self.asks[self.replica_class[r]]:
+                    self.out.put(self.replica_peer[r], self.replica_position[r], REQUEST, 0)
+        if alone:
+            if self.f_gather_apply is not NULL:
+                self.apply(those, alone, NULL)
+            else:
+                self.apply(those, alone, self.totals)
+            self.follow(those, alone)
+
+    cdef void catch_up(self) noexcept nogil:
+        self.finish()
+        self.answer()
+        self.spread()
+
+    cdef void finish(self) noexcept nogil:
+        """Apply for those that have all their parts."""
+        cdef int64_t i, n = self.ready_count
+        if not n:
+            return
+        self.ready_count = 0
+        for i in range(n):
+            self.ready_ids[i] = self.slot_vertex[self.ready[i]]
+            memcpy(self.parts + i * self.total_size, self.slot_total + self.ready[i] * self.total_size, self.total_size)
+        self.gather(self.ready_ids, n, self.totals)
+        self.add(self.totals, self.parts, <int32_t> n)
+        self.land(self.ready, self.ready_ids, n, self.totals)
+
+    cdef void answer(self) noexcept nogil:
+        """Gather at the mirrors that were asked."""
+        cdef int64_t i, n = self.asking_count
+        self.asking_count = 0
+        if n:
+            self.gather(self.asking, n, self.totals)
+        for i in range(n):
+            self.grant(self.asking[i], self.totals + i * self.total_size)
+
+    cdef void spread(self) noexcept nogil:
+        """Scatter from the mirrors that were updated."""
+        cdef int64_t i, n = self.fresh_count
+        self.fresh_count = 0
+        if n:
+            self.scatter(self.fresh, n)
+        for i in range(n):
+            self.is_fresh[self.fresh[i] - self.masters] = 0
+
+    cdef void take_in(self, int source, const char *data, int64_t length) noexcept nogil:
+        cdef const char *end = data + length
+        cdef Record head
+        cdef int32_t u
+        while data < end and not self.failed:
+            head = (<const Record *> data)[0]
+            data += sizeof(Record)
+            if head.kind == UPDATE:
+                data = self.on_update(self.mirror(source, head.position), data)
+            elif head.kind == REQUEST:
+                if self.asking_count == self.block:
+                    self.answer()
+                self.asking[self.asking_count] = self.mirror(source, head.position)
+                self.asking_count += 1
+            else:
+                u = self.owned[self.owned_begin[source] + head.position]
+                if head.kind == SIGNAL:
+                    data = self.on_signal(u, data)
+                    continue
+                data = self.on_grant(u, source, data)
+                self.slot_stage[self.slot_of[u]] -= 1
+                if not self.slot_stage[self.slot_of[u]]:
+                    if self.ready_count == self.block:
+                        self.finish()
+                    self.ready[self.ready_count] = self.slot_of[u]
+                    self.ready_count += 1
+
+    cdef const char *on_update(self, int32_t m, const char *data) noexcept nogil:
+        if self.is_fresh[m - self.masters] or self.fresh_count == self.block:
+            self.spread()  # each update scatters the values it brought
+        data = self.unpack(m, data)
+        if self.scatters[self.mirror_class[m - self.masters]]:
+            self.is_fresh[m - self.masters] = 1
+            self.fresh[self.fresh_count] = m
+            self.fresh_count += 1
+        return data
