@@ -139,7 +139,7 @@ cdef class Machine(Program):
         s = &self.queue
         s.kind, s.size, s.random = SCHEDULERS[scheduler], m, 88172645463325252 ^ <uint64_t> seed
         s.flags, s.blocks = self.w.signalled, self.w.signal_blocks
-        s.waits = <uint8_t *> self.room(m, np.uint8)
+        s.waits = <uint8_t *> self.room(m if buckets is not None else 0, np.uint8)
         s.line, s.found = <int32_t *> self.room(m + 1, np.int32), <int32_t *> self.room(m + 1, np.int32)
         s.bucket = s.least = GL_NEVER
         s.ceiling = GL_NEVER - 1
@@ -241,6 +241,7 @@ cdef class Machine(Program):
                 continue
             if self.w.priority is not NULL:
                 self.w.priority[ids[i]] = INT64_MAX
+            self.w.signalled[ids[i]] = 0  # since it was put in line: it has yet to gather
             ids[kept] = ids[i]
             kept += 1
         return kept

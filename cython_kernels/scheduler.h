@@ -1,9 +1,9 @@
 /* Which vertices run next: masters whose signal flag is set, in one of four orders.
  *
- * SWEEP has no queue: the flags are one, and it goes round through them by id. For the others
- * `gl_collect` clears the flags and lists whose they were; it is called before `gl_take`.
- * FIFO is a ring, RANDOM a set to draw from. PRIORITY has buckets (buckets.h): the lowest is taken
- * out into `line`, put back if something lower comes, and not given out while above `ceiling`.
+ * SWEEP goes round through the flags by id. FIFO takes all that are set into `line`, and again when these
+ * have run: who was signalled earlier runs earlier, and the rounds are in the order of memory. RANDOM does
+ * the same and shuffles. PRIORITY has buckets (buckets.h), into which `gl_collect` puts whose flags are set:
+ * the lowest is taken out into `line`, put back if something lower comes, and not given out while above `ceiling`.
  */
 #ifndef GASLAB_SCHEDULER_H
 #define GASLAB_SCHEDULER_H
@@ -14,11 +14,11 @@ enum { GL_FIFO = 0, GL_PRIORITY = 1, GL_SWEEP = 2, GL_RANDOM = 3 };
 
 typedef struct gl_scheduler {
     int64_t kind, size;               /* masters */
-    int64_t waiting;                  /* how many are listed here */
     uint8_t *flags, *blocks;          /* the view's signalled and signal_blocks */
-    uint8_t *waits;                   /* [size] listed here */
-    int32_t *line, *found;            /* [size] who waits; room for who is found */
-    int64_t at, filled;               /* what of `line` is filled: from `at`, so many; SWEEP goes on at id `at` */
+    int32_t *line, *found;            /* [size] who is next; room for who is found */
+    int64_t at, filled;               /* what of `line` is left: from `at`, so many; SWEEP goes on at id `at` */
+    uint8_t *waits;                   /* [size] PRIORITY: is in a bucket or in line */
+    int64_t waiting;                  /* PRIORITY: how many are */
     gl_buckets *buckets;              /* PRIORITY */
     int64_t bucket, least;            /* that `line` is of; the least that came since */
     int64_t ceiling;                  /* the greatest priority that is taken */
@@ -53,21 +53,16 @@ static inline int64_t gl_take_flagged(uint8_t *flags, uint8_t *blocks, int64_t *
 
 static inline void gl_collect(gl_scheduler *s)
 {
-    int64_t from = 0, news = 0;
-    if (s->kind == GL_SWEEP) return;
+    int64_t from = 0;
+    if (s->kind != GL_PRIORITY) return;
     const int64_t count = gl_take_flagged(s->flags, s->blocks, &from, s->size, s->size, s->found);
     for (int64_t i = 0; i < count; i++) {
         const int32_t v = s->found[i];
-        if (s->kind == GL_PRIORITY && s->buckets->priority[v] < s->least) s->least = s->buckets->priority[v];
-        if (s->waits[v]) continue;
+        if (s->buckets->priority[v] < s->least) s->least = s->buckets->priority[v];
+        s->waiting += !s->waits[v];
         s->waits[v] = 1;
-        news++;
-        if (s->kind == GL_PRIORITY) continue;
-        const int64_t end = s->at + s->filled++;
-        s->line[end < s->size ? end : end - s->size] = v;
     }
-    s->waiting += news;
-    if (s->kind == GL_PRIORITY) gl_buckets_add(s->buckets, s->found, count);
+    gl_buckets_add(s->buckets, s->found, count);
 }
 
 /* Have the lowest bucket in `line`; return its priority, GL_NEVER if nobody waits. */
@@ -78,6 +73,22 @@ static inline int64_t gl_front(gl_scheduler *s)
     s->at = 0;
     s->least = GL_NEVER;
     return s->bucket = gl_buckets_lowest(s->buckets, s->line, &s->filled);
+}
+
+static inline void gl_next_line(gl_scheduler *s)
+{
+    s->at = 0;
+    s->filled = gl_take_flagged(s->flags, s->blocks, &s->at, s->size, s->size, s->line);
+    s->at = 0;
+    for (int64_t i = s->filled; s->kind == GL_RANDOM && i > 1; i--) {
+        s->random ^= s->random << 13;
+        s->random ^= s->random >> 7;
+        s->random ^= s->random << 17;
+        int32_t *drawn = s->line + (int64_t)(((__uint128_t)s->random * (uint64_t)i) >> 64);
+        const int32_t last = s->line[i - 1];
+        s->line[i - 1] = *drawn;
+        *drawn = last;
+    }
 }
 
 /* Take at most `most` vertices, those that are next; return how many. */
@@ -92,39 +103,30 @@ static inline int64_t gl_take(gl_scheduler *s, int64_t most, int32_t *out)
             if (count < most && begun)
                 count += gl_take_flagged(s->flags, s->blocks, &s->at, begun, most - count, out + count);
         }
-        return count;
-    }
-    while (count < most && s->waiting) {
-        int32_t v;
-        if (s->kind == GL_PRIORITY) {
-            if (gl_front(s) > s->ceiling) break;
-            v = s->line[s->at++];
+    } else if (s->kind == GL_PRIORITY) {
+        while (count < most && s->waiting && gl_front(s) <= s->ceiling) {
+            const int32_t v = s->line[s->at++];
             s->filled--;
             if (!s->waits[v]) continue;     /* it ran at a lower priority */
-        } else if (s->kind == GL_FIFO) {
-            v = s->line[s->at++];
-            if (s->at == s->size) s->at = 0;
-            s->filled--;
-        } else {
-            s->random ^= s->random << 13;
-            s->random ^= s->random >> 7;
-            s->random ^= s->random << 17;
-            int32_t *drawn = s->line + (int64_t)(((__uint128_t)s->random * (uint64_t)s->filled) >> 64);
-            v = *drawn;
-            *drawn = s->line[--s->filled];
+            s->waits[v] = 0;
+            s->waiting--;
+            out[count++] = v;
         }
-        s->waits[v] = 0;
-        s->waiting--;
-        out[count++] = v;
+    } else {
+        if (!s->filled) gl_next_line(s);
+        count = most < s->filled ? most : s->filled;
+        memcpy(out, s->line + s->at, (size_t)count * sizeof(int32_t));
+        s->at += count;
+        s->filled -= count;
     }
     return count;
 }
 
-/* How many wait: exactly, if all signals have been collected. */
+/* How many wait; who is in line and signalled again counts twice. PRIORITY: exactly, after gl_collect. */
 static inline int64_t gl_waiting(const gl_scheduler *s)
 {
-    int64_t count = s->waiting;
-    if (s->kind != GL_SWEEP) return count;
+    if (s->kind == GL_PRIORITY) return s->waiting;
+    int64_t count = s->kind == GL_SWEEP ? 0 : s->filled;
     for (int64_t i = 0, end; i < s->size; i = end) {
         const int64_t block = i >> GL_SIGNAL_BLOCK, next = (block + 1) << GL_SIGNAL_BLOCK;
         end = next < s->size ? next : s->size;

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 IN_FLIGHT = 8192  # masters of one rank that wait for others at once
 _CLASSES = (OUT, ALL, IN)  # of mirrors, in the order in which LocalGraph has them
-BLOCK = 8192
+BLOCK = 1024
 _FUNCTIONS = (
     "gl_gather", "gl_combine", "gl_apply", "gl_gather_apply", "gl_scatter_push", "gl_combine_messages",
 )  # fmt: skip
