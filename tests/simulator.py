@@ -1,6 +1,6 @@
 """Machines of several ranks in one process, between which a test is the network and the clock.
 
-The machines are those that ship (`gaslab._kernels.machine.Machine`), made by the engine itself for the parts
+The machines are those that ship (`gaslab._kernels.machine`), made by the engine itself for the parts
 of a real graph. The test says which rank begins a vertex and which record is delivered next; records
 from one rank to another keep their order, as MPI keeps it, and nothing else is certain.
 
@@ -17,8 +17,8 @@ from unittest import mock
 import numpy as np
 
 import gaslab as gl
-from gaslab._kernels.machine import Machine
-from gaslab.engine import asynchronous
+from gaslab._kernels.machine import Relaxed, Serialisable
+from gaslab.engine import asynchronous, machine
 from gaslab.partition import strategies
 from tests.threadcomm import ThreadComm, run_ranks
 
@@ -27,16 +27,25 @@ Edge = tuple[int, int]
 Records = tuple[bytes, ...]
 
 
-class Made(Machine):
+class Remembers:
     """Remembers how it was made, and who begins."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.again = lambda: type(self)(*arguments, **options)
         self.arguments = arguments
 
     def schedule(self, ids: np.ndarray) -> None:
         self.beginners = ids
-        super().schedule(ids)
+        super().schedule(ids)  # type: ignore[misc]
+
+
+class MadeRelaxed(Remembers, Relaxed):
+    pass
+
+
+class MadeSerialisable(Remembers, Serialisable):
+    pass
 
 
 class Paused(asynchronous.Asynchronous):
@@ -58,13 +67,13 @@ class Rank:
     def __init__(self, engine: Any) -> None:
         self.local, self.tree = engine.graph.local, engine.tree
         self.number, self.size = self.local.rank, self.local.size
-        self._arguments, self._beginners = engine.machine.arguments, engine.machine.beginners
+        self._make, self._beginners = engine.machine.again, engine.machine.beginners
         state = engine.state
         self.fields = dict(zip((f.name for f in self.tree.vertex_fields), state.fields, strict=True))
         arrays = [*state.fields, *state.edge_fields, state.message, state.message_next, state.signalled]
         self._arrays = [(a, a.copy()) for a in [*arrays, state.priority] if a is not None]
         self._keep = engine
-        travels, sizes, identity, _, _, gathers = self._arguments[5:11]
+        travels, sizes, identity, _, _, gathers = engine.machine.arguments[5:11]
         priority = 8 if state.priority is not None else 0
         padded = [(size + 7) // 8 * 8 for size in sizes]
         self._sizes = [
@@ -83,7 +92,7 @@ class Rank:
         """Make the machine and its arrays as they were before the first step."""
         for values, first in self._arrays:
             values[:] = first
-        self.machine = Made(*self._arguments)
+        self.machine = self._make()
         self.machine.schedule(self._beginners)
 
     def step(self, came: list[tuple[int, bytes]], budget: int) -> tuple[int, list[Records]]:
@@ -149,8 +158,9 @@ def ranks_of(
     made: dict[int, Paused] = {}
     with (
         mock.patch.dict(strategies.STRATEGIES, {"by hand": by_hand}),
-        mock.patch.object(asynchronous, "Machine", Made),
-        mock.patch.object(asynchronous, "IN_FLIGHT", 16),
+        mock.patch.object(machine, "Relaxed", MadeRelaxed),
+        mock.patch.object(machine, "Serialisable", MadeSerialisable),
+        mock.patch.object(machine, "IN_FLIGHT", 16),
         mock.patch.object(importlib.import_module("gaslab.engine.run"), "Asynchronous", Paused),
         mock.patch.object(Paused, "made", made, create=True),
     ):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaslab._kernels.buckets import NEVER
 from gaslab.engine.async_options import Options
 from gaslab.engine.counts import Counts
 from gaslab.engine.machine import make_machine
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
     from gaslab.program import VertexProgram
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
-BUDGET, ALONE = 256, 1 << 16  # vertices begun between two looks at the mail; on one rank
+BUDGET, ALONE = 1024, 1 << 16  # vertices begun between two looks at the mail; on one rank
 PAUSE = 0.01  # seconds between two rounds of counts while there is work
+AHEAD = 2  # how much greater than the least of all ranks a priority may be that runs
 
 
 class Asynchronous:
@@ -55,6 +57,8 @@ class Asynchronous:
         self._closing = self._late = False
         self._done = getattr(type(program), "done", None)
         self._course = Course(self._began)
+        self._by_priority = options.scheduler == "priority" and self.comm.size > 1
+        self._pause = 0.0 if self._by_priority else PAUSE
         self.machine: Any = None
         self.meter = Meter()
 
@@ -113,7 +117,7 @@ class Asynchronous:
                     break
                 before = counts
             idle = not busy and not self.machine.in_flight  # else the end is not near
-            if not self.mail.asked and (idle or now - asked_at > PAUSE):
+            if not self.mail.asked and (idle or now - asked_at > self._pause):
                 asked_at = now
                 self.mail.ask(self._counts(now).row(self._aggregate(now)))
             if not busy and table is None and self.comm.size > 1:
@@ -138,13 +142,16 @@ class Asynchronous:
 
     def _counts(self, now: float) -> Counts:
         machine, timeout = self.machine, self.options.timeout
+        waiting = machine.waiting
+        self.meter.count(waiting)
         left = any(machine.out.pending(peer) for peer in range(self.comm.size))
         counts = Counts(
             sent=self.mail.sent,
             received=self.mail.received,
-            passive=(self._closing or not machine.waiting) and not left,
+            passive=(self._closing or not waiting) and not left,
             in_flight=machine.in_flight,
-            waiting=machine.waiting,
+            waiting=waiting,
+            least=machine.least,
             updates=machine.updates,
             lock_waits=machine.lock_counts()[1],
             bytes_sent=self.mail.bytes_sent,
@@ -170,6 +177,8 @@ class Asynchronous:
         for fault in counts.faults():
             self.engine.phases.raise_fault(*fault)
         self.updates = int(counts.updates.sum())
+        if self._by_priority:
+            self.machine.ceiling = min(int(counts.least.min()), NEVER - AHEAD - 1) + AHEAD
         if len(self.engine.phases.aggregates):
             self.engine.settle(aggregates)
             if self._done is not None and ask(self._done, self.program, self.graph, self.tree, self.state):

@@ -23,7 +23,7 @@ class Meter:
     def begin(self, machine: Machine, now: float) -> None:
         """Take in who waits before the first step."""
         self.began = self.seen = now
-        self.look(machine, True, now)
+        self.count(machine.waiting)
 
     def end(self, machine: Machine) -> None:
         """There are no more looks."""
@@ -33,8 +33,11 @@ class Meter:
         if not busy:
             self._idle += now - self.seen
         self.seen = now
-        self._most_waiting = max(self._most_waiting, machine.waiting)
         self._most_in_flight = max(self._most_in_flight, machine.in_flight)
+
+    def count(self, waiting: int) -> None:
+        """Take in how many wait in the scheduler, which is known when it has been counted."""
+        self._most_waiting = max(self._most_waiting, waiting)
 
     def figures(self, machine: Machine, mail: Mail) -> dict[str, Any]:
         """Return this rank's figures of the whole run."""
