@@ -155,6 +155,7 @@ class DrawnMeter(Meter):
     def begin(self, machine: Any, now: float) -> None:
         self._since = now
         super().begin(machine, now)
+        self._count(machine, now)
 
     def look(self, machine: Any, busy: bool, now: float) -> None:
         """Take in a step; a change that lasts no longer than a line on the screen is not one."""
@@ -177,8 +178,9 @@ class DrawnMeter(Meter):
         self._since, self._updates = now, updates
 
     def _count(self, machine: Any, now: float) -> None:
-        self._counted = now
-        self._timeline.counter("scheduler depth", now, waiting=machine.waiting)
+        self._counted, waiting = now, machine.waiting
+        self.count(waiting)
+        self._timeline.counter("scheduler depth", now, waiting=waiting)
         self._timeline.counter("in flight", now, masters=machine.in_flight)
 
 
