@@ -15,7 +15,7 @@ from gaslab.comm import world
 from tests.conftest import Hosts
 from tests.graphs import STRATEGIES, Drawn, graphs
 from tests.mpi.ranks import Ranks
-from tests.toolkit import CALLS, Call, by_sorted_id, every_call, in_every_mode
+from tests.toolkit import CALLS, Call, by_sorted_id, calls_of, every_call, in_every_mode
 
 
 def assert_same(found: list[object], expected: list[object]) -> None:
@@ -52,18 +52,26 @@ def test_one_answer_in_every_mode(ranks: Ranks, call: Call, drawn: Drawn, strate
             assert_same(answer[name], values)
 
 
-@pytest.mark.parametrize("strategy", ["2d", "random"])
+def of_forty(directed: bool) -> Drawn:
+    """A graph with hubs, without parallel edges: directed with every loop, or with isolated vertices."""
+    pairs = {(k % 36, (k * k * 7 + 3 * k) % 32) for k in range(120)}
+    edges = sorted(pairs | {(k, k) for k in range(40)} if directed else {(min(e), max(e)) for e in pairs})
+    weights = [8.0 if s == t else (k % 16 + 1) / 8 for k, (s, t) in enumerate(edges)]
+    return Drawn(list(range(40)), edges, {"weight": weights, "cost": [1] * len(edges)}, directed)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_eight_ranks_answer_as_one(hosts: Hosts, strategy: str) -> None:
-    ids = list(range(40))
-    edges = [(k % 40, (k * k * 7 + 3 * k) % 36) for k in range(120)]  # four vertices without edges
-    weights = [(k % 16 + 1) / 8 for k in range(len(edges))]
-    drawn = Drawn(ids, edges, {"weight": weights, "cost": [1] * len(edges)}, True)
-    (alone,) = hosts(1).run(every_call, drawn, strategy)
-    for together in hosts(8).run(every_call, drawn, strategy, timeout=120):
-        for call, found, expected in zip(CALLS, together, alone, strict=True):
-            assert found.keys() == expected.keys(), call
-            for name, values in expected.items():
-                assert_same(found[name], values)
+    programs = set()
+    for drawn in (of_forty(True), of_forty(False)):
+        ((alone, ran),) = hosts(1).run(every_call, drawn, strategy)
+        programs |= ran
+        for together, _ in hosts(8).run(every_call, drawn, strategy, timeout=120):
+            for call, found, expected in zip(calls_of(drawn), together, alone, strict=True):
+                assert found.keys() == expected.keys(), call
+                for name, values in expected.items():
+                    assert_same(found[name], values)
+    assert programs == set(gl.programs.__all__)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)

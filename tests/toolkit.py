@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import networkx as nx
 
@@ -60,6 +61,22 @@ CALLS = [
     Call("sssp", ("distance",), lambda drawn: {"source": drawn.ids[-1]}, "by weight"),
 ]
 
+# The rest of the toolkit, whose modes have tests of their own; fields () are all that the result has.
+NINE = {"tolerance": 0.0, "max_iterations": 9}
+TRIANGLES = [
+    Call("triangles", ()),
+    Call("triangles", (), lambda drawn: {"per_vertex": False}, "together"),
+    Call("clustering", ()),
+    Call("clustering", (), lambda drawn: {"definition": "graphalytics"}, "of Graphalytics"),
+]
+REST = [
+    Call("pagerank", (), lambda drawn: {"personalization": {drawn.ids[0]: 1.0}, **NINE}, "personalised"),
+    Call("pagerank", (), lambda drawn: {"weight": "weight", **NINE}, "by weight"),
+    Call("pagerank", (), lambda drawn: {"unnormalised": True, **NINE}, "unnormalised"),
+    Call("pagerank", (), lambda drawn: {"method": "signal", "max_iterations": 9}, "by signals"),
+    *TRIANGLES,
+]
+
 
 def by_sorted_id(result: gl.Result, fields: tuple[str, ...]) -> Answer:
     return {name: result.vertices[name].tolist() for name in fields}
@@ -91,18 +108,28 @@ def in_every_mode(
     return found
 
 
-def every_call(comm: Comm, drawn: Drawn, strategy: str) -> list[Answer]:
-    """Return what every function of the toolkit answers, compiled, on one thread; for `Ranks.run`."""
-    graph, found = drawn.build(comm, strategy), []
-    for call in CALLS:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", gl.ConvergenceWarning)
+def calls_of(drawn: Drawn) -> list[Call]:
+    """Return the calls for a graph: all; of an undirected one those that have other programs for it."""
+    return [*CALLS, *REST] if drawn.directed else TRIANGLES
+
+
+def every_call(comm: Comm, drawn: Drawn, strategy: str) -> tuple[list[Answer], set[str]]:
+    """Return what every call answers, compiled, on one thread, and the programs that ran."""
+    graph, found, ran, run = drawn.build(comm, strategy), [], set(), gl.run
+
+    def noted(program: gl.VertexProgram, *arguments: Any, **options: Any) -> gl.Result:
+        ran.add(type(program).__name__)
+        return run(program, *arguments, **options)
+
+    with warnings.catch_warnings(), patch.object(gl, "run", noted):
+        warnings.simplefilter("ignore", gl.ConvergenceWarning)
+        for call in calls_of(drawn):
             try:
                 result = getattr(gl, call.function)(graph, threads=1, **call.options(drawn))
-                found.append(by_sorted_id(result, call.fields))
+                found.append(by_sorted_id(result, call.fields or tuple(result.vertices.columns)))
             except gl.UsageError as error:
                 found.append({"error": [str(error)]})
-    return found
+    return found, ran
 
 
 def as_networkx(drawn: Drawn, simple: bool = False, weight: str = "weight") -> Any:
