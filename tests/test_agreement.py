@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from tests.agreement import Task, assert_agree, by_reference, on_ranks
+from tests.conftest import Hosts
 from tests.drawn_programs import drawn_program
 from tests.graphs import STRATEGIES, Drawn, graphs, with_lists
 from tests.mpi.ranks import Ranks
 from tests.zoo import CASES, Case
 
 MODES = [("require", 1), ("require", 2), ("never", 1)]
+LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
 
 
 def task_of(case: Case, graph: Drawn, data: st.DataObject) -> Task:
@@ -48,11 +52,24 @@ def agree(ranks: Ranks, task: Task, strategy: str, tolerance: float) -> None:
 @settings(max_examples=max(settings.default.max_examples // 2, 2))
 @given(data=st.data())
 def test_the_engine_is_the_reference(ranks: Ranks, case: Case, data: st.DataObject) -> None:
+    agree_on(ranks, case, data)
+
+
+def agree_on(ranks: Ranks, case: Case, data: st.DataObject) -> None:
+    """Run a program of the zoo on a drawn graph."""
     graph = data.draw(graphs(directed=True if case.directed_only else None), label="graph")
     if case.lists:
         graph = data.draw(with_lists(graph), label="graph with lists")
     task = task_of(case, graph, data)
     agree(ranks, task, data.draw(st.sampled_from(STRATEGIES), label="strategy"), case.tolerance)
+
+
+@pytest.mark.parametrize("case", CASES if LONG else CASES[::10], ids=str)
+@settings(max_examples=settings.default.max_examples if LONG else 2)
+@given(data=st.data())
+def test_eight_ranks_are_the_reference(hosts: Hosts, case: Case, data: st.DataObject) -> None:
+    """The same on eight ranks: a sample of the programs, or all of them under the long profile."""
+    agree_on(hosts(8), case, data)
 
 
 @given(seed=st.integers(0, 1 << 30), data=st.data())
