@@ -160,7 +160,7 @@ def test_rank_0_shows_the_figures_of_the_moment(ranks: Ranks) -> None:
     for part in ("in flight", "B sent", "/s]"):
         assert (part in line) == (ranks.size > 1)
     assert others == [""] * len(others)
-    assert ranks.run(shown, "Restless", False) == [""] * ranks.size
+    assert ranks.run(shown, "Labels", False) == [""] * ranks.size
 
 
 def test_many_ranks_are_shown_by_the_slowest_and_the_quickest() -> None:
