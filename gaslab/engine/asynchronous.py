@@ -13,7 +13,6 @@ detection, 1987: the four-counter method).
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from gaslab.engine.async_options import Options
 from gaslab.engine.counts import Counts
 from gaslab.engine.machine import make_machine
 from gaslab.engine.meter import Course, Meter
+from gaslab.engine.patience import Patience
 from gaslab.engine.stopping import ask
 from gaslab.engine.sync import Synchronous
 from gaslab.errors import TimeoutExpired
@@ -56,6 +56,7 @@ class Asynchronous:
         self._began = time.perf_counter()
         self._closing = self._late = False
         self._done = getattr(type(program), "done", None)
+        self._patience = Patience(self.comm.local_ranks)
         self._course = Course(self._began)
         self._by_priority = options.scheduler == "priority" and self.comm.size > 1
         self._pause = 0.0 if self._by_priority else PAUSE
@@ -120,8 +121,10 @@ class Asynchronous:
             if not self.mail.asked and (idle or now - asked_at > self._pause):
                 asked_at = now
                 self.mail.ask(self._counts(now).row(self._aggregate(now)))
-            if not busy and table is None and self.comm.size > 1:
-                os.sched_yield()
+            if busy:
+                self._patience.reset()
+            elif table is None and self.comm.size > 1:
+                self._patience.wait()
         self.meter.end(self.machine)
         self.mail.close()
         self._conclude(counts)

@@ -1,0 +1,89 @@
+"""The same work without supersteps on 2, 4 and 8 ranks: how much more ranks than cores cost.
+
+    python benchmarks/oversubscribed.py [--ranks 2 4 8] [--scale 16] [--side 300] [--repeats 3]
+
+Starts a job for each number of ranks, in turn. Prints of each the quickest run, its ratio to the first, the
+processor time of all ranks, and how much of the ranks' time was without work or mail.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gaslab as gl
+from asynchronous import Paths, grid, measured, weighted
+from common import parser
+from gaslab.comm import world
+
+PAGERANK = gl.programs.SignalPageRank()
+WAYS: dict[str, tuple[str, gl.VertexProgram, dict[str, Any]]] = {
+    "R-MAT: PageRank by signals": ("R-MAT", PAGERANK, {"scheduler": "sweep"}),
+    "grid: PageRank by signals": ("grid", PAGERANK, {"scheduler": "sweep"}),
+    "grid: shortest paths by priority": ("grid", Paths(source=0), {}),
+    "grid: PageRank, serialisable": (
+        "grid", PAGERANK, {"scheduler": "sweep", "consistency": "serialisable"},
+    ),
+}  # fmt: skip
+
+
+def job(options: argparse.Namespace) -> None:
+    """Run every way on the ranks of this job; rank 0 prints a line of JSON."""
+    graphs = {"R-MAT": weighted(options), "grid": grid(options.side)}
+    told = {}
+    for name, (kind, program, way) in WAYS.items():
+        graph = graphs[kind]
+        runs = [
+            measured(program, graph, engine="async", on="local", **way) for _ in range(options.repeats + 1)
+        ]
+        best = min(runs[1:], key=lambda run: run.seconds)
+        ranks = best.result.metrics["asynchronous"]["ranks"]
+        idle = sum(rank["seconds_idle"] for rank in ranks) / sum(rank["seconds"] for rank in ranks)
+        told[name] = [best.seconds, best.processor, best.updates, idle, graph.replication_factor]
+    if world().rank == 0:
+        print(json.dumps(told))
+
+
+def start(ranks: int, words: list[str]) -> dict[str, list[float]]:
+    """Return what a job of so many ranks printed."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    launcher = [str(beside) if beside.exists() else "mpiexec", "-n", str(ranks)]
+    command = [*launcher, sys.executable, __file__, *words, "--job"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    told: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def main() -> None:
+    made = parser(__doc__)
+    made.set_defaults(scale=16, repeats=3)
+    made.add_argument("--side", type=int, default=300, help="of the grid (default 300)")
+    made.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
+    made.add_argument("--turns", type=int, default=2, help="jobs of each number of ranks (default 2)")
+    made.add_argument("--job", action="store_true", help=argparse.SUPPRESS)
+    options = made.parse_args()
+    if options.job:
+        job(options)
+        return
+    best: dict[tuple[str, int], list[float]] = {}
+    for _ in range(options.turns):
+        for ranks in options.ranks:
+            for name, figures in start(ranks, sys.argv[1:]).items():
+                best[name, ranks] = min(best.get((name, ranks), figures), figures)
+    for name in WAYS:
+        print(f"\n{name}")
+        first = best[name, options.ranks[0]]
+        for ranks in options.ranks:
+            seconds, processor, updates, idle, factor = best[name, ranks]
+            print(
+                f"  {ranks} ranks {seconds:8.3f} s ({seconds / first[0]:5.2f}x)   {processor:8.3f} s of "
+                f"processors   {updates:11,} updates   {idle:4.0%} idle   {factor:5.2f} replicas a vertex"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Waiting for mail: not at all at first, then ever longer, and the core goes to who has work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gaslab as gl
+from gaslab.comm import Comm
+from gaslab.engine import patience as module
+from gaslab.engine.patience import FEW, LONGEST, POLLS, SHORTEST, Patience
+from tests import unordered_programs as programs
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What was slept, instead of sleeping; 0 is a core that was yielded."""
+    found: list[float] = []
+    monkeypatch.setattr(module.time, "sleep", found.append)
+    monkeypatch.setattr(module.os, "sched_yield", lambda: found.append(0))
+    monkeypatch.setattr(module.launch, "usable_cores", lambda: 2)
+    return found
+
+
+@pytest.mark.parametrize(("ranks", "polls"), [(2, POLLS), (3, FEW)])
+def test_it_yields_first_and_then_sleeps_ever_longer(slept: list[float], ranks: int, polls: int) -> None:
+    patience = Patience(ranks)
+    for _ in range(polls + 50):
+        patience.wait()
+    assert slept[:polls] == [0] * polls
+    assert slept[polls : polls + 3] == [SHORTEST, 2 * SHORTEST, 3 * SHORTEST]
+    assert slept == sorted(slept)
+    assert slept[-1] == LONGEST
+    patience.reset()
+    patience.wait()
+    assert slept[-1] == 0
+
+
+def test_nothing_is_lost_where_ranks_sleep(hosts: Any) -> None:
+    told = hosts(8).run(reaches)
+    assert told == [told[0]] * 8
+    assert told[0] == 300
+
+
+def reaches(comm: Comm) -> int:
+    """Follow a chain from rank to rank: all but one of them sleep; return how far it came."""
+    source = np.arange(300)
+    graph = gl.Graph.from_edges(source, source + 1, comm=comm, strategy="random")
+    result = gl.run(programs.Labels(), graph, engine="async")
+    assert result.converged
+    return int((result.vertices["part"] == 0).sum()) - 1
