@@ -27,6 +27,12 @@ include "queues.pxi"
 include "batches.pxi"
 include "program.pxi"
 
+cdef void *_data(object array) except? NULL:
+    return NULL if array is None else PyArray_DATA(<ndarray> array)
+
+
+include "cached.pxi"
+
 cdef enum:
     REQUEST = 1
     GRANT = 2
@@ -36,11 +42,8 @@ cdef enum:
 
 SCHEDULERS = {"fifo": 0, "priority": 1, "sweep": 2, "random": 3}
 
-cdef void *_data(object array) except? NULL:
-    return NULL if array is None else PyArray_DATA(<ndarray> array)
 
-
-cdef class Machine(Program):
+cdef class Machine(Cached):
     """What both machines of a rank's vertices are made of.
 
     Parameters
@@ -61,6 +64,8 @@ cdef class Machine(Program):
         Bytes of an element of each vertex field; then of a total.
     identity : bytes
         The message of nobody.
+    posts : tuple or None
+        What `Cached` says.
     asks, updates, gathers, scatters : three bools each
         By class of mirror: whether it gets REQUESTs and UPDATEs, and what it does with them.
     scheduler : str
@@ -92,11 +97,11 @@ cdef class Machine(Program):
     cdef int32_t *slot_of, *told, *slot_vertex, *slot_stage, *slot_free, *taken
     cdef char *slot_total, *slot_message, *later
 
-    def __init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity,
+    def __init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity, posts,
                  asks, updates, gathers, scatters, scheduler, buckets, limit, block, seed=0):
         cdef int k
         cdef int64_t n, m
-        Program.__init__(self, view, functions, sizes[len(sizes) - 1], identity)
+        Cached.__init__(self, view, functions, sizes[len(sizes) - 1], identity, posts, block)
         n, m = self.w.num_local, self.w.num_masters
         self.masters, self.limit, self.window, self.block = m, limit, limit, block
         self.rank = int(np.flatnonzero(mirrors[0] < 0)[0])
@@ -345,9 +350,13 @@ cdef class Machine(Program):
         """Keep the fields that came with an UPDATE."""
         cdef int c = self.mirror_class[m - self.masters]
         cdef int64_t k
+        if self.caching:
+            self.remember(&m, 1)
         for k in range(self.field_begin[c], self.field_begin[c + 1]):
             memcpy(<char *> self.w.vertex[self.field_index[k]] + m * self.field_size[k], data, self.field_size[k])
             data += _padded(self.field_size[k])
+        if self.caching:
+            self.notice(&m, 1)
         self.round_of[m] += 1
         return data
 

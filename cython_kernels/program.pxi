@@ -19,6 +19,9 @@ cdef extern from "abi.h" nogil:
         void *message
         void *message_next
         int64_t *priority
+        void *cache
+        uint8_t *cached
+        const uint8_t *changed
     ctypedef struct gl_fault:
         int64_t code, vertex, site
     ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,

@@ -38,22 +38,25 @@ cdef class Relaxed(Machine):
                 if self.asks[self.replica_class[r]]:
                     self.out.put(self.replica_peer[r], self.replica_position[r], REQUEST, 0)
         if alone:
-            if self.f_gather_apply is not NULL:
+            if self.f_gather_apply is not NULL and not self.caching:
                 self.apply(those, alone, NULL)
             else:
+                if self.total_size:
+                    self.gather(those, alone, self.totals)
                 self.apply(those, alone, self.totals)
             self.follow(those, alone)
 
     cdef void catch_up(self) noexcept nogil:
+        self.spread()
         self.finish()
         self.answer()
-        self.spread()
 
     cdef void finish(self) noexcept nogil:
         """Apply for those that have all their parts."""
         cdef int64_t i, n = self.ready_count
         if not n:
             return
+        self.spread()
         self.ready_count = 0
         for i in range(n):
             self.ready_ids[i] = self.slot_vertex[self.ready[i]]
@@ -66,6 +69,7 @@ cdef class Relaxed(Machine):
         """Gather at the mirrors that were asked."""
         cdef int64_t i, n = self.asking_count
         self.asking_count = 0
+        self.spread()
         if n:
             self.gather(self.asking, n, self.totals)
         for i in range(n):

@@ -104,7 +104,8 @@ static inline int64_t gl_take(gl_scheduler *s, int64_t most, int32_t *out)
                 count += gl_take_flagged(s->flags, s->blocks, &s->at, begun, most - count, out + count);
         }
     } else if (s->kind == GL_PRIORITY) {
-        while (count < most && s->waiting && gl_front(s) <= s->ceiling) {
+        if (!s->waiting || gl_front(s) > s->ceiling) return 0;
+        while (count < most && s->filled) {     /* of one bucket: what they signal may come before the next */
             const int32_t v = s->line[s->at++];
             s->filled--;
             if (!s->waits[v]) continue;     /* it ran at a lower priority */

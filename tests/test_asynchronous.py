@@ -17,7 +17,7 @@ from gaslab.engine.asynchronous import Asynchronous
 from tests import unordered_programs as programs
 from tests.graphs import STRATEGIES, Drawn, graphs, hubs
 from tests.mpi.ranks import Ranks
-from tests.zoo import additive, caches, control, letters, lists, signals
+from tests.zoo import additive, control, letters, lists, signals
 from tests.zoo.gathers import Rank
 
 WAYS = [
@@ -156,7 +156,6 @@ def test_no_two_neighbours_hold_their_scopes_at_once(hosts: Any, size: int, sche
     [
         (Rank(), {}, "no signals decide who runs"),
         (signals.Parts(), {}, "its methods read self.superstep"),
-        (caches.Posted(), {}, "it posts changes of gathers"),
         (lists.Labels(), {}, "cannot run with engine='async'"),
         (letters.Jumping(), {}, "it signals vertices by their ids"),
         (additive.Falls(), {}, "its scatter adds to fields"),

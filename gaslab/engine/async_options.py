@@ -54,7 +54,6 @@ def check_program(trees: list[Tree], compiled: bool) -> None:
         ),
         "its directions change by vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
         "it keeps lists": tree.has_lists,
-        "it posts changes of gathers": tree.posts,
         "it signals vertices by their ids": tree.signals_by_id(),
         "its methods read self.superstep, and there are none": tree.reads_global("superstep"),
     }

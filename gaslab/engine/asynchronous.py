@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
 BUDGET, ALONE = 1024, 1 << 16  # vertices begun between two looks at the mail; on one rank
 PAUSE = 0.01  # seconds between two rounds of counts while there is work
-AHEAD = 2  # how much greater than the least of all ranks a priority may be that runs
+AHEAD = 1  # how much greater than the least of all ranks a priority may be that runs
 
 
 class Asynchronous:
@@ -86,7 +86,7 @@ class Asynchronous:
         assert options.scheduler is not None
         self.machine = make_machine(
             self.graph.local, view, self.state, self._library, options.scheduler, self._serialisable,
-            self._seed, self._watch,
+            self._seed, self.engine.cache, self._watch,
         )  # fmt: skip
         self.machine.schedule(beginners)
         self.meter.begin(self.machine, time.perf_counter())

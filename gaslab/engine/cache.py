@@ -47,6 +47,11 @@ class Cache:
         self.gathered = self.kept = 0  # totals of active replicas here
         phases.view.cache, phases.view.cached, phases.view.changed = self._totals, self._known, self._changed
 
+    @property
+    def watched(self) -> tuple[list[int], list[int]]:
+        """The fields that apply writes and gathers read: of neighbours, of the vertex itself."""
+        return self._far, self._near
+
     def forget(self) -> None:
         """Gather everything anew: another phase has run."""
         self._known[:] = UNKNOWN

@@ -14,6 +14,7 @@ from gaslab.program import ALL, IN, OUT
 
 if TYPE_CHECKING:
     from gaslab._kernels.sweep import View
+    from gaslab.engine.cache import Cache
     from gaslab.engine.state import RunState
     from gaslab.localgraph import LocalGraph
 
@@ -27,7 +28,7 @@ _FUNCTIONS = (
 
 def make_machine(
     local: LocalGraph, view: View, state: RunState, library: Any, scheduler: str, serialisable: bool,
-    seed: int, watch: bool = False,
+    seed: int, caching: Cache | None = None, watch: bool = False,
 ) -> Relaxed | Serialisable:  # fmt: skip
     """Return the machine of this rank; the kernel's `Machine` says what all of it is.
 
@@ -53,11 +54,15 @@ def make_machine(
     message = b""
     if tree.message is not None:
         message = np.array([identity(tree.message)], state.message.dtype).tobytes()  # type: ignore[union-attr]
+    posts = None
+    if caching is not None:
+        far, near = caching.watched
+        posts = (caching.rebuild, far, near, [widths[k] for k in (*far, *near)])
     buckets = Buckets(state.priority, local.num_masters) if scheduler == "priority" else None
     parts = (
         view, {name: library.function(name) for name in _FUNCTIONS},
         _replicas(local), _owned(local), _mirrors(local),
-        travels, [*widths, total], message, asks, updates, gathers, scatters,
+        travels, [*widths, total], message, posts, asks, updates, gathers, scatters,
         scheduler, buckets, IN_FLIGHT, block, seed,
     )  # fmt: skip
     return Serialisable(*parts, watch=watch) if locking else Relaxed(*parts)
