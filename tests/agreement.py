@@ -72,10 +72,11 @@ def from_text(name: str, text: str) -> types.ModuleType:
 def on_ranks(comm: Comm, task: Task, strategy: str, modes: Sequence[Mode]) -> list[Outcome]:
     """Run *task* with the engine in each of the modes, on one graph; for `Ranks.run`."""
     graph = task.graph.build(comm, strategy)
-    return [_run(task, graph, mode) for mode in modes]
+    return [run_task(task, graph, mode) for mode in modes]
 
 
-def _run(task: Task, graph: Graph, mode: Mode) -> Outcome:
+def run_task(task: Task, graph: Graph, mode: Mode, **options: Any) -> Outcome:
+    """Run *task* with the engine in one mode, with further options of `gaslab.run`."""
     from gaslab.engine import run
 
     compile, threads = mode
@@ -90,6 +91,7 @@ def _run(task: Task, graph: Graph, mode: Mode) -> Outcome:
             start=task.start,
             threads=threads,
             compile=compile,
+            **options,
         )
     ids = list(result.vertices.ids)
     vertices = {

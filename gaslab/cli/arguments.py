@@ -136,9 +136,12 @@ def add_running(parser: Parser) -> None:
     group.add_argument(
         "--max-iterations", "--iterations", type=at_least(0), metavar="N", help="supersteps at most"
     )
-    group.add_argument("--engine", type=one_of("sync", "async", "reference"), default="sync",
-                       metavar="sync|async|reference",
-                       help="async: without supersteps; reference: plain Python, for debugging")  # fmt: skip
+    group.add_argument("--engine", type=one_of("sync", "async", "stale", "reference"), default="sync",
+                       metavar="sync|async|stale|reference",
+                       help="async: without supersteps; stale: ranks may be ahead; "
+                            "reference: plain Python, for debugging")  # fmt: skip
+    group.add_argument("--staleness", type=at_least(0), metavar="S",
+                       help="of --engine stale: values may be S supersteps too old")  # fmt: skip
     group.add_argument(
         "--consistency", type=one_of("relaxed", "serialisable"), metavar="relaxed|serialisable",
         help="of --engine async: whether neighbours may run at once (default relaxed)",

@@ -56,7 +56,7 @@ class Job:
             "progress": sys.stderr.isatty() and not arguments.quiet,
             "on": "local",
         }
-        for name in ("max_iterations", "consistency", "scheduler", "max_updates", "timeline"):
+        for name in ("max_iterations", "consistency", "scheduler", "max_updates", "staleness", "timeline"):
             if getattr(arguments, name) is not None:
                 options[name] = getattr(arguments, name)
         if arguments.init:

@@ -86,7 +86,7 @@ def document(arguments: Any, graph: Graph, result: Result | None) -> dict[str, A
         "updates": metrics.get("updates"),
         "bytes_sent": metrics.get("bytes_sent", 0),
         "bytes_per_iteration": metrics.get("bytes_per_iteration", 0),
-        **{name: metrics[name] for name in ("answer", "asynchronous") if name in metrics},
+        **{name: metrics[name] for name in ("answer", "asynchronous", "staleness") if name in metrics},
         "peak_rss_bytes": {"sum": int(comm.allreduce(peak)), "max": int(comm.allreduce(peak, "max"))},
     }
 

@@ -15,7 +15,7 @@ from gaslab._kernels import frontier
 from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree, VertexField, element_of
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, dtype_of, identity, limits_of
-from gaslab.exchange import Exchange
+from gaslab.exchange import Collect, Exchange
 
 _COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 _RANGE = 2  # GL_FAULT_RANGE
@@ -41,11 +41,11 @@ class Additive:
             nothing[f"d{k}"] = identity(self._combiner(k))
         self._identity, record = nothing[()], nothing.dtype
         n = phases.local.num_local
-        self._delta = np.full(n, self._identity, record)
+        self.delta = np.full(n, self._identity, record)
         self._touched = np.zeros(n, np.uint8)
         self._blocks = np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8)
         view = phases.view
-        view.delta, view.touched, view.touched_blocks = self._delta, self._touched, self._blocks
+        view.delta, view.touched, view.touched_blocks = self.delta, self._touched, self._blocks
 
     def _combiner(self, k: int) -> Combiner:
         field = self.state.tree.vertex_fields[k]
@@ -54,24 +54,35 @@ class Additive:
 
     def settle(self) -> tuple[frozenset[str], np.ndarray]:
         """Let what was given count at the masters; return the fields' names and the masters changed."""
-        touched, blocks, masters = self._touched, self._blocks, self.phases.local.num_masters
-        sent = self.exchange.collect(self.role, touched, blocks, self._delta, self._identity)
+        self.receive(self.begin())
+        return self.count()
+
+    def begin(self) -> Collect:
+        """Begin to send what mirrors were given to their masters."""
+        return self.exchange.collect(self.role, self._touched, self._blocks, self.delta, self._identity)
+
+    def receive(self, sent: Collect) -> None:
+        """Add what came to what the masters here were given."""
         for ids, records, _ in sent.end():
             assert records is not None
             for k in self._fields:
-                mine = self._delta[f"d{k}"]
+                mine = self.delta[f"d{k}"]
                 mine[ids] = _COMBINE[self._combiner(k).op](mine[ids], records[f"d{k}"])
-            frontier.signal(touched, blocks, ids)
-        changed: np.ndarray = frontier.take_signalled(touched, blocks, 0, masters)
+            frontier.signal(self._touched, self._blocks, ids)
+
+    def count(self) -> tuple[frozenset[str], np.ndarray]:
+        """Let what the masters here were given count; return the fields' names and who changed."""
+        masters = self.phases.local.num_masters
+        changed: np.ndarray = frontier.take_signalled(self._touched, self._blocks, 0, masters)
         names = self.state.tree.vertex_fields
         for k in self._fields:
             self._add(k, changed)
-        self._delta[changed] = self._identity
+        self.delta[changed] = self._identity
         return frozenset(names[k].name for k in self._fields), changed
 
     def _add(self, k: int, ids: np.ndarray) -> None:
         combiner, values = self._combiner(k), self.state.fields[k]
-        given = self._delta[f"d{k}"][ids].reshape(ids.size, *values.shape[1:])
+        given = self.delta[f"d{k}"][ids].reshape(ids.size, *values.shape[1:])
         with np.errstate(all="ignore"):
             total = _COMBINE[combiner.op](values[ids].astype(given.dtype), given)
             if values.dtype.kind in "iu" and ids.size:

@@ -37,6 +37,7 @@ class Aggregates:
         self._names: dict[int, Any] = {}  # of vertices that were asked for: every rank asks for the same
         # What the program's merge makes of (aggregator, a first row, rows); set by `Phases`.
         self.merge: Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+        self.ask: Callable[[Callable[[], list[Any]]], list[Any]] = graph.comm.on_root  # of finalisers
 
     def __len__(self) -> int:
         return len(self._combiners)
@@ -96,7 +97,7 @@ class Aggregates:
             def finalise() -> list[Any]:
                 return [self._final(k, function, values[k], state) for k, function in last.items()]
 
-            for k, value in zip(last, self._graph.comm.on_root(finalise), strict=True):
+            for k, value in zip(last, self.ask(finalise), strict=True):
                 self._put(row, k, value)
         return row
 

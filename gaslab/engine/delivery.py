@@ -48,10 +48,10 @@ class Delivery:
         self._pull_allowed = tree.can_pull
         self._factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES
         itself = any(signal.target == "v" for signal in tree.signals("scatter"))
-        self._role = across(self.mask) | (self.mask if itself else 0)  # of those that may hold signals
+        self.role = across(self.mask) | (self.mask if itself else 0)  # of those that may hold signals
         self.letters: Letters | None = None
         if tree.signals_by_id():
-            self._role = ALL
+            self.role = ALL
             self.letters = Letters(phases, state, exchange)
         self._applied = tree.message is not None and tree.signals_by_id("apply")
         if self._applied and self._unordered:
@@ -90,12 +90,17 @@ class Delivery:
         """Begin to send the mirrors' signals, and those that went to ids, to their masters."""
         state = self.state
         sent = self.exchange.collect(
-            self._role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
+            self.role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
         )
         return sent, self.letters.begin() if self.letters is not None else Pending()
 
     def end(self, sent: tuple[Collect, Pending]) -> np.ndarray:
         """Take in what came; return this rank's signalled masters, ascending, their flags cleared."""
+        self.receive(sent)
+        return self.taken()
+
+    def receive(self, sent: tuple[Collect, Pending]) -> None:
+        """Let signals that came be those of the masters here."""
         state, view = self.state, self.phases.view
         for masters, messages, priorities in sent[0].end():
             if priorities is not None:
@@ -108,6 +113,10 @@ class Delivery:
                 self.phases.over("gl_combine_messages", masters)
         if self.letters is not None:
             self.letters.end(sent[1])
+
+    def taken(self) -> np.ndarray:
+        """Return this rank's signalled masters, ascending, their flags cleared."""
+        state = self.state
         return frontier_kernel.take_signalled(  # type: ignore[no-any-return]
             state.signalled, state.signal_blocks, 0, self.phases.local.num_masters, self.phases.threads
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from gaslab.comm import Comm, Pending
 from gaslab.engine.asynchronous import Asynchronous
+from gaslab.engine.bounded import Bounded
 from gaslab.engine.meter import Meter
 from gaslab.engine.sequence import Sequence
 from gaslab.engine.sync import Frontier, Synchronous
@@ -31,15 +32,21 @@ _PARTS = {
     "_spread": "sync mirrors",
     "_deliver": "scatter and signal",
 }
+_STAGES = {"_post_values": "send values", "_post_sums": "send sums", "_take": "wait and take in"}
 _AGGREGATES = {"aggregate": "aggregate", "_aggregate_apart": "aggregate"}
 
 
-def draw(runner: Sequence | Asynchronous, timeline: Timeline) -> None:
+def draw(runner: Sequence | Asynchronous | Bounded, timeline: Timeline) -> None:
     """Have all that this rank does drawn, from before it begins."""
     if isinstance(runner, Asynchronous):
         draw_supersteps([runner.engine], timeline)  # init, aggregates
         runner.mail = DrawnMail(runner.mail, timeline)  # type: ignore[assignment]
         runner.meter = DrawnMeter(timeline)
+    elif isinstance(runner, Bounded):
+        draw_supersteps([runner.engine], timeline)
+        for name, title in _STAGES.items():
+            setattr(runner.engine, name, _timed(getattr(runner.engine, name), title, timeline))
+        runner.mail = DrawnMail(runner.mail, timeline)  # type: ignore[assignment]
     else:
         draw_supersteps(runner.engines, timeline)
 

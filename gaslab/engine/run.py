@@ -21,12 +21,15 @@ from gaslab.engine.bind import (
     check_sides,
     shapes_of,
 )
+from gaslab.engine.bounded import Bounded
 from gaslab.engine.chance import Starts
 from gaslab.engine.drawn import draw
 from gaslab.engine.given import bind_given
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.progress import Progress, Supersteps, Updates
 from gaslab.engine.sequence import Sequence
+from gaslab.engine.stale import Stale
+from gaslab.engine.stale import check_program as check_stale
 from gaslab.engine.start import Start, bind_start
 from gaslab.engine.timeline import Timeline
 from gaslab.engine.trace import Watch
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
 
 log = logging.getLogger("gaslab")
-ENGINES = ("sync", "async", "reference")
+ENGINES = ("sync", "async", "stale", "reference")
 
 
 def run(
@@ -70,6 +73,7 @@ def run(
     consistency: str | None = None,
     scheduler: str | None = None,
     max_updates: int | None = None,
+    staleness: int | None = None,
     timeline: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Run a vertex program on a graph; collective, every rank gets the answer.
@@ -82,9 +86,10 @@ def run(
         Never changed.
     max_iterations : int, optional
         Supersteps at most. Needed for a program that neither signals nor has ``done``.
-    engine : {"sync", "async", "reference"}
-        ``"async"`` runs without supersteps, see ``docs/asynchronous.md``; ``"reference"`` runs the class
-        as plain Python on one rank, for debugging.
+    engine : {"sync", "async", "stale", "reference"}
+        ``"async"`` runs without supersteps, see ``docs/asynchronous.md``; ``"stale"`` lets a rank be ahead of
+        the others, see ``docs/staleness.md``; ``"reference"`` runs the class as plain Python on one rank,
+        for debugging.
     strategy : str, optional
         Short for ``graph.partitioned(strategy)``.
     threads : int, optional
@@ -117,6 +122,8 @@ def run(
         Of ``engine="async"``: who runs next; by default by priority where signals have one, else fifo.
     max_updates : int, optional
         Of ``engine="async"``: begin no more vertices once so many have run (on several ranks: about).
+    staleness : int, optional
+        Of ``engine="stale"``, which needs it: by how many supersteps what a rank reads may be too old.
     timeline : path, optional
         Write there what every rank did when, for https://ui.perfetto.dev or chrome://tracing; see
         ``docs/timeline.md``. A file of that name is replaced.
@@ -144,6 +151,7 @@ def run(
     """
     _check(program, engine, max_iterations, on)
     options = _options(engine, consistency, scheduler, max_updates, max_iterations, timeout)
+    _check_staleness(engine, staleness)
     if strategy is not None and strategy != graph.strategy:
         graph = graph.partitioned(strategy)
     if engine == "reference":
@@ -166,9 +174,11 @@ def run(
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
     check_ends([one.tree for one in compiled], graph.directed)
     check_sides([one.tree for one in compiled], graph)
+    if trace is not None and engine not in ("sync", "reference"):
+        raise UsageError("trace= follows supersteps; give it to engine='sync' or engine='reference'")
+    if staleness is not None:
+        check_stale([one.tree for one in compiled])
     if options is not None:
-        if trace is not None:
-            raise UsageError("trace= follows supersteps; give it to engine='sync' or engine='reference'")
         check_program([one.tree for one in compiled], all(one.library is not None for one in compiled))
         options = options.check(tree)
     phases = Sequence(compiled, program, graph, max_iterations, timeout)
@@ -177,16 +187,17 @@ def run(
     edges = bind_edge_fields(tree, graph, columns, written, starts)
     columned = bind_vertex_fields(tree, graph, columns)
     watch = None if trace is None else Watch(graph, graph.ids.find(trace))
-    phases.prepare(params, edges, bind_given(tree, graph, init, starts), starts, threads, columned, watch)
+    given = bind_given(tree, graph, init, starts)
+    phases.prepare(params, edges, given, starts, threads, columned, watch, staleness)
     phases.begin_with(bind_start(tree, graph, start))
     built = time.perf_counter()
 
     history: list[dict[str, Any]] = []
-    runner = (
-        phases
-        if options is None
-        else Asynchronous(phases.first, program, graph, compiled[0].library, options, seed)
-    )
+    runner: Any = phases
+    if options is not None:
+        runner = Asynchronous(phases.first, program, graph, compiled[0].library, options, seed)
+    elif isinstance(phases.first, Stale):
+        runner = Bounded(phases.first, phases.stopping, program, graph)
     if drawing is not None:
         drawing.span("prepare", began, built)
         draw(runner, drawing)
@@ -215,6 +226,8 @@ def run(
         metrics["gathers"] = gathers
     if isinstance(runner, Asynchronous):
         metrics["asynchronous"] = runner.figures()
+    if isinstance(runner, Bounded):
+        metrics["staleness"] = runner.figures
     if drawing is not None:
         drawing.write()
     result = Result.collect(
@@ -261,6 +274,17 @@ def _options(
         if value is not None:
             raise UsageError(f"{name}={value!r} is of engine='async', and this is engine={engine!r}")
     return None
+
+
+def _check_staleness(engine: str, staleness: int | None) -> None:
+    if engine == "stale" and staleness is None:
+        raise UsageError("engine='stale' needs staleness=: by how many supersteps values may be too old")
+    if engine != "stale" and staleness is not None:
+        raise UsageError(f"staleness={staleness!r} is of engine='stale', and this is engine={engine!r}")
+    if staleness is not None and (isinstance(staleness, bool) or not isinstance(staleness, int)):
+        raise UsageError(f"staleness={staleness!r}: must be a whole number of supersteps")
+    if staleness is not None and staleness < 0:
+        raise UsageError(f"staleness={staleness}: must not be negative")
 
 
 def _progress(show: bool, options: Options | None, max_iterations: int | None) -> Progress:

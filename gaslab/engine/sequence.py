@@ -12,6 +12,7 @@ from gaslab.compiler import Compiled
 from gaslab.engine import lists
 from gaslab.engine.chance import Starts
 from gaslab.engine.phases import Phases
+from gaslab.engine.stale import Stale
 from gaslab.engine.start import Beginners
 from gaslab.engine.state import RunState, make_view
 from gaslab.engine.stopping import Done, Stopping, ask
@@ -60,8 +61,12 @@ class Sequence:
     def prepare(
         self, params: list[Any], edges: list[np.ndarray], given: dict[str, Any], starts: Starts,
         threads: int, columns: dict[str, np.ndarray], watch: Watch | None = None,
+        staleness: int | None = None,
     ) -> None:  # fmt: skip
-        """Make ready to run: bind every phase to the graph and to one state."""
+        """Make ready to run: bind every phase to the graph and to one state.
+
+        With a *staleness* the ranks need not step together.
+        """
         exchange = Exchange(self.graph.local, self.graph.comm)
         rooms = lists.rooms(tuple(one.tree for one in self.compiled), self.graph, given)
         for one in self.compiled:
@@ -78,6 +83,9 @@ class Sequence:
             if "visit" in one.tree.functions:
                 ways = type(self.program).visit_ways
                 visits = Visits(phases, state, exchange, self.graph, ways)
+            if staleness is not None:
+                self._engines.append(Stale(staleness, phases, state, exchange))
+                continue
             rebuild = type(self.program).cache_rebuild
             parts = (phases, state, exchange, visits, rebuild)
             self._engines.append(Watched(watch, *parts) if watch else Synchronous(*parts))
@@ -101,6 +109,11 @@ class Sequence:
     def first(self) -> Synchronous:
         """The engine of the first phase, before anything has run."""
         return self._engines[0]
+
+    @property
+    def stopping(self) -> Stopping:
+        """When the first phase ends."""
+        return self._stopping[0]
 
     def gathers(self) -> dict[str, int] | None:
         """Return how many totals of replicas were gathered, and how many kept, where gathers are cached."""

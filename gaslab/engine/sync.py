@@ -179,26 +179,30 @@ class Synchronous:
     # ---- activate ----------------------------------------------------------------------------------
 
     def _activate(self) -> Frontier:
-        functions, n = self.tree.functions, self.local.num_masters
-        first = self.state.superstep == self.state.entered
-        total = None
-        if first and self._beginners is not None and not self.state.superstep:
-            ids = self._beginners
-        elif "active" in functions or (first and "start" in functions):
-            self.phases.over_masters("gl_active" if "active" in functions else "gl_start")
-            ids = frontier_kernel.where(self.state.active, 0, n)
-        elif first or not self.signal_driven:
+        ids, total = self._chosen(), None
+        if ids is None:
             return Frontier(None, self.view.num_vertices, True)
-        elif self._pending is not None:
+        if ids is self._signalled and self._pending is not None:
             return self._activate_lowest(self._pending)
-        else:
-            ids, total = self._signalled, self._told
+        if ids is self._signalled:
+            total = self._told
         if total is None:
             total = self._told = int(self.phases.agree(np.array([ids.size])).sum())
         if total == self.view.num_vertices:
             return Frontier(None, total, True)
         frontier_kernel.set_flags(self.state.active, ids, 1)
         return Frontier(ids, total, False)
+
+    def _chosen(self) -> np.ndarray | None:
+        """Return this rank's masters that the program lets run; None is all, as on every rank."""
+        functions = self.tree.functions
+        first = self.state.superstep == self.state.entered
+        if first and self._beginners is not None and not self.state.superstep:
+            return self._beginners
+        if "active" in functions or (first and "start" in functions):
+            self.phases.over_masters("gl_active" if "active" in functions else "gl_start")
+            return frontier_kernel.where(self.state.active, 0, self.local.num_masters)  # type: ignore[no-any-return]
+        return None if first or not self.signal_driven else self._signalled
 
     def _activate_lowest(self, pending: Buckets) -> Frontier:
         """Run the lowest bucket that any rank has."""
@@ -375,21 +379,30 @@ class Synchronous:
 
     def _spread(self, frontier: Frontier) -> np.ndarray:
         """Send what apply changed to the mirrors that use it; return the active mirrors that scatter."""
+        sections, told = self._travelling(frontier)
+        scatters = self.delivery is not None and bool(self.view.scatter_edges)
+        if scatters and not frontier.everywhere and all(s.role != told for s in sections):
+            sections.append(Section(told, ()))
+        active_masters = None if frontier.everywhere else self.state.active
+        active = self.exchange.spread(sections, active_masters, frontier.ids).end()
+        if not scatters or frontier.everywhere:
+            return np.empty(0, np.int32)
+        return active[told]
+
+    def _travelling(self, frontier: Frontier | None) -> tuple[list[Section], int]:
+        """Return what apply changes on mirrors, and the role that is told who scatters.
+
+        Active masters choose their directions first; None of them, where what came is looked at.
+        """
         sections = self._sections(self.tree.writes("apply"))
         scatter = self.view.scatter_edges if self.delivery is not None else 0
         ways = self.state.scatter_way
         if ways is not None:
-            self._choose("scatter_edges", ways, frontier)
+            if frontier is not None:
+                self._choose("scatter_edges", ways, frontier)
             fields = [values for s in sections if s.role == ALL for values in s.fields]
             sections = [s for s in sections if s.role != ALL] + [Section(ALL, (*fields, ways))]
-        told = next((s.role for s in sections if s.role in (scatter, ALL)), scatter)
-        if scatter and not frontier.everywhere and all(s.role != told for s in sections):
-            sections.append(Section(told, ()))
-        active_masters = None if frontier.everywhere else self.state.active
-        active = self.exchange.spread(sections, active_masters, frontier.ids).end()
-        if not scatter or frontier.everywhere:
-            return np.empty(0, np.int32)
-        return active[told]
+        return sections, next((s.role for s in sections if s.role in (scatter, ALL)), scatter)
 
     def _deliver(self, frontier: Frontier, mirrors: np.ndarray) -> None:
         assert self.delivery is not None

@@ -1,0 +1,169 @@
+"""Runs a program under bounded staleness to its end, which all ranks find at the same superstep.
+
+Every rank has every other's row of each superstep, though later than its own, and looks at the tables in
+order. What a table says is the same everywhere; so a rank that finds in table T that the run is over knows,
+as do all others before they could pass it, that the last superstep is T + staleness.
+
+**Nothing is left.** What a vertex does in superstep a makes another run in superstep a + 1 + 2 * staleness at
+the latest: its values are scattered at a mirror at most `staleness` later, and the signals reach their
+masters at most `staleness` after that. So where nobody ran in 2 * staleness + 1 tables in a row nobody ever
+will.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.engine.stale import Stale
+from gaslab.engine.stopping import Stopping, ask
+from gaslab.engine.sync import Frontier
+from gaslab.errors import TimeoutExpired
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.program import VertexProgram
+
+_ROW = ("code", "gid", "site", "superstep", "active", "late", "oldest", "age", "reads", "waited")
+
+
+class Bounded:
+    """One run on one rank."""
+
+    def __init__(self, engine: Stale, stopping: Stopping, program: VertexProgram, graph: Graph) -> None:
+        self.engine, self.state, self.stopping = engine, engine.state, stopping
+        self.program, self.graph = program, graph
+        self.mail = graph.comm.mail()
+        self.converged = False
+        self.bytes_posted = 0
+        self.figures: dict[str, Any] = {"bound": engine.staleness, "max": 0, "mean": 0.0}
+        self._done = getattr(type(program), "done", None)
+        self._began = time.perf_counter()
+        self._waited = 0.0  # before this superstep
+        self._next = 0  # the table that is looked at next
+        self._last: int | None = None  # the last superstep, once it is known
+        self._quiet = 0  # tables in a row in which nobody ran
+        self._ended = 0  # supersteps, without those at the end in which nobody ran
+        self._updates, self._age, self._reads = 0, 0, 0
+        self._rows: list[dict[str, Any]] = []
+        self._turned = (time.perf_counter(), 0)  # when this rank told its last row, and its bytes then
+        engine.told, engine.settle_tables = self._tell, self._look
+
+    # ---- the story ---------------------------------------------------------------------------------
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Run the whole; give a row of the history for each superstep, as soon as all ranks' are known."""
+        engine, limit = self.engine, self.stopping.limit
+        if not self.stopping.works:
+            engine.initialise()
+            self.converged = True
+            return
+        engine.begin(self.mail)
+        try:
+            while self._last is None or self.state.superstep <= self._last:
+                if limit is not None and self.state.superstep >= limit:
+                    break
+                engine.step()
+                yield from self._told_rows()
+            engine.catch_up()
+            self._look()
+        except Exception:  # raised on every rank, at the same table
+            engine.streams.close()
+            raise
+        yield from self._told_rows()
+        self._conclude()
+
+    def _conclude(self) -> None:
+        engine, state = self.engine, self.state
+        engine.streams.close()
+        self.bytes_posted = self.mail.bytes_sent
+        engine.finish()
+        over = self._last is not None
+        self.converged = over or not engine.rest() or not self.stopping.ends_itself
+        state.superstep = self._ended if self._quiet else state.superstep
+        state.updates = self._updates
+        if engine.staleness and len(engine.phases.aggregates):
+            engine.refresh()
+            engine.aggregate()
+            engine.agree()
+        waited = self.graph.comm.allgather(round(engine.streams.waited, 6))
+        self.figures |= {"mean": self._age / max(self._reads, 1), "waited": waited}
+
+    def _told_rows(self) -> Iterator[dict[str, Any]]:
+        """Give the rows that are known, not those in which nobody ran unless somebody ran later."""
+        if self._rows and not self._quiet:
+            yield from self._rows
+            self._rows = []
+        elif len(self._rows) > self._quiet:
+            yield from self._rows[: -self._quiet]
+            self._rows = self._rows[-self._quiet :]
+
+    # ---- the tables --------------------------------------------------------------------------------
+
+    def _tell(self, frontier: Frontier) -> np.ndarray:
+        """Return this rank's row of the superstep that it is in."""
+        engine, timeout = self.engine, self.stopping.timeout
+        late = timeout is not None and time.perf_counter() - self._began > timeout
+        ran = engine.local.num_masters if frontier.ids is None else frontier.ids.size
+        waited, self._waited = engine.streams.waited - self._waited, engine.streams.waited
+        fault = engine.phases.fault or (0, 0, 0, 0)
+        return np.array([*fault, ran, late, *engine.ages, round(1e6 * waited)], np.int64)
+
+    def _look(self) -> None:
+        """Look at all tables that are complete, in their order."""
+        tables = self.engine.tables
+        while len(tables.get(self._next, ())) == self.graph.comm.size:
+            of_rank = tables.pop(self._next)
+            self._settle(self._next, np.stack([of_rank[p] for p in range(self.graph.comm.size)]))
+            self._next += 1
+
+    def _settle(self, superstep: int, table: np.ndarray) -> None:
+        """Take in what all ranks told of one superstep: faults, aggregates, whether it is the end."""
+        engine, state = self.engine, self.state
+        of = dict(zip(_ROW, table.T, strict=False))
+        for p in np.flatnonzero(of["code"]):
+            engine.phases.raise_fault(*table[p, :4].tolist())
+        active = int(of["active"].sum())
+        self._quiet = 0 if active else self._quiet + 1
+        now, state.superstep = state.superstep, superstep
+        try:
+            if active and len(engine.phases.aggregates):
+                engine.phases.aggregates.begin(superstep)  # which of them are due
+                engine.settle(table[:, len(_ROW) :])
+            state.superstep = superstep + 1
+            over = active and self._done is not None and ask(
+                self._done, self.program, self.graph, engine.tree, state
+            )  # fmt: skip
+        finally:
+            state.superstep = now
+        if active:
+            self._ended = superstep + 1
+            self._updates += active
+        if self._last is None and (over or self._quiet > 2 * engine.staleness):
+            self._last = superstep + engine.staleness
+        if of["late"].any() and self._last is None:
+            name, timeout = engine.tree.name, self.stopping.timeout
+            raise TimeoutExpired(f"{name} ran out of {timeout:.3g} s after {superstep + 1} supersteps")
+        self._rows.append(self._row(superstep, active, of))
+
+    def _row(self, superstep: int, active: int, of: dict[str, np.ndarray]) -> dict[str, Any]:
+        engine = self.engine
+        now, before = (time.perf_counter(), self.mail.bytes_sent), self._turned
+        self._turned = now
+        age, reads = int(of["age"].sum()), int(of["reads"].sum())
+        self._age, self._reads = self._age + age, self._reads + reads
+        self.figures["max"] = max(self.figures["max"], int(of["oldest"].max()))
+        return {
+            "superstep": superstep,
+            "active": active,
+            "seconds": now[0] - before[0],
+            "bytes_sent": now[1] - before[1],
+            "delivery": engine.delivery.last if engine.delivery else None,
+            "staleness_max": int(of["oldest"].max()),
+            "staleness_mean": age / max(reads, 1),
+            "waited": float(of["waited"].max()) / 1e6,
+            **dict(zip((a.name for a in engine.tree.aggregators), self.state.aggregates, strict=True)),
+        }

@@ -1,0 +1,395 @@
+"""Supersteps under bounded staleness: a rank may be some supersteps ahead of what it knows of the others.
+
+The parts are those of the synchronous engine, but no rank waits for what the others do in the same superstep.
+A superstep is a row of stages, at each of which a rank posts one batch to every other and takes in what has
+come:
+
+``VALUES`` masters -> mirrors: what apply changed, and who scatters
+``COUNTS`` this rank's part of the aggregates, and mirrors -> masters: additive contributions (only where
+           gathers must see them)
+``SHARES`` masters -> mirrors: additive fields (only of programs that have them)
+``SUMS``   mirrors -> masters: signals, and the partial sums of the mirrors whose neighbours have changed
+
+It goes on when nothing it then reads is more than `staleness` supersteps older than it would be without any
+staleness. docs/staleness.md says what a program may rely on, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from gaslab._kernels import frontier as frontier_kernel
+from gaslab.comm import Comm
+from gaslab.compiler.tree import Aggregate, EdgeField, Global, PartOf, RecordCombiner, Tree, nodes
+from gaslab.engine.phases import Phases
+from gaslab.engine.state import RunState, identity, total_dtype
+from gaslab.engine.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Held, Holding, Streams
+from gaslab.engine.sync import Frontier, Synchronous
+from gaslab.errors import UsageError
+from gaslab.exchange import Changes, Collect, Exchange, Section, Spread
+from gaslab.mail import Mail
+from gaslab.program import IN, OUT
+
+FEW = 8  # fewer changed vertices than one in so many: look for the mirrors next to them
+
+
+def check_program(trees: list[Tree]) -> None:
+    """Raise unless the program can run under bounded staleness."""
+    tree = trees[0]
+    combiners = [a.combiner for a in tree.aggregators]
+    types = {p.combiner.type for c in combiners if isinstance(c, RecordCombiner) for p in c.parts}
+    types |= {str(c.type) for c in combiners}
+    reasons = {
+        "it has several phases, which begin everywhere at once": len(trees) > 1,
+        "priorities let one bucket run everywhere at once": tree.by_priority,
+        "it posts changes of gathers, which would count twice": tree.posts,
+        "visit moves the right to write from rank to rank": "visit" in tree.functions,
+        "init(v, message) changes what others gather in the same superstep; let apply take the message":
+            "init_message" in tree.functions,
+        "gather_edges is a method, and mirrors gather before they are told": "gather_edges" in tree.functions,
+        "its gather collects lists": tree.gather is not None and tree.gather.collects,
+        "an aggregator holds vertex ids, which all ranks together name": "id" in types,
+    }  # fmt: skip
+    for reason, holds in reasons.items():
+        if holds:
+            raise UsageError(f"{tree.name} cannot run with engine='stale': {reason}; use engine='sync'")
+
+
+def _is_volatile(tree: Tree) -> bool:
+    """Whether a gather may come to something else though no vertex has changed."""
+    written = tree.written_edges()
+    functions = [tree.functions["gather"], *tree.helpers]
+    if any("self.draws" in f.reads for f in functions):
+        return True
+    for node in (node for f in functions for node in nodes(f.body)):
+        if isinstance(node, Aggregate) or (isinstance(node, Global) and node.name == "superstep"):
+            return True
+        if isinstance(node, PartOf) and " " in node.record:  # of an aggregate
+            return True
+        if isinstance(node, EdgeField) and tree.edge_fields[node.index].name in written:
+            return True
+    return False
+
+
+class Stale(Synchronous):
+    """One program's supersteps on one rank, at most *staleness* ahead of what it reads."""
+
+    def __init__(self, staleness: int, phases: Phases, state: RunState, exchange: Exchange) -> None:
+        self._road = Holding(exchange.comm)
+        exchange.comm = cast(Comm, self._road)
+        super().__init__(phases, state, exchange)
+        self.staleness = staleness
+        self._ahead = None
+        self.clock = -1  # the last superstep whose apply has run here
+        local, tree = self.local, self.tree
+        self._everyone = np.ones(local.num_local, np.uint8)
+        self._changed = np.zeros(local.num_local, np.uint8)  # replicas, since partial sums were last sent
+        self._unshared = np.zeros(local.num_local, np.uint8)  # masters with news in additive fields
+        self._own: np.ndarray | None = None  # masters here that are still to scatter
+        self._gathers = tree.gather is not None and bool(self.view.gather_edges)
+        self._volatile = self._gathers and _is_volatile(tree)
+        # Where contributions or aggregates must be known before anybody gathers, they go ahead.
+        self._apart = self._additive is not None or (self._volatile and bool(tree.aggregators))
+        self._heard = np.full(local.size, -1, np.int64)  # whose values are those of which superstep
+        self._basis = self._heard.copy()  # and what their partial sums show
+        self._weights = local.mirror_bounds[:, 3] - local.mirror_bounds[:, 0]
+        self._weights[local.rank] = 0
+        self._partials: dict[int, np.ndarray] = {}  # the last partial sums of each rank's mirrors
+        self._partial_weights = np.zeros(local.size, np.int64)
+        if self._gathers and tree.gather is not None:
+            dtype, nothing = total_dtype(tree.gather), identity(tree.gather)
+            for p, owned in sorted(exchange.owned(self.view.gather_edges).items()):
+                self._partials[p] = np.full(owned.size, nothing, dtype)
+                self._partial_weights[p] = owned.size
+        self._receivers: dict[int, Callable[[dict[int, Batch]], None]] = {
+            VALUES: self._receive_values, COUNTS: self._receive_counts,
+            SHARES: self._receive_shares, SUMS: self._receive_sums,
+        }  # fmt: skip
+        self.streams: Streams
+        self.tables: dict[int, dict[int, np.ndarray]] = {}  # superstep -> rank -> its row
+        self.ages = np.zeros(3, np.int64)  # of values read in this superstep: the most, their sum, how many
+        # What this rank tells of a superstep beside its aggregates, and what to do with all ranks' rows.
+        self.told: Callable[[Frontier], np.ndarray]
+        self.settle_tables: Callable[[], None]
+
+    # ---- the story ---------------------------------------------------------------------------------
+
+    def begin(self, mail: Mail) -> None:
+        """Run init, and let masters know the first partial sums (collective)."""
+        self.initialise()
+        self.streams = Streams(mail)
+        self._road.on = True
+        if self._gathers:
+            self._post_sums({})
+            self._take(SUMS)
+
+    def step(self) -> Frontier:
+        """Run one superstep, whoever is active."""
+        state, self._told = self.state, None
+        frontier = self._activate()
+        if self._gathers:
+            self._look(self._heard, self._weights)
+            self._look(self._basis, self._partial_weights)
+        self._gather_apply(frontier)
+        self.clock = state.superstep
+        self._post_values(frontier)
+        self._take(VALUES)
+        row = self._row(frontier)
+        if self._apart:
+            self._post(COUNTS, [row, *self._contributions()])
+            self._take(COUNTS)
+            if self._additive is not None:
+                self._post(SHARES, self._shares())
+                self._take(SHARES)
+            self.settle_tables()
+        state.superstep = self.view.superstep = self.clock + 1
+        self._post_sums({} if self._apart else row)
+        self._take(SUMS)
+        if self.delivery is not None:
+            self._signalled = self.delivery.taken()
+        if not self._apart:
+            self.settle_tables()
+        return frontier
+
+    def catch_up(self) -> None:
+        """Take in all that was posted, once every rank has come as far as this one."""
+        self.streams.wait_for_all(SUMS)
+        for stage, batches in self.streams.waves(None):
+            self._receivers[stage](batches)
+        self._count()
+        self._road.on = False
+
+    def refresh(self) -> None:
+        """Bring all mirrors up to date (collective)."""
+        self.exchange.spread(self._sections(frozenset(self._roles)), None).end()
+
+    def rest(self) -> int:
+        """Return how many replicas would still do something, on all ranks (collective)."""
+        waiting = np.count_nonzero(self.state.signalled) if self.signal_driven else 0
+        frontier = self._activate()
+        mine = self.local.num_masters if frontier.ids is None else frontier.ids.size
+        return int(self.exchange.comm.allreduce(waiting + mine))
+
+    # ---- stages ------------------------------------------------------------------------------------
+
+    def _post(self, stage: int, parts: list[dict[int, np.ndarray]]) -> None:
+        basis = self.clock
+        if stage == SUMS and self._gathers:
+            known = self._heard[self._weights > 0]
+            basis = min(basis, int(known.min())) if known.size else basis
+        self.streams.post(stage, self.clock, basis, parts)
+
+    def _take(self, stage: int) -> None:
+        """Wait for batches of this stage that are young enough; take in what has come."""
+        self.streams.wait(stage, max(self.clock - self.staleness, -1))
+        for k, batches in self.streams.waves(stage):
+            self._receivers[k](batches)
+        if self._own is not None:  # nothing came
+            self._scatter_with(np.empty(0, np.int32))
+        if stage != VALUES:
+            self._count()
+
+    def _look(self, known: np.ndarray, weights: np.ndarray) -> None:
+        """Note how old the values are that are about to be read."""
+        old = np.maximum(self.clock - known, 0)
+        read = weights > 0
+        self.ages[0] = max(self.ages[0], old[read].max(initial=0))
+        self.ages[1:] += [(old * weights).sum(), weights.sum()]
+
+    def _row(self, frontier: Frontier) -> dict[int, np.ndarray]:
+        """Return this rank's row of the superstep for every other, and keep it."""
+        row = self.told(frontier)
+        self.ages[:] = 0
+        if len(self.phases.aggregates):
+            row = np.concatenate([row, self.phases.aggregates.collected()])
+        self._enter_row(self.clock, self.local.rank, row)
+        return dict.fromkeys(self.streams.peers, row)
+
+    def _enter_row(self, superstep: int, rank: int, row: np.ndarray) -> None:
+        self.tables.setdefault(superstep, {})[rank] = row
+
+    # ---- activate, gather and apply ----------------------------------------------------------------
+
+    def _activate(self) -> Frontier:
+        if not self.staleness and self.tree.in_apply:
+            return super()._activate()  # whether all of the graph runs is seen in the last bits of a sum
+        ids = self._chosen()
+        if ids is None:
+            return Frontier(None, self.local.num_masters, True)
+        frontier_kernel.set_flags(self.state.active, ids, 1)
+        return Frontier(ids, ids.size, False)
+
+    def _gather(self, frontier: Frontier, aggregate: bool) -> tuple[np.ndarray, Any]:
+        phases, view, mask = self.phases, self.view, self.view.gather_edges
+        assert self.tree.gather is not None
+        boundary = self._boundary
+        if frontier.ids is not None:
+            boundary = boundary[self.state.active[boundary] == 1]
+        total = np.empty(boundary.size, total_dtype(self.tree.gather))
+        view.total = total
+        phases.over("gl_gather", boundary, mask)
+        view.skip = self._is_boundary if self._boundary.size else None
+        self._over(frontier.ids, "gl_gather_apply", mask, aggregate)
+        self._position[boundary] = np.arange(boundary.size, dtype=np.int32)
+        for p, partial in self._partials.items():
+            owned = self.exchange.owned(mask)[p]
+            chosen = slice(None) if frontier.ids is None else np.flatnonzero(self.state.active[owned])
+            view.incoming = partial[chosen]
+            phases.over("gl_combine", self._position[owned[chosen]])
+        view.total = total
+        phases.over("gl_apply", boundary, aggregate=aggregate)
+        return boundary, total
+
+    def _commit(self, frontier: Frontier) -> None:
+        if frontier.ids is None:  # mirrors keep what was last heard of them, so buffers are not swapped
+            everyone = np.arange(self.local.num_masters, dtype=np.int32)
+            frontier = Frontier(everyone, frontier.total, False)
+        super()._commit(frontier)
+
+    # ---- values and scatter ------------------------------------------------------------------------
+
+    def _news(self, frontier: Frontier | None = None) -> tuple[list[Section], int]:
+        """Return the sections of a batch of values, and the role that is told who scatters."""
+        sections, told = self._travelling(frontier)
+        if told and all(s.role != told for s in sections):
+            sections.append(Section(told, ()))
+        return sections, told
+
+    def _post_values(self, frontier: Frontier) -> None:
+        ids, active = frontier.ids, self.state.active
+        self._own = np.arange(self.local.num_masters, dtype=np.int32) if ids is None else ids
+        self._changed[self._own] = 1
+        sections, _ = self._news(frontier)
+        self.exchange.spread(sections, self._everyone if ids is None else active, ids)
+        self._post(VALUES, self._road.taken())
+        active[: self.local.num_masters] = 0
+
+    def _receive_values(self, batches: dict[int, Batch]) -> None:
+        sections, told = self._news()
+        named = Spread(self.exchange, sections, Held(_part(batches, 0))).end()
+        for p, batch in batches.items():
+            self._heard[p] = batch.superstep
+        for mirrors in named.values():
+            self._changed[mirrors] = 1
+        self._scatter_with(named.get(told, np.empty(0, np.int32)) if told else np.empty(0, np.int32))
+
+    def _scatter_with(self, mirrors: np.ndarray) -> None:
+        """Let *mirrors* scatter, and the masters here that have not yet."""
+        ids = mirrors
+        if self._own is not None:
+            self._aggregate_apart()
+            ids, self._own = np.concatenate([self._own, mirrors]), None
+        if self.delivery is None or "scatter" not in self.tree.functions or not ids.size:
+            return
+        self._look(self._heard, self._weights)
+        everyone = ids.size == self.local.num_local
+        self.view.all_active = int(everyone)
+        frontier_kernel.set_flags(self.state.active, ids, 1)
+        self.delivery.scatter(None if everyone else ids)
+        frontier_kernel.set_flags(self.state.active, ids, 0)
+
+    # ---- contributions to additive fields ----------------------------------------------------------
+
+    def _contributions(self) -> list[dict[int, np.ndarray]]:
+        """Return what mirrors were given: no signal may come before what it was sent with."""
+        if self._additive is not None:
+            self._additive.begin()
+        return self._road.taken(1)
+
+    def _receive_counts(self, batches: dict[int, Batch]) -> None:
+        self._receive_rows(batches, 0)
+        self._receive_contributions(batches, 1)
+
+    def _receive_contributions(self, batches: dict[int, Batch], k: int) -> None:
+        if self._additive is not None:
+            role, delta = self._additive.role, self._additive.delta
+            self._additive.receive(Collect(self.exchange, role, delta, False, Held(_part(batches, k))))
+
+    def _count(self) -> None:
+        """Let what masters were given count."""
+        if self._additive is not None:
+            _, changed = self._additive.count()
+            self._unshared[changed] = self._changed[changed] = 1
+
+    def _additive_sections(self) -> list[Section]:
+        fields = self.tree.vertex_fields
+        return self._sections(frozenset(fields[k].name for k in self.tree.contributed()))
+
+    def _shares(self) -> list[dict[int, np.ndarray]]:
+        self.exchange.spread(self._additive_sections(), self._unshared)
+        self._unshared[:] = 0
+        return self._road.taken(1)
+
+    def _receive_shares(self, batches: dict[int, Batch]) -> None:
+        came = Spread(self.exchange, self._additive_sections(), Held(_part(batches, 0))).end()
+        for mirrors in came.values():
+            self._changed[mirrors] = 1
+
+    # ---- signals and partial sums ------------------------------------------------------------------
+
+    def _post_sums(self, row: dict[int, np.ndarray]) -> None:
+        if self.delivery is not None and self.clock >= 0:
+            self.delivery.begin()
+        signals, letters = self._road.taken(2)
+        given = self._contributions()  # of scatters since COUNTS, which signalled too
+        if self._gathers:
+            self._send_partials()
+        self._post(SUMS, [signals, letters, *given, *self._road.taken(1), row])
+
+    def _send_partials(self) -> None:
+        mirrors, view, mask = self._outdated(), self.view, self.view.gather_edges
+        assert self.tree.gather is not None
+        partial = np.empty(mirrors.size, total_dtype(self.tree.gather))
+        view.total = partial
+        self.phases.over("gl_gather", mirrors, mask)
+        self.exchange.changes(mask, mirrors, partial)
+        self._changed[:] = 0
+
+    def _outdated(self) -> np.ndarray:
+        """Return the mirrors whose partial sums may be others than those last sent, ascending."""
+        mirrors, changed = self._gather_mirrors, np.flatnonzero(self._changed)
+        if self.clock < 0 or self._volatile or changed.size * FEW > self.local.num_local:
+            return mirrors
+        concerned = np.zeros(self.local.num_local, np.uint8)
+        concerned[changed] = 1  # a gather may read its own vertex
+        for mask in (IN, OUT):
+            if self.view.gather_edges & mask:
+                begin, neighbor = (
+                    self.local.out()[:2] if mask == IN else (self.local.in_begin, self.local.in_neighbor)
+                )
+                first, counts = begin[changed], begin[changed + 1] - begin[changed]
+                if counts.sum() * FEW > self.local.num_edges:
+                    return mirrors
+                at = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+                concerned[neighbor[at]] = 1
+        found: np.ndarray = mirrors[concerned[mirrors] == 1]
+        return found
+
+    def _receive_sums(self, batches: dict[int, Batch]) -> None:
+        delivery, state = self.delivery, self.state
+        if delivery is not None:
+            came = Held(_part(batches, 0))
+            signals = Collect(self.exchange, delivery.role, state.message, False, came)
+            delivery.receive((signals, Held(_part(batches, 1))))
+        self._receive_contributions(batches, 2)
+        if self._gathers:
+            mask, dtype = self.view.gather_edges, total_dtype(self.tree.gather)  # type: ignore[arg-type]
+            partials = Changes(self.exchange, mask, dtype, Held(_part(batches, 3))).end()
+            for p, (positions, values) in partials.items():
+                self._partials[p][positions] = values
+            for p, batch in batches.items():
+                self._basis[p] = batch.basis
+        if not self._apart:
+            self._receive_rows(batches, 4)
+
+    def _receive_rows(self, batches: dict[int, Batch], k: int) -> None:
+        for p, row in _part(batches, k).items():
+            self._enter_row(batches[p].superstep, p, row.view(np.int64))
+
+
+def _part(batches: dict[int, Batch], k: int) -> dict[int, np.ndarray]:
+    """Return the k-th part of each batch, by rank, of those that have it."""
+    return {p: batch.parts[k] for p, batch in batches.items() if batch.parts[k].size}
