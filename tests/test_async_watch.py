@@ -95,6 +95,21 @@ def test_a_done_that_raises_leaves_nothing_on_the_road(ranks: Ranks) -> None:
     assert ranks.run(wearily) == [expected] * ranks.size
 
 
+def scores(comm: Comm) -> tuple[np.ndarray, np.ndarray, bool]:
+    graph = ring(comm, 90)
+    found = gl.pagerank(graph, method="signal", engine="async", scheduler="sweep", tolerance=1e-9)
+    assert found.aggregates["mass"] == found.history[-1]["mass"]
+    return found.vertices["score"], gl.pagerank(graph).vertices["score"], "asynchronous" in found.metrics
+
+
+def test_pagerank_by_signals_runs_without_supersteps(hosts: Any) -> None:
+    for size in (1, 2):
+        for found, expected, was in hosts(size).run(scores):
+            assert was
+            assert found == pytest.approx(expected, abs=1e-7)
+            assert found.sum() == pytest.approx(1.0, abs=1e-12)
+
+
 # ---- figures ---------------------------------------------------------------------------------------
 
 
@@ -179,8 +194,9 @@ def test_counts_are_shown_short() -> None:
 def test_the_command_line_writes_what_each_rank_did(tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "edges.tsv").write_text("".join(f"{k} {k + 1} 1\n" for k in range(50)))
     report = tmp_path / "run.json"
-    words = ["sssp", str(tmp_path / "edges.tsv"), "--source", "0", "--engine", "async", "--json", str(report)]
-    assert main(words) == 0
+    graph = str(tmp_path / "edges.tsv")
+    assert main(["pagerank", graph, "--method", "signal", "--engine", "async", "--quiet"]) == 0
+    assert main(["sssp", graph, "--source", "0", "--engine", "async", "--json", str(report)]) == 0
     told = json.loads(report.read_text())
     assert told["asynchronous"]["ranks"][0]["updates"] == told["updates"] == 51
     assert "51 updates on 1 rank x" in capsys.readouterr().err

@@ -111,11 +111,10 @@ class Asynchronous:
                 except Exception:  # a fault or done()'s own, on all ranks at this count
                     self.mail.close()
                     raise
-                over = counts.end(before)
-                if over or self._course.is_due(now):
-                    yield self._row(counts, now)
-                if over:
+                if counts.end(before):
                     break
+                if self._course.is_due(now):
+                    yield self._row(counts, now)
                 before = counts
             idle = not busy and not self.machine.in_flight  # else the end is not near
             if not self.mail.asked and (idle or now - asked_at > self._pause):
@@ -128,6 +127,7 @@ class Asynchronous:
         self.meter.end(self.machine)
         self.mail.close()
         self._conclude(counts)
+        yield self._row(counts, now)
 
     def _budget(self, budget: int) -> int:
         most = self.options.max_updates

@@ -66,7 +66,7 @@ def pagerank(
     *,
     damping: float = 0.85,
     tolerance: float | None = None,
-    max_iterations: int = 200,
+    max_iterations: int | None = None,
     personalization: Mapping[Any, float] | None = None,
     weight: str | None = None,
     unnormalised: bool = False,
@@ -84,8 +84,8 @@ def pagerank(
     tolerance : float, optional
         L1 change of the whole vector at which to stop (1e-9); with ``method="signal"``, the change of one
         unnormalised score that is worth a signal (1e-3).
-    max_iterations : int
-        Supersteps at most; reaching it warns (ConvergenceWarning).
+    max_iterations : int, optional
+        Supersteps at most (200); reaching it warns (ConvergenceWarning). ``engine="async"`` has none.
     personalization : mapping, optional
         Vertex id to non-negative weight: where the surfer restarts, normalised to sum 1. Dangling mass
         goes there too, as in NetworkX.
@@ -94,7 +94,8 @@ def pagerank(
     unnormalised : bool
         PowerGraph's definition: scores start at 1 and dangling mass is lost.
     method : {"power", "signal"}
-        ``"signal"`` runs only vertices whose in-neighbours moved (`SignalPageRank`).
+        ``"signal"`` runs only vertices whose in-neighbours moved (`SignalPageRank`); that
+        can run with ``engine="async"``.
     **options
         As for `gaslab.run`.
 
@@ -114,6 +115,8 @@ def pagerank(
     """
     if not 0.0 <= damping < 1.0:
         raise gl.UsageError(f"damping={damping}: a probability below 1 is needed; 0.85 is usual")
+    if max_iterations is None and options.get("engine") != "async":
+        max_iterations = 200
     options["max_iterations"] = max_iterations
     if method not in ("power", "signal"):
         raise gl.UsageError(f"method={method!r} is unknown; 'power' or 'signal'")
@@ -134,14 +137,20 @@ def _or(value: float | None, default: float) -> float:
 
 def _normalised(graph: Graph, result: Result, options: dict[str, Any]) -> Result:
     """Divide the scores of *result* by their sum, keeping its metrics and history."""
-    mass = result.history[-1]["mass"] if result.history else float(graph.num_vertices)
-    scaled = gl.run(Scale(factor=1.0 / mass), graph, **{**options, "init": result, "max_iterations": 1})
-    return scaled.replaced(
+    mass = result.aggregates["mass"] if result.history else float(graph.num_vertices)
+    again = {**options, "init": result, "max_iterations": 1, "timeline": None}
+    if again.get("engine") == "async":  # Scale is one superstep
+        kept = again.keys() - {"engine", "consistency", "scheduler", "max_updates"}
+        again = {name: again[name] for name in kept}
+    scaled = gl.run(Scale(factor=1.0 / mass), graph, **again)
+    answer = scaled.replaced(
         metrics=result.metrics,
         history=result.history,
         converged=result.converged,
         iterations=result.iterations,
     )
+    answer.aggregates = result.aggregates
+    return answer
 
 
 def _personalized(

@@ -33,6 +33,8 @@ def _pagerank(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     from gaslab.cli.job import read_values
     from gaslab.programs.pagerank import pagerank
 
+    if arguments.max_iterations is None and arguments.engine != "async":
+        arguments.max_iterations = options["max_iterations"] = 100
     given = arguments.personalization
     return pagerank(
         graph,
@@ -62,7 +64,7 @@ def _hits(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
 COMMANDS = {
     "pagerank": Builtin(
         "PageRank: scores that sum to 1, as NetworkX and Graphalytics define them.",
-        ("score",), _pagerank, "largest", _add_pagerank, weighted_columns, {"max_iterations": 100},
+        ("score",), _pagerank, "largest", _add_pagerank, weighted_columns,
     ),
     "hits": Builtin(
         "HITS: hubs and authorities, each sum to 1.",
