@@ -10,7 +10,7 @@ Conversions are explicit `Cast` nodes, so emit never infers a type.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from gaslab.compiler.declared import CHOICES as CHOICES
@@ -59,173 +59,24 @@ from gaslab.compiler.expressions import Unary as Unary
 from gaslab.compiler.expressions import VertexAttribute as VertexAttribute
 from gaslab.compiler.expressions import VertexField as VertexField
 from gaslab.compiler.expressions import nodes as nodes
-
-# ---- statements; every one has .site, an index into Tree.sites -------------------------------------
-
-
-@dataclass(frozen=True)
-class Assign:
-    """target: Local, VertexField (role ``v``), EdgeField, PartOf or Element; value has the target's type."""
-
-    target: Local | VertexField | EdgeField | PartOf | Element
-    value: Expr
-    site: int
-
-
-@dataclass(frozen=True)
-class If:
-    test: Expr
-    body: tuple[Stmt, ...]
-    otherwise: tuple[Stmt, ...]
-    site: int
-
-
-@dataclass(frozen=True)
-class While:
-    test: Expr
-    body: tuple[Stmt, ...]
-    site: int
-
-
-@dataclass(frozen=True)
-class ForRange:
-    """Python's `for target in range(...)`: bounds are evaluated once; target keeps its last value."""
-
-    target: Local
-    start: Expr
-    stop: Expr
-    step: Expr
-    body: tuple[Stmt, ...]
-    site: int
-
-
-@dataclass(frozen=True)
-class Each:
-    """The parser's own loop over elements: *counter* = 0 .. count - 1; *body* has no Break or Return."""
-
-    counter: str
-    count: Expr
-    body: tuple[Stmt, ...]
-    site: int
-
-
-@dataclass(frozen=True)
-class AddPart:
-    """target := target combined with *value*, by the part's own combiner; the record is ``"into"``."""
-
-    target: PartOf | Element
-    value: Expr
-    site: int
-
-
-@dataclass(frozen=True)
-class AddPair:
-    """*key* and *payload* take the place of those of a pair if they come before: see ``gl_before``."""
-
-    target: PartOf
-    key: Expr
-    payload: Expr
-    site: int
-
-
-@dataclass(frozen=True)
-class Merge:
-    """The record *into* becomes the program's merge of it and of ``"made"``, which *body* fills."""
-
-    into: str
-    body: tuple[Stmt, ...]
-    site: int
-
-
-@dataclass(frozen=True)
-class Solve:
-    """*right* := the solution of ``matrix @ x = right``, in place; *matrix* is spoilt.
-
-    method: ``"lu"`` (partial pivoting) or ``"spd"`` (Cholesky, of the lower half); a matrix that is
-    singular, or not positive definite, is a fault.
-    """
-
-    method: str
-    matrix: Local
-    right: Local
-    site: int
-
-
-@dataclass(frozen=True)
-class Break:
-    site: int
-
-
-@dataclass(frozen=True)
-class Continue:
-    site: int
-
-
-@dataclass(frozen=True)
-class Return:
-    value: Expr | None
-    site: int
-
-
-@dataclass(frozen=True)
-class Signal:
-    """``nbr.signal(message, priority=...)``; target: ``"nbr"`` in scatter, ``"v"`` and ``"id"`` in apply too.
-
-    ``"id"`` is ``self.signal(to, ...)``, with the global id *to*. A priority is an int. A message with parts
-    is the statements that add them to the record ``"sent"``.
-    """
-
-    message: Expr | None
-    site: int
-    target: str = "nbr"
-    priority: Expr | None = None
-    to: Expr | None = None
-    parts: tuple[Stmt, ...] | None = None
-
-    @property
-    def sends(self) -> bool:
-        """Whether it brings a message."""
-        return self.message is not None or self.parts is not None
-
-
-@dataclass(frozen=True)
-class Stop:
-    """``gl.stop()`` in gather: the vertex's further edges need not be looked at."""
-
-    site: int
-
-
-@dataclass(frozen=True)
-class Contribute:
-    """``nbr.x += value`` (or min, max) of an additive field of ``v``, ``nbr`` or ``e``, in scatter only.
-
-    A vector or matrix is added to by its elements, then once as a whole, without a value: that notes it.
-    """
-
-    target: VertexField | EdgeField | Element
-    value: Expr | None
-    site: int
-
-    @property
-    def place(self) -> VertexField | EdgeField:
-        """The field, of which the target may be an element."""
-        place = self.target.array if isinstance(self.target, Element) else self.target
-        assert isinstance(place, VertexField | EdgeField)
-        return place
-
-
-@dataclass(frozen=True)
-class Post:
-    """``nbr.post_delta(value)`` or, without a value, ``nbr.clear_cache()``; in scatter only."""
-
-    value: Expr | None
-    site: int
-
-
-Stmt = (
-    Assign | If | While | ForRange | Each | AddPart | AddPair | Merge | Solve | Break | Continue | Return
-    | Signal | Stop | Contribute | Post
-)  # fmt: skip
+from gaslab.compiler.statements import AddPair as AddPair
+from gaslab.compiler.statements import AddPart as AddPart
+from gaslab.compiler.statements import Assign as Assign
+from gaslab.compiler.statements import Break as Break
+from gaslab.compiler.statements import Continue as Continue
+from gaslab.compiler.statements import Contribute as Contribute
+from gaslab.compiler.statements import Each as Each
+from gaslab.compiler.statements import ForRange as ForRange
+from gaslab.compiler.statements import If as If
+from gaslab.compiler.statements import Merge as Merge
+from gaslab.compiler.statements import Post as Post
+from gaslab.compiler.statements import Return as Return
+from gaslab.compiler.statements import Signal as Signal
+from gaslab.compiler.statements import Solve as Solve
+from gaslab.compiler.statements import Stmt as Stmt
+from gaslab.compiler.statements import Stop as Stop
+from gaslab.compiler.statements import While as While
+from gaslab.compiler.statements import statements as statements
 
 
 @dataclass(frozen=True)
@@ -264,15 +115,6 @@ class Aggregator:
     def apart(self) -> bool:
         """Whether it has a sweep of its own, not one with apply."""
         return self.over_edges or self.every > 1 or isinstance(self.combiner, RecordCombiner)
-
-
-def _statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """Yield all statements of a body, those of its branches and loops too."""
-    for statement in body:
-        yield statement
-        for part in vars(statement).values():
-            if isinstance(part, tuple):
-                yield from _statements(part)
 
 
 def _of(role: str, names: Iterable[str]) -> frozenset[str]:
@@ -370,7 +212,7 @@ class Tree:
             statement
             for name in names
             if name in self.functions
-            for statement in _statements(self.functions[name].body)
+            for statement in statements(self.functions[name].body)
             if isinstance(statement, Signal)
         )
 
@@ -378,7 +220,7 @@ class Tree:
     def stops(self) -> bool:
         """Whether a gather may leave out edges."""
         gather = self.functions.get("gather")
-        return gather is not None and any(isinstance(s, Stop) for s in _statements(gather.body))
+        return gather is not None and any(isinstance(s, Stop) for s in statements(gather.body))
 
     @property
     def settled_by(self) -> tuple[bool, ...]:

@@ -7,21 +7,17 @@ range functions are exchanged: it runs on any number of ranks.
 
 from __future__ import annotations
 
-import functools
-import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from gaslab.compiler.emit.names import identity
 from gaslab.compiler.interpret import lists, numerics, records, settle
+from gaslab.compiler.interpret.block import SCALAR, Block, scalars
 from gaslab.compiler.interpret.body import namespace
-from gaslab.compiler.interpret.chance import Chance
-from gaslab.compiler.tree import OWN, RecordCombiner, Tree, element_of
+from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 
 IN, OUT = 1, 2
-SIGNAL_BLOCK = 10  # GL_SIGNAL_BLOCK
-_SCALAR = {"float": "float64", "int": "int64", "bool": "int64", "id": "int64"}  # dtypes of gl_scalar
 
 
 class Interpreter:
@@ -81,7 +77,7 @@ class Interpreter:
         -------
         The first fault as (code, local vertex, site), or None.
         """
-        block = _Block(self.tree, view, self._namespace)
+        block = Block(self.tree, view, self._namespace)
         for b in range(len(blocks) - 1):
             block.out = None if out is None else out[b]
             lo, hi = int(blocks[b]), int(blocks[b + 1])
@@ -95,19 +91,19 @@ class Interpreter:
 
     # ---- vertices by themselves ------------------------------------------------------------------
 
-    def _init(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _init(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             n = c.load(v)
             self._namespace["do_init"](c, n, v)
             c.store(n, v, c.vertex, self._writes("init"))
 
-    def _init_message(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _init_message(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             n = c.load(v)
             self._namespace["do_init_message"](c, n, v, self._message(c, v))
             c.store(n, v, c.vertex, self._writes("init_message"))
 
-    def _message(self, c: _Block, v: int) -> Any:
+    def _message(self, c: Block, v: int) -> Any:
         """Return the message that waits for a vertex."""
         combiner = self.tree.message
         if isinstance(combiner, RecordCombiner):
@@ -115,26 +111,26 @@ class Interpreter:
         assert combiner is not None
         return bool(c.message.item(v)) if combiner.type == "bool" else c.message.item(v)
 
-    def _gather_edges(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _gather_edges(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         self._ways(c, positions, "gather_edges", c.gather_way)
 
-    def _scatter_edges(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _scatter_edges(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         self._ways(c, positions, "scatter_edges", c.scatter_way)
 
-    def _ways(self, c: _Block, positions: Iterator[tuple[int, int]], name: str, ways: Any) -> None:
+    def _ways(self, c: Block, positions: Iterator[tuple[int, int]], name: str, ways: Any) -> None:
         site = self.tree.functions[name].site
         for _, v in positions:
             ways[v] = numerics.within(self._namespace[f"do_{name}"](c, c.load(v), v), 0, IN | OUT, site)
 
-    def _start(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _start(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             c.active[v] = self._namespace["do_start"](c, c.load(v), v)
 
-    def _active(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _active(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             c.active[v] = self._namespace["do_active"](c, c.load(v), v)
 
-    def _visit(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _visit(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, e in positions:
             c.at = c.in_neighbor.item(e)
             self._namespace["do_visit"](c, None, c.at, c.out_neighbor.item(e), e)
@@ -143,7 +139,7 @@ class Interpreter:
         names = self.tree.writes(phase)
         return [k for k, field in enumerate(self.tree.vertex_fields) if field.name in names]
 
-    def _apply(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _apply(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         with c.totals(self._namespace) as add:
             for i, v in positions:
                 gather = self.tree.gather
@@ -152,14 +148,14 @@ class Interpreter:
                     total = lists.ordered(total, gather.op)
                 self._apply_one(c, c.load(v), v, total, add)
 
-    def _gather_apply(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _gather_apply(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         with c.totals(self._namespace) as add:
             for _, v in positions:
                 if c.skip is None or not c.skip[v]:
                     n = c.load(v)
                     self._apply_one(c, n, v, self._row(c, n, v), add)
 
-    def _apply_one(self, c: _Block, n: list[Any], v: int, total: Any, add: Callable[..., None]) -> None:
+    def _apply_one(self, c: Block, n: list[Any], v: int, total: Any, add: Callable[..., None]) -> None:
         scalars = []
         for name, kind in self.tree.functions["apply"].parameters:
             value = self._message(c, v) if name == "message" else total
@@ -168,12 +164,12 @@ class Interpreter:
         c.store(n, v, c.vertex_next, self._writes("apply"))
         add(n, v)
 
-    def _aggregate(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _aggregate(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         with c.totals(self._namespace) as add:
             for _, v in positions:
                 add(c.load(v), v)
 
-    def _aggregate_apart(self, k: int, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _aggregate_apart(self, k: int, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         one, combine = (self._namespace[f"{name}{k}"] for name in ("aggregator", "combine_aggregate"))
         combiner, slot = self.tree.aggregators[k].combiner, self.tree.slot(k)
         if isinstance(combiner, RecordCombiner):
@@ -186,7 +182,7 @@ class Interpreter:
             records.to_slots(combiner, c.out, slot, total)
             return
         kind = combiner.type
-        (total,) = _scalars(c.out[slot : slot + 1], [kind])
+        (total,) = scalars(c.out[slot : slot + 1], [kind])
         for _, v in positions:
             n = c.load(v)
             if not self.tree.aggregators[k].over_edges:
@@ -195,9 +191,9 @@ class Interpreter:
             for x, e in c.in_row(v):
                 c.at = x
                 total = combine(total, one(c, n, v, x, e))
-        c.out[slot : slot + 1].view(_SCALAR[kind])[0] = total
+        c.out[slot : slot + 1].view(SCALAR[kind])[0] = total
 
-    def _merge_aggregates(self, k: int, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _merge_aggregates(self, k: int, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         combiner = self.tree.aggregators[k].combiner
         assert isinstance(combiner, RecordCombiner)
         total = records.from_slots(combiner, c.out, 0)
@@ -209,13 +205,13 @@ class Interpreter:
 
     # ---- gather ----------------------------------------------------------------------------------
 
-    def _total(self, c: _Block, i: int) -> Any:
+    def _total(self, c: Block, i: int) -> Any:
         combiner = self.tree.gather
         if isinstance(combiner, RecordCombiner):
             return records.read(combiner, c.total, i)
         return combiner and c.total.item(i)
 
-    def _gather(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _gather(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         combiner = self.tree.gather
         for i, v in positions:
             total = self._row(c, c.load(v), v)
@@ -224,7 +220,7 @@ class Interpreter:
             else:
                 c.total[i] = total
 
-    def _record_row(self, c: _Block, n: list[Any], v: int, combiner: RecordCombiner) -> Any:
+    def _record_row(self, c: Block, n: list[Any], v: int, combiner: RecordCombiner) -> Any:
         """Return a vertex's accumulator with parts."""
         total, do = records.empty(combiner), self._namespace["do_gather"]
         c.stopped, settled = False, self._settled
@@ -239,7 +235,7 @@ class Interpreter:
         records.complete(combiner, total)
         return total
 
-    def _row(self, c: _Block, n: list[Any], v: int) -> Any:
+    def _row(self, c: Block, n: list[Any], v: int) -> Any:
         """Return a vertex's accumulator, added up in the order of the compiled one's."""
         if self.tree.gather is not None and self.tree.gather.collects:
             return self._collected(c, n, v)
@@ -266,7 +262,7 @@ class Interpreter:
         total = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3])) if ways == 4 else sums[0]
         return self._namespace["narrow_total"](total)
 
-    def _collected(self, c: _Block, n: list[Any], v: int) -> list[Any]:
+    def _collected(self, c: Block, n: list[Any], v: int) -> list[Any]:
         """Return the list that a vertex gathers here, in ascending order."""
         do, found = self._namespace["do_gather"], []
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
@@ -276,7 +272,7 @@ class Interpreter:
         assert self.tree.gather is not None
         return lists.ordered(found, self.tree.gather.op)
 
-    def _combine(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _combine(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         combiner = self.tree.gather
         if isinstance(combiner, RecordCombiner):
             for i, at in positions:
@@ -291,7 +287,7 @@ class Interpreter:
 
     # ---- scatter ---------------------------------------------------------------------------------
 
-    def _scatter_push(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _scatter_push(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             n = c.load(v)
             way = c.scatter_way.item(v) if "scatter_edges" in self.tree.functions else IN | OUT
@@ -304,7 +300,7 @@ class Interpreter:
                         if self.tree.posts and not c.posted and c.changed[v]:
                             c.cached[x] = 0
 
-    def _scatter_pull(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _scatter_pull(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         plain = self.tree.message is None and not self.tree.contributed()
         for _, target in positions:
             for bit, row in ((OUT, c.in_row), (IN, c.out_row)):
@@ -315,179 +311,9 @@ class Interpreter:
                     if c.all_active or c.active_bits.item(source >> 6) >> (source & 63) & 1:
                         self._namespace["do_scatter"](c, c.load(source), source, target, e)
 
-    def _combine_messages(self, c: _Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _combine_messages(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         combiner = self.tree.message
         for i, at in positions:
             c.at = at
             is_record = isinstance(combiner, RecordCombiner)
             c.send(c.message, at, c.message_at(c.incoming, i) if is_record else c.incoming.item(i))
-
-
-class _Block:
-    """What a method sees of the view while one call of `Interpreter.run` lasts."""
-
-    stopped = forward = posted = False  # of the gather and of the loop over edges that runs
-
-    def __init__(self, tree: Tree, view: Any, namespace: dict[str, Any]) -> None:
-        self.tree, self._view, self.namespace = tree, view, namespace
-        self._combine_message: Callable[..., Any] | None = namespace["combine_message"]
-        self.chance = Chance(self, tree.rng == "stream")
-        self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
-        self.out: Any = None
-        namespace["block"][0] = self  # for a merge
-        self.params = _scalars(view.param, [element_of(p.type) for p in tree.params])
-        self.aggregates = _aggregates(tree, view.aggregate)
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._view, name)
-        setattr(self, name, value)
-        return value
-
-    @functools.cached_property
-    def vertex_rows(self) -> list[Any]:
-        """For each vertex field that is an array, its elements as [vertex, element]; None for others."""
-        return [_rows(values) for values in self.vertex]
-
-    @functools.cached_property
-    def edge_rows(self) -> list[Any]:
-        return [_rows(values) for values in self.edge]
-
-    def load(self, v: int) -> list[Any]:
-        self.at = v
-        return [
-            values.item(v) if rows is None else rows[v].tolist()
-            for values, rows in zip(self.vertex, self.vertex_rows, strict=True)
-        ]
-
-    def store(self, n: list[Any], v: int, into: list[Any], fields: list[int]) -> None:
-        for k in fields:
-            rows = into[k]
-            if rows.ndim == 1:
-                rows[v] = n[k]
-            else:
-                rows[v].reshape(-1)[:] = n[k]
-
-    def in_row(self, v: int) -> Iterator[tuple[int, int]]:
-        """Yield (source, slot) of the edges that end at v."""
-        for p in range(self.in_begin.item(v), self.in_begin.item(v + 1)):
-            yield self.in_neighbor.item(p), p
-
-    def out_row(self, v: int) -> Iterator[tuple[int, int]]:
-        """Yield (target, slot) of the edges that begin at v."""
-        for p in range(self.out_begin.item(v), self.out_begin.item(v + 1)):
-            yield self.out_neighbor.item(p), self.out_slot.item(p)
-
-    def signal(self, v: int, x: int) -> None:
-        self.signalled[x] = 1
-        self.signal_blocks[x >> SIGNAL_BLOCK] = 1
-
-    def given_to(self, values: Any, *at: int) -> Any:
-        """Return what a vertex, or an element of its array, was given so far."""
-        return values.item(*at)
-
-    def give(self, values: Any, value: Any, *at: int) -> None:
-        values[at] = value
-        self.touch(at[0])
-
-    def touch(self, x: int) -> None:
-        self.touched[x] = 1
-        self.touched_blocks[x >> SIGNAL_BLOCK] = 1
-
-    def send(self, messages: Any, x: int, message: Any) -> None:
-        assert self._combine_message is not None
-        if isinstance(self.tree.message, RecordCombiner):
-            self.keep_message(messages, x, self._combine_message(self.message_at(messages, x), message))
-        else:
-            messages[x] = self._combine_message(messages.item(x), message)
-        self.signal(x, x)
-
-    def signal_id(self, to: int, message: Any, priority: int | None, messages: Any, site: int) -> None:
-        """Signal a vertex by its global id: a replica here at once, else by a letter to its master's rank."""
-        if not 0 <= to < self.num_vertices:
-            raise numerics.Fault(numerics.NOBODY, site)
-        at = self.locate.item(to)
-        if at < 0:
-            self.outbox.add(to, priority, message)
-            return
-        if priority is not None:
-            self.prioritise(at, priority)
-        if message is None:
-            self.signal(at, at)
-        else:
-            self.send(messages, at, message)
-
-    def no_message(self) -> list[Any]:
-        assert isinstance(self.tree.message, RecordCombiner)
-        return records.empty(self.tree.message)
-
-    def message_at(self, messages: Any, x: int) -> list[Any]:
-        """Return the parts of the message that waits for a vertex."""
-        assert isinstance(self.tree.message, RecordCombiner)
-        return records.read(self.tree.message, messages, x)
-
-    def keep_message(self, messages: Any, x: int, parts: list[Any]) -> None:
-        assert isinstance(self.tree.message, RecordCombiner)
-        records.write(self.tree.message, messages, x, parts)
-
-    def prioritise(self, x: int, priority: int) -> None:
-        self.priority[x] = min(self.priority.item(x), priority)
-
-    def post(self, x: int, delta: Any = None) -> None:
-        """Add to the neighbour's cached total on this rank, or forget it."""
-        self.posted = True
-        if delta is None:
-            self.cached[x] = 0
-        elif self.cached[x]:
-            both = self.namespace["combine_total"](self.cache.item(x), delta)
-            self.cache[x] = self.namespace["narrow_total"](both)
-            self.cached[x] = 2
-
-    def totals(self, namespace: dict[str, Any]) -> _Totals:
-        return _Totals(self, namespace)
-
-
-class _Totals:
-    """The aggregators over one block: as a context, gives the function that adds a vertex."""
-
-    def __init__(self, block: _Block, namespace: dict[str, Any]) -> None:
-        self._block, self._namespace = block, namespace
-        self._in_apply = [k for k, _ in block.tree.in_apply]
-
-    def __enter__(self) -> Callable[[list[Any], int], None]:
-        out = self._block.out
-        self._values = [] if out is None else _aggregates(self._block.tree, out)
-        return self._add
-
-    def _add(self, n: list[Any], v: int) -> None:
-        for k in self._in_apply if self._values else ():
-            value = self._values[k]
-            more = self._namespace[f"aggregator{k}"](self._block, n, v)
-            self._values[k] = self._namespace[f"combine_aggregate{k}"](value, more)
-
-    def __exit__(self, *_: object) -> None:
-        for k in self._in_apply if self._values else ():
-            tree = self._block.tree
-            slot, kind = tree.slot(k), tree.aggregators[k].combiner.type
-            self._block.out[slot : slot + 1].view(_SCALAR[kind])[0] = self._values[k]
-
-
-def _rows(values: Any) -> Any:
-    return None if values.ndim == 1 else values.reshape(len(values), math.prod(values.shape[1:]))
-
-
-def _aggregates(tree: Tree, table: Any) -> list[Any]:
-    """Return the values of all aggregators: numbers, and accumulators as lists of parts."""
-    values: list[Any] = []
-    for k, a in enumerate(tree.aggregators):
-        slot = tree.slot(k)
-        if isinstance(a.combiner, RecordCombiner):
-            values.append(records.from_slots(a.combiner, table, slot))
-        else:
-            values += _scalars(table[slot : slot + 1], [a.combiner.type])
-    return values
-
-
-def _scalars(table: Any, kinds: list[str]) -> list[Any]:
-    """Return eight-byte scalars as Python numbers."""
-    values = [table[k : k + 1].view(_SCALAR[kind]).item() for k, kind in enumerate(kinds)]
-    return [bool(value) if kind == "bool" else value for value, kind in zip(values, kinds, strict=True)]
