@@ -1,4 +1,4 @@
-"""Talk between ranks; the only importer of mpi4py.
+"""Talk between ranks.
 
 `world()` starts MPI at first use, and only where a launcher started several processes, so that a
 plain ``python`` or ``gaslab --help`` never loads an MPI library. A `Comm` moves numpy arrays
@@ -11,15 +11,15 @@ from __future__ import annotations
 import pickle
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gaslab import failure, launch
-from gaslab.errors import GaslabError, LaunchError, UsageError
+from gaslab.errors import GaslabError, UsageError
 from gaslab.mail import Mail, MPIMail
+from gaslab.mpilib import load_mpi, mpi_family
 
 T = TypeVar("T")
 CHUNK = 1 << 30  # bytes of one message at most
@@ -306,39 +306,10 @@ def as_comm(given: Any) -> Comm:
     raise UsageError(f"comm={given!r} is neither None, a gaslab.comm.Comm nor an mpi4py communicator")
 
 
-def load_mpi() -> Any:
-    """Return mpi4py.MPI, which starts MPI if nobody has; raises LaunchError without a library."""
-    launch.tune_environment()
-    try:
-        import mpi4py
-
-        if "mpi4py.MPI" not in sys.modules:
-            mpi4py.rc.thread_level = "funneled"  # our threads never talk, so MPI needs no locks
-        with warnings.catch_warnings():  # mpi4py suspects a wrong launcher; check_world knows
-            warnings.simplefilter("ignore", RuntimeWarning)
-            from mpi4py import MPI
-    except (ImportError, RuntimeError) as error:
-        raise LaunchError(
-            f"MPI cannot be loaded: {error}; install one with `pip install gaslab[mpich]`, "
-            "or load your cluster's MPI module"
-        ) from error
-    return MPI
-
-
-def _library() -> str:
-    """Return the family of the MPI that mpi4py will load, without starting it; "" if it does not say."""
-    try:
-        from mpi4py import _mpiabi
-
-        return str(_mpiabi._get_mpiabi())  # type: ignore[attr-defined]
-    except (ImportError, AttributeError, OSError, RuntimeError):  # built from source: one MPI, no choice
-        return ""
-
-
 def _start() -> Comm:
     if "mpi4py.MPI" not in sys.modules and not launch.launcher().parallel:
         return Comm()
-    if launch.launcher().name == "Open MPI" and _library() == "mpich":
+    if launch.launcher().name == "Open MPI" and mpi_family() == "mpich":
         launch.check_world(1)  # told here: MPICH would end this process in C, over a PMI it does not know
         return Comm()
     mpi = load_mpi()

@@ -2,8 +2,8 @@
 
 Under every MPI a rank that raises while the others wait for it leaves them waiting for ever. Here
 ``sys.excepthook``, ``threading.excepthook`` and ``sys.exit`` are chained so that the traceback is
-printed with its rank and the job aborted. MPI is never imported here: if nobody has started it, or
-its world is one, all behave as they did before.
+printed with its rank and the job aborted. If nobody has started MPI, or its world is one, all behave as
+they did before.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from gaslab import launch
 from gaslab.errors import GaslabError
+from gaslab.mpilib import load_mpi, running_mpi
 
 DRAIN_SECONDS = 0.3  # for the launcher to read what this rank has said, before it is ended
 JOIN_SECONDS = 2.0  # for MPI_Init, by a rank that fails before anybody has started MPI
@@ -108,17 +109,9 @@ def _last_words() -> None:
         end_all(code)
 
 
-def _mpi() -> Any:
-    """Return mpi4py.MPI if it is running, else None."""
-    mpi = sys.modules.get("mpi4py.MPI")
-    if mpi is None or not hasattr(mpi, "COMM_WORLD") or not mpi.Is_initialized() or mpi.Is_finalized():
-        return None
-    return mpi
-
-
 def _place() -> tuple[int, int] | None:
     """Return this process's rank and the size of the world, None when alone."""
-    mpi = _mpi()
+    mpi = running_mpi()
     if mpi is not None:
         size = mpi.COMM_WORLD.Get_size()
         return (mpi.COMM_WORLD.Get_rank(), size) if size > 1 else None
@@ -135,7 +128,7 @@ def end_all(code: int) -> None:
     """Abort the job with *code*, from any thread; nothing in a world of one or after `disarm`."""
     if not _armed or _place() is None:
         return
-    abort(_mpi() or _join_to_leave(), code)
+    abort(running_mpi() or _join_to_leave(), code)
 
 
 def abort(mpi: Any, code: int) -> NoReturn:
@@ -174,8 +167,6 @@ def _join_to_leave() -> Any:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, JOIN_SECONDS)
     try:
-        from gaslab.comm import load_mpi
-
         return load_mpi()
     except Exception:  # no MPI here: the signal is all that is left
         os.kill(os.getpid(), signal.SIGALRM)
