@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -78,6 +79,48 @@ def test_a_finaliser_keeps_the_type(mode: dict[str, Any]) -> None:
     with pytest.raises(gl.ProgramError) as caught:
         gl.run(Wrong(), graph, max_iterations=1, **mode)
     assert str(caught.value) == "the finaliser of Wrong.size gave 1.0; its aggregator holds int"
+
+
+class Nowhere(gl.VertexProgram):
+    """Ids that are nobody's: alone, as the payload of a pair, and as that of a part nobody gives."""
+
+    class Vertex(gl.Vertex):
+        x: int = 0
+
+    class Found(gl.Accumulator):
+        best: gl.ArgMin[float, gl.VertexId]
+        count: int
+
+    @gl.aggregator
+    def least(self, v: Vertex) -> gl.Min[gl.VertexId]:
+        return gl.NOBODY
+
+    @gl.aggregator
+    def pair(self, v: Vertex) -> gl.ArgMax[int, gl.VertexId]:
+        return v.x, gl.NOBODY
+
+    @gl.aggregator
+    def found(self, v: Vertex) -> Found:
+        return self.Found(count=1)
+
+    def apply(self, v: Vertex) -> None:
+        v.x += 1
+
+    def done(self) -> bool:
+        assert self.least is None
+        assert self.pair[1] is None
+        assert self.found.best[1] is None
+        return self.pair[0] == 2
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_nobody_is_none_to_done_and_in_results(mode: dict[str, Any]) -> None:
+    result = gl.run(Nowhere(), gl.Graph.from_edges([0], [1]), **mode)
+    assert result.iterations == 2
+    for values in (*result.history, result.aggregates):
+        assert values["least"] is None
+        assert values["pair"][1] is None
+        assert values["found"].best == (math.inf, None)
 
 
 def test_a_finaliser_of_the_same_name_is_a_new_aggregator() -> None:

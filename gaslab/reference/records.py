@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaslab.nobody import Nobody
 from gaslab.program import NOBODY, Accumulator, At
 from gaslab.reference.arithmetic import Fault, narrow
 from gaslab.reference.arrays import OUTSIDE, Row, narrowed
@@ -129,6 +130,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     return float(value) if isinstance(value, float) else int(value)
+
+
+def shown(value: Any) -> Any:
+    """Return an aggregate as done(), finalisers and results have it: plain, and None where it is nobody."""
+    if isinstance(value, Nobody):
+        return None
+    if isinstance(value, tuple):
+        return tuple(map(shown, value))
+    made = plain(value)
+    if isinstance(made, Accumulator):
+        vars(made).update({k: shown(x) for k, x in vars(made).items() if not isinstance(x, np.ndarray)})
+    return made
 
 
 def told(combiner: RecordCombiner | PairCombiner, value: Any) -> Any:

@@ -40,7 +40,7 @@ from gaslab.reference.declared import (
 )
 from gaslab.reference.graph import PlainGraph
 from gaslab.reference.merges import OwnCombiner
-from gaslab.reference.records import plain as _plain
+from gaslab.reference.records import plain, shown
 from gaslab.reference.signals import SignalById
 from gaslab.reference.turns import turns_of
 from gaslab.reference.views import Edge, Vertex
@@ -131,9 +131,9 @@ def run_reference(
     converged = run.supersteps(max_iterations)
     written = {name: [getattr(e, name) for e in run.edges] for name in sorted({*run.written, *written})}
     return ReferenceResult(
-        {name: {v.id: _plain(getattr(v, name)) for v in run.vertices} for name in run.vertex_fields},
-        {name: [_plain(value) for value in values] for name, values in written.items()},
-        {name: _plain(value) for name, value in run.aggregates.items()},
+        {name: {v.id: plain(getattr(v, name)) for v in run.vertices} for name in run.vertex_fields},
+        {name: [plain(value) for value in values] for name, values in written.items()},
+        {name: shown(value) for name, value in run.aggregates.items()},
         run.history,
         converged,
         run.superstep_number,
@@ -275,7 +275,7 @@ class Run:
                     return not turn.ends_itself
             if self.done is None or self.superstep_number == before:
                 return True
-            if self.done(self.instance(self.cls, _plain, self.superstep_number - 1)):
+            if self.done(self.instance(self.cls, shown, self.superstep_number - 1)):
                 return True
 
     @property
@@ -318,12 +318,12 @@ class Run:
         self.aggregates = self.aggregated(self.superstep_number)
         if "scatter" in self.turn.methods:
             self.scatter(active)
-        aggregates = {name: _plain(value) for name, value in self.aggregates.items()}
+        aggregates = {name: shown(value) for name, value in self.aggregates.items()}
         self.history.append({"superstep": self.superstep_number, "active": len(active), **aggregates})
         if len(self.turns) > 1:
             self.history[-1]["phase"] = self.turns.index(self.turn)
         done = self.turn.done
-        finished = bool(done and done(self.instance(self.cls, _plain)))
+        finished = bool(done and done(self.instance(self.cls, shown)))
         self.superstep_number += 1
         self.me = self.instance(self.computing, number)  # from here on `self` has the new aggregates
         return finished
@@ -396,12 +396,12 @@ class Run:
                 for v in self.vertices:
                     total = combiner.add(total, self.call(name, v, function=function))
             if mark.finalizer is not None:
-                told = mark.finalizer(self.instance(self.cls, _plain), _plain(total))
+                told = mark.finalizer(self.instance(self.cls, shown), shown(total))
                 if combiner.op in ("record", "argmin", "argmax"):
                     own = isinstance(combiner, OwnCombiner)
                     values[name] = combiner.given(told) if own else records.told(combiner, told)
                     continue
-                total = finalised(told, type(_plain(total)), f"{self.cls.__name__}.{name}")
+                total = finalised(told, type(shown(total)), f"{self.cls.__name__}.{name}")
             values[name] = total
         return values
 
