@@ -7,6 +7,7 @@ engines, ranks and threads take the same branches.
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
 LEAVES = {
     "int": ["{u}.n", "{u}.n", "{u}.k", "{u}.degree", "{u}.out_degree", "self.superstep", "self.p", "3", "-1"],
@@ -28,7 +29,29 @@ KINDS = {"i": "int", "f": "float", "b": "bool", "d": "id"}
 COMBINERS = {
     "gl.Sum[int]": "int", "gl.Sum[float]": "float", "gl.Min[float]": "float", "gl.Max[float]": "float",
     "gl.Min[int]": "int", "gl.Max[gl.int32]": "int", "gl.Max[bool]": "bool", "gl.Min[bool]": "bool",
-    "gl.Min[gl.VertexId]": "id", "gl.Max[gl.VertexId]": "id",
+    "gl.Min[gl.VertexId]": "id", "gl.Max[gl.VertexId]": "id", "gl.BitOr[int]": "int", "gl.Any[bool]": "bool",
+}  # fmt: skip
+PAIRS = {
+    "gl.ArgMin[float, gl.VertexId]": ("float", "id"), "gl.ArgMax[int, gl.VertexId]": ("int", "id"),
+    "gl.ArgMin[gl.int16, float]": ("int", "float"), "gl.ArgMax[gl.float32, int]": ("float", "int"),
+}  # fmt: skip
+# Of an accumulator: each part's declaration, what an edge or vertex gives, and what apply makes of the sum.
+PARTS = {
+    "count: int": ("{i}", "v.n = (v.n + {0}.count % 101) % 101"),
+    "low: gl.Min[float]": ("{f}", "v.x = (v.x + {0}.low) % 16.0 if abs({0}.low) < 1e9 else 0.25"),
+    "high: gl.Max[gl.int16]": ("{i}", "v.k = max(min({0}.high, 50), -50)"),
+    "odd: gl.Any[bool]": ("{b}", "v.b = v.b != {0}.odd"),
+    "every: gl.All[bool]": ("{b}", "v.b = v.b or {0}.every"),
+    "bits: gl.BitOr[int]": ("({i} & 15)", "v.n = (v.n + {0}.bits) % 101"),
+    "best: gl.ArgMin[float, gl.VertexId]": ("({f}, {d})", "v.least = min(v.least, {0}.best[1])"),
+    "most: gl.ArgMax[int, float]": ("({i}, {f})", "v.x = ({0}.most[1] + {0}.most[0] % 7) % 16.0"),
+    "z: gl.Vector = gl.field(shape=3)": ("np.ones(3) * {f} - {u}.z", "v.z = (v.z + {0}.z) * 0.125"),
+    "top: gl.Vector = gl.field(shape=2, combine=gl.MAX)": (
+        "np.ones(2) * {f}", "v.y = {0}.top[1] % 16.0 if {0}.top[1] > -1e9 else 0.5",
+    ),
+    "bins: gl.Vector = gl.field(shape=4, dtype=gl.int32)": (
+        "gl.at({i} % 4, {i})", "v.n = (v.n + {0}.bins[1] - {0}.bins[-1]) % 101",
+    ),
 }  # fmt: skip
 AGAIN = ("v.signal()", "v.signal()", "self.signal(v.id)", "self.signal(self.source)")
 NAMED = ("nbr.id", "v.id", "self.source")
@@ -46,10 +69,12 @@ FIELDS = """    class Vertex(gl.Vertex):
         b: bool = True
         least: gl.VertexId
         z: gl.Vector = gl.field(shape=3, init=0.25)
-    class Edge(gl.Edge):
+"""
+EDGE = """    class Edge(gl.Edge):
         weight: float
         cost: gl.int32 = 2
 """
+FIELDS += EDGE
 # What becomes of a total or message of each type, kept within bounds: the identity of a Min or Max may come,
 # and of ids that is no vertex at all.
 VECTORS = [
@@ -63,11 +88,80 @@ TAKEN = {
 }
 
 
-def taken(value: str, combiner: str, kind: str) -> str:
-    """Return the statement by which apply takes in a total or message."""
-    if kind == "id":
-        return f"v.least = {combiner[3:6].lower()}(v.least, {value})"
-    return TAKEN[kind].format(value)
+@dataclass(frozen=True)
+class Single:
+    """One number or id that is combined."""
+
+    text: str  # the annotation
+    kind: str
+    declared = ""  # a class that the program needs for it
+
+    def given(self, writer: Writer, around: tuple[str, ...], depth: int = 2, edge: bool = False) -> str:
+        """Return an expression of what is combined."""
+        return writer.value(self.kind, around, depth, edge)
+
+    def taken(self, name: str) -> list[str]:
+        """Return the statements by which apply takes in a total or message of that name."""
+        if self.kind == "id":
+            return [f"v.least = {self.text[3:6].lower()}(v.least, {name})"]
+        return [TAKEN[self.kind].format(name)]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A key with its payload."""
+
+    text: str
+    kinds: tuple[str, str]
+    declared = ""
+
+    def given(self, writer: Writer, around: tuple[str, ...], depth: int = 2, edge: bool = False) -> str:
+        return "({}, {})".format(*(writer.value(kind, around, depth, edge) for kind in self.kinds))
+
+    def taken(self, name: str) -> list[str]:
+        least = f"v.least = min(v.least, of_{name})"
+        second = least if self.kinds[1] == "id" else TAKEN[self.kinds[1]].format(f"of_{name}")
+        return [f"key_{name}, of_{name} = {name}", TAKEN[self.kinds[0]].format(f"key_{name}"), second]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """An accumulator with some parts, of which each gives some."""
+
+    text: str  # the name of its class
+    parts: tuple[str, ...]
+
+    @property
+    def declared(self) -> str:
+        return "".join((f"    class {self.text}(gl.Accumulator):\n", *(f"        {p}\n" for p in self.parts)))
+
+    def given(self, writer: Writer, around: tuple[str, ...], depth: int = 2, edge: bool = False) -> str:
+        some = [p for p in self.parts if writer.chance(0.8)]
+        values = [
+            f"{part.partition(':')[0]}={writer.filled(PARTS[part][0], around, depth - 1, edge)}"
+            for part in some
+        ]
+        return f"self.{self.text}({', '.join(values)})"
+
+    def taken(self, name: str) -> list[str]:
+        return [PARTS[part][1].format(name) for part in self.parts]
+
+
+@dataclass(frozen=True)
+class Around:
+    """The set of some of the ids at the other ends; only a gather has it."""
+
+    text = "gl.SortedSet[gl.VertexId]"
+    declared = ""
+
+    def given(self, writer: Writer, around: tuple[str, ...], depth: int = 2, edge: bool = False) -> str:
+        return f"nbr.id if {writer.value('bool', around, depth, edge)} else None"
+
+    def taken(self, name: str) -> list[str]:
+        return [f"v.n = (v.n + len({name}) + gl.common({name}, v.around)) % 101", f"v.around = {name}"]
+
+
+Combined = Single | Pair | Parts | Around
 
 
 class Writer:
@@ -87,10 +181,15 @@ class Writer:
             if edge and self.chance(0.4):
                 leaves = {"float": ["e.weight"], "int": ["e.cost"], "bool": ["e.forward"]}.get(kind, leaves)
             return self.random.choice(leaves).replace("{u}", self.random.choice(around))
-        text = self.random.choice(SHAPES[kind])
+        return self.filled(self.random.choice(SHAPES[kind]), around, depth, edge)
+
+    def filled(self, text: str, around: tuple[str, ...], depth: int, edge: bool = False) -> str:
+        """Return *text* with expressions in its slots."""
+        text = text.replace("{u}", self.random.choice(around))
         for slot, wanted in KINDS.items():
             while "{" + slot + "}" in text:
-                text = text.replace("{" + slot + "}", f"({self.value(wanted, around, depth - 1, edge)})", 1)
+                value = self.value(wanted, around, max(depth - 1, 0), edge)
+                text = text.replace("{" + slot + "}", f"({value})", 1)
         return text
 
     def writes(self) -> list[str]:
@@ -110,8 +209,13 @@ class Writer:
             lines.append(self.random.choice(["v.n = gl.integers(50)", "v.b = gl.uniform() < 0.5"]))
         return lines
 
-    def combiner(self) -> tuple[str, str]:
-        return self.random.choice(list(COMBINERS.items()))
+    def combiner(self, name: str) -> Combined:
+        """Return what is combined; *name* is that of its class if it is an accumulator."""
+        if self.chance(0.3):
+            return Parts(name, tuple(self.random.sample(list(PARTS), 3)))
+        if self.chance(0.25):
+            return Pair(*self.random.choice(list(PAIRS.items())))
+        return Single(*self.random.choice(list(COMBINERS.items())))
 
     def program(self) -> str:
         """Return the text of class P."""
@@ -122,11 +226,17 @@ class Writer:
             lines.append(f"    gather_edges = {self.random.choice(DIRECTIONS)}\n")
         if scatters:
             lines.append(f"    scatter_edges = {self.random.choice(DIRECTIONS)}\n")
+        total: Combined = Around() if self.chance(0.15) else self.combiner("Total")
+        message, whole = self.combiner("Letter"), self.combiner("Sum")
+        aggregates = self.chance(0.6)
         lines.append(FIELDS)
-        if self.chance(0.6):
-            combiner, kind = self.combiner()
+        if gathers and isinstance(total, Around):
+            lines[-1] = lines[-1].replace(EDGE, f"        around: {total.text}\n{EDGE}")
+        for needed, one in ((gathers, total), (sends, message), (aggregates, whole)):
+            lines.append(one.declared if needed else "")
+        if aggregates:
             lines += self.method(
-                "whole(self, v)", combiner, [f"return {self.value(kind, ('v',))}"], "@gl.aggregator"
+                "whole(self, v)", whole.text, [f"return {whole.given(self, ('v',))}"], "@gl.aggregator"
             )
         lines += self.method("init(self, v)", None, ["v.least = v.id", *self.writes()])
         if self.chance(0.3):
@@ -134,19 +244,16 @@ class Writer:
             self.by_rule = name == "active"
             lines += self.method(f"{name}(self, v)", "bool", [f"return {self.value('bool', ('v',))}"])
         both = ("v", "nbr")
-        takes, sent = "", ""
+        takes = ""
         apply = []
         if gathers:
-            combiner, kind = self.combiner()
-            lines += self.method(
-                "gather(self, v, e, nbr)", combiner, [f"return {self.value(kind, both, edge=True)}"]
-            )
+            given = f"return {total.given(self, both, edge=True)}"
+            lines += self.method("gather(self, v, e, nbr)", total.text, [given])
             takes = ", total"
-            apply.append(taken("total", combiner, kind))
+            apply += total.taken("total")
         if sends:
-            combiner, sent = self.combiner()
-            takes += f", message: {combiner}"
-            apply.append(taken("message", combiner, sent))
+            takes += f", message: {message.text}"
+            apply += message.taken("message")
         again = (
             [f"if {self.value('bool', ('v',))}:", f"    {self.random.choice(AGAIN)}"]
             if scatters and self.chance(0.3)
@@ -154,12 +261,12 @@ class Writer:
         )
         lines += self.method(f"apply(self, v{takes})", None, [*apply, *self.writes(), *again])
         if scatters:
-            given = [self.value(sent, both, 1, edge=True)] if sends else []
+            sent = [message.given(self, both, 1, edge=True)] if sends else []
             if self.chance(0.3) and not self.by_rule:
-                given.append(f"priority=abs({self.value('int', both, 1)}) % 4")
-            signal = f"nbr.signal({', '.join(given)})"
+                sent.append(f"priority=abs({self.value('int', both, 1)}) % 4")
+            signal = f"nbr.signal({', '.join(sent)})"
             if self.chance(0.3):
-                signal = f"self.signal({', '.join([self.random.choice(NAMED), *given])})"
+                signal = f"self.signal({', '.join([self.random.choice(NAMED), *sent])})"
             body = [f"if {self.value('bool', both, edge=True)}:", f"    {signal}"]
             if sends and self.chance(0.3):
                 body += [f"elif {self.value('bool', both, 1)}:", "    nbr.signal()"]
