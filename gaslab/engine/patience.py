@@ -7,7 +7,7 @@ import time
 
 from gaslab import launch
 
-POLLS = 200  # empty ones before it sleeps, where there is a core for every rank; else FEW
+POLLS = 1000  # empty ones before it sleeps, where there is a core for every rank; else FEW
 FEW = 2
 SHORTEST, LONGEST = 50e-6, 1e-3  # seconds
 
