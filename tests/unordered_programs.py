@@ -5,28 +5,15 @@ from __future__ import annotations
 import math
 
 from gaslab import program as gl
+from tests.zoo.signals import Parts
 from tests.zoo.signals import Paths as Paths
 
 
-class Labels(gl.VertexProgram):
+class Labels(Parts):
     """The smallest id of each component, by messages both ways."""
 
-    scatter_edges = gl.ALL
-
-    class Vertex(gl.Vertex):
-        part: gl.VertexId
-        news: bool = True
-
-    def init(self, v: Vertex) -> None:
-        v.part = v.id
-
-    def apply(self, v: Vertex, message: gl.Min[gl.VertexId]) -> None:
-        v.news = v.news or message < v.part
+    def apply(self, v: Parts.Vertex, message: gl.Min[gl.VertexId]) -> None:
         v.part = min(message, v.part)
-
-    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        if v.part < nbr.part:
-            nbr.signal(v.part)
 
 
 class Urgent(gl.VertexProgram):
@@ -127,6 +114,14 @@ class Colours(gl.VertexProgram):
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if nbr.colour < 0:
+            nbr.signal()
+
+
+class Once(Colours):
+    """The same in one pass: nobody runs again."""
+
+    def scatter(self, v: Colours.Vertex, e: gl.Edge, nbr: Colours.Vertex) -> None:
+        if v.colour < 0:
             nbr.signal()
 
 

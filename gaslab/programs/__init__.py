@@ -28,6 +28,7 @@ from gaslab.programs.pagerank_variants import (
 from gaslab.programs.sssp import ShortestPaths
 from gaslab.programs.strong_components import StrongComponents
 from gaslab.programs.triangles import TriangleCount, Triangles
+from gaslab.programs.unordered import FallingCores, SmallestLabel
 
 __all__ = [
     "HITS",
@@ -39,6 +40,7 @@ __all__ = [
     "Degrees",
     "DirectedClustering",
     "DirectedTriangles",
+    "FallingCores",
     "IndependentSet",
     "Jacobi",
     "LabelPropagation",
@@ -53,6 +55,7 @@ __all__ = [
     "Scale",
     "ShortestPaths",
     "SignalPageRank",
+    "SmallestLabel",
     "StrongComponents",
     "Tree",
     "TriangleCount",

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab.programs.unordered import SmallestLabel
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -74,7 +75,7 @@ def components(graph: Graph, **options: Any) -> Result:
     graph : Graph
         Edge directions are ignored.
     **options
-        As for `gaslab.run`.
+        As for `gaslab.run`; ``engine="async"`` runs `SmallestLabel`.
 
     Examples
     --------
@@ -83,4 +84,5 @@ def components(graph: Graph, **options: Any) -> Result:
     >>> gl.components(graph).vertices["component"]
     array([1, 1, 1, 7, 7])
     """
-    return gl.run(Components(), graph, **options)
+    unordered = options.get("engine") == "async"
+    return gl.run(SmallestLabel() if unordered else Components(), graph, **options)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab.programs.unordered import FallingCores
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -61,7 +62,7 @@ def kcore(graph: Graph, **options: Any) -> Result:
         stays (NetworkX refuses it). For the undirected simple graph drop duplicates and loops when
         reading, with ``directed=False``.
     **options
-        As for `gaslab.run`.
+        As for `gaslab.run`; ``engine="async"`` runs `FallingCores`.
 
     Examples
     --------
@@ -70,4 +71,5 @@ def kcore(graph: Graph, **options: Any) -> Result:
     >>> gl.kcore(graph).vertices["core"]
     array([2, 2, 2, 1], dtype=int32)
     """
-    return gl.run(Cores(), graph, **options)
+    unordered = options.get("engine") == "async"
+    return gl.run(FallingCores() if unordered else Cores(), graph, **options)

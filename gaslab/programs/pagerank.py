@@ -70,7 +70,7 @@ def pagerank(
     personalization: Mapping[Any, float] | None = None,
     weight: str | None = None,
     unnormalised: bool = False,
-    method: str = "power",
+    method: str | None = None,
     **options: Any,
 ) -> Result:
     """Return PageRank scores, ``result.vertices["score"]`` (float64, one per vertex, sum 1).
@@ -93,9 +93,9 @@ def pagerank(
         Edge column to follow edges in proportion to; non-negative.
     unnormalised : bool
         PowerGraph's definition: scores start at 1 and dangling mass is lost.
-    method : {"power", "signal"}
-        ``"signal"`` runs only vertices whose in-neighbours moved (`SignalPageRank`); that
-        can run with ``engine="async"``.
+    method : {"power", "signal"}, optional
+        ``"signal"`` runs only vertices whose in-neighbours moved (`SignalPageRank`); the default with
+        ``engine="async"``, which has no other. ``"power"`` (`PageRank`) is the default elsewhere.
     **options
         As for `gaslab.run`.
 
@@ -115,11 +115,13 @@ def pagerank(
     """
     if not 0.0 <= damping < 1.0:
         raise gl.UsageError(f"damping={damping}: a probability below 1 is needed; 0.85 is usual")
-    if max_iterations is None and options.get("engine") != "async":
-        max_iterations = 200
-    options["max_iterations"] = max_iterations
+    unordered = options.get("engine") == "async"
+    options["max_iterations"] = 200 if max_iterations is None and not unordered else max_iterations
+    method = method or ("signal" if unordered else "power")
     if method not in ("power", "signal"):
         raise gl.UsageError(f"method={method!r} is unknown; 'power' or 'signal'")
+    if method == "power" and unordered:
+        raise gl.UsageError("method='power' runs in supersteps; engine='async' needs method='signal'")
     if personalization is not None or weight is not None:
         if unnormalised or method == "signal":
             raise gl.UsageError("personalization and weight need method='power' and normalised scores")

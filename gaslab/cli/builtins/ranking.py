@@ -25,8 +25,10 @@ def _add_pagerank(made: Parser) -> None:
     group.add_argument(
         "--unnormalised", action="store_true", help="PowerGraph's scores: mean 1, dangling mass lost"
     )
-    group.add_argument("--method", type=one_of("power", "signal"), default="power", metavar="power|signal",
-                       help="signal: run only vertices whose in-neighbours moved")  # fmt: skip
+    group.add_argument(
+        "--method", type=one_of("power", "signal"), metavar="power|signal",
+        help="signal: run only vertices whose in-neighbours moved, as --engine async does",
+    )  # fmt: skip
 
 
 def _pagerank(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:

@@ -1,0 +1,70 @@
+"""Programs of the toolkit for runs without supersteps, where each vertex only ever comes nearer the answer.
+
+Components by the smallest label; core numbers from above: Montresor, De Pellegrini and Miorandi, Distributed
+k-Core Decomposition, IEEE TPDS 24, 2013. `gaslab.components` and `gaslab.kcore` choose them.
+"""
+
+from __future__ import annotations
+
+import gaslab as gl
+
+PARTS = 16
+
+
+class SmallestLabel(gl.VertexProgram):
+    """Each vertex's `component`: the smallest id among the vertices it is weakly connected to."""
+
+    scatter_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        component: gl.VertexId
+
+    def init(self, v: Vertex) -> None:
+        v.component = v.id
+
+    def apply(self, v: Vertex, message: gl.Min[gl.VertexId]) -> None:
+        v.component = min(v.component, message)
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.component < nbr.component:
+            nbr.signal(v.component)
+
+
+class FallingCores(gl.VertexProgram):
+    """Each vertex's `core`, which begins at its degree and falls while too few neighbours have as much.
+
+    A vertex keeps no list of its neighbours' cores: it counts them by sixteenths of its own. Where fewer
+    than t of them have t, its core is below t; it looks again until that holds for no t it can tell.
+    """
+
+    gather_edges = gl.ALL
+    scatter_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        core: gl.int32 = 0
+        _fell: bool = False
+
+    class Counts(gl.Accumulator):
+        of: gl.Vector = gl.field(shape=PARTS + 1, dtype=gl.int64)
+
+    def init(self, v: Vertex) -> None:
+        v.core = v.degree
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Counts:
+        return self.Counts(of=gl.at(min(PARTS * nbr.core // v.core, PARTS)))
+
+    def apply(self, v: Vertex, total: Counts) -> None:
+        core, have = v.core, 0
+        for k in range(PARTS):
+            have += total.of[PARTS - k]
+            least = (v.core * (PARTS - k) + PARTS - 1) // PARTS
+            if have < least:
+                core = min(core, least - 1)
+        v._fell = core < v.core
+        if v._fell:
+            v.core = core
+            v.signal()
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v._fell and nbr.core > v.core:
+            nbr.signal()
