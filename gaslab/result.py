@@ -129,9 +129,12 @@ class Result:
 
     def __repr__(self) -> str:
         end = "converged" if self.converged else "not converged"
+        what, count = "superstep", self.iterations
+        if "asynchronous" in self.metrics:
+            what, count = "update", self.metrics["updates"]
         return (
             f"<Result of {self.metrics.get('program', 'a program')}: {len(self.vertices):,} vertices, "
-            f"{self.iterations:,} superstep{'s' * (self.iterations != 1)}, {end}; "
+            f"{count:,} {what}{'s' * (count != 1)}, {end}; "
             f"fields: {', '.join([*self.vertices.columns, *self.edges.columns]) or 'none'}>"
         )
 

@@ -123,6 +123,13 @@ def figures(comm: Comm, consistency: str) -> tuple[dict[str, Any], list[dict[str
     return result.metrics, result.history
 
 
+def test_an_answer_says_how_many_updates_it_took() -> None:
+    graph = gl.Graph.from_edges([0], [1])
+    with pytest.warns(gl.ConvergenceWarning, match="after 0 updates; raise max_updates"):
+        result = gl.run(programs.Labels(), graph, engine="async", max_updates=0)
+    assert repr(result).startswith("<Result of Labels: 2 vertices, 0 updates, not converged;")
+
+
 @pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
 def test_metrics_have_what_each_rank_did(ranks: Ranks, consistency: str) -> None:
     for metrics, history in ranks.run(figures, consistency):

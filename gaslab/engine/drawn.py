@@ -22,6 +22,7 @@ from gaslab.engine.timeline import COUNTS, MAIL, Timeline, is_drawn
 from gaslab.mail import Mail
 
 SHORTEST, SHARE = 1e-4, 1 / 5000  # seconds of a span of the machine; of the time that it has run
+COUNTED = 1e-3  # seconds at least between two looks at how many wait, which takes a walk over all masters
 _PARTS = {
     "initialise": "init",
     "enter": "enter phase",
@@ -171,7 +172,7 @@ class DrawnMeter(Meter):
         if busy != self._busy and before - self._since >= least:
             self._close(machine, before)
             self._busy = busy
-        if now - self._counted >= least:
+        if now - self._counted >= max(COUNTED, least):
             self._count(machine, now)
 
     def end(self, machine: Any) -> None:
