@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 RUNS = [
     ("pagerank.py", 1, 1), ("pagerank.py", 1, 2), ("pagerank.py", 2, 1),
     ("figures.py", 1, 2), ("traversal.py", 1, 2), ("traversal.py", 2, 1), ("ranks.py", 2, 1),
-    ("asynchronous.py", 2, 1),
+    ("asynchronous.py", 2, 1), ("staleness.py", 2, 1),
     ("load.py", 1, 2), ("load.py", 2, 1),
     ("startup.py", 1, 1),
 ]  # fmt: skip
