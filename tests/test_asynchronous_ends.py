@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 from collections.abc import Iterator
 from typing import Any
 from unittest import mock
@@ -58,19 +59,21 @@ def compiled_once() -> Iterator[None]:
 
 
 def delayed(comm: Comm, runs: int) -> tuple[int, list[str]]:
-    """Run so often with slow mail; return the number of runs, and which of them ended early."""
+    """Run so often with slow mail; return the number of runs, and which of them ended early for this rank."""
     early, done = [], 0
     graphs = [graph_of(kind).build(comm, "random") for kind in range(4)]
     expected = [
-        [gl.run(program, graph).vertices[field].tolist() for program, field, _ in KINDS] for graph in graphs
+        [gl.run(program, graph).vertices.to_dict(field) for program, field, _ in KINDS] for graph in graphs
     ]
     with slow(comm, 7), compiled_once():
         for k in range(runs):
             which = k % len(graphs), k // len(graphs) % len(KINDS)
             program, field, options = KINDS[which[1]]
-            result = gl.run(program, graphs[which[0]], engine="async", **options)
+            result = gl.run(program, graphs[which[0]], engine="async", on="local", **options)
             done += 1
-            if not result.converged or result.vertices[field].tolist() != expected[which[0]][which[1]]:
+            known = expected[which[0]][which[1]]
+            found = result.vertices.to_dict(field)
+            if not result.converged or any(known[v] != x for v, x in found.items()):
                 early.append(f"run {k}: {program} on graph {which[0]}")
     return done, early
 
@@ -78,6 +81,8 @@ def delayed(comm: Comm, runs: int) -> tuple[int, list[str]]:
 @pytest.mark.parametrize("size", [2, 3, 4])
 def test_a_thousand_delayed_runs_end_neither_early_nor_never(hosts: Any, size: int) -> None:
     runs = 400 if size == 2 else 300
+    if os.environ.get("GASLAB_HYPOTHESIS") == "quick":
+        runs //= 5
     for done, early in hosts(size).run(delayed, runs, timeout=240):
         assert (done, early) == (runs, [])
 
@@ -89,8 +94,7 @@ def hasty(comm: Comm) -> list[str]:
 
 
 def test_an_early_end_would_be_found(hosts: Any) -> None:
-    for early in hosts(3).run(hasty):
-        assert early
+    assert any(hosts(3).run(hasty))
 
 
 def limits(comm: Comm) -> tuple[int, bool, float, bool]:

@@ -77,3 +77,32 @@ def test_every_way_on_a_graph_with_loops_parallel_edges_and_a_lonely_vertex(
     for found in hosts(3).run(outcome, WHOLE, way, "random", timeout=120):
         for name, mine, expected in found:
             assert mine == expected, name
+
+
+def odd(comm: Comm, consistency: str) -> list[tuple[str, Any, Any]]:
+    """Compare on a graph without vertices, without edges, smaller than the ranks are many, of two sides."""
+    some: list[Any] = [
+        programs.Least(),
+        programs.Echoes(),
+        programs.Upstream(),
+        programs.Alone(),
+    ]
+    graphs = {
+        "empty": gl.Graph.from_edges([], [], comm=comm),
+        "without edges": gl.Graph.from_edges([], [], vertices=[5, 7, 9], comm=comm),
+        "small": gl.Graph.from_edges([0], [1], comm=comm),
+        "bipartite": gl.Graph.from_edges([0, 0, 1, 2], [0, 1, 1, 0], bipartite=True, comm=comm),
+    }
+    return [
+        (f"{type(program).__name__} {name}", answer(program, graph, engine="async", consistency=consistency),
+         answer(program, graph))
+        for name, graph in graphs.items() for program in some
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
+def test_graphs_of_hardly_anything_and_of_two_sides(hosts: Any, consistency: str) -> None:
+    for size in (1, 3):
+        for found in hosts(size).run(odd, consistency):
+            for name, mine, expected in found:
+                assert mine == expected, name
