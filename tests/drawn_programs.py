@@ -148,6 +148,26 @@ class Parts:
 
 
 @dataclass(frozen=True)
+class Own:
+    """An accumulator that the program merges itself."""
+
+    text = "Own"
+    declared = """    class Own(gl.Accumulator):
+        n: int = 0
+        least: int = 1000
+        x: float = 0.0
+    def merge(self, a: Own, b: Own) -> Own:
+        return self.Own(n=a.n + b.n, least=min(a.least, b.least), x=a.x + b.x if a.n > -1000 else b.x + a.x)
+"""
+
+    def given(self, writer: Writer, around: tuple[str, ...], depth: int = 2, edge: bool = False) -> str:
+        return f"self.Own({writer.filled('n={i}, least={i}, x={f}', around, depth - 1, edge)})"
+
+    def taken(self, name: str) -> list[str]:
+        return [f"v.n = (v.n + {name}.n + {name}.least) % 101", f"v.x = (v.x + {name}.x) % 16.0"]
+
+
+@dataclass(frozen=True)
 class Around:
     """The set of some of the ids at the other ends; only a gather has it."""
 
@@ -161,7 +181,7 @@ class Around:
         return [f"v.n = (v.n + len({name}) + gl.common({name}, v.around)) % 101", f"v.around = {name}"]
 
 
-Combined = Single | Pair | Parts | Around
+Combined = Single | Pair | Parts | Own | Around
 
 
 class Writer:
@@ -213,6 +233,8 @@ class Writer:
         """Return what is combined; *name* is that of its class if it is an accumulator."""
         if self.chance(0.3):
             return Parts(name, tuple(self.random.sample(list(PARTS), 3)))
+        if self.chance(0.15):
+            return Own()
         if self.chance(0.25):
             return Pair(*self.random.choice(list(PAIRS.items())))
         return Single(*self.random.choice(list(COMBINERS.items())))
@@ -232,8 +254,8 @@ class Writer:
         lines.append(FIELDS)
         if gathers and isinstance(total, Around):
             lines[-1] = lines[-1].replace(EDGE, f"        around: {total.text}\n{EDGE}")
-        for needed, one in ((gathers, total), (sends, message), (aggregates, whole)):
-            lines.append(one.declared if needed else "")
+        used = [one for needed, one in ((gathers, total), (sends, message), (aggregates, whole)) if needed]
+        lines += dict.fromkeys(one.declared for one in used)  # each once
         if aggregates:
             lines += self.method(
                 "whole(self, v)", whole.text, [f"return {whole.given(self, ('v',))}"], "@gl.aggregator"
