@@ -33,5 +33,6 @@ cdef extern from "scopes.h" nogil:
         int64_t *locked_at
         int64_t *events
         size_t events_length
+    int gl_alone(gl_scopes *, int32_t)
     int gl_request(gl_scopes *, int32_t, int)
     void gl_release(gl_scopes *, int32_t)

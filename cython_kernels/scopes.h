@@ -84,6 +84,28 @@ static inline int gl_request(gl_scopes *s, int32_t v, int insists) {
     return 0;
 }
 
+static inline void gl_note(gl_scopes *s, int32_t v, int64_t from) {
+    if (s->events_length + 3 > s->events_capacity) {
+        s->events_capacity = 2 * s->events_capacity + 3072;
+        s->events = (int64_t *)realloc(s->events, s->events_capacity * sizeof(int64_t));
+        if (!s->events) abort();        /* there is no memory to tell it with */
+    }
+    s->events[s->events_length++] = v;
+    s->events[s->events_length++] = from;
+    s->events[s->events_length++] = s->clock++;
+}
+
+/* Whether v may have its scope here and let go of it before anybody asks: nobody near has or wants one. */
+static inline int gl_alone(gl_scopes *s, int32_t v) {
+    uint8_t near = GL_FREE;
+    GL_NEIGHBOURS(s, v, u, near |= s->state[u]);
+    if (near) return 0;
+    s->asked++;
+    s->requests++;
+    if (s->locked_at) gl_note(s, v, s->clock++);
+    return 1;
+}
+
 static inline void gl_unblock(gl_scopes *s, int32_t u) {
     if (s->state[u] != GL_WAITS && s->state[u] != GL_INSISTS) return;
     if (--s->blocked[u]) return;
@@ -95,15 +117,7 @@ static inline void gl_unblock(gl_scopes *s, int32_t u) {
 /* Let go of v's scope; who can hold now is on the stack of those granted. */
 static inline void gl_release(gl_scopes *s, int32_t v) {
     s->state[v] = GL_FREE;
-    if (s->locked_at) {
-        if (s->events_length + 3 > s->events_capacity) {
-            s->events_capacity = 2 * s->events_capacity + 3072;
-            s->events = (int64_t *)realloc(s->events, s->events_capacity * sizeof(int64_t));
-        }
-        s->events[s->events_length++] = v;
-        s->events[s->events_length++] = s->locked_at[v];
-        s->events[s->events_length++] = s->clock++;
-    }
+    if (s->locked_at) gl_note(s, v, s->locked_at[v]);
     GL_NEIGHBOURS(s, v, u, gl_unblock(s, u));
 }
 #endif

@@ -51,6 +51,12 @@ cdef class Serialisable(Machine):
         cdef int32_t k
         for i in range(n):
             self.w.signalled[ids[i]] = 0  # by those before it in the list: it has yet to gather
+            if self.replica_begin[ids[i]] == self.replica_begin[ids[i] + 1] and gl_alone(&self.scopes, ids[i]):
+                if self.total_size:
+                    self.gather(ids + i, 1, self.part)
+                self.apply(ids + i, 1, self.part)
+                self.follow(ids + i, 1)
+                continue
             k = self.take_off(ids[i])
             self.slot_stage[k] = 0
             self.advance(k)
