@@ -31,6 +31,14 @@ cdef void *_data(object array) except? NULL:
     return NULL if array is None else PyArray_DATA(<ndarray> array)
 
 
+cdef inline void _move(char *to, const char *data, size_t size) noexcept nogil:
+    """Copy a field, most often of eight bytes, for which a call would be long."""
+    if size == 8:
+        memcpy(to, data, 8)
+    else:
+        memcpy(to, data, size)
+
+
 include "cached.pxi"
 
 cdef enum:
@@ -302,7 +310,7 @@ cdef class Machine(Cached):
     cdef void pack(self, int32_t v, int c, char *to) noexcept nogil:
         cdef int64_t k
         for k in range(self.field_begin[c], self.field_begin[c + 1]):
-            memcpy(to, <const char *> self.w.vertex[self.field_index[k]] + v * self.field_size[k], self.field_size[k])
+            _move(to, <const char *> self.w.vertex[self.field_index[k]] + v * self.field_size[k], self.field_size[k])
             to += _padded(self.field_size[k])
 
     cdef const char *on_signal(self, int32_t v, const char *data) noexcept nogil:
@@ -353,7 +361,7 @@ cdef class Machine(Cached):
         if self.caching:
             self.remember(&m, 1)
         for k in range(self.field_begin[c], self.field_begin[c + 1]):
-            memcpy(<char *> self.w.vertex[self.field_index[k]] + m * self.field_size[k], data, self.field_size[k])
+            _move(<char *> self.w.vertex[self.field_index[k]] + m * self.field_size[k], data, self.field_size[k])
             data += _padded(self.field_size[k])
         if self.caching:
             self.notice(&m, 1)
