@@ -185,9 +185,8 @@ def colouring(title: str, graph: gl.Graph, repeats: int) -> None:
     assert locked.updates == graph.num_vertices, "somebody chose twice"
     if world().rank == 0:
         rate = graph.num_vertices / min(locked.seconds)
-        print(
-            f"  serialisable: {rate / 1e6:.2f} M vertices/s, {locked.result.vertices['color'].max() + 1} colours"
-        )
+        colours = locked.result.vertices["color"].max() + 1
+        print(f"  serialisable: {rate / 1e6:.2f} M vertices/s, {colours} colours")
 
 
 def locks(title: str, graph: gl.Graph, repeats: int) -> None:
