@@ -25,6 +25,7 @@ from gaslab.errors import UsageError
 from gaslab.mail import Mail, MPIMail
 from tests import stale_programs, unordered_programs
 from tests.agreement import Mode, Outcome, Task, run_task
+from tests.conftest import Hosts
 from tests.drawn_programs import drawn_program
 from tests.graphs import STRATEGIES, Drawn, graphs, with_lists
 from tests.mpi.launcher import run_script
@@ -75,15 +76,17 @@ def test_most_programs_are_taken() -> None:
     assert sum(map(taken, CASES)) > 0.6 * len(CASES)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-@settings(max_examples=max(settings.default.max_examples // 4, 1))
-@given(data=st.data())
-def test_no_staleness_is_the_synchronous_engine(ranks: Ranks, case: Any, data: st.DataObject) -> None:
+@pytest.mark.parametrize("case", [case for case in CASES if taken(case)], ids=str)
+@settings(max_examples=max(settings.default.max_examples // 2, 1))
+@given(size=st.sampled_from([1, 2, 3, 4]), data=st.data())
+def test_no_staleness_is_the_synchronous_engine(
+    hosts: Hosts, case: Any, size: int, data: st.DataObject
+) -> None:
     graph = data.draw(graphs(directed=True if case.directed_only else None), label="graph")
     if case.lists:
         graph = data.draw(with_lists(graph), label="graph with lists")
     strategy = data.draw(st.sampled_from(STRATEGIES), label="strategy")
-    assert_same(ranks, task_of(case, graph, data), strategy)
+    assert_same(hosts(size), task_of(case, graph, data), strategy)
 
 
 @settings(max_examples=max(settings.default.max_examples // 2, 1))
@@ -161,7 +164,7 @@ def compare(comm: Comm, drawn: Drawn, staleness: int, strategy: str, seed: int) 
     return compared
 
 
-@settings(max_examples=max(settings.default.max_examples // 2, 2))
+@settings(max_examples=max(settings.default.max_examples // 2, 1))
 @given(
     drawn=graphs(directed=True),
     staleness=st.sampled_from([1, 2, 5]),
@@ -178,7 +181,7 @@ def test_fixed_points_are_the_same(
             assert found == expected
 
 
-@pytest.mark.parametrize("staleness", [1, 2, 5])
+@pytest.mark.parametrize("staleness", [1, 5])
 def test_fixed_points_of_a_graph_with_hubs(ranks: Ranks, staleness: int) -> None:
     for compared in ranks.run(compare, hubs(), staleness, "random", staleness):
         for found, expected in compared:
