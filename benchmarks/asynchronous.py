@@ -2,10 +2,11 @@
 
     mpiexec -n 2 python benchmarks/asynchronous.py [--scale 20] [--side 2000] [--repeats 3] [--only paths]
 
-On R-MAT and on a grid. Prints of each way the wall time, its ratio to the first way (of the minima, and its
-spread by turn), the processor time of all ranks per update, and the updates. All ways run in turn. Of
-PageRank also how far it ends from the exact answer (L1, per vertex): each way without supersteps
-runs at the largest tolerance of a ladder at which it ends as near as supersteps do at theirs, or nearer.
+On R-MAT, a grid, and communities in a row. Prints of each way the wall time, its ratio to the first way (of
+the minima, and its spread by turn), the processor time of all ranks per update, and the updates. All ways run
+in turn. Of PageRank also how far it ends from the exact answer (L1, per vertex): each way without supersteps
+runs at the largest tolerance of a ladder at which it ends as near as supersteps do at theirs, or nearer;
+at the least one if at none.
 """
 
 from __future__ import annotations
@@ -133,6 +134,17 @@ def grid(side: int) -> gl.Graph:
     )
 
 
+def chain(communities: int, size: int = 1000, degree: int = 8) -> gl.Graph:
+    """Return communities in a row: in each, edges between any two; from each to the next, one edge."""
+    chance = np.random.default_rng(1)
+    first = np.repeat(np.arange(communities) * size, size * degree)
+    source, target = (first + chance.integers(0, size, first.size) for _ in range(2))
+    gates = np.arange(communities - 1) * size
+    source, target = np.append(source, gates), np.append(target, gates + size)
+    weight = chance.integers(1, 256, source.size).astype(float)
+    return gl.Graph.from_edges(source, target, columns={"weight": weight})
+
+
 def weighted(options: Any) -> gl.Graph:
     """Return the benchmark graph with weights 1-255."""
     plain = rmat(options)
@@ -203,11 +215,14 @@ def main() -> None:
     made = parser(__doc__)
     made.set_defaults(repeats=3)
     made.add_argument("--side", type=int, default=2000, help="of the grid (default 2000; 0: none)")
+    made.add_argument("--communities", type=int, default=1000, help="of 1,000 vertices, in a row (0: none)")
     made.add_argument("--only", nargs="+", choices=list(ROWS), default=list(ROWS))
     options = made.parse_args()
-    graphs = {"R-MAT": weighted(options)}
+    graphs = {"R-MAT": weighted(options)} if options.scale else {}
     if options.side:
         graphs["grid"] = grid(options.side)
+    if options.communities:
+        graphs["communities"] = chain(options.communities)
     for title, graph in graphs.items():
         for row in options.only:
             ROWS[row](title, graph, options.repeats)

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab._kernels.buckets import NEVER
 from gaslab.engine.async_options import Options
 from gaslab.engine.counts import Counts
 from gaslab.engine.machine import make_machine
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
 BUDGET, ALONE = 1024, 1 << 16  # vertices begun between two looks at the mail; on one rank
 PAUSE = 0.01  # seconds between two rounds of counts while there is work
-AHEAD = 1  # how much greater than the least of all ranks a priority may be that runs
 
 
 class Asynchronous:
@@ -181,7 +179,7 @@ class Asynchronous:
             self.engine.phases.raise_fault(*fault)
         self.updates = int(counts.updates.sum())
         if self._by_priority:
-            self.machine.ceiling = min(int(counts.least.min()), NEVER - AHEAD - 1) + AHEAD
+            self.machine.ceiling = int(counts.least.min())
         if len(self.engine.phases.aggregates):
             self.engine.settle(aggregates)
             if self._done is not None and ask(self._done, self.program, self.graph, self.tree, self.state):
