@@ -36,7 +36,8 @@ static inline int64_t gl_take_flagged(uint8_t *flags, uint8_t *blocks, int64_t *
         const int whole = i == begin && end == next;
         for (; blocks[block] && i < end; i += 8) {
             uint64_t word = 0;
-            memcpy(&word, flags + i, (size_t)(end - i < 8 ? end - i : 8));
+            if (end - i >= 8) memcpy(&word, flags + i, 8);
+            else memcpy(&word, flags + i, (size_t)(end - i));
             for (; word; word &= word - 1) {
                 const int64_t id = i + (__builtin_ctzll(word) >> 3);
                 if (found == most) { *at = id; return found; }

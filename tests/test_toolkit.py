@@ -71,7 +71,8 @@ def test_eight_ranks_answer_as_one(hosts: Hosts, strategy: str) -> None:
                 assert found.keys() == expected.keys(), call
                 for name, values in expected.items():
                     assert_same(found[name], values)
-    assert programs == set(gl.programs.__all__)
+    unordered = {"SmallestLabel", "FallingCores"}  # tests/test_asynchronous_toolkit.py
+    assert programs == set(gl.programs.__all__) - unordered
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)

@@ -37,6 +37,7 @@ def _pagerank(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
 
     if arguments.max_iterations is None and arguments.engine != "async":
         arguments.max_iterations = options["max_iterations"] = 100
+    arguments.method = arguments.method or ("signal" if arguments.engine == "async" else "power")
     given = arguments.personalization
     return pagerank(
         graph,
