@@ -20,21 +20,11 @@ import numpy as np
 import gaslab as gl
 from common import parser, rmat
 from gaslab.comm import world
-from gaslab.programs import ShortestPaths, SignalPageRank
+from gaslab.programs import DeltaStepping, SignalPageRank
 
 ASYNC = {"engine": "async"}
 LOCKED = {"engine": "async", "consistency": "serialisable"}
 LADDER = [1e-3 * 2 ** (k / 4) for k in range(8, -5, -1)]  # tolerances
-
-
-class Paths(ShortestPaths):
-    """Shortest paths, the nearest first."""
-
-    width: float = 64.0
-
-    def scatter(self, v: ShortestPaths.Vertex, e: ShortestPaths.Edge, nbr: ShortestPaths.Vertex) -> None:
-        if v.distance + e.weight < nbr.distance:
-            nbr.signal(v.distance + e.weight, priority=int((v.distance + e.weight) / self.width))
 
 
 class FirstFit(gl.VertexProgram):
@@ -183,7 +173,7 @@ def pagerank(title: str, graph: gl.Graph, repeats: int) -> None:
 def paths(title: str, graph: gl.Graph, repeats: int) -> None:
     """From the vertex with the most out-edges, the nearest first."""
     out_degree = gl.degrees(graph).vertices.to_dict("out_edges")
-    program = Paths(source=max(out_degree, key=out_degree.__getitem__))
+    program = DeltaStepping(source=max(out_degree, key=out_degree.__getitem__), delta=64.0)
     ways = [Way("supersteps", program, {}), Way("async, priority", program, ASYNC)]
     first, second = in_turn(f"{title}: shortest paths by priority", ways, graph, repeats)
     same = np.array_equal(first.result.vertices["distance"], second.result.vertices["distance"])

@@ -27,6 +27,7 @@ def answers(comm: Comm, drawn: Drawn, consistency: str, strategy: str) -> list[t
     found = []
     for name, field, options in (
         ("components", "component", {}), ("kcore", "core", {}), ("sssp", "distance", {"source": source}),
+        ("sssp", "distance", {"source": source, "delta": 1.5}),
     ):  # fmt: skip
         function = getattr(gl, name)
         mine = function(graph, engine="async", consistency=consistency, **options)

@@ -109,8 +109,10 @@ def test_distances_are_scipy_s(ranks: Ranks, weight: str | None, drawn: Drawn, d
         for s, t in (ends,) if drawn.directed else (ends, ends[::-1]):
             lengths[s, t] = min(lengths[s, t], length if weight else 1.0)
     expected = dijkstra(sp.csr_array(np.where(np.isfinite(lengths), lengths, 0)), indices=start)
-    for found in everywhere(ranks, drawn, "sssp", "distance", source=drawn.ids[start], weight=weight):
-        assert found == expected.tolist()
+    source = {"source": drawn.ids[start], "weight": weight}
+    for more in ({}, {"delta": 2.0}):
+        for found in everywhere(ranks, drawn, "sssp", "distance", **source, **more):
+            assert found == expected.tolist()
 
 
 @given(drawn=graphs(), data=st.data())

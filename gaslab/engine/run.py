@@ -222,7 +222,7 @@ def run(
         program, graph, engine, seed, threads, state.superstep, converged, state.updates,
         bytes_sent, {"build": built - began, "compute": computed - built},
     )  # fmt: skip
-    if (gathers := phases.gathers()) is not None:
+    if options is None and (gathers := phases.gathers()) is not None:
         metrics["gathers"] = gathers
     if isinstance(runner, Asynchronous):
         metrics["asynchronous"] = runner.figures()

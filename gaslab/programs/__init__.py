@@ -25,7 +25,7 @@ from gaslab.programs.pagerank_variants import (
     SignalPageRank,
     UnnormalizedPageRank,
 )
-from gaslab.programs.sssp import ShortestPaths
+from gaslab.programs.sssp import DeltaStepping, ShortestPaths
 from gaslab.programs.strong_components import StrongComponents
 from gaslab.programs.triangles import TriangleCount, Triangles
 from gaslab.programs.unordered import FallingCores, SmallestLabel
@@ -38,6 +38,7 @@ __all__ = [
     "Components",
     "Cores",
     "Degrees",
+    "DeltaStepping",
     "DirectedClustering",
     "DirectedTriangles",
     "FallingCores",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins.entry import Builtin, all_columns, weight_by_default
+from gaslab.errors import UsageError
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -33,6 +34,8 @@ def _add_sssp(made: Parser) -> None:
                        help="the vertex that paths start from; several: the nearest counts")  # fmt: skip
     group.add_argument("--weight", metavar="NAME",
                        help="length of an edge (default: the third column; 1 without one)")  # fmt: skip
+    group.add_argument("--delta", type=float, metavar="D",
+                       help="by delta-stepping: the nearest first, in buckets so wide")  # fmt: skip
 
 
 def _sssp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
@@ -43,8 +46,10 @@ def _sssp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     sources = [vertex_id(word, graph) for word in arguments.source]
     weight = weight_by_default(arguments)
     if len(sources) > 1:
+        if arguments.delta is not None:
+            raise UsageError("--delta is of paths from one --source")
         return distances(graph, sources, weight=weight, **options)
-    return sssp(graph, sources[0], weight=weight, **options)
+    return sssp(graph, sources[0], weight=weight, delta=arguments.delta, **options)
 
 
 def _add_diameter(made: Parser) -> None:
