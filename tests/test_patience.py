@@ -11,6 +11,8 @@ import gaslab as gl
 from gaslab.comm import Comm
 from gaslab.engine import patience as module
 from gaslab.engine.patience import FEW, LONGEST, POLLS, SHORTEST, Patience
+from gaslab.engine.streams import SUMS, VALUES, Streams
+from gaslab.mail import Mail
 from tests import unordered_programs as programs
 
 
@@ -36,6 +38,28 @@ def test_it_yields_first_and_then_sleeps_ever_longer(slept: list[float], ranks: 
     patience.reset()
     patience.wait()
     assert slept[-1] == 0
+
+
+class Late(Mail):
+    """The mail of one of two ranks: a batch comes when it has been looked for so many times in vain."""
+
+    size = 2
+
+    def __init__(self, looks: list[int]) -> None:
+        self.looks = looks
+
+    def collect(self) -> list[tuple[int, np.ndarray]]:
+        if self.looks[0]:
+            self.looks[0] -= 1
+            return []
+        self.looks.pop(0)
+        return [(1, np.array([SUMS if self.looks else VALUES, 0, 0, 0], np.int64).view(np.uint8))]
+
+
+def test_waiting_for_a_batch_begins_anew_with_whatever_comes(slept: list[float]) -> None:
+    streams = Streams(Late([FEW + 4, FEW + 1]), Patience(3))
+    streams.wait(VALUES, 0)  # the first look is before it waits
+    assert slept == [0] * FEW + [SHORTEST, 2 * SHORTEST, 3 * SHORTEST] + [0] * FEW + [SHORTEST]
 
 
 def test_nothing_is_lost_where_ranks_sleep(hosts: Any) -> None:

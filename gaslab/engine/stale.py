@@ -24,6 +24,7 @@ import numpy as np
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.comm import Comm
 from gaslab.compiler.tree import Aggregate, EdgeField, Global, PartOf, RecordCombiner, Tree, nodes
+from gaslab.engine.patience import Patience
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, identity, total_dtype
 from gaslab.engine.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Held, Holding, Streams
@@ -120,7 +121,7 @@ class Stale(Synchronous):
     def begin(self, mail: Mail) -> None:
         """Run init, and let masters know the first partial sums (collective)."""
         self.initialise()
-        self.streams = Streams(mail)
+        self.streams = Streams(mail, Patience(self.exchange.comm.local_ranks))
         self._road.on = True
         if self._gathers:
             self._post_sums({})

@@ -7,7 +7,6 @@ whoever sees a batch has seen all that its sender posted before.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -17,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from gaslab.comm import CHUNK, Comm, Pending
+from gaslab.engine.patience import Patience
 from gaslab.mail import Mail
 
 VALUES, COUNTS, SHARES, SUMS = range(4)  # the stages of a superstep, in their order
 NOTHING = -2  # the superstep of a rank of which nothing was heard
-IDLE, NAP = 200, 0.0002  # looks in vain until a rank that waits begins to sleep, and for how long
 
 
 class Held(Pending):
@@ -70,8 +69,8 @@ class Batch:
 class Streams:
     """The batches from and to all other ranks, on one rank."""
 
-    def __init__(self, mail: Mail) -> None:
-        self.mail = mail
+    def __init__(self, mail: Mail, patience: Patience) -> None:
+        self.mail, self._patience = mail, patience
         self.peers = [p for p in range(mail.size) if p != mail.rank]
         self.waited = 0.0  # seconds
         self._queues: dict[int, deque[Batch]] = {p: deque() for p in self.peers}
@@ -104,13 +103,13 @@ class Streams:
         self._collect()
         if come():
             return
-        began, looks = time.perf_counter(), 0
+        began = time.perf_counter()
+        self._patience.reset()
         while not come():
-            looks = 0 if self._collect() else looks + 1
-            if looks > IDLE:
-                time.sleep(NAP)
-            elif looks:
-                os.sched_yield()
+            if self._collect():
+                self._patience.reset()
+            else:
+                self._patience.wait()
         self.waited += time.perf_counter() - began
 
     def _collect(self) -> bool:
