@@ -12,6 +12,7 @@ from gaslab.compiler.tree import Tree
 from gaslab.engine.aggregates import Aggregates
 from gaslab.engine.lists import Scratch
 from gaslab.errors import ExecutionError
+from gaslab.program import ALL
 
 if TYPE_CHECKING:
     from gaslab.compiler import Compiled
@@ -57,6 +58,19 @@ class Phases:
         else:
             blocks = np.append(np.arange(0, ids.size, 4 * BLOCK_VERTICES), ids.size).astype(np.int64)
         self._run(phase, blocks, ids, aggregate, threads or self.threads)
+
+    def over_active(self, phase: str, ids: np.ndarray | None, mask: int = 0, aggregate: bool = False) -> None:
+        """Run *phase* for the masters *ids*; None is all."""
+        if ids is None:
+            self.over_masters(phase, mask, aggregate)
+        else:
+            self.over(phase, ids, mask, aggregate)
+
+    def choose(self, method: str, ids: np.ndarray | None, ways: np.ndarray) -> None:
+        """Let every active master choose its directions, into *ways*."""
+        self.over_active(f"gl_{method}", ids)
+        if self.local.in_degree is self.local.out_degree:  # undirected
+            ways[ways > 0] = ALL
 
     def over_edges(self, view: sweep.View, bounds: np.ndarray) -> None:
         """Run visit for the edges of a view of its own, whose blocks share no vertex."""

@@ -17,24 +17,22 @@ staleness. docs/staleness.md says what a program may rely on, and why.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.comm import Comm
-from gaslab.compiler.tree import Aggregate, EdgeField, Global, PartOf, RecordCombiner, Tree, nodes
+from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.patience import Patience
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, identity, total_dtype
+from gaslab.engine.stale_gather import StaleGather
+from gaslab.engine.state import RunState
 from gaslab.engine.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Held, Holding, Streams
 from gaslab.engine.sync import Frontier, Synchronous
 from gaslab.errors import UsageError
-from gaslab.exchange import Changes, Collect, Exchange, Section, Spread
+from gaslab.exchange import Collect, Exchange, Section, Spread
 from gaslab.mail import Mail
-from gaslab.program import IN, OUT
-
-FEW = 8  # fewer changed vertices than one in so many: look for the mirrors next to them
 
 
 def check_program(trees: list[Tree]) -> None:
@@ -59,24 +57,10 @@ def check_program(trees: list[Tree]) -> None:
             raise UsageError(f"{tree.name} cannot run with engine='stale': {reason}; use engine='sync'")
 
 
-def _is_volatile(tree: Tree) -> bool:
-    """Whether a gather may come to something else though no vertex has changed."""
-    written = tree.written_edges()
-    functions = [tree.functions["gather"], *tree.helpers]
-    if any("self.draws" in f.reads for f in functions):
-        return True
-    for node in (node for f in functions for node in nodes(f.body)):
-        if isinstance(node, Aggregate) or (isinstance(node, Global) and node.name == "superstep"):
-            return True
-        if isinstance(node, PartOf) and " " in node.record:  # of an aggregate
-            return True
-        if isinstance(node, EdgeField) and tree.edge_fields[node.index].name in written:
-            return True
-    return False
-
-
 class Stale(Synchronous):
     """One program's supersteps on one rank, at most *staleness* ahead of what it reads."""
+
+    gather: StaleGather | None
 
     def __init__(self, staleness: int, phases: Phases, state: RunState, exchange: Exchange) -> None:
         self._road = Holding(exchange.comm)
@@ -87,24 +71,14 @@ class Stale(Synchronous):
         self.clock = -1  # the last superstep whose apply has run here
         local, tree = self.local, self.tree
         self._everyone = np.ones(local.num_local, np.uint8)
-        self._changed = np.zeros(local.num_local, np.uint8)  # replicas, since partial sums were last sent
         self._unshared = np.zeros(local.num_local, np.uint8)  # masters with news in additive fields
         self._own: np.ndarray | None = None  # masters here that are still to scatter
-        self._gathers = tree.gather is not None and bool(self.view.gather_edges)
-        self._volatile = self._gathers and _is_volatile(tree)
+        volatile = self.gather is not None and self.gather.volatile
         # Where contributions or aggregates must be known before anybody gathers, they go ahead.
-        self._apart = self._additive is not None or (self._volatile and bool(tree.aggregators))
+        self._apart = self._additive is not None or (volatile and bool(tree.aggregators))
         self._heard = np.full(local.size, -1, np.int64)  # whose values are those of which superstep
-        self._basis = self._heard.copy()  # and what their partial sums show
         self._weights = local.mirror_bounds[:, 3] - local.mirror_bounds[:, 0]
         self._weights[local.rank] = 0
-        self._partials: dict[int, np.ndarray] = {}  # the last partial sums of each rank's mirrors
-        self._partial_weights = np.zeros(local.size, np.int64)
-        if self._gathers and tree.gather is not None:
-            dtype, nothing = total_dtype(tree.gather), identity(tree.gather)
-            for p, owned in sorted(exchange.owned(self.view.gather_edges).items()):
-                self._partials[p] = np.full(owned.size, nothing, dtype)
-                self._partial_weights[p] = owned.size
         self._receivers: dict[int, Callable[[dict[int, Batch]], None]] = {
             VALUES: self._receive_values, COUNTS: self._receive_counts,
             SHARES: self._receive_shares, SUMS: self._receive_sums,
@@ -123,7 +97,7 @@ class Stale(Synchronous):
         self.initialise()
         self.streams = Streams(mail, Patience(self.exchange.comm.local_ranks))
         self._road.on = True
-        if self._gathers:
+        if self.gather is not None:
             self._post_sums({})
             self._take(SUMS)
 
@@ -131,9 +105,9 @@ class Stale(Synchronous):
         """Run one superstep, whoever is active."""
         state, self._told = self.state, None
         frontier = self._activate()
-        if self._gathers:
+        if self.gather is not None:
             self._look(self._heard, self._weights)
-            self._look(self._basis, self._partial_weights)
+            self._look(self.gather.basis, self.gather.weights)
         self._gather_apply(frontier)
         self.clock = state.superstep
         self._post_values(frontier)
@@ -178,7 +152,7 @@ class Stale(Synchronous):
 
     def _post(self, stage: int, parts: list[dict[int, np.ndarray]]) -> None:
         basis = self.clock
-        if stage == SUMS and self._gathers:
+        if stage == SUMS and self.gather is not None:
             known = self._heard[self._weights > 0]
             basis = min(basis, int(known.min())) if known.size else basis
         self.streams.post(stage, self.clock, basis, parts)
@@ -223,26 +197,8 @@ class Stale(Synchronous):
         frontier_kernel.set_flags(self.state.active, ids, 1)
         return Frontier(ids, ids.size, False)
 
-    def _gather(self, frontier: Frontier, aggregate: bool) -> tuple[np.ndarray, Any]:
-        phases, view, mask = self.phases, self.view, self.view.gather_edges
-        assert self.tree.gather is not None
-        boundary = self._boundary
-        if frontier.ids is not None:
-            boundary = boundary[self.state.active[boundary] == 1]
-        total = np.empty(boundary.size, total_dtype(self.tree.gather))
-        view.total = total
-        phases.over("gl_gather", boundary, mask)
-        view.skip = self._is_boundary if self._boundary.size else None
-        self._over(frontier.ids, "gl_gather_apply", mask, aggregate)
-        self._position[boundary] = np.arange(boundary.size, dtype=np.int32)
-        for p, partial in self._partials.items():
-            owned = self.exchange.owned(mask)[p]
-            chosen = slice(None) if frontier.ids is None else np.flatnonzero(self.state.active[owned])
-            view.incoming = partial[chosen]
-            phases.over("gl_combine", self._position[owned[chosen]])
-        view.total = total
-        phases.over("gl_apply", boundary, aggregate=aggregate)
-        return boundary, total
+    def _new_gather(self) -> StaleGather:
+        return StaleGather(self.phases, self.state, self.exchange)
 
     def _commit(self, frontier: Frontier) -> None:
         if frontier.ids is None:  # mirrors keep what was last heard of them, so buffers are not swapped
@@ -259,10 +215,14 @@ class Stale(Synchronous):
             sections.append(Section(told, ()))
         return sections, told
 
+    def _note_change(self, replicas: np.ndarray) -> None:
+        if self.gather is not None:
+            self.gather.changed[replicas] = 1
+
     def _post_values(self, frontier: Frontier) -> None:
         ids, active = frontier.ids, self.state.active
         self._own = np.arange(self.local.num_masters, dtype=np.int32) if ids is None else ids
-        self._changed[self._own] = 1
+        self._note_change(self._own)
         sections, _ = self._news(frontier)
         self.exchange.spread(sections, self._everyone if ids is None else active, ids)
         self._post(VALUES, self._road.taken())
@@ -274,7 +234,7 @@ class Stale(Synchronous):
         for p, batch in batches.items():
             self._heard[p] = batch.superstep
         for mirrors in named.values():
-            self._changed[mirrors] = 1
+            self._note_change(mirrors)
         self._scatter_with(named.get(told, np.empty(0, np.int32)) if told else np.empty(0, np.int32))
 
     def _scatter_with(self, mirrors: np.ndarray) -> None:
@@ -313,7 +273,8 @@ class Stale(Synchronous):
         """Let what masters were given count."""
         if self._additive is not None:
             _, changed = self._additive.count()
-            self._unshared[changed] = self._changed[changed] = 1
+            self._unshared[changed] = 1
+            self._note_change(changed)
 
     def _additive_sections(self) -> list[Section]:
         fields = self.tree.vertex_fields
@@ -327,7 +288,7 @@ class Stale(Synchronous):
     def _receive_shares(self, batches: dict[int, Batch]) -> None:
         came = Spread(self.exchange, self._additive_sections(), Held(_part(batches, 0))).end()
         for mirrors in came.values():
-            self._changed[mirrors] = 1
+            self._note_change(mirrors)
 
     # ---- signals and partial sums ------------------------------------------------------------------
 
@@ -336,38 +297,9 @@ class Stale(Synchronous):
             self.delivery.begin()
         signals, letters = self._road.taken(2)
         given = self._contributions()  # of scatters since COUNTS, which signalled too
-        if self._gathers:
-            self._send_partials()
+        if self.gather is not None:
+            self.gather.send()
         self._post(SUMS, [signals, letters, *given, *self._road.taken(1), row])
-
-    def _send_partials(self) -> None:
-        mirrors, view, mask = self._outdated(), self.view, self.view.gather_edges
-        assert self.tree.gather is not None
-        partial = np.empty(mirrors.size, total_dtype(self.tree.gather))
-        view.total = partial
-        self.phases.over("gl_gather", mirrors, mask)
-        self.exchange.changes(mask, mirrors, partial)
-        self._changed[:] = 0
-
-    def _outdated(self) -> np.ndarray:
-        """Return the mirrors whose partial sums may be others than those last sent, ascending."""
-        mirrors, changed = self._gather_mirrors, np.flatnonzero(self._changed)
-        if self.clock < 0 or self._volatile or changed.size * FEW > self.local.num_local:
-            return mirrors
-        concerned = np.zeros(self.local.num_local, np.uint8)
-        concerned[changed] = 1  # a gather may read its own vertex
-        for mask in (IN, OUT):
-            if self.view.gather_edges & mask:
-                begin, neighbor = (
-                    self.local.out()[:2] if mask == IN else (self.local.in_begin, self.local.in_neighbor)
-                )
-                first, counts = begin[changed], begin[changed + 1] - begin[changed]
-                if counts.sum() * FEW > self.local.num_edges:
-                    return mirrors
-                at = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-                concerned[neighbor[at]] = 1
-        found: np.ndarray = mirrors[concerned[mirrors] == 1]
-        return found
 
     def _receive_sums(self, batches: dict[int, Batch]) -> None:
         delivery, state = self.delivery, self.state
@@ -376,13 +308,10 @@ class Stale(Synchronous):
             signals = Collect(self.exchange, delivery.role, state.message, False, came)
             delivery.receive((signals, Held(_part(batches, 1))))
         self._receive_contributions(batches, 2)
-        if self._gathers:
-            mask, dtype = self.view.gather_edges, total_dtype(self.tree.gather)  # type: ignore[arg-type]
-            partials = Changes(self.exchange, mask, dtype, Held(_part(batches, 3))).end()
-            for p, (positions, values) in partials.items():
-                self._partials[p][positions] = values
+        if self.gather is not None:
+            self.gather.receive(Held(_part(batches, 3)))
             for p, batch in batches.items():
-                self._basis[p] = batch.basis
+                self.gather.basis[p] = batch.basis
         if not self._apart:
             self._receive_rows(batches, 4)
 

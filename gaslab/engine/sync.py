@@ -15,14 +15,14 @@ import numpy as np
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels import pack
 from gaslab._kernels.buckets import Buckets
-from gaslab.engine import lists
 from gaslab.engine.additive import Additive
 from gaslab.engine.ahead import Ahead
 from gaslab.engine.cache import Cache
 from gaslab.engine.delivery import Delivery
+from gaslab.engine.gather import Gather
 from gaslab.engine.phases import Phases
 from gaslab.engine.roles import across, field_roles
-from gaslab.engine.state import RunState, set_by_source, total_dtype
+from gaslab.engine.state import RunState, set_by_source
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL, IN
@@ -60,20 +60,14 @@ class Synchronous:
                 across(mask) if self.tree.contributed("nbr") else 0
             )
             self._additive = Additive(phases, state, exchange, role)
-        self._undirected = self.local.in_degree is self.local.out_degree
         self._signalled = np.empty(0, np.int32)  # masters for the next superstep
         self._told: int | None = None  # how many are signalled on all ranks, where all know it
         self._beginners: np.ndarray | None = None  # masters for superstep 0, where the caller named them
         self._roles = field_roles(self.tree, self.view.gather_edges, self.view.scatter_edges)
         self._changes = self._field_changes()
-        gather = self.view.gather_edges
-        if self.tree.gather is not None:  # even over no edges: every total is then the identity
-            self._gather_mirrors = exchange.mirrors(gather)
-            self._boundary = exchange.replicated_masters(gather)
-            self._is_boundary = np.zeros(self.local.num_local, np.uint8)
-            self._is_boundary[self._boundary] = 1
-            self._position = np.zeros(self.local.num_masters, np.int32)
         self.cache = Cache(phases, state, exchange, rebuild) if self.tree.posts else None
+        gathers = self.tree.gather is not None and self.cache is None and bool(self.view.gather_edges)
+        self.gather = self._new_gather() if gathers else None
         self._ahead = None
         if self.delivery is not None and visits is None and Ahead.can(phases, state, exchange.comm.size):
             self._ahead = Ahead(phases, state, self.delivery, self._pending)
@@ -235,18 +229,21 @@ class Synchronous:
         fused = frontier.everywhere  # aggregates cover every vertex, so only then may apply add them up
         if "apply" in self.tree.functions:
             if self.tree.gather is None:
-                self._over(frontier.ids, "gl_apply", 0, fused)
+                self.phases.over_active("gl_apply", frontier.ids, 0, fused)
             elif self.cache is not None:
                 self._see(*self.cache.gather_apply(frontier.ids, fused))
-            elif not self.view.gather_edges:  # every total is the identity
-                self._over(frontier.ids, "gl_gather_apply", 0, fused)
+            elif self.gather is None:  # over no edges: every total is the identity
+                self.phases.over_active("gl_gather_apply", frontier.ids, 0, fused)
             else:
-                self._see(*self._gather(frontier, fused))
+                self._see(*self.gather.gather_apply(frontier.ids, fused))
             self._commit(frontier)
             if self.delivery is not None:
                 self.delivery.forget_messages(frontier.ids)
         if not (fused and "apply" in self.tree.functions):
             self._aggregate_all()
+
+    def _new_gather(self) -> Gather:
+        return Gather(self.phases, self.state, self.exchange)
 
     def _visit(self) -> None:
         assert self.visits is not None
@@ -255,65 +252,13 @@ class Synchronous:
     def _receive(self, frontier: Frontier) -> None:
         """Let init have the messages before anybody gathers, and send what it changed to the mirrors."""
         assert self.delivery is not None
-        self._over(frontier.ids, "gl_init_message", 0, False)
+        self.phases.over_active("gl_init_message", frontier.ids)
         self.delivery.forget_messages(frontier.ids)
         active = None if frontier.everywhere else self.state.active
         self.exchange.spread(self._sections(self.tree.writes("init_message")), active).end()
 
     def _see(self, ids: np.ndarray, totals: Any) -> None:
         """Look at totals of masters that were kept until they were applied; for `Watched`."""
-
-    def _peek(self, frontier: Frontier) -> None:
-        """Look at totals that are not going to be kept; for `Watched`."""
-
-    def _gather(self, frontier: Frontier, aggregate: bool) -> tuple[np.ndarray, Any]:
-        phases, view, mask = self.phases, self.view, self.view.gather_edges
-        combiner = self.tree.gather
-        assert combiner is not None
-        dtype = total_dtype(combiner)
-        active = None if frontier.everywhere else self.state.active
-        mirrors, boundary = self._gather_mirrors, self._boundary
-        ways = self.state.gather_way
-        if ways is not None:
-            self._choose("gather_edges", ways, frontier)
-        if active is not None or ways is not None:
-            section = Section(mask, () if ways is None else (ways,))
-            told = self.exchange.spread([section], active, frontier.ids).end()
-        if active is not None:
-            mirrors = told[mask]
-            boundary = boundary[pack.chosen_positions(boundary, active)]
-
-        partial: Any = np.empty(mirrors.size, dtype)
-        if combiner.collects:
-            partial = lists.partial_rows(view, mirrors, dtype)
-        view.total = partial
-        phases.over("gl_gather", mirrors, mask)
-        sent = self.exchange.partials(mask, mirrors, partial, active)
-        self._peek(frontier)
-
-        total: Any = np.empty(boundary.size, dtype)
-        if combiner.collects:  # room for the parts of other ranks too
-            total = Rows(lists.degrees(self.local, mask)[boundary], dtype)
-        view.total = total
-        phases.over("gl_gather", boundary, mask)
-        view.skip = self._is_boundary if self._boundary.size else None
-        self._over(frontier.ids, "gl_gather_apply", mask, aggregate)
-
-        self._position[boundary] = np.arange(boundary.size, dtype=np.int32)
-        for masters, incoming in sent.end():
-            if combiner.collects:
-                total.append(self._position[masters], *incoming)
-                continue
-            view.incoming = incoming
-            phases.over("gl_combine", self._position[masters])
-        phases.over("gl_apply", boundary, aggregate=aggregate)
-        return boundary, total
-
-    def _over(self, ids: np.ndarray | None, phase: str, mask: int, aggregate: bool) -> None:
-        if ids is None:
-            self.phases.over_masters(phase, mask, aggregate)
-        else:
-            self.phases.over(phase, ids, mask, aggregate)
 
     def _commit(self, frontier: Frontier) -> None:
         """Make current what apply wrote to the buffers beside the fields that gathers read."""
@@ -371,12 +316,6 @@ class Synchronous:
                 by_role.setdefault(self._roles[variable.name], []).append(self.state.fields[k])
         return [Section(role, tuple(fields)) for role, fields in sorted(by_role.items())]
 
-    def _choose(self, name: str, ways: np.ndarray, frontier: Frontier) -> None:
-        """Let every active master choose its directions, which travel with the activation."""
-        self._over(frontier.ids, f"gl_{name}", 0, False)
-        if self._undirected:
-            ways[ways > 0] = ALL
-
     def _spread(self, frontier: Frontier) -> np.ndarray:
         """Send what apply changed to the mirrors that use it; return the active mirrors that scatter."""
         sections, told = self._travelling(frontier)
@@ -399,7 +338,7 @@ class Synchronous:
         ways = self.state.scatter_way
         if ways is not None:
             if frontier is not None:
-                self._choose("scatter_edges", ways, frontier)
+                self.phases.choose("scatter_edges", frontier.ids, ways)
             fields = [values for s in sections if s.role == ALL for values in s.fields]
             sections = [s for s in sections if s.role != ALL] + [Section(ALL, (*fields, ways))]
         return sections, next((s.role for s in sections if s.role in (scatter, ALL)), scatter)

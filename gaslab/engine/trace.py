@@ -13,7 +13,8 @@ import numpy as np
 
 from gaslab.compiler.tree import PAYLOAD, RecordCombiner, element_storage, is_list
 from gaslab.engine import lists
-from gaslab.engine.state import identity, total_dtype
+from gaslab.engine.gather import Gather
+from gaslab.engine.state import identity
 from gaslab.engine.sync import Frontier, Synchronous
 from gaslab.ragged import Rows
 from gaslab.trace import Vertex, differ, new_row
@@ -119,13 +120,34 @@ def _value(value: Any, storage: str) -> Any:
     return bool(plain) if storage == "bool" else plain
 
 
+class WatchedGather(Gather):
+    """A gather with a `Watch` on it."""
+
+    def __init__(self, watch: Watch, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.watch = watch
+
+    def _peek(self, ids: np.ndarray | None) -> None:
+        """Gather once more for those whose total goes from gather to apply and nowhere else."""
+        inner = self.watch.ids[self.is_boundary[self.watch.ids] == 0]
+        if ids is not None:
+            inner = np.intersect1d(inner, ids)
+        view = self.phases.view
+        totals: Any = np.empty(inner.size, self.dtype)
+        if self.combiner.collects:
+            totals = lists.partial_rows(view, inner, self.dtype)
+        view.total = totals
+        self.phases.over("gl_gather", inner, self.mask)
+        self.watch.totals(self.combiner, inner, totals)
+
+
 class Watched(Synchronous):
     """The synchronous engine with a `Watch` on it; what it computes stays the same to the last bit."""
 
     def __init__(self, watch: Watch, *arguments: Any) -> None:
+        self.watch = watch
         super().__init__(*arguments)
         self._ahead = None  # every superstep is looked at
-        self.watch = watch
 
     def run_ahead(self, most: int) -> list[tuple[int, float]]:
         """Run nothing ahead, where it would not be seen."""
@@ -162,19 +184,8 @@ class Watched(Synchronous):
         assert self.tree.gather is not None
         self.watch.totals(self.tree.gather, ids, totals)
 
-    def _peek(self, frontier: Frontier) -> None:
-        """Gather once more for those whose total goes from gather to apply and nowhere else."""
-        assert self.tree.gather is not None
-        ids = self.watch.ids[self._is_boundary[self.watch.ids] == 0]
-        if frontier.ids is not None:
-            ids = np.intersect1d(ids, frontier.ids)
-        dtype = total_dtype(self.tree.gather)
-        totals: Any = np.empty(ids.size, dtype)
-        if self.tree.gather.collects:
-            totals = lists.partial_rows(self.view, ids, dtype)
-        self.view.total = totals
-        self.phases.over("gl_gather", ids, self.view.gather_edges)
-        self._see(ids, totals)
+    def _new_gather(self) -> WatchedGather:
+        return WatchedGather(self.watch, self.phases, self.state, self.exchange)
 
     def _deliver(self, frontier: Frontier, mirrors: np.ndarray) -> None:
         self.watch.begin(self.state, None)
