@@ -21,18 +21,23 @@ cdef extern from "scheduler.h" nogil:
 
 cdef extern from "scopes.h" nogil:
     ctypedef struct gl_scopes:
+        int64_t masters
         const int64_t *in_begin
         const int64_t *out_begin
         const int32_t *in_neighbor
         const int32_t *out_neighbor
         uint8_t *state
         uint8_t *passed
+        uint8_t *counted
         int32_t *blocked
         int32_t *granted
         int64_t granted_count, asked, waited, requests, waits
         int64_t *locked_at
+        int64_t began
         int64_t *events
         size_t events_length
     int gl_alone(gl_scopes *, int32_t)
+    void gl_begin(gl_scopes *)
+    void gl_note(gl_scopes *, int32_t, int64_t)
     int gl_request(gl_scopes *, int32_t, int)
     void gl_release(gl_scopes *, int32_t)

@@ -1,42 +1,51 @@
 /* Who among neighbours may be at work: the scopes of the replicas on one rank.
  *
- * A replica *holds* its scope, or *waits* for it until no neighbour here holds its own. One that waits may
- * be passed by neighbours that ask later, but not for ever: passed GL_PATIENCE times, or told to from the
- * begin, it *insists*, and then blocks its neighbours as if it held, all but those that insisted before.
- * `blocked` counts, edge by edge, the neighbours that hold or insist for which a replica waits:
+ * Two masters of one rank are no rivals: what a master does here it does in one go, when all its mirrors have
+ * their scopes. Other neighbours are: a mirror is at work from its gather until its scatter, and a master's
+ * turn must not fall in between.
  *
- *   waits:    all neighbours that hold or insist
+ * A replica *holds* its scope, or *waits* for it until no rival holds its own. One that waits may be passed by
+ * rivals that ask later, but not for ever: passed GL_PATIENCE times, or told to from the begin, it *insists*,
+ * and then blocks its rivals as if it held, all but those that insisted before.
+ * `blocked` counts, edge by edge, the rivals that hold or insist for which a replica waits:
+ *
+ *   waits:    all rivals that hold or insist
  *   insists:  those that held or insisted when it began to insist and still do
  *
- * so that taking one away from the count of every waiting or insisting neighbour is right whenever a scope
- * is let go, and a replica whose count is zero may hold.
+ * so that taking one away from the count of every waiting or insisting rival is right whenever a scope
+ * is let go, and a replica whose count is zero may hold. Who is in nobody's count is not `counted`.
  */
 #ifndef GASLAB_SCOPES_H
 #define GASLAB_SCOPES_H
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { GL_FREE = 0, GL_WAITS = 1, GL_INSISTS = 2, GL_HOLDS = 3 };  /* the last two block */
+enum { GL_FREE = 0, GL_WAITS = 1, GL_INSISTS = 2, GL_HOLDS = 4, GL_BLOCKS = 6 };
 enum { GL_PATIENCE = 16 };
 
 typedef struct gl_scopes {
+    int64_t masters;
     const int64_t *in_begin, *out_begin;
-    const int32_t *in_neighbor, *out_neighbor;
-    uint8_t *state, *passed;            /* [replicas] */
+    const int32_t *in_neighbor, *out_neighbor;      /* ascending in each row */
+    uint8_t *state, *passed, *counted;  /* [replicas] */
     int32_t *blocked;                   /* [replicas] */
     int32_t *granted;                   /* [replicas] a stack: they hold, and nobody has gone on with them */
     int64_t granted_count;
     int64_t asked, waited;              /* requests of late, and those of them that had to wait */
     int64_t requests, waits;            /* the same, from the begin */
     int64_t *locked_at;                 /* [replicas] times, if somebody watches; else NULL */
-    int64_t clock;
-    int64_t *events;                    /* (replica, time of the lock, time of the release) */
+    int64_t clock, began;               /* when the master at work began */
+    int64_t *events;                    /* (replica, time of the lock, of the release, when its work began) */
     size_t events_length, events_capacity;
 } gl_scopes;
 
-#define GL_NEIGHBOURS(s, v, u, action) do { \
-    for (int64_t e = (s)->in_begin[v]; e < (s)->in_begin[(v) + 1]; e++) { const int32_t u = (s)->in_neighbor[e]; action; } \
-    for (int64_t e = (s)->out_begin[v]; e < (s)->out_begin[(v) + 1]; e++) { const int32_t u = (s)->out_neighbor[e]; action; } \
+/* Of a master, the mirrors beside it, which are at the end of each row; of a mirror, everybody. */
+#define GL_RIVALS(s, v, u, action) do { \
+    const int32_t first = (v) < (s)->masters ? (int32_t)(s)->masters : 0; \
+    for (int64_t e = (s)->in_begin[(v) + 1]; e-- > (s)->in_begin[v];) { \
+        const int32_t u = (s)->in_neighbor[e]; if (u < first) break; action; } \
+    for (int64_t e = (s)->out_begin[(v) + 1]; e-- > (s)->out_begin[v];) { \
+        const int32_t u = (s)->out_neighbor[e]; if (u < first) break; action; } \
 } while (0)
 
 static inline void gl_locked(gl_scopes *s, int32_t v) {
@@ -44,65 +53,84 @@ static inline void gl_locked(gl_scopes *s, int32_t v) {
     if (s->locked_at) s->locked_at[v] = s->clock++;
 }
 
-/* From now on u, which waits, blocks its neighbours that wait. */
+/* From now on u, which waits, blocks its rivals that wait. */
 static inline void gl_insist(gl_scopes *s, int32_t u) {
     s->state[u] = GL_INSISTS;
-    GL_NEIGHBOURS(s, u, w, s->blocked[w] += s->state[w] == GL_WAITS);
+    GL_RIVALS(s, u, w,
+        if (s->state[w] == GL_WAITS) {
+            s->blocked[w]++;
+            s->counted[u] = 1;
+        });
 }
 
-/* Give v, which no neighbour blocks, its scope: it passes those that wait. */
+/* Give v, which no rival blocks, its scope: it passes those that wait. */
 static inline void gl_hold(gl_scopes *s, int32_t v) {
     int tired = 0;
     gl_locked(s, v);
-    GL_NEIGHBOURS(s, v, u,
+    GL_RIVALS(s, v, u,
         if (s->state[u] == GL_WAITS) {
             s->blocked[u]++;
+            s->counted[v] = 1;
             s->passed[u] += s->passed[u] < GL_PATIENCE;
             tired |= s->passed[u] == GL_PATIENCE;
         });
     /* Only now: before, a parallel edge of u's that is not yet counted would be lost. */
     if (tired)
-        GL_NEIGHBOURS(s, v, u, if (s->state[u] == GL_WAITS && s->passed[u] == GL_PATIENCE) gl_insist(s, u));
+        GL_RIVALS(s, v, u, if (s->state[u] == GL_WAITS && s->passed[u] == GL_PATIENCE) gl_insist(s, u));
 }
 
 /* Ask for v's scope; return whether it is granted at once. */
 static inline int gl_request(gl_scopes *s, int32_t v, int insists) {
-    int32_t count = 0;
-    GL_NEIGHBOURS(s, v, u, count += s->state[u] >= GL_INSISTS);
+    uint8_t near = GL_FREE;
+    GL_RIVALS(s, v, u, near |= s->state[u]);
     s->asked++;
     s->requests++;
-    if (!count) {
+    if (!near) {
+        gl_locked(s, v);
+        return 1;
+    }
+    if (!(near & GL_BLOCKS)) {
         gl_hold(s, v);
         return 1;
     }
     s->waited++;
     s->waits++;
-    s->blocked[v] = count;
+    s->blocked[v] = 0;
+    GL_RIVALS(s, v, u,
+        if (s->state[u] & GL_BLOCKS) {
+            s->blocked[v]++;
+            s->counted[u] = 1;
+        });
     s->passed[v] = 0;
     s->state[v] = GL_WAITS;
     if (insists) gl_insist(s, v);
     return 0;
 }
 
+/* A master that has its scopes everywhere begins to work. */
+static inline void gl_begin(gl_scopes *s) {
+    if (s->locked_at) s->began = s->clock++;
+}
+
 static inline void gl_note(gl_scopes *s, int32_t v, int64_t from) {
-    if (s->events_length + 3 > s->events_capacity) {
-        s->events_capacity = 2 * s->events_capacity + 3072;
+    if (s->events_length + 4 > s->events_capacity) {
+        s->events_capacity = 2 * s->events_capacity + 4096;
         s->events = (int64_t *)realloc(s->events, s->events_capacity * sizeof(int64_t));
         if (!s->events) abort();        /* there is no memory to tell it with */
     }
     s->events[s->events_length++] = v;
     s->events[s->events_length++] = from;
     s->events[s->events_length++] = s->clock++;
+    s->events[s->events_length++] = v < s->masters ? s->began : from;
 }
 
-/* Whether v may have its scope here and let go of it before anybody asks: nobody near has or wants one. */
+/* Whether v may have its scope here and let go of it before anybody asks: no rival has or wants one. */
 static inline int gl_alone(gl_scopes *s, int32_t v) {
     uint8_t near = GL_FREE;
-    GL_NEIGHBOURS(s, v, u, near |= s->state[u]);
+    GL_RIVALS(s, v, u, near |= s->state[u]);
     if (near) return 0;
     s->asked++;
     s->requests++;
-    if (s->locked_at) gl_note(s, v, s->clock++);
     return 1;
 }
 
@@ -110,7 +138,7 @@ static inline void gl_unblock(gl_scopes *s, int32_t u) {
     if (s->state[u] != GL_WAITS && s->state[u] != GL_INSISTS) return;
     if (--s->blocked[u]) return;
     if (s->state[u] == GL_WAITS) gl_hold(s, u);
-    else gl_locked(s, u);               /* it blocks its neighbours already */
+    else gl_locked(s, u);               /* it blocks its rivals already */
     s->granted[s->granted_count++] = u;
 }
 
@@ -118,6 +146,8 @@ static inline void gl_unblock(gl_scopes *s, int32_t u) {
 static inline void gl_release(gl_scopes *s, int32_t v) {
     s->state[v] = GL_FREE;
     if (s->locked_at) gl_note(s, v, s->locked_at[v]);
-    GL_NEIGHBOURS(s, v, u, gl_unblock(s, u));
+    if (!s->counted[v]) return;
+    s->counted[v] = 0;
+    GL_RIVALS(s, v, u, gl_unblock(s, u));
 }
 #endif

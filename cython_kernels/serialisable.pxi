@@ -6,13 +6,15 @@ cdef enum:
 
 
 cdef class Serialisable(Machine):
-    """No two adjacent vertices between gather and the end of scatter, on any ranks.
+    """The outcome of one vertex after the other, in the order in which they applied.
 
-    A vertex asks for its scope rank by rank, ascending (`scopes.h` has what happens on one). So it waits on a
-    rank only for vertices that hold there, which wait on greater ranks only, and for vertices that insisted
+    A vertex asks for its scope rank by rank, ascending (`scopes.h` has what happens on one), and when it has
+    all of them gathers what is left, applies and scatters on its own rank in one go. On a rank it waits
+    only for vertices that hold there, which wait on greater ranks only, and for vertices that insisted
     there before: nobody waits in a circle, and because nobody is passed without end, everybody's turn
-    comes. An edge is on one rank: no two adjacent vertices ever hold both their scopes. Records between
-    two ranks keep their order, so that a mirror has let go before it is asked again.
+    comes. An edge is on one rank: of its two ends either both are masters there, and work one after the
+    other, or they never hold both their scopes. Records between two ranks keep their order, so that a
+    mirror has let go before it is asked again.
 
     With *watch* the times of all locks are kept, for `locks`; the rest is as `Machine` says.
     """
@@ -26,9 +28,11 @@ cdef class Serialisable(Machine):
         cdef int64_t n = self.w.num_local
         self.window = min(self.limit, 4 * LEAST)
         self.part = self.bytes(self.total_size)
+        c.masters = self.masters
         c.in_begin, c.in_neighbor = self.w.in_begin, self.w.in_neighbor
         c.out_begin, c.out_neighbor = self.w.out_begin, self.w.out_neighbor
         c.state, c.passed = <uint8_t *> self.room(n, np.uint8), <uint8_t *> self.room(n, np.uint8)
+        c.counted = <uint8_t *> self.room(n, np.uint8)
         c.blocked, c.granted = <int32_t *> self.room(n, np.int32), <int32_t *> self.room(n, np.int32)
         c.locked_at = <int64_t *> self.room(n, np.int64) if watch else NULL
 
@@ -39,8 +43,11 @@ cdef class Serialisable(Machine):
         return self.scopes.requests, self.scopes.waits
 
     def locks(self):
-        """Return every lock so far as int64[n, 3]: local id, time of the lock, time of the release."""
-        table = np.empty((self.scopes.events_length // 3, 3), np.int64)
+        """Return every lock so far as int64[n, 4]: local id, the times of lock and release, and of its begin.
+
+        Between its begin and its release a master gathers, applies and scatters here; a mirror begins at its lock.
+        """
+        table = np.empty((self.scopes.events_length // 4, 4), np.int64)
         memcpy(PyArray_DATA(<ndarray> table), self.scopes.events, self.scopes.events_length * sizeof(int64_t))
         return table
 
@@ -52,10 +59,11 @@ cdef class Serialisable(Machine):
         for i in range(n):
             self.w.signalled[ids[i]] = 0  # by those before it in the list: it has yet to gather
             if self.replica_begin[ids[i]] == self.replica_begin[ids[i] + 1] and gl_alone(&self.scopes, ids[i]):
-                if self.total_size:
-                    self.gather(ids + i, 1, self.part)
-                self.apply(ids + i, 1, self.part)
+                gl_begin(&self.scopes)
+                self.gather_and_apply(ids[i])
                 self.follow(ids + i, 1)
+                if self.scopes.locked_at is not NULL:
+                    gl_note(&self.scopes, ids[i], self.scopes.began)
                 continue
             k = self.take_off(ids[i])
             self.slot_stage[k] = 0
@@ -71,6 +79,8 @@ cdef class Serialisable(Machine):
         while not self.failed:
             s = self.slot_stage[k]
             if s > count:
+                gl_begin(&self.scopes)
+                self.gather_here(k)
                 self.land(&k, &v, 1, self.slot_total + k * self.total_size)
                 gl_release(&self.scopes, v)
                 return
@@ -80,7 +90,6 @@ cdef class Serialisable(Machine):
                 return
             if not gl_request(&self.scopes, v, here > 0):
                 return
-            self.gather_here(k)
             self.slot_stage[k] += 1
 
     cdef void gather_here(self, int32_t k) noexcept nogil:
@@ -93,6 +102,14 @@ cdef class Serialisable(Machine):
         else:
             self.gather(&self.slot_vertex[k], 1, total)
             self.slot_filled[k] = 1
+
+    cdef void gather_and_apply(self, int32_t v) noexcept nogil:
+        if self.f_gather_apply is not NULL and not self.caching:
+            self.apply(&v, 1, NULL)
+            return
+        if self.total_size:
+            self.gather(&v, 1, self.part)
+        self.apply(&v, 1, self.part)
 
     cdef void grant_scope(self, int32_t m) noexcept nogil:
         cdef bint gathers = self.gathers[self.mirror_class[m - self.masters]]
@@ -123,7 +140,6 @@ cdef class Serialisable(Machine):
             v = self.scopes.granted[self.scopes.granted_count]
             if v < self.masters:
                 k = self.slot_of[v]
-                self.gather_here(k)
                 self.slot_stage[k] += 1
                 self.advance(k)
             else:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.scopes import ID, LOCK, RELEASE
 from tests.simulator import INSIST, REQUEST, Edge, Rank, Records, kind_of, position_of
 
 Input = tuple[int, bytes]  # the sender and its record; (-1, b"") is to begin a vertex
@@ -158,12 +159,13 @@ class Walk:
         for r, mirror, insists, releases in self._asked:
             local, table = self.ranks[r].local, tables[r]
             turn = turns[r, mirror] = turns.get((r, mirror), -1) + 1
-            locked_at = np.sort(table[table[:, 0] == mirror, 1])[turn]
-            asked_after = table[releases - 1, 2] if releases else -1
+            locked_at = np.sort(table[table[:, ID] == mirror, LOCK])[turn]
+            asked_after = table[releases - 1, RELEASE] if releases else -1
             begin, neighbor, _ = local.out()
             near = [neighbor[begin[mirror] : begin[mirror + 1]]]
             near.append(local.in_neighbor[local.in_begin[mirror] : local.in_begin[mirror + 1]])
             near = np.unique(np.concatenate(near))
             near = near[near != mirror]
-            between = (table[:, 1] > asked_after) & (table[:, 1] < locked_at) & np.isin(table[:, 0], near)
+            since = (table[:, LOCK] > asked_after) & (table[:, LOCK] < locked_at)
+            between = since & np.isin(table[:, ID], near)
             yield insists, int(between.sum()), near.size

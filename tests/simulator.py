@@ -20,6 +20,7 @@ import gaslab as gl
 from gaslab._kernels.machine import Relaxed, Serialisable
 from gaslab.engine import asynchronous, machine
 from gaslab.partition import strategies
+from tests import scopes
 from tests.threadcomm import ThreadComm, run_ranks
 
 REQUEST, GRANT, UPDATE, SIGNAL, INSIST = range(1, 6)  # records, as in machine.pyx
@@ -116,26 +117,15 @@ class Rank:
         assert at == len(data)
         return tuple(records)
 
-    def overlaps(self) -> int:
-        """Count the edges both of whose ends held their scopes here at once, by the machine's own clock."""
-        held: dict[int, list[tuple[int, int]]] = {}
-        for v, begin, end in self.machine.locks().tolist():
-            held.setdefault(v, []).append((begin, end))
-        ends = zip(self.local.targets().tolist(), self.local.in_neighbor.tolist(), strict=True)
-        return sum(
-            u != w and a < d and c < b
-            for u, w in ends for a, b in held.get(u, ()) for c, d in held.get(w, ())
-        )  # fmt: skip
-
     def edges(self) -> list[Edge]:
         """Return the edges here by global ids."""
         sources, targets = self.local.gid[self.local.in_neighbor], self.local.gid[self.local.targets()]
         return list(zip(sources.tolist(), targets.tolist(), strict=True))
 
     def turns(self) -> list[int]:
-        """Return the global ids of those that held their scopes here, in the order of their holding."""
+        """Return the global ids of those that were at work here, in the order in which they began."""
         locks = self.machine.locks()
-        return self.local.gid[locks[np.argsort(locks[:, 1]), 0]].tolist()
+        return self.local.gid[locks[np.argsort(locks[:, scopes.BEGIN]), scopes.ID]].tolist()
 
 
 def ranks_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from gaslab.engine.asynchronous import Asynchronous
 from tests import unordered_programs as programs
 from tests.graphs import STRATEGIES, Drawn, graphs, hubs
 from tests.mpi.ranks import Ranks
+from tests.scopes import overlaps
 from tests.zoo import additive, control, letters, lists, signals
 from tests.zoo.gathers import Rank
 
@@ -34,19 +34,6 @@ class Watched(Asynchronous):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments, watch=True)
         Watched.last = self
-
-
-def overlaps(asynchronous: Any) -> int:
-    """Count the edges here both of whose ends held their scopes at once."""
-    local, scopes = asynchronous.graph.local, asynchronous.machine.locks()
-    held: dict[int, list[tuple[int, int]]] = {}
-    for v, begin, end in scopes.tolist():
-        held.setdefault(v, []).append((begin, end))
-    count = 0
-    for w, u in zip(local.targets().tolist(), local.in_neighbor.tolist(), strict=True):
-        for (a, b), (c, d) in itertools.product(held.get(u, []), held.get(w, [])):
-            count += u != w and a < d and c < b
-    return count
 
 
 def outcome(
@@ -132,7 +119,8 @@ def colouring(comm: Comm, drawn: Drawn, strategy: str, scheduler: str) -> tuple[
     colour = result.vertices.to_dict("colour")
     wrong = sum(colour[u] == colour[w] for u, w in drawn.edges if u != w)
     turns = result.vertices["turns"]
-    return wrong, overlaps(Watched.last), bool((turns == 1).all()), len(Watched.last.machine.locks())
+    locks = Watched.last.machine.locks()
+    return wrong, overlaps(graph.local, locks), bool((turns == 1).all()), len(locks)
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "sweep", "random"])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gaslab.program import VertexProgram
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
-BUDGET, ALONE = 1024, 1 << 16  # vertices begun between two looks at the mail; on one rank
+BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the mail; on one rank
 PAUSE = 0.01  # seconds between two rounds of counts while there is work
 
 
