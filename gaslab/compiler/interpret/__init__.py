@@ -1,6 +1,6 @@
 """Runs a program without a C compiler: the range functions of `abi.h` in plain Python.
 
-The typed tree is written out as Python text (`interpret_body`) with the language's numerics
+The typed tree is written out as Python text (`interpret.program`) with the language's numerics
 (`numerics`), so that a run gives the very bits of a compiled one, some hundred times slower. Only the
 range functions are exchanged: it runs on any number of ranks.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from gaslab.compiler.emit.names import identity
 from gaslab.compiler.interpret import lists, numerics, records, settle
 from gaslab.compiler.interpret.block import SCALAR, Block, scalars
-from gaslab.compiler.interpret.body import namespace
+from gaslab.compiler.interpret.program import namespace
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 
 IN, OUT = 1, 2
