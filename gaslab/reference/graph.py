@@ -11,7 +11,7 @@ from gaslab.reference.views import Edge, Vertex
 from gaslab.reference.visit import visit_order
 
 if TYPE_CHECKING:
-    from gaslab.reference.run import Run
+    from gaslab.reference.supersteps import Run
 
 
 class PlainGraph:

@@ -9,7 +9,7 @@ from gaslab.nobody import Nobody
 from gaslab.reference.arithmetic import Fault, bucket
 
 if TYPE_CHECKING:
-    from gaslab.reference.run import Run
+    from gaslab.reference.supersteps import Run
     from gaslab.reference.views import Vertex
 
 

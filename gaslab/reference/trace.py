@@ -11,7 +11,7 @@ from gaslab.program import At
 from gaslab.reference import views
 from gaslab.reference.declared import Field
 from gaslab.reference.records import PairCombiner, RecordCombiner, plain
-from gaslab.reference.run import Run
+from gaslab.reference.supersteps import Run
 from gaslab.trace import Vertex, differ, new_row
 
 _METHODS = ("init", "visit", "gather", "apply", "scatter")

@@ -9,7 +9,7 @@ from gaslab.errors import ProgramError, nearest
 from gaslab.reference.signals import send
 
 if TYPE_CHECKING:
-    from gaslab.reference.run import Run
+    from gaslab.reference.supersteps import Run
 
 
 class Vertex:

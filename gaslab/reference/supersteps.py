@@ -1,0 +1,308 @@
+"""Supersteps in plain Python, one vertex and one edge at a time; what the language means stands here."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import os
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gaslab import chance
+from gaslab import program as words
+from gaslab.chance import EDGE_PHASES, drawing
+from gaslab.errors import ExecutionError, UsageError
+from gaslab.reference import records
+from gaslab.reference.additive import Contributions
+from gaslab.reference.arithmetic import Fault, narrow, number
+from gaslab.reference.arrays import SINGULAR, field_row
+from gaslab.reference.chance import PlainChance
+from gaslab.reference.declared import (
+    Combiner,
+    Field,
+    aggregators_of,
+    combiner_of,
+    fields_of,
+    finalised,
+    translated,
+)
+from gaslab.reference.graph import PlainGraph
+from gaslab.reference.merges import OwnCombiner
+from gaslab.reference.records import shown
+from gaslab.reference.signals import SignalById
+from gaslab.reference.start import bound_parameters, fill_edges, fill_vertices
+from gaslab.reference.turns import turns_of
+from gaslab.reference.views import Edge, Vertex
+
+# Code that the user's methods may call; a fault in it is shown at the user's own line.
+_NOT_THE_USERS = (
+    *(os.path.dirname(__file__), os.path.dirname(np.__file__)),
+    *(chance.__file__, words.__file__, words.mode.__code__.co_filename, words.solve_spd.__code__.co_filename),
+)
+
+
+class Run:
+    """One program on one graph, between supersteps."""
+
+    def __init__(
+        self,
+        program: words.VertexProgram,
+        vertices: Sequence[Any],
+        edges: Sequence[tuple[Any, Any]],
+        columns: Mapping[str, Sequence[Any]],
+        directed: bool,
+        seed: int,
+    ) -> None:
+        cls = type(program)
+        self.rows: list[dict[str, Any]] = []  # of a run that is watched
+        self.chance = PlainChance(seed, getattr(cls, "rng", "counter") == "stream")
+        self.program, self.cls = program, cls
+        self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
+        self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
+        self.contributions = Contributions(cls, "Vertex", self.vertex_fields)
+        self.edge_contributions = Contributions(cls, "Edge", self.edge_fields)
+        self.computing = translated(cls)
+        self.turns, self.done = turns_of(program, cls, self.computing)
+        self.turn = self.turns[0]
+        self.aggregators, self.marks = aggregators_of(self.computing), words.aggregators_of(cls)
+        self.combiners = {
+            name: records.widened(combiner_of(function, "return", cls, program))
+            for name, function in aggregators_of(cls).items()
+        }
+
+        for combiner in (*self.combiners.values(), *(c for t in self.turns for c in (t.gather, t.message))):
+            if isinstance(combiner, OwnCombiner):
+                combiner.merge = self.merged
+        self.start: Sequence[Any] | Mapping[Any, Any] | None = None
+        self.phase = "init"
+        self.writable: Vertex | None = None
+        self.given: set[str] = set()
+        self.written = set(self.edge_contributions.combiners)
+        self.pending: dict[Vertex, int] = {}  # who was signalled, with the smallest priority
+        self.messages: dict[Vertex, Any] = {}
+        self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
+        self.history: list[dict[str, Any]] = []
+        self.superstep_number = 0
+        self.graph = PlainGraph(self, vertices, edges, directed)
+        self.vertices, self.edges = self.graph.vertices, self.graph.edges
+        self.chance.learn(list(self.graph.by_id), edges)
+        self.visit_order = self.graph.visit_order(self.cls.visit_ways)
+        fill_edges(self, columns)
+        self.parameters = bound_parameters(self)
+        self.me = self.instance(self.computing, number)
+
+    def put(self, owner: Vertex | Edge, name: str, field: Field, value: Any) -> None:
+        """Store a value in a field, in its storage type."""
+        if field.shape:
+            may_write = functools.partial(owner.may_write, name)
+            vars(owner)[name] = field_row(field.storage, field.shape, value, may_write)
+        else:
+            vars(owner)[name] = narrow(field.storage, value)
+
+    def direction(self, name: str, v: Vertex) -> int:
+        """Return over which edges *v* gathers or scatters now."""
+        if name not in self.turn.methods:
+            return int(getattr(self.turn, name))
+        way: int = self.call(name, v)
+        if not 0 <= way <= words.ALL:
+            raise ExecutionError(f"{name} is {way} at vertex {v.id}; return gl.IN, gl.OUT, gl.ALL or gl.NONE")
+        return way
+
+    @property
+    def message(self) -> Combiner | None:
+        return self.turn.message
+
+    # ---- supersteps --------------------------------------------------------------------------------
+
+    def initialise(
+        self, given: Mapping[str, Mapping[Any, Any]], columns: Mapping[str, Mapping[Any, Any]]
+    ) -> None:
+        """Give fields their defaults, then the caller's values, then run init."""
+        self.given = set(given)
+        fill_vertices(self, given, columns)
+        if self.init_takes_message:
+            self.given = set()
+        elif "init" in self.turn.methods:
+            for v in self.vertices:
+                self.call("init", v)
+        self.aggregates = self.aggregated(None)
+        self.me = self.instance(self.computing, number)
+
+    def supersteps(self, limit: int | None) -> bool:
+        """Run supersteps to the limit; return whether the program came to its own end, if it has one."""
+        if limit is None and not all(turn.ends_itself for turn in self.turns):
+            raise UsageError(f"{self.cls.__name__} would never end; give max_iterations")
+        while True:
+            before = self.superstep_number
+            for turn in self.turns:
+                self.turn = turn
+                if not self.take_turn(limit):
+                    return not turn.ends_itself
+            if self.done is None or self.superstep_number == before:
+                return True
+            if self.done(self.instance(self.cls, shown, self.superstep_number - 1)):
+                return True
+
+    @property
+    def init_takes_message(self) -> bool:
+        init = self.turn.methods.get("init")
+        return init is not None and init.__code__.co_argcount == 3  # then it runs in every superstep
+
+    def take_turn(self, limit: int | None) -> bool:
+        """Run the supersteps of one phase; return False if the limit came before its end."""
+        self.pending, self.messages = {}, {}
+        if not self.turn.methods.keys() & {"visit", "gather", "apply", "scatter"}:
+            return True
+        count, active = 0, self.first_active()
+        while active:
+            if self.superstep_number == limit:
+                return False
+            finished = self.superstep(active)
+            count += 1
+            if finished or count == self.turn.supersteps:
+                return True
+            active = self.next_active()
+        return True
+
+    def superstep(self, active: list[Vertex]) -> bool:
+        """Gather at every active vertex, then apply, then scatter; return whether the program is done."""
+        for k in self.visit_order if "visit" in self.turn.methods else ():
+            self.call("visit", self.graph.ends[k][0], self.edges[k], self.graph.ends[k][1])
+        for v in active if self.init_takes_message else ():
+            assert self.message is not None
+            self.call("init", v, self.messages.pop(v, self.message.identity))
+        totals = {v: self.gathered(v) for v in active} if self.turn.gather else {}
+        for v in active:
+            self.pending.pop(v, None)
+        if "apply" in self.turn.methods:
+            takes = self.turn.apply_takes
+            messages = {v: self.messages.pop(v, self.message.identity) for v in active if self.message}
+            for v in active:
+                message, total = messages.get(v), totals.get(v)
+                self.call("apply", v, *(message if name == "message" else total for name in takes))
+        self.aggregates = self.aggregated(self.superstep_number)
+        if "scatter" in self.turn.methods:
+            self.scatter(active)
+        aggregates = {name: shown(value) for name, value in self.aggregates.items()}
+        self.history.append({"superstep": self.superstep_number, "active": len(active), **aggregates})
+        if len(self.turns) > 1:
+            self.history[-1]["phase"] = self.turns.index(self.turn)
+        done = self.turn.done
+        finished = bool(done and done(self.instance(self.cls, shown)))
+        self.superstep_number += 1
+        self.me = self.instance(self.computing, number)  # from here on `self` has the new aggregates
+        return finished
+
+    def scatter(self, active: list[Vertex]) -> None:
+        """Scatter over the edges of every active vertex."""
+        self.contributions.begin(self.vertices)
+        self.edge_contributions.begin(self.edges)
+        for v in active:
+            for e, nbr in self.graph.beside(v, self.direction("scatter_edges", v)):
+                self.call("scatter", v, e, nbr)
+        self.contributions.end(self.vertices)
+        self.edge_contributions.end(self.edges)
+
+    def sent(self, target: Vertex, message: Any) -> None:
+        """Know of a signal; for a run that is watched."""
+
+    def gathered(self, v: Vertex) -> Any:
+        gather = self.turn.gather
+        assert gather is not None
+        total = gather.identity
+        for e, nbr in self.graph.beside(v, self.direction("gather_edges", v)):
+            value = self.call("gather", v, e, nbr)
+            try:
+                total = gather.add(total, value)
+            except Fault as fault:
+                code = self.turn.methods["gather"].__code__
+                line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+                raise self.failed(code.co_filename, code.co_firstlineno, v, fault, line) from fault
+        return total
+
+    def failed(self, file: str, at: int | None, v: Vertex, fault: Exception, text: str | None) -> Exception:
+        """Return the error that names the vertex and the user's line."""
+        return ExecutionError(
+            f"{file}:{at}: {self.cls.__name__} failed at vertex {v.id} in superstep "
+            f"{self.superstep_number}: {fault}\n    {text}"
+        )
+
+    def first_active(self) -> list[Vertex]:
+        if self.start is not None and not self.superstep_number and self.turn is self.turns[0]:
+            if isinstance(self.start, Mapping) and self.message:
+                self.messages = {self.graph.by_id[x]: self.message.given(m) for x, m in self.start.items()}
+            return [v for v in self.vertices if v.id in self.start]
+        methods = self.turn.methods
+        if "active" in methods or "start" not in methods:
+            return self.next_active() if "active" in methods else self.vertices
+        return [v for v in self.vertices if self.call("start", v)]
+
+    def next_active(self) -> list[Vertex]:
+        if "active" in self.turn.methods:
+            return [v for v in self.vertices if self.call("active", v)]
+        if self.turn.by_signal:
+            lowest = min(self.pending.values(), default=0)
+            return [v for v in self.vertices if self.pending.get(v) == lowest]
+        return self.vertices
+
+    def aggregated(self, superstep: int | None) -> dict[str, Any]:
+        """Return every aggregator's value, over all vertices or edges, after a superstep or (None) init."""
+        values = {}
+        for name, function in self.aggregators.items():
+            mark, combiner = self.marks[name], self.combiners[name]
+            if superstep is not None and (superstep + 1) % mark.every:
+                values[name] = self.aggregates[name]
+                continue
+            total = combiner.identity
+            if function.__code__.co_argcount == 4:
+                for e, (source, target) in zip(self.edges, self.graph.ends, strict=True):
+                    total = combiner.add(total, self.call(name, source, e, target, function=function))
+            else:
+                for v in self.vertices:
+                    total = combiner.add(total, self.call(name, v, function=function))
+            if mark.finalizer is not None:
+                told = mark.finalizer(self.instance(self.cls, shown), shown(total))
+                if combiner.op in ("record", "argmin", "argmax"):
+                    own = isinstance(combiner, OwnCombiner)
+                    values[name] = combiner.given(told) if own else records.told(combiner, told)
+                    continue
+                total = finalised(told, type(shown(total)), f"{self.cls.__name__}.{name}")
+            values[name] = total
+        return values
+
+    # ---- calling the program -----------------------------------------------------------------------
+
+    def instance(self, cls: type, kind: Callable[[Any], Any], superstep: int | None = None) -> Any:
+        """Return a method's `self`: the program with what only a run knows, numbers made by *kind*."""
+        known = {
+            "superstep": self.superstep_number if superstep is None else superstep,
+            "num_vertices": len(self.vertices),
+            "num_edges": len(self.edges),
+        }
+        made: Any = object.__new__(cls)
+        vars(made).update({k: kind(x) for k, x in (self.parameters | self.aggregates | known).items()})
+        vars(made)["signal"] = SignalById(self)
+        return made
+
+    def merged(self, a: Any, b: Any) -> Any:
+        """Return what the program's own merge makes of two accumulators."""
+        return self.computing.merge(self.me, a, b)  # type: ignore[attr-defined]
+
+    def call(self, phase: str, v: Vertex, *arguments: Any, function: Any = None) -> Any:
+        """Call a method on *v*; a fault in it becomes an error at the user's line."""
+        self.phase, self.writable = phase, v if phase in ("init", "apply") else None
+        edge = self.graph.edge_numbers[arguments[0]] if phase in EDGE_PHASES else None
+        self.chance.begin(phase, self.superstep_number, v.id, edge)
+        before = drawing.set(self.chance.draw)
+        try:
+            return (function or self.turn.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
+        except (Fault, ZeroDivisionError, IndexError, np.linalg.LinAlgError) as fault:
+            frames = traceback.extract_tb(fault.__traceback__)
+            user = next(f for f in reversed(frames) if not f.filename.startswith(_NOT_THE_USERS))
+            fault = fault if isinstance(fault, (Fault, ZeroDivisionError, IndexError)) else Fault(SINGULAR)
+            raise self.failed(user.filename, user.lineno, v, fault, user.line) from fault
+        finally:
+            drawing.reset(before)
