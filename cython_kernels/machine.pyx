@@ -6,9 +6,11 @@ eight bytes (the position in the list that both ranks share, a kind), then what 
 
 REQUEST   master -> mirror   lock your scope (if scopes are locked), then gather
 GRANT     mirror -> master   the partial total
-UPDATE    master -> mirror   the fields that apply wrote: keep them, scatter, unlock
+UPDATE    masters -> mirrors of one class, as many as the position says: their positions, then field by field
+                             what apply wrote: keep it, scatter, unlock
 SIGNAL    mirror -> master   priority and message, as far as the program has them
 INSIST    master -> mirror   as REQUEST, of a vertex that holds its scope on another rank already
+PACE      rank -> rank       the position is the number of a round that is done (pace.h)
 
 Records between two ranks keep their order. A signal is a flag of the view's, set by scatter or apply: of a
 master it stays, or waits in the scheduler, until the vertex begins; mirrors' are sent at the end of a step.
@@ -31,12 +33,26 @@ cdef void *_data(object array) except? NULL:
     return NULL if array is None else PyArray_DATA(<ndarray> array)
 
 
-cdef inline void _move(char *to, const char *data, size_t size) noexcept nogil:
-    """Copy a field, most often of eight bytes, for which a call would be long."""
-    if size == 8:
-        memcpy(to, data, 8)
+cdef void _pick(char *to, const char *values, const int32_t *ids, int64_t n, size_t size) noexcept nogil:
+    """Lay the values of *ids* side by side."""
+    cdef int64_t i
+    if size == 8:  # most often
+        for i in range(n):
+            (<int64_t *> to)[i] = (<const int64_t *> values)[ids[i]]
     else:
-        memcpy(to, data, size)
+        for i in range(n):
+            memcpy(to + i * size, values + ids[i] * size, size)
+
+
+cdef void _place(char *values, const char *data, const int32_t *ids, int64_t n, size_t size) noexcept nogil:
+    """Put what `_pick` has laid side by side where it belongs."""
+    cdef int64_t i
+    if size == 8:
+        for i in range(n):
+            (<int64_t *> values)[ids[i]] = (<const int64_t *> data)[i]
+    else:
+        for i in range(n):
+            memcpy(values + ids[i] * size, data + i * size, size)
 
 
 include "cached.pxi"
@@ -47,6 +63,9 @@ cdef enum:
     UPDATE = 3
     SIGNAL = 4
     INSIST = 5
+    PACE = 6
+    KIND = 255  # the rest of it is the class of mirrors
+    CLASS = 8  # where that begins
 
 SCHEDULERS = {"fifo": 0, "priority": 1, "sweep": 2, "random": 3}
 
@@ -84,6 +103,8 @@ cdef class Machine(Cached):
         Masters in flight at most.
     block : int
         Vertices that run at once at most, where the machine runs more than one.
+    pace : int
+        Vertices of a round, from which on ranks keep pace.
     seed : int
         Of the random scheduler.
     """
@@ -93,20 +114,21 @@ cdef class Machine(Cached):
     cdef int rank, limit
     cdef int64_t block
     cdef gl_scheduler queue
+    cdef gl_pace pace
     cdef int64_t masters, flying
     cdef readonly int window  # masters in flight at most, just now
     cdef int64_t[4] field_begin
-    cdef int64_t[3] update_size
     cdef int[3] asks, updated, gathers, scatters
     cdef const int64_t *replica_begin, *owned_begin, *mirror_begin, *field_size
     cdef const int32_t *replica_peer, *replica_position, *owned, *mirror_owner, *field_index
     cdef const uint8_t *replica_class, *mirror_class
     cdef uint8_t *flight, *again, *slot_filled
+    cdef int32_t *due, *due_count, *due_position, *fresh
     cdef int32_t *slot_of, *told, *slot_vertex, *slot_stage, *slot_free, *taken
     cdef char *slot_total, *slot_message, *later
 
     def __init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity, posts,
-                 asks, updates, gathers, scatters, scheduler, buckets, limit, block, seed=0):
+                 asks, updates, gathers, scatters, scheduler, buckets, limit, block, pace, seed=0):
         cdef int k
         cdef int64_t n, m
         Cached.__init__(self, view, functions, sizes[len(sizes) - 1], identity, posts, block)
@@ -131,13 +153,16 @@ cdef class Machine(Cached):
         self.field_begin[0] = 0
         for k in range(3):
             self.field_begin[k + 1] = self.field_begin[k] + len(travels[k])
-            self.update_size[k] = sum(_padded(sizes[field]) for field in travels[k])
             self.asks[k], self.updated[k] = asks[k], updates[k]
             self.gathers[k], self.scatters[k] = gathers[k], scatters[k]
 
         self.flight, self.again = <uint8_t *> self.room(m, np.uint8), <uint8_t *> self.room(m, np.uint8)
         self.told = <int32_t *> self.room(n - m, np.int32)
         self.taken = <int32_t *> self.room(block, np.int32)
+        self.due_count = <int32_t *> self.room(3 * mirrors[0].size, np.int32)
+        self.due = <int32_t *> self.room(3 * mirrors[0].size * block, np.int32)
+        self.due_position = <int32_t *> self.room(3 * mirrors[0].size * block, np.int32)
+        self.fresh = <int32_t *> self.room(block, np.int32)
         self.slot_of = <int32_t *> self.room(m, np.int32)
         self.slot_vertex = <int32_t *> self.room(limit, np.int32)
         self.slot_stage = <int32_t *> self.room(limit, np.int32)
@@ -158,6 +183,10 @@ cdef class Machine(Cached):
         s.ceiling = GL_NEVER - 1
         if buckets is not None:
             s.buckets = <gl_buckets *> <size_t> buckets.address
+        self.pace.rank, self.pace.ranks, self.pace.big = self.rank, mirrors[0].size, pace
+        self.pace.done = <int32_t *> self.room(mirrors[0].size, np.int32)
+        for k in range(self.pace.ranks):
+            self.pace.done[k] = GL_ANY_PACE
 
     cdef void *room(self, count, dtype) except NULL:
         """Return zeros that live as long as this."""
@@ -184,6 +213,7 @@ cdef class Machine(Cached):
         With *closing* none is begun; what is under way goes on. Returns how many were begun.
         """
         cdef int64_t begun = 0, n
+        cdef bint anew
         cdef const uint8_t[::1] part
         cdef int source
         for source, data in came:
@@ -195,11 +225,20 @@ cdef class Machine(Cached):
             self.catch_up()
             while not closing and begun < budget and self.flying < self.window and not self.failed:
                 gl_collect(&self.queue)
+                anew = gl_between_rounds(&self.queue)
+                if anew and not self.may_begin_round():
+                    break
                 n = gl_take(&self.queue, min(self.block, budget - begun, self.window - self.flying), self.taken)
+                if anew and gl_begin_round(&self.pace, self.queue.round if n else 0):
+                    self.tell_pace()
                 if not n:
+                    if gl_between_rounds(&self.queue) and not anew:
+                        continue
                     break
                 begun += n
                 self.run(self.taken, self.startable(self.taken, n))
+                if gl_mostly_taken(&self.queue) and gl_end_round(&self.pace):
+                    self.tell_pace()
             gl_collect(&self.queue)
             self.tell()
         return begun
@@ -242,6 +281,17 @@ cdef class Machine(Cached):
 
     cdef void take_in(self, int source, const char *data, int64_t length) noexcept nogil:
         """Take in a batch of records."""
+
+    cdef bint may_begin_round(self) noexcept nogil:
+        return gl_in_pace(&self.pace)
+
+    # ---- pace --------------------------------------------------------------------------------------
+
+    cdef void tell_pace(self) noexcept nogil:
+        cdef int p
+        for p in range(self.pace.ranks):
+            if p != self.rank:
+                self.out.put(p, <uint32_t> self.pace.done[self.rank], PACE, 0)
 
     # ---- masters -----------------------------------------------------------------------------------
 
@@ -295,23 +345,44 @@ cdef class Machine(Cached):
 
     cdef void follow(self, const int32_t *ids, int64_t n) noexcept nogil:
         """After apply: hear their own messages, tell the mirrors, scatter here."""
-        cdef int64_t i, r
-        cdef int c
-        cdef char *to
         self.hear_themselves(ids, n)
+        self.update(ids, n)
+        self.scatter(ids, n)
+
+    cdef void update(self, const int32_t *ids, int64_t n) noexcept nogil:
+        """Send their mirrors what apply wrote, all mirrors of a class on one rank at once."""
+        cdef int64_t i, r, k
+        cdef int c
         for i in range(n):
             for r in range(self.replica_begin[ids[i]], self.replica_begin[ids[i] + 1]):
                 c = self.replica_class[r]
-                if self.updated[c]:
-                    to = self.out.put(self.replica_peer[r], self.replica_position[r], UPDATE, self.update_size[c])
-                    self.pack(ids[i], c, to)
-        self.scatter(ids, n)
+                if not self.updated[c]:
+                    continue
+                if n == 1:
+                    self.pack(self.replica_peer[r], c, ids, self.replica_position + r, 1)
+                    continue
+                k = 3 * self.replica_peer[r] + c
+                self.due[k * self.block + self.due_count[k]] = ids[i]
+                self.due_position[k * self.block + self.due_count[k]] = self.replica_position[r]
+                self.due_count[k] += 1
+        for k in range(3 * self.pace.ranks if n > 1 else 0):
+            if self.due_count[k]:
+                i = k * self.block
+                self.pack(<int> (k // 3), <int> (k % 3), self.due + i, self.due_position + i, self.due_count[k])
+                self.due_count[k] = 0
 
-    cdef void pack(self, int32_t v, int c, char *to) noexcept nogil:
+    cdef void pack(self, int peer, int c, const int32_t *ids, const int32_t *positions, int64_t n) noexcept nogil:
         cdef int64_t k
+        cdef size_t size = _padded(4 * n)
+        cdef char *to
         for k in range(self.field_begin[c], self.field_begin[c + 1]):
-            _move(to, <const char *> self.w.vertex[self.field_index[k]] + v * self.field_size[k], self.field_size[k])
-            to += _padded(self.field_size[k])
+            size += _padded(n * self.field_size[k])
+        to = self.out.put(peer, <uint32_t> n, UPDATE | c << CLASS, size)
+        memcpy(to, positions, 4 * n)
+        to += _padded(4 * n)
+        for k in range(self.field_begin[c], self.field_begin[c + 1]):
+            _pick(to, <const char *> self.w.vertex[self.field_index[k]], ids, n, self.field_size[k])
+            to += _padded(n * self.field_size[k])
 
     cdef const char *on_signal(self, int32_t v, const char *data) noexcept nogil:
         if self.w.priority is not NULL:
@@ -354,18 +425,22 @@ cdef class Machine(Cached):
         if total is not NULL:
             memcpy(to, total, self.total_size)
 
-    cdef const char *unpack(self, int32_t m, const char *data) noexcept nogil:
-        """Keep the fields that came with an UPDATE."""
-        cdef int c = self.mirror_class[m - self.masters]
-        cdef int64_t k
+    cdef const char *unpack(self, int source, Record head, const char *data) noexcept nogil:
+        """Keep the fields that came with an UPDATE; whose they are is in *fresh*."""
+        cdef int c = head.kind >> CLASS
+        cdef int64_t n = head.position, i, k
+        for i in range(n):
+            self.fresh[i] = self.mirror(source, (<const uint32_t *> data)[i])
+        data += _padded(4 * n)
         if self.caching:
-            self.remember(&m, 1)
+            self.remember(self.fresh, n)
         for k in range(self.field_begin[c], self.field_begin[c + 1]):
-            _move(<char *> self.w.vertex[self.field_index[k]] + m * self.field_size[k], data, self.field_size[k])
-            data += _padded(self.field_size[k])
+            _place(<char *> self.w.vertex[self.field_index[k]], data, self.fresh, n, self.field_size[k])
+            data += _padded(n * self.field_size[k])
         if self.caching:
-            self.notice(&m, 1)
-        self.round_of[m] += 1
+            self.notice(self.fresh, n)
+        for i in range(n):
+            self.round_of[self.fresh[i]] += 1
         return data
 
     cdef void tell(self) noexcept nogil:

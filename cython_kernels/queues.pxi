@@ -1,11 +1,11 @@
-# Who runs next, and who may: scheduler.h and scopes.h.
+# Who runs next, and who may: scheduler.h, pace.h and scopes.h.
 
 cdef extern from "scheduler.h" nogil:
     int64_t GL_NEVER
     ctypedef struct gl_buckets:
         pass
     ctypedef struct gl_scheduler:
-        int64_t kind, size, at, bucket, least, ceiling
+        int64_t kind, size, at, round, bucket, least, ceiling
         uint8_t *flags
         uint8_t *blocks
         uint8_t *waits
@@ -13,11 +13,23 @@ cdef extern from "scheduler.h" nogil:
         int32_t *found
         gl_buckets *buckets
         uint64_t random
+    bint gl_between_rounds(const gl_scheduler *)
+    bint gl_mostly_taken(const gl_scheduler *)
     void gl_collect(gl_scheduler *)
     int64_t gl_front(gl_scheduler *)
     int64_t gl_take(gl_scheduler *, int64_t, int32_t *)
     int64_t gl_waiting(const gl_scheduler *)
     int64_t gl_take_flagged(uint8_t *, uint8_t *, int64_t *, int64_t, int64_t, int32_t *)
+
+cdef extern from "pace.h" nogil:
+    int32_t GL_ANY_PACE
+    ctypedef struct gl_pace:
+        int32_t rank, ranks, round
+        int64_t big
+        int32_t *done
+    bint gl_in_pace(const gl_pace *)
+    bint gl_begin_round(gl_pace *, int64_t)
+    bint gl_end_round(gl_pace *)
 
 cdef extern from "scopes.h" nogil:
     ctypedef struct gl_scopes:

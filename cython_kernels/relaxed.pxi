@@ -5,19 +5,17 @@ cdef class Relaxed(Machine):
 
     A master whose edges are all here, or none of whose mirrors gathers, is done within its block. For
     another the mirrors are asked; when the last has answered it is finished in the next block of such.
-    Mirrors, too, gather and scatter in blocks: at the end of a batch, or when a block is full.
+    Mirrors, too, gather in blocks: at the end of a batch, or when a block is full.
     """
 
-    cdef int32_t *ready, *ready_ids, *asking, *fresh
-    cdef int64_t ready_count, asking_count, fresh_count
-    cdef uint8_t *is_fresh
+    cdef int32_t *ready, *ready_ids, *asking
+    cdef int64_t ready_count, asking_count
     cdef char *totals, *parts
 
     def __init__(self, *rest):
         Machine.__init__(self, *rest)
         self.ready, self.ready_ids = <int32_t *> self.room(self.block, np.int32), <int32_t *> self.room(self.block, np.int32)
-        self.asking, self.fresh = <int32_t *> self.room(self.block, np.int32), <int32_t *> self.room(self.block, np.int32)
-        self.is_fresh = <uint8_t *> self.room(self.w.num_local - self.masters, np.uint8)
+        self.asking = <int32_t *> self.room(self.block, np.int32)
         self.totals, self.parts = self.bytes(self.block * self.total_size), self.bytes(self.block * self.total_size)
 
     cdef void run(self, const int32_t *ids, int64_t n) noexcept nogil:
@@ -47,7 +45,6 @@ cdef class Relaxed(Machine):
             self.follow(those, alone)
 
     cdef void catch_up(self) noexcept nogil:
-        self.spread()
         self.finish()
         self.answer()
 
@@ -56,7 +53,6 @@ cdef class Relaxed(Machine):
         cdef int64_t i, n = self.ready_count
         if not n:
             return
-        self.spread()
         self.ready_count = 0
         for i in range(n):
             self.ready_ids[i] = self.slot_vertex[self.ready[i]]
@@ -69,20 +65,10 @@ cdef class Relaxed(Machine):
         """Gather at the mirrors that were asked."""
         cdef int64_t i, n = self.asking_count
         self.asking_count = 0
-        self.spread()
         if n:
             self.gather(self.asking, n, self.totals)
         for i in range(n):
             self.grant(self.asking[i], self.totals + i * self.total_size)
-
-    cdef void spread(self) noexcept nogil:
-        """Scatter from the mirrors that were updated."""
-        cdef int64_t i, n = self.fresh_count
-        self.fresh_count = 0
-        if n:
-            self.scatter(self.fresh, n)
-        for i in range(n):
-            self.is_fresh[self.fresh[i] - self.masters] = 0
 
     cdef void take_in(self, int source, const char *data, int64_t length) noexcept nogil:
         cdef const char *end = data + length
@@ -91,13 +77,17 @@ cdef class Relaxed(Machine):
         while data < end and not self.failed:
             head = (<const Record *> data)[0]
             data += sizeof(Record)
-            if head.kind == UPDATE:
-                data = self.on_update(self.mirror(source, head.position), data)
+            if head.kind & KIND == UPDATE:
+                data = self.unpack(source, head, data)
+                if self.scatters[head.kind >> CLASS]:
+                    self.scatter(self.fresh, head.position)
             elif head.kind == REQUEST:
                 if self.asking_count == self.block:
                     self.answer()
                 self.asking[self.asking_count] = self.mirror(source, head.position)
                 self.asking_count += 1
+            elif head.kind == PACE:
+                self.pace.done[source] = <int32_t> head.position
             else:
                 u = self.owned[self.owned_begin[source] + head.position]
                 if head.kind == SIGNAL:
@@ -110,13 +100,3 @@ cdef class Relaxed(Machine):
                         self.finish()
                     self.ready[self.ready_count] = self.slot_of[u]
                     self.ready_count += 1
-
-    cdef const char *on_update(self, int32_t m, const char *data) noexcept nogil:
-        if self.is_fresh[m - self.masters] or self.fresh_count == self.block:
-            self.spread()  # each update scatters the values it brought
-        data = self.unpack(m, data)
-        if self.scatters[self.mirror_class[m - self.masters]]:
-            self.is_fresh[m - self.masters] = 1
-            self.fresh[self.fresh_count] = m
-            self.fresh_count += 1
-        return data

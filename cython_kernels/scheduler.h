@@ -1,4 +1,4 @@
-/* Which vertices run next: masters whose signal flag is set, in one of four orders.
+/* Which vertices run next: masters whose signal flag is set, in one of four orders, in rounds but for PRIORITY.
  *
  * SWEEP goes round through the flags by id. FIFO takes all that are set into `line`, and again when these
  * have run: who was signalled earlier runs earlier, and the rounds are in the order of memory. RANDOM does
@@ -17,6 +17,7 @@ typedef struct gl_scheduler {
     uint8_t *flags, *blocks;          /* the view's signalled and signal_blocks */
     int32_t *line, *found;            /* [size] who is next; room for who is found */
     int64_t at, filled;               /* what of `line` is left: from `at`, so many; SWEEP goes on at id `at` */
+    int64_t round, found_now;         /* vertices of this round (SWEEP: of the last); SWEEP: found in this one */
     uint8_t *waits;                   /* [size] PRIORITY: is in a bucket or in line */
     int64_t waiting;                  /* PRIORITY: how many are */
     gl_buckets *buckets;              /* PRIORITY */
@@ -81,6 +82,7 @@ static inline void gl_next_line(gl_scheduler *s)
     s->at = 0;
     s->filled = gl_take_flagged(s->flags, s->blocks, &s->at, s->size, s->size, s->line);
     s->at = 0;
+    s->round = s->filled;
     for (int64_t i = s->filled; s->kind == GL_RANDOM && i > 1; i--) {
         s->random ^= s->random << 13;
         s->random ^= s->random >> 7;
@@ -92,18 +94,31 @@ static inline void gl_next_line(gl_scheduler *s)
     }
 }
 
-/* Take at most `most` vertices, those that are next; return how many. */
+/* Whether the next that is taken begins a round. */
+static inline int gl_between_rounds(const gl_scheduler *s)
+{
+    return s->kind == GL_SWEEP ? !s->at : s->kind != GL_PRIORITY && !s->filled;
+}
+
+/* Whether at least three quarters of this round have been taken. */
+static inline int gl_mostly_taken(const gl_scheduler *s)
+{
+    if (s->kind == GL_SWEEP) return !s->at || 4 * s->at >= 3 * s->size;
+    return 4 * s->filled <= s->round;
+}
+
+/* Take at most `most` vertices of this round, those that are next, or begin one; return how many. */
 static inline int64_t gl_take(gl_scheduler *s, int64_t most, int32_t *out)
 {
     int64_t count = 0;
     if (s->kind == GL_SWEEP) {
-        const int64_t begun = s->at;
-        count = gl_take_flagged(s->flags, s->blocks, &s->at, s->size, most, out);
-        if (s->at == s->size) {
-            s->at = 0;
-            if (count < most && begun)
-                count += gl_take_flagged(s->flags, s->blocks, &s->at, begun, most - count, out + count);
+        if (!s->at) {
+            s->round = s->found_now;
+            s->found_now = 0;
         }
+        count = gl_take_flagged(s->flags, s->blocks, &s->at, s->size, most, out);
+        s->found_now += count;
+        if (s->at == s->size) s->at = 0;
     } else if (s->kind == GL_PRIORITY) {
         if (!s->waiting || gl_front(s) > s->ceiling) return 0;
         while (count < most && s->filled) {     /* of one bucket: what they signal may come before the next */

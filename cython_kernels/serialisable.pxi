@@ -51,6 +51,10 @@ cdef class Serialisable(Machine):
         memcpy(PyArray_DATA(<ndarray> table), self.scopes.events, self.scopes.events_length * sizeof(int64_t))
         return table
 
+    cdef bint may_begin_round(self) noexcept nogil:
+        """Not before those of a big one are done: whoever waits long would see others pass again and again."""
+        return not (self.pace.round and self.flying) and gl_in_pace(&self.pace)
+
     # ---- a master's way ----------------------------------------------------------------------------
 
     cdef void run(self, const int32_t *ids, int64_t n) noexcept nogil:
@@ -158,12 +162,13 @@ cdef class Serialisable(Machine):
                 u = self.mirror(source, head.position)
                 if gl_request(&self.scopes, u, head.kind == INSIST):
                     self.grant_scope(u)
-            elif head.kind == UPDATE:
-                u = self.mirror(source, head.position)
-                data = self.unpack(u, data)
-                if self.scatters[self.mirror_class[u - self.masters]]:
-                    self.scatter(&u, 1)
-                gl_release(&self.scopes, u)
+            elif head.kind & KIND == UPDATE:
+                data = self.unpack(source, head, data)
+                if self.scatters[head.kind >> CLASS]:
+                    self.scatter(self.fresh, 1)
+                gl_release(&self.scopes, self.fresh[0])
+            elif head.kind == PACE:
+                self.pace.done[source] = <int32_t> head.position
             else:
                 u = self.owned[self.owned_begin[source] + head.position]
                 if head.kind == SIGNAL:

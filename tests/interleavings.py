@@ -81,7 +81,7 @@ class Explorer:
             self._go(r, number)
             begun, sent = self._give(r, given)
             reached = number
-            if given != BEGIN or begun:
+            if given != BEGIN or begun or any(sent):
                 self._history[r].append((*self._history[r][number], given))
                 self._now[r] = reached = len(self._history[r]) - 1
             self._known[r][number, given] = reached, sent
@@ -112,7 +112,7 @@ class Walk:
         self.steps = 0
         self._channels: dict[Edge, list[bytes]] = {}
         self._pace = {(a, b): chance.choice((1, 1, 5, 25)) for a in range(8) for b in range(8)}
-        self._full: set[int] = set()  # ranks that begin nobody until they hear something
+        self._full: set[int] = set()  # ranks that do nothing until they hear something
         self._asked: list[tuple[int, int, bool, int]] = []  # rank, mirror, insists?, releases before
         for rank in ranks:
             rank.restart()
@@ -122,8 +122,7 @@ class Walk:
     def _move(self) -> bool:
         """Let one rank take in some records or begin some vertices; return whether any could."""
         moves = [move for move, records in self._channels.items() if records]
-        waits = [r for r, rank in enumerate(self.ranks) if rank.machine.waiting and r not in self._full]
-        moves += [(r, r) for r in waits]
+        moves += [(r, r) for r in range(len(self.ranks)) if r not in self._full]
         if not moves:
             return False
         a, b = self._chance.choices(moves, [self._pace[move] for move in moves])[0]
@@ -132,7 +131,7 @@ class Walk:
             came, budget = self._delivery(a, b), self._chance.choice((0, 0, 1))
             self._full.discard(b)
         begun, sent = self.ranks[b].step(came, budget)
-        if a == b and not begun:
+        if a == b and not begun and not any(sent):
             self._full.add(b)
         for peer, records in enumerate(sent):
             self._channels.setdefault((b, peer), []).extend(records)

@@ -23,7 +23,7 @@ from gaslab.partition import strategies
 from tests import scopes
 from tests.threadcomm import ThreadComm, run_ranks
 
-REQUEST, GRANT, UPDATE, SIGNAL, INSIST = range(1, 6)  # records, as in machine.pyx
+REQUEST, GRANT, UPDATE, SIGNAL, INSIST, PACE = range(1, 7)  # records, as in machine.pyx
 Edge = tuple[int, int]
 Records = tuple[bytes, ...]
 
@@ -77,13 +77,14 @@ class Rank:
         travels, sizes, identity, _, _, gathers = engine.machine.arguments[5:11]
         priority = 8 if state.priority is not None else 0
         padded = [(size + 7) // 8 * 8 for size in sizes]
+        self._travels = [[sizes[field] for field in travels[c]] for c in range(3)]
         self._sizes = [
             {
                 REQUEST: 0,
                 INSIST: 0,
                 GRANT: padded[-1] if gathers[c] else 0,
-                UPDATE: sum(padded[field] for field in travels[c]),
                 SIGNAL: priority + (len(identity) + 7) // 8 * 8,
+                PACE: 0,
             }
             for c in range(3)
         ]
@@ -107,15 +108,22 @@ class Rank:
         """Cut a batch for *peer* into its records."""
         records, at = [], 0
         while at < len(data):
-            position, kind = np.frombuffer(data, np.uint32, 2, at).tolist()
-            down = kind in (REQUEST, INSIST, UPDATE)  # from a master to its mirror
-            bounds = (self.local.send_bounds if down else self.local.mirror_bounds)[peer]
-            c = int(np.searchsorted(bounds[1:3] - bounds[0], position, "right"))
-            length = 8 + self._sizes[c][kind]
+            length = 8 + self._length(peer, data[at : at + 8])
             records.append(data[at : at + length])
             at += length
         assert at == len(data)
         return tuple(records)
+
+    def _length(self, peer: int, head: bytes) -> int:
+        """Return how many bytes of a record for *peer* follow its head."""
+        position, kind = position_of(head), kind_of(head)
+        if kind == UPDATE:
+            c = int.from_bytes(head[4:8], "little") >> 8
+            return sum((position * size + 7) // 8 * 8 for size in (4, *self._travels[c]))
+        down = kind in (REQUEST, INSIST)  # from a master to its mirror
+        bounds = (self.local.send_bounds if down else self.local.mirror_bounds)[peer]
+        c = int(np.searchsorted(bounds[1:3] - bounds[0], position, "right"))
+        return self._sizes[c][kind]
 
     def edges(self) -> list[Edge]:
         """Return the edges here by global ids."""
@@ -131,8 +139,12 @@ class Rank:
 def ranks_of(
     program: gl.VertexProgram, size: int, vertices: int, edges: Sequence[Edge], parts: Sequence[int],
     consistency: str = "serialisable", scheduler: str = "fifo", directed: bool = True,
+    pace: int = machine.PACE,
 ) -> list[Rank]:  # fmt: skip
-    """Return so many ranks with the machines of *program*; ``parts[i]`` is the rank of edge i."""
+    """Return so many ranks with the machines of *program*; ``parts[i]`` is the rank of edge i.
+
+    They keep pace in rounds of *pace* vertices and more.
+    """
     places = dict(zip(edges, parts, strict=True))
 
     def by_hand(src: np.ndarray, dst: np.ndarray, k: int, context: Any) -> np.ndarray:
@@ -151,6 +163,7 @@ def ranks_of(
         mock.patch.object(machine, "Relaxed", MadeRelaxed),
         mock.patch.object(machine, "Serialisable", MadeSerialisable),
         mock.patch.object(machine, "IN_FLIGHT", 16),
+        mock.patch.object(machine, "PACE", pace),
         mock.patch.object(importlib.import_module("gaslab.engine.run"), "Asynchronous", Paused),
         mock.patch.object(Paused, "made", made, create=True),
     ):
@@ -159,7 +172,7 @@ def ranks_of(
 
 
 def kind_of(record: bytes) -> int:
-    return int.from_bytes(record[4:8], "little")
+    return record[4]
 
 
 def position_of(record: bytes) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from gaslab.engine import machine
 from tests import unordered_programs as programs
 from tests.interleavings import Explorer, Walk
 from tests.scopes import overlaps
@@ -60,9 +61,10 @@ def assert_in_order(ranks: Sequence[Rank], vertices: int, edges: Sequence[Edge],
 
 
 def explore(
-    vertices: int, edges: Sequence[Edge], parts: Sequence[int], size: int, rounds: int = 1
-) -> Explorer:
-    ranks = ranks_of(programs.Ledger(rounds=rounds), size, vertices, edges, parts)
+    vertices: int, edges: Sequence[Edge], parts: Sequence[int], size: int, rounds: int = 1,
+    pace: int = machine.PACE,
+) -> Explorer:  # fmt: skip
+    ranks = ranks_of(programs.Ledger(rounds=rounds), size, vertices, edges, parts, pace=pace)
     explorer = Explorer(ranks)
     explorer.explore(lambda: assert_in_order(ranks, vertices, edges, rounds))
     return explorer
@@ -80,6 +82,11 @@ LARGER = [
     (3, PATH, (0, 1), 2, 2),
     (3, PATH, (1, 0), 2, 2),
 ]
+PACED = [
+    (3, PATH, (0, 1), 2, 2, 1),
+    (3, PATH, (1, 0), 2, 2, 1),
+    (3, TRIANGLE, (0, 1, 0), 2, 1, 1),
+]
 LARGEST = [
     (3, TRIANGLE, (2, 1, 0), 3, 1),
     (3, TRIANGLE, (1, 2, 0), 3, 1),
@@ -92,7 +99,7 @@ LARGEST = [
 ]
 
 
-@pytest.mark.parametrize("graphs", [SMALL, LARGER, *[[one] for one in LARGEST * LONG]])
+@pytest.mark.parametrize("graphs", [SMALL, LARGER, PACED, *[[one] for one in LARGEST * LONG]])
 def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any]) -> None:
     explored = [explore(*graph) for graph in graphs]
     states, ends, ways = (sum(getattr(one, name) for one in explored) for name in ("states", "ends", "ways"))
@@ -164,7 +171,10 @@ def test_random_interleavings_of_larger_graphs(size: int) -> None:
         n, edges, parts = drawn(chance, size)
         rounds = 1 + k % 3
         scheduler = ("fifo", "sweep", "random")[k % 3]
-        ranks = ranks_of(programs.Ledger(rounds=rounds), size, n, edges, parts, scheduler=scheduler)
+        pace = 1 + k % 2 * 12
+        ranks = ranks_of(
+            programs.Ledger(rounds=rounds), size, n, edges, parts, scheduler=scheduler, pace=pace
+        )
         for _ in range(5):
             steps += Walk(ranks, chance).steps
             assert_in_order(ranks, n, edges, rounds)

@@ -22,6 +22,7 @@ IN_FLIGHT = 8192  # masters of one rank that wait for others at once
 LOCKED = 1024  # the same where scopes are locked: more hide no more delay, and hold up more
 _CLASSES = (OUT, ALL, IN)  # of mirrors, in the order in which LocalGraph has them
 BLOCK = 1024
+PACE = 8192  # vertices of a round, from which on ranks keep pace
 _FUNCTIONS = (
     "gl_gather", "gl_combine", "gl_apply", "gl_gather_apply", "gl_scatter_push", "gl_combine_messages",
 )  # fmt: skip
@@ -64,7 +65,7 @@ def make_machine(
         view, {name: library.function(name) for name in _FUNCTIONS},
         _replicas(local), _owned(local), _mirrors(local),
         travels, [*widths, total], message, posts, asks, updates, gathers, scatters,
-        scheduler, buckets, min(IN_FLIGHT, LOCKED) if locking else IN_FLIGHT, block, seed,
+        scheduler, buckets, min(IN_FLIGHT, LOCKED) if locking else IN_FLIGHT, block, PACE, seed,
     )  # fmt: skip
     return Serialisable(*parts, watch=watch) if locking else Relaxed(*parts)
 
