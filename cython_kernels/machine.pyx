@@ -117,6 +117,7 @@ cdef class Machine(Cached):
     cdef gl_pace pace
     cdef int64_t masters, flying
     cdef readonly int window  # masters in flight at most, just now
+    cdef readonly bint held_up  # somebody waits in the scheduler, but the next round may not begin yet
     cdef int64_t[4] field_begin
     cdef int[3] asks, updated, gathers, scatters
     cdef const int64_t *replica_begin, *owned_begin, *mirror_begin, *field_size
@@ -221,12 +222,14 @@ cdef class Machine(Cached):
             if part.shape[0]:
                 with nogil:
                     self.take_in(source, <const char *> &part[0], part.shape[0])
+        self.held_up = False
         with nogil:
             self.catch_up()
             while not closing and begun < budget and self.flying < self.window and not self.failed:
                 gl_collect(&self.queue)
                 anew = gl_between_rounds(&self.queue)
                 if anew and not self.may_begin_round():
+                    self.held_up = True
                     break
                 n = gl_take(&self.queue, min(self.block, budget - begun, self.window - self.flying), self.taken)
                 if anew and gl_begin_round(&self.pace, self.queue.round if n else 0):

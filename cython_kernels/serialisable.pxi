@@ -2,7 +2,7 @@
 
 cdef enum:
     SAMPLE = 256  # requests between two looks at how many had to wait
-    LEAST = 16  # masters in flight, however many wait
+    LEAST = 128  # masters in flight, however many wait
 
 
 cdef class Serialisable(Machine):
@@ -26,7 +26,7 @@ cdef class Serialisable(Machine):
         cdef gl_scopes *c = &self.scopes
         Machine.__init__(self, *rest)
         cdef int64_t n = self.w.num_local
-        self.window = min(self.limit, 4 * LEAST)
+        self.window = min(self.limit, LEAST)
         self.part = self.bytes(self.total_size)
         c.masters = self.masters
         c.in_begin, c.in_neighbor = self.w.in_begin, self.w.in_neighbor

@@ -114,7 +114,7 @@ class Asynchronous:
                 if self._course.is_due(now):
                     yield self._row(counts, now)
                 before = counts
-            idle = not (busy or self.machine.in_flight or self.machine.waiting)  # else the end is not near
+            idle = not (busy or self.machine.in_flight or self.machine.held_up)  # else the end is not near
             if not self.mail.asked and (idle or now - asked_at > self._pause):
                 asked_at = now
                 self.mail.ask(self._counts(now).row(self._aggregate(now)))

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from gaslab.engine.state import RunState
     from gaslab.localgraph import LocalGraph
 
-IN_FLIGHT = 8192  # masters of one rank that wait for others at once
-LOCKED = 1024  # the same where scopes are locked: more hide no more delay, and hold up more
+IN_FLIGHT = 32768  # masters of one rank that wait for others at once
 _CLASSES = (OUT, ALL, IN)  # of mirrors, in the order in which LocalGraph has them
 BLOCK = 1024
 PACE = 8192  # vertices of a round, from which on ranks keep pace
@@ -65,7 +64,7 @@ def make_machine(
         view, {name: library.function(name) for name in _FUNCTIONS},
         _replicas(local), _owned(local), _mirrors(local),
         travels, [*widths, total], message, posts, asks, updates, gathers, scatters,
-        scheduler, buckets, min(IN_FLIGHT, LOCKED) if locking else IN_FLIGHT, block, PACE, seed,
+        scheduler, buckets, IN_FLIGHT, block, PACE, seed,
     )  # fmt: skip
     return Serialisable(*parts, watch=watch) if locking else Relaxed(*parts)
 
