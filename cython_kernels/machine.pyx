@@ -9,7 +9,6 @@ GRANT     mirror -> master   the partial total
 UPDATE    masters -> mirrors of one class, as many as the position says: their positions, then field by field
                              what apply wrote: keep it, scatter, unlock
 SIGNAL    mirror -> master   priority and message, as far as the program has them
-INSIST    master -> mirror   as REQUEST, of a vertex that holds its scope on another rank already
 PACE      rank -> rank       the position is the number of a round that is done (pace.h)
 
 Records between two ranks keep their order. A signal is a flag of the view's, set by scatter or apply: of a
@@ -62,8 +61,7 @@ cdef enum:
     GRANT = 2
     UPDATE = 3
     SIGNAL = 4
-    INSIST = 5
-    PACE = 6
+    PACE = 5
     KIND = 255  # the rest of it is the class of mirrors
     CLASS = 8  # where that begins
 

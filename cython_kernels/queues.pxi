@@ -38,6 +38,7 @@ cdef extern from "scopes.h" nogil:
         const int64_t *out_begin
         const int32_t *in_neighbor
         const int32_t *out_neighbor
+        uint8_t patience
         uint8_t *state
         uint8_t *passed
         uint8_t *counted
@@ -51,5 +52,5 @@ cdef extern from "scopes.h" nogil:
     int gl_alone(gl_scopes *, int32_t)
     void gl_begin(gl_scopes *)
     void gl_note(gl_scopes *, int32_t, int64_t)
-    int gl_request(gl_scopes *, int32_t, int)
+    int gl_request(gl_scopes *, int32_t)
     void gl_release(gl_scopes *, int32_t)

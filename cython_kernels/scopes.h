@@ -5,8 +5,8 @@
  * turn must not fall in between.
  *
  * A replica *holds* its scope, or *waits* for it until no rival holds its own. One that waits may be passed by
- * rivals that ask later, but not for ever: passed GL_PATIENCE times, or told to from the begin, it *insists*,
- * and then blocks its rivals as if it held, all but those that insisted before.
+ * rivals that ask later, but not for ever: passed so often that its patience ends it *insists*, and then blocks
+ * its rivals as if it held, all but those that insisted before.
  * `blocked` counts, edge by edge, the rivals that hold or insist for which a replica waits:
  *
  *   waits:    all rivals that hold or insist
@@ -21,12 +21,12 @@
 #include <stdlib.h>
 
 enum { GL_FREE = 0, GL_WAITS = 1, GL_INSISTS = 2, GL_HOLDS = 4, GL_BLOCKS = 6 };
-enum { GL_PATIENCE = 16 };
 
 typedef struct gl_scopes {
     int64_t masters;
     const int64_t *in_begin, *out_begin;
     const int32_t *in_neighbor, *out_neighbor;      /* ascending in each row */
+    uint8_t patience;                   /* how often a replica that waits may be passed */
     uint8_t *state, *passed, *counted;  /* [replicas] */
     int32_t *blocked;                   /* [replicas] */
     int32_t *granted;                   /* [replicas] a stack: they hold, and nobody has gone on with them */
@@ -71,16 +71,16 @@ static inline void gl_hold(gl_scopes *s, int32_t v) {
         if (s->state[u] == GL_WAITS) {
             s->blocked[u]++;
             s->counted[v] = 1;
-            s->passed[u] += s->passed[u] < GL_PATIENCE;
-            tired |= s->passed[u] == GL_PATIENCE;
+            s->passed[u] += s->passed[u] < s->patience;
+            tired |= s->passed[u] == s->patience;
         });
     /* Only now: before, a parallel edge of u's that is not yet counted would be lost. */
     if (tired)
-        GL_RIVALS(s, v, u, if (s->state[u] == GL_WAITS && s->passed[u] == GL_PATIENCE) gl_insist(s, u));
+        GL_RIVALS(s, v, u, if (s->state[u] == GL_WAITS && s->passed[u] == s->patience) gl_insist(s, u));
 }
 
 /* Ask for v's scope; return whether it is granted at once. */
-static inline int gl_request(gl_scopes *s, int32_t v, int insists) {
+static inline int gl_request(gl_scopes *s, int32_t v) {
     uint8_t near = GL_FREE;
     GL_RIVALS(s, v, u, near |= s->state[u]);
     s->asked++;
@@ -103,7 +103,6 @@ static inline int gl_request(gl_scopes *s, int32_t v, int insists) {
         });
     s->passed[v] = 0;
     s->state[v] = GL_WAITS;
-    if (insists) gl_insist(s, v);
     return 0;
 }
 

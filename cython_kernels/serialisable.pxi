@@ -16,19 +16,20 @@ cdef class Serialisable(Machine):
     other, or they never hold both their scopes. Records between two ranks keep their order, so that a
     mirror has let go before it is asked again.
 
-    With *watch* the times of all locks are kept, for `locks`; the rest is as `Machine` says.
+    One that waits may be passed *patience* times on each rank, 255 at most. With *watch* the times of all
+    locks are kept, for `locks`; the rest is as `Machine` says.
     """
 
     cdef gl_scopes scopes
     cdef char *part
 
-    def __init__(self, *rest, watch=False):
+    def __init__(self, *rest, int patience, watch=False):
         cdef gl_scopes *c = &self.scopes
         Machine.__init__(self, *rest)
         cdef int64_t n = self.w.num_local
         self.window = min(self.limit, LEAST)
         self.part = self.bytes(self.total_size)
-        c.masters = self.masters
+        c.masters, c.patience = self.masters, patience
         c.in_begin, c.in_neighbor = self.w.in_begin, self.w.in_neighbor
         c.out_begin, c.out_neighbor = self.w.out_begin, self.w.out_neighbor
         c.state, c.passed = <uint8_t *> self.room(n, np.uint8), <uint8_t *> self.room(n, np.uint8)
@@ -90,9 +91,9 @@ cdef class Serialisable(Machine):
                 return
             if s != here:
                 r = first + s - (s > here)
-                self.out.put(self.replica_peer[r], self.replica_position[r], INSIST if s else REQUEST, 0)
+                self.out.put(self.replica_peer[r], self.replica_position[r], REQUEST, 0)
                 return
-            if not gl_request(&self.scopes, v, here > 0):
+            if not gl_request(&self.scopes, v):
                 return
             self.slot_stage[k] += 1
 
@@ -158,9 +159,9 @@ cdef class Serialisable(Machine):
         while data < end and not self.failed:
             head = (<const Record *> data)[0]
             data += sizeof(Record)
-            if head.kind == REQUEST or head.kind == INSIST:
+            if head.kind == REQUEST:
                 u = self.mirror(source, head.position)
-                if gl_request(&self.scopes, u, head.kind == INSIST):
+                if gl_request(&self.scopes, u):
                     self.grant_scope(u)
             elif head.kind & KIND == UPDATE:
                 data = self.unpack(source, head, data)

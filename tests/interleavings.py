@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tests.scopes import ID, LOCK, RELEASE
-from tests.simulator import INSIST, REQUEST, Edge, Rank, Records, kind_of, position_of
+from tests.simulator import REQUEST, Edge, Rank, Records, kind_of, position_of
 
 Input = tuple[int, bytes]  # the sender and its record; (-1, b"") is to begin a vertex
 BEGIN: Input = (-1, b"")
@@ -113,7 +113,7 @@ class Walk:
         self._channels: dict[Edge, list[bytes]] = {}
         self._pace = {(a, b): chance.choice((1, 1, 5, 25)) for a in range(8) for b in range(8)}
         self._full: set[int] = set()  # ranks that do nothing until they hear something
-        self._asked: list[tuple[int, int, bool, int]] = []  # rank, mirror, insists?, releases before
+        self._asked: list[tuple[int, int, int]] = []  # rank, mirror, releases before
         for rank in ranks:
             rank.restart()
         while self._move():
@@ -143,19 +143,19 @@ class Walk:
         del records[: len(part)]
         rank = self.ranks[b]
         for record in part:
-            if kind_of(record) in (REQUEST, INSIST):
+            if kind_of(record) == REQUEST:
                 mirror = int(rank.local.mirror_bounds[a, 0]) + position_of(record)
-                self._asked.append((b, mirror, kind_of(record) == INSIST, len(rank.machine.locks())))
+                self._asked.append((b, mirror, len(rank.machine.locks())))
         return [(a, b"".join(part))] if self._chance.random() < 0.5 else [(a, record) for record in part]
 
-    def passed(self) -> Iterator[tuple[bool, int, int]]:
-        """Yield of every wait of a mirror: whether it insisted, how often it was passed, its neighbours here.
+    def passed(self) -> Iterator[tuple[int, int]]:
+        """Yield of every wait of a mirror how often it was passed, and its neighbours here.
 
         A neighbour that held before the mirror asked is not told from one that passed it.
         """
         tables = [rank.machine.locks() for rank in self.ranks]
         turns: dict[Edge, int] = {}
-        for r, mirror, insists, releases in self._asked:
+        for r, mirror, releases in self._asked:
             local, table = self.ranks[r].local, tables[r]
             turn = turns[r, mirror] = turns.get((r, mirror), -1) + 1
             locked_at = np.sort(table[table[:, ID] == mirror, LOCK])[turn]
@@ -167,4 +167,4 @@ class Walk:
             near = near[near != mirror]
             since = (table[:, LOCK] > asked_after) & (table[:, LOCK] < locked_at)
             between = since & np.isin(table[:, ID], near)
-            yield insists, int(between.sum()), near.size
+            yield int(between.sum()), near.size

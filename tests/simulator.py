@@ -23,7 +23,8 @@ from gaslab.partition import strategies
 from tests import scopes
 from tests.threadcomm import ThreadComm, run_ranks
 
-REQUEST, GRANT, UPDATE, SIGNAL, INSIST, PACE = range(1, 7)  # records, as in machine.pyx
+REQUEST, GRANT, UPDATE, SIGNAL, PACE = range(1, 6)  # records, as in machine.pyx
+PATIENCE = 4  # so that it ends in small graphs, too
 Edge = tuple[int, int]
 Records = tuple[bytes, ...]
 
@@ -81,7 +82,6 @@ class Rank:
         self._sizes = [
             {
                 REQUEST: 0,
-                INSIST: 0,
                 GRANT: padded[-1] if gathers[c] else 0,
                 SIGNAL: priority + (len(identity) + 7) // 8 * 8,
                 PACE: 0,
@@ -120,7 +120,7 @@ class Rank:
         if kind == UPDATE:
             c = int.from_bytes(head[4:8], "little") >> 8
             return sum((position * size + 7) // 8 * 8 for size in (4, *self._travels[c]))
-        down = kind in (REQUEST, INSIST)  # from a master to its mirror
+        down = kind == REQUEST  # from a master to its mirror
         bounds = (self.local.send_bounds if down else self.local.mirror_bounds)[peer]
         c = int(np.searchsorted(bounds[1:3] - bounds[0], position, "right"))
         return self._sizes[c][kind]
@@ -139,11 +139,11 @@ class Rank:
 def ranks_of(
     program: gl.VertexProgram, size: int, vertices: int, edges: Sequence[Edge], parts: Sequence[int],
     consistency: str = "serialisable", scheduler: str = "fifo", directed: bool = True,
-    pace: int = machine.PACE,
+    pace: int = machine.PACE, patience: int = PATIENCE,
 ) -> list[Rank]:  # fmt: skip
     """Return so many ranks with the machines of *program*; ``parts[i]`` is the rank of edge i.
 
-    They keep pace in rounds of *pace* vertices and more.
+    They keep pace in rounds of *pace* vertices and more; who waits is passed *patience* times.
     """
     places = dict(zip(edges, parts, strict=True))
 
@@ -164,6 +164,7 @@ def ranks_of(
         mock.patch.object(machine, "Serialisable", MadeSerialisable),
         mock.patch.object(machine, "IN_FLIGHT", 16),
         mock.patch.object(machine, "PACE", pace),
+        mock.patch.object(machine, "PATIENCE", patience),
         mock.patch.object(importlib.import_module("gaslab.engine.run"), "Asynchronous", Paused),
         mock.patch.object(Paused, "made", made, create=True),
     ):

@@ -18,10 +18,9 @@ from gaslab.engine import machine
 from tests import unordered_programs as programs
 from tests.interleavings import Explorer, Walk
 from tests.scopes import overlaps
-from tests.simulator import UPDATE, Edge, Rank, ranks_of
+from tests.simulator import PATIENCE, UPDATE, Edge, Rank, ranks_of
 
 LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
-PATIENCE = 16  # as in scopes.h
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (3, 0)]
 SQUARE = [(0, 1), (2, 1), (2, 3), (3, 0)]
 
@@ -62,9 +61,10 @@ def assert_in_order(ranks: Sequence[Rank], vertices: int, edges: Sequence[Edge],
 
 def explore(
     vertices: int, edges: Sequence[Edge], parts: Sequence[int], size: int, rounds: int = 1,
-    pace: int = machine.PACE,
+    pace: int = machine.PACE, patience: int = PATIENCE,
 ) -> Explorer:  # fmt: skip
-    ranks = ranks_of(programs.Ledger(rounds=rounds), size, vertices, edges, parts, pace=pace)
+    program = programs.Ledger(rounds=rounds)
+    ranks = ranks_of(program, size, vertices, edges, parts, pace=pace, patience=patience)
     explorer = Explorer(ranks)
     explorer.explore(lambda: assert_in_order(ranks, vertices, edges, rounds))
     return explorer
@@ -99,9 +99,10 @@ LARGEST = [
 ]
 
 
+@pytest.mark.parametrize("patience", [0, PATIENCE])
 @pytest.mark.parametrize("graphs", [SMALL, LARGER, PACED, *[[one] for one in LARGEST * LONG]])
-def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any]) -> None:
-    explored = [explore(*graph) for graph in graphs]
+def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any], patience: int) -> None:
+    explored = [explore(*graph, patience=patience) for graph in graphs]
     states, ends, ways = (sum(getattr(one, name) for one in explored) for name in ("states", "ends", "ways"))
     print(f"\n{len(graphs)} graphs: {ways:,} interleavings through {states:,} states to {ends:,} ends")
     assert ways > ends >= len(graphs)
@@ -193,7 +194,7 @@ def test_nobody_is_passed_for_ever() -> None:
         ranks = ranks_of(programs.Ledger(rounds=60), 3, 26, edges, parts)
         walk = Walk(ranks, chance)
         assert_in_order(ranks, 26, edges, 60)
-        for insists, passed, neighbours in walk.passed():
-            most = max(most, 0 if insists else passed)
-            assert passed <= (0 if insists else PATIENCE) + 2 * neighbours
+        for passed, neighbours in walk.passed():
+            most = max(most, passed)
+            assert passed <= PATIENCE + 2 * neighbours
     assert most >= PATIENCE, "nobody's patience was tried"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gaslab.localgraph import LocalGraph
 
 IN_FLIGHT = 32768  # masters of one rank that wait for others at once
+PATIENCE = 250  # times that a vertex which waits for its scope may be passed
 _CLASSES = (OUT, ALL, IN)  # of mirrors, in the order in which LocalGraph has them
 BLOCK = 1024
 PACE = 8192  # vertices of a round, from which on ranks keep pace
@@ -66,7 +67,7 @@ def make_machine(
         travels, [*widths, total], message, posts, asks, updates, gathers, scatters,
         scheduler, buckets, IN_FLIGHT, block, PACE, seed,
     )  # fmt: skip
-    return Serialisable(*parts, watch=watch) if locking else Relaxed(*parts)
+    return Serialisable(*parts, patience=PATIENCE, watch=watch) if locking else Relaxed(*parts)
 
 
 def _replicas(local: LocalGraph) -> tuple[np.ndarray, ...]:
