@@ -99,8 +99,16 @@ LARGEST = [
 ]
 
 
-@pytest.mark.parametrize("patience", [0, PATIENCE])
-@pytest.mark.parametrize("graphs", [SMALL, LARGER, PACED, *[[one] for one in LARGEST * LONG]])
+HASTY = [(3, [(0, 1), (0, 2), (1, 0)], (0, 0, 1), 2, 2)]  # whoever is passed once blocks others
+
+
+@pytest.mark.parametrize(
+    ("graphs", "patience"),
+    [
+        (HASTY, 0),
+        *[(graphs, PATIENCE) for graphs in (SMALL, LARGER, PACED, *[[one] for one in LARGEST * LONG])],
+    ],
+)
 def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any], patience: int) -> None:
     explored = [explore(*graph, patience=patience) for graph in graphs]
     states, ends, ways = (sum(getattr(one, name) for one in explored) for name in ("states", "ends", "ways"))
