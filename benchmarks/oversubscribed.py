@@ -1,6 +1,6 @@
 """The same work without supersteps on 2, 4 and 8 ranks: how much more ranks than cores cost.
 
-    python benchmarks/oversubscribed.py [--ranks 2 4 8] [--scale 16] [--side 300] [--repeats 3]
+    python benchmarks/oversubscribed.py [--ranks 2 4 8] [--scale 18] [--side 1000] [--repeats 2]
 
 Starts a job for each number of ranks, in turn. Prints of each the quickest run, its ratio to the first, the
 processor time of all ranks, and how much of the ranks' time was without work or mail.
@@ -64,8 +64,8 @@ def start(ranks: int, words: list[str]) -> dict[str, list[float]]:
 
 def main() -> None:
     made = parser(__doc__)
-    made.set_defaults(scale=16, repeats=3)
-    made.add_argument("--side", type=int, default=300, help="of the grid (default 300)")
+    made.set_defaults(scale=18, repeats=2)
+    made.add_argument("--side", type=int, default=1000, help="of the grid (default 1000)")
     made.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
     made.add_argument("--turns", type=int, default=2, help="jobs of each number of ranks (default 2)")
     made.add_argument("--job", action="store_true", help=argparse.SUPPRESS)
