@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from gaslab.comm import Comm
 from gaslab.compiler import build
@@ -18,6 +19,10 @@ from gaslab.compiler.emit.names import identity
 from gaslab.compiler.interpret import Interpreter
 
 P, I64 = ctypes.c_void_p, ctypes.c_int64
+IN, OUT, ALL = 1, 2, 3
+N = 9  # vertices of the graphs that tests draw
+edge_lists = st.lists(st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)), max_size=40)
+masks = st.sampled_from([IN, OUT, ALL])
 
 
 class Scalar(ctypes.Union):
@@ -127,6 +132,21 @@ def state(
         out.astype(np.int32), fields, buffered, edge, list(params), [0] * len(tree.aggregators),
         gather_edges, scatter_edges,
     )  # fmt: skip
+
+
+def walk(s: State, mask: int, v: int) -> list[tuple[int, int]]:
+    """Return (neighbour, slot) of v's edges in the order of a gather."""
+    edges = []
+    if mask & IN:
+        edges += [(int(s.in_neighbor[p]), p) for p in range(s.in_begin[v], s.in_begin[v + 1])]
+    if mask & OUT:
+        row = range(s.out_begin[v], s.out_begin[v + 1])
+        edges += [(int(s.out_neighbor[p]), int(s.out_slot[p])) for p in row]
+    return edges
+
+
+def weights(edges: Any) -> list[int]:
+    return [(3 * k + 1) % 7 for k in range(len(edges))]
 
 
 def scalars(variables: Any, values: Any) -> Any:

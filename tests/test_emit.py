@@ -1,7 +1,7 @@
 """The range functions of emitted programs on small graphs, compiled and interpreted alike.
 
 `both` runs each phase twice, as a library and in the interpreter, and fails on the first bit that differs;
-what the tests here add is what the phase must do.
+what the tests here add is what the phase must do. Scatter's are in test_emit_scatter.
 """
 
 from __future__ import annotations
@@ -22,28 +22,7 @@ from gaslab.compiler.emit import emit
 from gaslab.compiler.emit.names import identity
 from tests import hand_trees as h
 from tests.hand_trees import F, I, assign, binary, const, function, local, program, ret, variable
-from tests.hand_views import State, both, call, dtype, made, state
-
-IN, OUT, ALL = 1, 2, 3
-N = 9
-edge_lists = st.lists(st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)), max_size=40)
-masks = st.sampled_from([IN, OUT, ALL])
-
-
-def walk(s: State, mask: int, v: int) -> list[tuple[int, int]]:
-    """Return (neighbour, slot) of v's edges in the order of a gather."""
-    edges = []
-    if mask & IN:
-        edges += [(int(s.in_neighbor[p]), p) for p in range(s.in_begin[v], s.in_begin[v + 1])]
-    if mask & OUT:
-        row = range(s.out_begin[v], s.out_begin[v + 1])
-        edges += [(int(s.out_neighbor[p]), int(s.out_slot[p])) for p in row]
-    return edges
-
-
-def weights(edges: Any) -> list[int]:
-    return [(3 * k + 1) % 7 for k in range(len(edges))]
-
+from tests.hand_views import ALL, IN, OUT, N, both, call, dtype, edge_lists, made, masks, state, walk, weights
 
 # ---- gather ----------------------------------------------------------------------------------------
 
@@ -174,6 +153,14 @@ def test_min_and_max_skip_nan_and_begin_at_their_identities() -> None:
         assert s.total.tolist() == [least, 4.0, least]
 
 
+def test_edge_values_are_those_of_the_slot_from_either_side() -> None:
+    tree = GATHERING["sum", "int64"]
+    s = state(tree, 4, [(2, 0), (1, 0), (0, 3), (0, 1)], [2, 3, 5, 7], gather_edges=ALL)
+    s.vertex[0][:] = [1, 10, 100, 1000]
+    both("gl_gather", s)
+    assert s.total.tolist() == [100 * 2 + 10 * 3 + 1000 * 5 + 10 * 7, 1 * 3 + 1 * 7, 1 * 2, 1 * 5]
+
+
 # ---- apply, init, start ----------------------------------------------------------------------------
 
 
@@ -290,126 +277,6 @@ def test_programs_read_parameters_aggregates_and_the_size_of_the_graph() -> None
     s.aggregate = [7]
     assert both("gl_apply", s) is None
     assert s.vertex[0].tolist() == [74322, 74322, 74320]
-
-
-# ---- scatter ---------------------------------------------------------------------------------------
-
-
-def scattered(s: State, sources: list[int], concurrent: int = 0) -> None:
-    s.concurrent = concurrent
-    assert both("gl_scatter_push", s, listed=sources) is None
-
-
-def pulled(s: State, sources: list[int]) -> None:
-    s.active_bits[0] = sum(1 << v for v in sources)  # N is below 64
-    s.all_active = int(len(sources) == N)
-    assert both("gl_scatter_pull", s) is None
-
-
-@given(edges=edge_lists, mask=masks, sources=st.sets(st.integers(0, N - 1)), seed=st.integers(0, 99))
-def test_push_and_pull_signal_whom_scatter_signals(
-    edges: Any, mask: int, sources: set[int], seed: int
-) -> None:
-    distances = np.random.default_rng(seed).integers(0, 12, N)
-    one, other = (state(SHORTEST, N, edges, weights(edges), params=[0], scatter_edges=mask) for _ in range(2))
-    one.vertex[0][:] = other.vertex[0][:] = distances
-    expected = [0] * N
-    for v in sources:
-        for x, e in walk(one, mask, v):
-            expected[x] |= int(distances[v] + one.edge[0][e] < distances[x])
-    scattered(one, sorted(sources))
-    pulled(other, sorted(sources))
-    assert one.signalled.tolist() == other.signalled.tolist() == expected
-    assert one.signal_blocks[0] == other.signal_blocks[0] == any(expected)
-
-
-SHORTEST = h.shortest_paths()
-MESSAGES = {
-    (op, storage): h.messages(op, storage)
-    for op, storage in [("min", "float64"), ("sum", "float64"), ("sum", "float32"), ("max", "int64"),
-                        ("min", "uint16"), ("sum", "int32")]
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("op", "storage"), MESSAGES)
-@given(edges=edge_lists, mask=masks, sources=st.sets(st.integers(0, N - 1)), concurrent=st.integers(0, 1))
-def test_messages_combine_pushed_or_pulled(
-    op: str, storage: str, edges: Any, mask: int, sources: set[int], concurrent: int
-) -> None:
-    tree = MESSAGES[op, storage]
-    one, other = (state(tree, N, edges, weights(edges), scatter_edges=mask) for _ in range(2))
-    one.vertex[0][:] = other.vertex[0][:] = np.arange(N) * 3 % 8
-    fold = {"sum": np.sum, "min": np.min, "max": np.max}[op]
-    came: dict[int, list[Any]] = {}
-    for v in sources:
-        for x, e in walk(one, mask, v):
-            came.setdefault(x, []).append(one.vertex[0][v] + one.edge[0][e])
-    scattered(one, sorted(sources), concurrent)
-    pulled(other, sorted(sources))
-    for v in range(N):
-        expected = fold(came[v]) if v in came else identity(tree.message)  # type: ignore[arg-type]
-        assert one.message[v] == other.message[v] == expected
-        assert one.signalled[v] == other.signalled[v] == (v in came)
-
-
-def test_pull_stops_at_the_first_signal() -> None:
-    """Whether it does is seen by a fault that waits behind the first edge."""
-    body = [assign(local("k", I), binary("//", const(1), t.EdgeField(0, I))), t.Signal(None, 0)]
-    tree = program([function("scatter", body, reads="e.w", locals={"k": I})], edge=(variable("w", "int64"),))
-    s = state(tree, 3, [(0, 2), (1, 2)], [1, 0])
-    s.all_active = 1
-    assert both("gl_scatter_pull", s) is None
-    assert s.signalled.tolist() == [0, 0, 1]
-    s.signalled[:] = 0
-    assert both("gl_scatter_push", s) == (1, 1, 0)
-    s = state(tree, 3, [(0, 2), (1, 2)], [0, 1])
-    s.all_active = 1
-    assert both("gl_scatter_pull", s) == (1, 0, 0)
-
-
-def test_apply_reads_the_message_of_its_vertex_and_peers_messages_combine() -> None:
-    s = state(MESSAGES["min", "float64"], 4)
-    s.vertex[0][:] = [5.0, 6.0, 7.0, 8.0]
-    s.message[1] = 6.5
-    s.incoming = np.array([1.0, 9.0])
-    assert both("gl_combine_messages", s, listed=[1, 3]) is None
-    assert s.message.tolist() == [math.inf, 1.0, math.inf, 9.0]
-    assert s.signalled.tolist() == [0, 1, 0, 1]
-    assert both("gl_apply", s, listed=[3, 1]) is None
-    assert s.vertex[0].tolist() == [5.0, 1.0, 7.0, 8.0]
-
-
-def test_a_message_outside_its_storage_is_a_fault_of_its_sender() -> None:
-    for phase in ("gl_scatter_push", "gl_scatter_pull"):
-        s = state(MESSAGES["min", "uint16"], 3, [(0, 2), (1, 2)], [1, 1])
-        s.all_active = 1
-        s.vertex[0][:] = [3, 65535, 0]
-        assert both(phase, s) == (2, 1, 1)
-
-
-def test_scatter_writes_edges_by_slot_and_then_cannot_be_pulled() -> None:
-    own, far = t.VertexField("v", 0, I), t.VertexField("nbr", 0, I)
-    write = assign(t.EdgeField(0, I), binary("-", far, own))
-    tree = program(
-        [function("scatter", [write], reads="v.a nbr.a", writes="e.w")],
-        vertex=(variable("a", "int64"),),
-        edge=(variable("w", "int8"),),
-    )
-    s = state(tree, 3, [(0, 1), (0, 2), (1, 2)], [0, 0, 0])
-    s.vertex[0][:] = [1, 10, 100]
-    assert both("gl_scatter_push", s, listed=[0]) is None
-    assert s.edge[0].tolist() == [9, 99, 0]
-    library, interpreter = made(tree)
-    assert not library.function("gl_scatter_pull")
-    assert not interpreter.has("gl_scatter_pull")
-
-
-def test_edge_values_are_those_of_the_slot_from_either_side() -> None:
-    tree = GATHERING["sum", "int64"]
-    s = state(tree, 4, [(2, 0), (1, 0), (0, 3), (0, 1)], [2, 3, 5, 7], gather_edges=ALL)
-    s.vertex[0][:] = [1, 10, 100, 1000]
-    both("gl_gather", s)
-    assert s.total.tolist() == [100 * 2 + 10 * 3 + 1000 * 5 + 10 * 7, 1 * 3 + 1 * 7, 1 * 2, 1 * 5]
 
 
 # ---- the text --------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """`compile_program` and its ways, and interpreted runs of whole programs.
 
-That every phase leaves the same bits interpreted and compiled is seen in test_emit and
-test_emit_numerics, which run each phase both ways.
+That every phase leaves the same bits interpreted and compiled is seen in test_emit,
+test_emit_scatter and test_emit_numerics, which run each phase both ways.
 """
 
 from __future__ import annotations
