@@ -11,8 +11,8 @@ import pytest
 import gaslab as gl
 from gaslab.cli.custom import load_class, typed
 from gaslab.errors import UsageError
+from tests.command_line import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
 from tests.mpi.launcher import run_script
-from tests.test_cli import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
 
 __all__ = ["edges", "gaslab", "weighted"]  # fixtures
 

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tests.test_cli import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
+from tests.command_line import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
 
 __all__ = ["edges", "gaslab", "weighted"]  # fixtures
 

@@ -13,8 +13,8 @@ import gaslab as gl
 from gaslab.comm import Comm
 from gaslab.compiler.faults import FAULTS as FAULT
 from gaslab.errors import ExecutionError, UsageError
+from tests.command_line import EDGES, Run, edges, gaslab
 from tests.conftest import Hosts
-from tests.test_cli import EDGES, Run, edges, gaslab
 
 __all__ = ["edges", "gaslab"]  # fixtures
 

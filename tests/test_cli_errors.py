@@ -1,0 +1,168 @@
+"""Errors at the command line: what is said, the exit code, and that commands end."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.command_line import Run, edges, gaslab, on_ranks
+
+__all__ = ["edges", "gaslab"]  # fixtures
+
+
+def test_no_words_is_a_usage_error(gaslab: Run) -> None:
+    done = gaslab()
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("usage: gaslab COMMAND")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("pagernak", "there is no command 'pagernak'; did you mean 'pagerank'?"),
+        ("pagerank EDGES --dampng 0.5", "there is no option '--dampng'; did you mean '--damping'?; HELP"),
+        ("degrees EDGES --zzz", "there is no option '--zzz'; HELP"),
+        (
+            "pagerank EDGES --engine snyc",
+            "argument --engine: 'snyc' is unknown; did you mean 'sync' or 'async'?; HELP",
+        ),
+        (
+            "pagerank EDGES --strategy random2",
+            "argument --strategy: 'random2' is unknown; did you mean 'random'?; HELP",
+        ),
+        ("sssp EDGES", "missing: --source; HELP"),
+        (
+            "pagerank EDGES --max-iterations -1",
+            "argument --max-iterations/--iterations: -1 is less than 0; HELP",
+        ),
+        ("pagerank EDGES --top many", "argument --top: 'many' is not a whole number; HELP"),
+        ("pagerank EDGES --init ranks.tsv", "argument --init: 'ranks.tsv' is not NAME=VALUE; HELP"),
+        ("pagerank EDGES --damping 1.5", "damping=1.5: a probability below 1 is needed; 0.85 is usual"),
+        ("sssp EDGES --source x", "'x' is no vertex id: the ids of this graph are integers"),
+        ("pagerank EDGES --fields scor", "there is no vertex field 'scor'; did you mean 'score'?"),
+        ("convert EDGES --map x.tsv", "--map goes with --relabel: without it the ids stay as they are"),
+        ("partition EDGES -k 2 -o x.tsv", "--output writes one cut; name it with --strategy"),
+    ],
+)
+def test_usage_errors(gaslab: Run, edges: Path, words: str, message: str) -> None:
+    command = words.split()
+    done = gaslab(*(str(edges) if word == "EDGES" else word for word in command))
+    assert (done.code, done.out) == (2, "")
+    help = f"`gaslab {command[0]} --help` lists the options"
+    assert done.err.splitlines()[-1] == "gaslab: " + message.replace("HELP", help)
+    assert "Traceback" not in done.err
+
+
+def test_input_errors_say_one_thing(gaslab: Run, edges: Path, tmp_path: Path) -> None:
+    missing = gaslab("degrees", tmp_path / "nothing.tsv")
+    assert (missing.code, missing.out, missing.err) == (
+        1,
+        "",
+        f"gaslab: {tmp_path}/nothing.tsv: no such file\n",
+    )
+    edges.write_text("1 2\n1 x\n")
+    bad = gaslab("degrees", edges)
+    assert bad.code == 1
+    assert f"{edges}" in bad.err
+    assert "'x'" in bad.err or "1 x" in bad.err
+    assert "Traceback" not in bad.err
+
+
+def test_an_absent_source_is_an_input_error(gaslab: Run, edges: Path) -> None:
+    done = gaslab("sssp", edges, "--source", 41)
+    assert done.code == 1
+    assert done.err.splitlines()[-1].startswith("gaslab: vertex 41 is not in the graph")
+
+
+def test_errors_on_all_ranks_are_told_once_and_end_cleanly(edges: Path, tmp_path: Path) -> None:
+    done = on_ranks(3, "degrees", tmp_path / "nothing.tsv")
+    assert (done.code, done.out, done.err) == (1, "", f"gaslab: {tmp_path}/nothing.tsv: no such file\n")
+    usage = on_ranks(3, "pagernak")
+    assert usage.code == 2
+    assert usage.err == "gaslab: there is no command 'pagernak'; did you mean 'pagerank'?\n"
+    option = on_ranks(3, "degrees", edges, "--thread", 2)
+    assert option.code == 2
+    assert option.err.count("gaslab: ") == 1
+    assert on_ranks(2, "--help").out.count("usage:") == 1
+
+
+def test_not_converged(gaslab: Run, edges: Path) -> None:
+    done = gaslab("pagerank", edges, "--max-iterations", 2)
+    assert done.code == 0
+    assert "gaslab: warning: PageRank was not done after 2 supersteps; raise max_iterations" in done.err
+    assert gaslab("pagerank", edges, "--iterations", 2, "--require-converged").code == 3
+    assert gaslab("pagerank", edges, "--require-converged").code == 0
+
+
+def test_not_converged_under_mpiexec(edges: Path) -> None:
+    done = on_ranks(2, "pagerank", edges, "--iterations", 2, "--require-converged", "-q")
+    assert done.code == 3
+    assert "Abort" not in done.err
+    assert done.err.count("PageRank was not done") == 1
+
+
+SLOW = """
+import gaslab as gl
+class Slow(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        n: int = 0
+    def apply(self, v: Vertex) -> None:
+        v.n += 1
+    def done(self) -> bool:
+        {done}
+        return False
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize(
+    "done", ["pass", "import time; time.sleep(60)"], ids=["between supersteps", "in the middle of one"]
+)
+def test_timeout(edges: Path, tmp_path: Path, size: int, done: str) -> None:
+    (tmp_path / "slow.py").write_text(SLOW.format(done=done))
+    ended = on_ranks(size, "run", f"{tmp_path}/slow.py:Slow", edges, "--timeout", 2, "-q")
+    assert ended.code == 124
+    assert re.search("ran out of|no answer within", ended.err)
+    assert "Traceback" not in ended.err
+
+
+def test_outputs_are_checked_before_the_work(gaslab: Run, tmp_path: Path, edges: Path) -> None:
+    (tmp_path / "there.tsv").write_text("precious")
+    for words in (["-o", tmp_path / "there.tsv"], ["--json", tmp_path / "there.tsv"]):
+        done = gaslab("pagerank", edges, *words)
+        assert done.code == 2
+        assert "there.tsv exists; --force" in done.err
+        assert "vertices" not in done.err  # nothing was read yet
+    assert (tmp_path / "there.tsv").read_text() == "precious"
+    assert gaslab("pagerank", edges, "-o", tmp_path / "there.tsv", "--force").code == 0
+    assert (tmp_path / "there.tsv").read_text() != "precious"
+
+
+def test_a_reader_that_leaves_is_no_error(edges: Path) -> None:
+    import subprocess
+    import sys
+
+    from tests.mpi.launcher import environment
+
+    command = f"{sys.executable} -m gaslab generate rmat --scale 14 | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, env=environment(), timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_numbers_of_the_wrong_kind(gaslab: Run, edges: Path, tmp_path: Path) -> None:
+    (tmp_path / "restart.txt").write_text("3 much\n")
+    done = gaslab("pagerank", edges, "--personalization", tmp_path / "restart.txt")
+    assert done.code == 1
+    assert done.err.splitlines()[-1] == (
+        f"gaslab: {tmp_path}/restart.txt, line 1: 'much' is not a number; id first, value last"
+    )
+    (tmp_path / "empty.txt").write_text("3\n")
+    done = gaslab("pagerank", edges, "--init", f"score={tmp_path}/empty.txt")
+    assert done.err.splitlines()[-1] == f"gaslab: {tmp_path}/empty.txt, line 1: '3' has an id but no value"
+    assert np.isfinite(done.code)
