@@ -1,4 +1,7 @@
-"""Graphs drawn by hypothesis: small, with loops, parallel edges, isolated vertices and all kinds of ids."""
+"""Graphs drawn by hypothesis: small, with loops, parallel edges, isolated vertices and all kinds of ids.
+
+`told` tells all of a graph, so that two can be compared.
+"""
 
 from __future__ import annotations
 
@@ -86,3 +89,27 @@ def with_lists(graph: Drawn) -> st.SearchStrategy[Drawn]:
         for name, value in values.items()
     }
     return st.fixed_dictionaries(columns).map(lambda more: replace(graph, columns={**graph.columns, **more}))
+
+
+def scored() -> Graph:
+    """Return three vertices and two edges from the first, with scores 1, 2 and 3."""
+    from gaslab.graph import Graph
+
+    return Graph.from_edges([0, 0], [1, 2]).with_vertices({"id": [0, 1, 2], "score": [1, 2, 3]})
+
+
+def told(graph: Graph) -> dict[str, Any]:
+    """Return all of a graph in the user's ids, sorted, the same on every rank."""
+    comm = graph.comm
+    src, dst = graph.edges()
+    rows = zip(
+        graph.ids.marked(src), graph.ids.marked(dst), *(c.tolist() for c in graph.edge_columns.values()),
+        strict=True,
+    )  # fmt: skip
+    masters = graph.ids.marked(graph.local.gid[: graph.local.num_masters])
+    values = zip(masters, *(c.tolist() for c in graph.vertex_columns.values()), strict=True)
+    return {
+        "edges": sorted(row for part in comm.allgather(list(rows)) for row in part),
+        "vertices": sorted(row for part in comm.allgather(list(values)) for row in part),
+        "sizes": (graph.num_vertices, graph.num_edges, graph.directed),
+    }
