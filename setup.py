@@ -90,11 +90,11 @@ def compile_programs(directory: Path, here: bool) -> None:
             path.unlink()
 
 
-def headers(source: Path) -> list[str]:
-    """Return the headers beside a kernel that it includes, directly or through another."""
-    named = re.findall(r'(?:extern from|#include) "(\w+\.h)"', source.read_text(encoding="utf-8"))
+def included(source: Path) -> list[str]:
+    """Return the files beside a kernel that it includes, directly or through another."""
+    named = re.findall(r'(?:extern from|include) "(\w+\.(?:h|pxi))"', source.read_text(encoding="utf-8"))
     found = [KERNELS / name for name in named if (KERNELS / name).is_file()]
-    return [str(header) for header in found] + [more for header in found for more in headers(header)]
+    return [str(file) for file in found] + [more for file in found for more in included(file)]
 
 
 def program_classes() -> Iterator[type]:
@@ -116,7 +116,7 @@ if __name__ == "__main__":
                 include_dirs=[str(KERNELS)],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
                 extra_compile_args=list(C_FLAGS),
-                depends=headers(source),
+                depends=included(source),
             )
             for source in sorted(KERNELS.glob("*.pyx"))
         ],

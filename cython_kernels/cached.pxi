@@ -97,3 +97,12 @@ cdef class Cached(Program):
         Program.apply(self, ids, n, totals)
         if self.caching:
             self.notice(ids, n)
+
+    cdef void gather_apply(self, const int32_t *ids, int64_t n, char *totals) noexcept nogil:
+        """Gather, then apply: one after the other if that is the same; *totals* is room for as many."""
+        if self.f_gather_apply is not NULL and not self.caching:
+            self.apply(ids, n, NULL)
+            return
+        if self.total_size:
+            self.gather(ids, n, totals)
+        self.apply(ids, n, totals)

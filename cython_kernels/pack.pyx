@@ -11,35 +11,7 @@ import_array()
 cdef extern from *:
     int __builtin_ctzll(unsigned long long) noexcept nogil
 
-ctypedef fused word:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
-
-cdef void _take(const word *values, const int32_t *ids, int64_t n, word *out) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        out[i] = values[ids[i]]
-
-
-cdef void _put(word *values, const int32_t *ids, int64_t n, const word *packed) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        values[ids[i]] = packed[i]
-
-
-cdef void _take_rows(const char *values, const int32_t *ids, int64_t n, int64_t size, char *out) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        memcpy(out + i * size, values + ids[i] * size, size)
-
-
-cdef void _put_rows(char *values, const int32_t *ids, int64_t n, int64_t size, const char *packed) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        memcpy(values + ids[i] * size, packed + i * size, size)
+include "rows.pxi"
 
 
 def row_bytes(values):
@@ -59,16 +31,7 @@ def take(values, const int32_t[::1] ids, out):
     cdef int64_t size = row_bytes(values)
     assert out.nbytes == n * size
     with nogil:
-        if size == 8:
-            _take[uint64_t](<const uint64_t *> a, i, n, <uint64_t *> b)
-        elif size == 4:
-            _take[uint32_t](<const uint32_t *> a, i, n, <uint32_t *> b)
-        elif size == 2:
-            _take[uint16_t](<const uint16_t *> a, i, n, <uint16_t *> b)
-        elif size != 1:
-            _take_rows(<const char *> a, i, n, size, <char *> b)
-        else:
-            _take[uint8_t](<const uint8_t *> a, i, n, <uint8_t *> b)
+        take_rows(a, i, n, size, b)
 
 
 def put(values, const int32_t[::1] ids, packed):
@@ -80,16 +43,7 @@ def put(values, const int32_t[::1] ids, packed):
     cdef int64_t size = row_bytes(values)
     assert packed.nbytes == n * size
     with nogil:
-        if size == 8:
-            _put[uint64_t](<uint64_t *> a, i, n, <const uint64_t *> b)
-        elif size == 4:
-            _put[uint32_t](<uint32_t *> a, i, n, <const uint32_t *> b)
-        elif size == 2:
-            _put[uint16_t](<uint16_t *> a, i, n, <const uint16_t *> b)
-        elif size != 1:
-            _put_rows(<char *> a, i, n, size, <const char *> b)
-        else:
-            _put[uint8_t](<uint8_t *> a, i, n, <const uint8_t *> b)
+        put_rows(a, i, n, size, b)
 
 
 def chosen_positions(const int32_t[::1] ids, const uint8_t[::1] flags):

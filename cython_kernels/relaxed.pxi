@@ -14,9 +14,11 @@ cdef class Relaxed(Machine):
 
     def __init__(self, *rest):
         Machine.__init__(self, *rest)
-        self.ready, self.ready_ids = <int32_t *> self.room(self.block, np.int32), <int32_t *> self.room(self.block, np.int32)
+        self.ready = <int32_t *> self.room(self.block, np.int32)
+        self.ready_ids = <int32_t *> self.room(self.block, np.int32)
         self.asking = <int32_t *> self.room(self.block, np.int32)
-        self.totals, self.parts = self.bytes(self.block * self.total_size), self.bytes(self.block * self.total_size)
+        self.totals = self.bytes(self.block * self.total_size)
+        self.parts = self.bytes(self.block * self.total_size)
 
     cdef void run(self, const int32_t *ids, int64_t n) noexcept nogil:
         cdef int64_t i, r, alone = 0
@@ -36,12 +38,7 @@ cdef class Relaxed(Machine):
                 if self.asks[self.replica_class[r]]:
                     self.out.put(self.replica_peer[r], self.replica_position[r], REQUEST, 0)
         if alone:
-            if self.f_gather_apply is not NULL and not self.caching:
-                self.apply(those, alone, NULL)
-            else:
-                if self.total_size:
-                    self.gather(those, alone, self.totals)
-                self.apply(those, alone, self.totals)
+            self.gather_apply(those, alone, self.totals)
             self.follow(those, alone)
 
     cdef void catch_up(self) noexcept nogil:
@@ -56,7 +53,7 @@ cdef class Relaxed(Machine):
         self.ready_count = 0
         for i in range(n):
             self.ready_ids[i] = self.slot_vertex[self.ready[i]]
-            memcpy(self.parts + i * self.total_size, self.slot_total + self.ready[i] * self.total_size, self.total_size)
+        take_rows(self.slot_total, self.ready, n, self.total_size, self.parts)
         self.gather(self.ready_ids, n, self.totals)
         self.add(self.totals, self.parts, <int32_t> n)
         self.land(self.ready, self.ready_ids, n, self.totals)
@@ -70,33 +67,17 @@ cdef class Relaxed(Machine):
         for i in range(n):
             self.grant(self.asking[i], self.totals + i * self.total_size)
 
-    cdef void take_in(self, int source, const char *data, int64_t length) noexcept nogil:
-        cdef const char *end = data + length
-        cdef Record head
-        cdef int32_t u
-        while data < end and not self.failed:
-            head = (<const Record *> data)[0]
-            data += sizeof(Record)
-            if head.kind & KIND == UPDATE:
-                data = self.unpack(source, head, data)
-                if self.scatters[head.kind >> CLASS]:
-                    self.scatter(self.fresh, head.position)
-            elif head.kind == REQUEST:
-                if self.asking_count == self.block:
-                    self.answer()
-                self.asking[self.asking_count] = self.mirror(source, head.position)
-                self.asking_count += 1
-            elif head.kind == PACE:
-                self.pace.done[source] = <int32_t> head.position
-            else:
-                u = self.owned[self.owned_begin[source] + head.position]
-                if head.kind == SIGNAL:
-                    data = self.on_signal(u, data)
-                    continue
-                data = self.on_grant(u, source, data)
-                self.slot_stage[self.slot_of[u]] -= 1
-                if not self.slot_stage[self.slot_of[u]]:
-                    if self.ready_count == self.block:
-                        self.finish()
-                    self.ready[self.ready_count] = self.slot_of[u]
-                    self.ready_count += 1
+    cdef void on_request(self, int32_t m) noexcept nogil:
+        if self.asking_count == self.block:
+            self.answer()
+        self.asking[self.asking_count] = m
+        self.asking_count += 1
+
+    cdef void on_part(self, int32_t k) noexcept nogil:
+        self.slot_stage[k] -= 1
+        if self.slot_stage[k]:
+            return
+        if self.ready_count == self.block:
+            self.finish()
+        self.ready[self.ready_count] = k
+        self.ready_count += 1

@@ -65,7 +65,7 @@ cdef class Serialisable(Machine):
             self.w.signalled[ids[i]] = 0  # by those before it in the list: it has yet to gather
             if self.replica_begin[ids[i]] == self.replica_begin[ids[i] + 1] and gl_alone(&self.scopes, ids[i]):
                 gl_begin(&self.scopes)
-                self.gather_and_apply(ids[i])
+                self.gather_apply(ids + i, 1, self.part)
                 self.follow(ids + i, 1)
                 if self.scopes.locked_at is not NULL:
                     gl_note(&self.scopes, ids[i], self.scopes.began)
@@ -108,14 +108,6 @@ cdef class Serialisable(Machine):
             self.gather(&self.slot_vertex[k], 1, total)
             self.slot_filled[k] = 1
 
-    cdef void gather_and_apply(self, int32_t v) noexcept nogil:
-        if self.f_gather_apply is not NULL and not self.caching:
-            self.apply(&v, 1, NULL)
-            return
-        if self.total_size:
-            self.gather(&v, 1, self.part)
-        self.apply(&v, 1, self.part)
-
     cdef void grant_scope(self, int32_t m) noexcept nogil:
         cdef bint gathers = self.gathers[self.mirror_class[m - self.masters]]
         if gathers:
@@ -152,30 +144,17 @@ cdef class Serialisable(Machine):
 
     # ---- records -----------------------------------------------------------------------------------
 
-    cdef void take_in(self, int source, const char *data, int64_t length) noexcept nogil:
-        cdef const char *end = data + length
-        cdef Record head
-        cdef int32_t u
-        while data < end and not self.failed:
-            head = (<const Record *> data)[0]
-            data += sizeof(Record)
-            if head.kind == REQUEST:
-                u = self.mirror(source, head.position)
-                if gl_request(&self.scopes, u):
-                    self.grant_scope(u)
-            elif head.kind & KIND == UPDATE:
-                data = self.unpack(source, head, data)
-                if self.scatters[head.kind >> CLASS]:
-                    self.scatter(self.fresh, 1)
-                gl_release(&self.scopes, self.fresh[0])
-            elif head.kind == PACE:
-                self.pace.done[source] = <int32_t> head.position
-            else:
-                u = self.owned[self.owned_begin[source] + head.position]
-                if head.kind == SIGNAL:
-                    data = self.on_signal(u, data)
-                else:
-                    data = self.on_grant(u, source, data)
-                    self.slot_stage[self.slot_of[u]] += 1
-                    self.advance(self.slot_of[u])
-            self.serve()
+    cdef void on_request(self, int32_t m) noexcept nogil:
+        if gl_request(&self.scopes, m):
+            self.grant_scope(m)
+
+    cdef void on_update(self, const int32_t *mirrors, int64_t n) noexcept nogil:
+        cdef int64_t i
+        for i in range(n):
+            gl_release(&self.scopes, mirrors[i])
+        self.serve()
+
+    cdef void on_part(self, int32_t k) noexcept nogil:
+        self.slot_stage[k] += 1
+        self.advance(k)
+        self.serve()

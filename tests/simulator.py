@@ -75,7 +75,7 @@ class Rank:
         arrays = [*state.fields, *state.edge_fields, state.message, state.message_next, state.signalled]
         self._arrays = [(a, a.copy()) for a in [*arrays, state.priority] if a is not None]
         self._keep = engine
-        travels, sizes, identity, _, _, gathers = engine.machine.arguments[5:11]
+        travels, sizes, identity, _, _, _, gathers = engine.machine.arguments[5:12]
         priority = 8 if state.priority is not None else 0
         padded = [(size + 7) // 8 * 8 for size in sizes]
         self._travels = [[sizes[field] for field in travels[c]] for c in range(3)]
