@@ -62,7 +62,7 @@ cdef class Machine(Mirrored):
         Of the masters' priorities, if the scheduler goes by them.
     limit : int
         Masters in flight at most.
-    pace : int
+    big : int
         Vertices of a round, from which on ranks keep pace.
     seed : int
         Of the random scheduler.
@@ -71,7 +71,7 @@ cdef class Machine(Mirrored):
     cdef int limit
     cdef gl_scheduler queue
     cdef gl_pace pace
-    cdef int64_t flying
+    cdef int64_t big, flying
     cdef readonly int window  # masters in flight at most, just now
     cdef readonly bint held_up  # somebody waits in the scheduler, but the next round may not begin yet
     cdef uint8_t *flight, *again, *slot_filled
@@ -79,7 +79,7 @@ cdef class Machine(Mirrored):
     cdef char *slot_total, *slot_message, *later
 
     def __init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity, posts,
-                 asks, updates, gathers, scatters, scheduler, buckets, limit, block, pace, seed=0):
+                 asks, updates, gathers, scatters, scheduler, buckets, limit, block, big, seed=0):
         cdef int k
         cdef int64_t m
         Mirrored.__init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity, posts,
@@ -109,7 +109,7 @@ cdef class Machine(Mirrored):
         if buckets is not None:
             self._keep.append(buckets)
             s.buckets = <gl_buckets *> <size_t> buckets.address
-        self.pace.rank, self.pace.ranks, self.pace.big = self.rank, self.ranks, pace
+        self.big, self.pace.rank, self.pace.ranks = big, self.rank, self.ranks
         self.pace.done = <int32_t *> self.room(self.ranks, np.int32)
         for k in range(self.ranks):
             self.pace.done[k] = GL_ANY_PACE
@@ -129,8 +129,7 @@ cdef class Machine(Mirrored):
 
         With *closing* none is begun; what is under way goes on. Returns how many were begun.
         """
-        cdef int64_t begun = 0, n
-        cdef bint anew
+        cdef int64_t begun = 0
         cdef const uint8_t[::1] part
         cdef int source
         for source, data in came:
@@ -141,23 +140,8 @@ cdef class Machine(Mirrored):
         self.held_up = False
         with nogil:
             self.catch_up()
-            while not closing and begun < budget and self.flying < self.window and not self.failed:
-                gl_collect(&self.queue)
-                anew = gl_between_rounds(&self.queue)
-                if anew and not self.may_begin_round():
-                    self.held_up = True
-                    break
-                n = gl_take(&self.queue, min(self.block, budget - begun, self.window - self.flying), self.taken)
-                if anew and gl_begin_round(&self.pace, self.queue.round if n else 0):
-                    self.tell_pace()
-                if not n:
-                    if gl_between_rounds(&self.queue) and not anew:
-                        continue
-                    break
-                begun += n
-                self.run(self.taken, self.startable(self.taken, n))
-                if gl_mostly_taken(&self.queue) and gl_end_round(&self.pace):
-                    self.tell_pace()
+            if not closing:
+                begun = self.begin(budget)
             gl_collect(&self.queue)
             self.tell()
         return begun
@@ -191,9 +175,6 @@ cdef class Machine(Mirrored):
         self.queue.ceiling = priority
 
     # ---- what a machine does in its own way --------------------------------------------------------
-
-    cdef bint may_begin_round(self) noexcept nogil:
-        return gl_in_pace(&self.pace)
 
     cdef void run(self, const int32_t *ids, int64_t n) noexcept nogil:
         """Begin these masters."""
@@ -244,6 +225,39 @@ cdef class Machine(Mirrored):
                 self.out.put(p, <uint32_t> self.pace.done[self.rank], PACE, 0)
 
     # ---- masters -----------------------------------------------------------------------------------
+
+    cdef int64_t begin(self, int64_t budget) noexcept nogil:
+        """Begin up to *budget* of those that wait in the scheduler, in pace; return how many."""
+        cdef int64_t begun = 0, n
+        cdef bint anew
+        while begun < budget and self.flying < self.window and not self.failed:
+            gl_collect(&self.queue)
+            anew = gl_between_rounds(&self.queue)
+            if anew and not gl_in_pace(&self.pace):
+                self.held_up = True
+                break
+            n = self.take(budget - begun)
+            if anew:
+                if n and self.queue.round >= self.big:
+                    if gl_count(&self.pace):
+                        self.tell_pace()
+                    self.pace.round += 1
+                elif gl_stop_counting(&self.pace):
+                    self.tell_pace()
+            if not n:
+                if gl_between_rounds(&self.queue) and not anew:
+                    continue
+                break
+            begun += n
+            self.run(self.taken, self.startable(self.taken, n))
+            if gl_mostly_taken(&self.queue) and self.pace.done[self.rank] != GL_ANY_PACE:
+                if gl_end_round(&self.pace):
+                    self.tell_pace()
+        return begun
+
+    cdef int64_t take(self, int64_t most) noexcept nogil:
+        """Have some who are next in *taken*; return how many."""
+        return gl_take(&self.queue, min(self.block, most, self.window - self.flying), self.taken)
 
     cdef int64_t startable(self, int32_t *ids, int64_t n) noexcept nogil:
         """Keep those that are not in flight, who run again at the end of it; return how many."""

@@ -1,12 +1,18 @@
-/* How far ranks may be ahead of each other.
+/* Which round a rank may begin, by what the others say of theirs.
  *
- * Who waits in a scheduler is taken out in rounds. Where rounds are big, a rank that is quicker than others would
- * run its vertices again and again on what the others have not yet brought up to date, all for nothing. So a
- * rank begins a round when the others have done most of theirs of the same number, or have said not to wait for
- * them: because nothing waits there, or only little, which is best done at once.
+ * Who waits in a scheduler is taken out in rounds, which have numbers. Ranks that count tell each other the last
+ * that they have done; those that do not count, because nothing or only little waits there, are not waited for.
  *
- * Nobody waits for ever: of the ranks that keep pace one has the least number. Those with a greater one have done
- * that of the number before theirs, and those with the same are at work on it.
+ * Ranks *keep pace* where rounds are big: one that is quicker than others would run its vertices again and again on
+ * what the others have not yet brought up to date, all for nothing. So a rank begins a round when the others have
+ * done most of their last.
+ *
+ * Ranks *take turns* where vertices of two ranks could be in each other's way: for a round, first the least of
+ * those ranks, then the next, and again from the first. Ranks that are not rivals have their turns at once. (Barbosa
+ * and Gafni: Concurrency in heavily loaded neighborhood-constrained systems, 1989: scheduling by edge reversal.)
+ *
+ * Nobody waits for ever: of the ranks that count look at the one whose next round has the least number, and if
+ * there are several at the least rank. All it waits for have done what it waits for.
  */
 #ifndef GASLAB_PACE_H
 #define GASLAB_PACE_H
@@ -16,39 +22,40 @@ enum { GL_ANY_PACE = INT32_MAX };       /* done: do not wait for me */
 
 typedef struct gl_pace {
     int32_t rank, ranks;
-    int64_t big;                        /* vertices of a round, from which on ranks keep pace */
-    int32_t round;                      /* that was begun last; 0: a small one */
-    int32_t *done;                      /* [ranks] the number of the last round that each says it has done */
+    int32_t round;                      /* the number of the last that was begun */
+    int32_t *done;                      /* [ranks] of the last that each says it has done, or GL_ANY_PACE */
+    uint8_t *rivals;                    /* [ranks] whether it takes turns with this one */
 } gl_pace;
 
-/* Whether the next round may begin. */
-static inline int gl_in_pace(const gl_pace *p) {
-    for (int q = 0; q < p->ranks; q++)
-        if (q != p->rank && p->done[q] < p->round) return 0;
-    return 1;
-}
-
+/* Tell; these return whether it is news for the others. */
 static inline int gl_say_done(gl_pace *p, int32_t done) {
     const int news = p->done[p->rank] != done;
     p->done[p->rank] = done;
     return news;
 }
 
-/* Begin a round of so many vertices; return whether there is news for the others in done[rank]. */
-static inline int gl_begin_round(gl_pace *p, int64_t vertices) {
-    int32_t most = p->round;
-    if (vertices < p->big) {
-        p->round = 0;
-        return gl_say_done(p, GL_ANY_PACE);
-    }
+static inline int gl_end_round(gl_pace *p) { return gl_say_done(p, p->round); }
+
+static inline int gl_stop_counting(gl_pace *p) { return gl_say_done(p, GL_ANY_PACE); }
+
+/* Count, from where the others are. */
+static inline int gl_count(gl_pace *p) {
+    if (p->done[p->rank] != GL_ANY_PACE) return 0;
     for (int q = 0; q < p->ranks; q++)
-        if (p->done[q] != GL_ANY_PACE && p->done[q] > most) most = p->done[q];
-    p->round = most + 1;
-    return p->done[p->rank] == GL_ANY_PACE && gl_say_done(p, most);
+        if (p->done[q] != GL_ANY_PACE && p->done[q] > p->round) p->round = p->done[q];
+    return gl_say_done(p, p->round);
 }
 
-/* Most of the round is done; return the same. */
-static inline int gl_end_round(gl_pace *p) {
-    return p->round && gl_say_done(p, p->round);
+/* Whether the next round may begin. */
+static inline int gl_in_pace(const gl_pace *p) {
+    for (int q = 0; q < p->ranks && p->done[p->rank] != GL_ANY_PACE; q++)
+        if (q != p->rank && p->done[q] < p->round) return 0;
+    return 1;
+}
+
+static inline int gl_in_turn(const gl_pace *p) {
+    for (int q = 0; q < p->ranks; q++)
+        if (p->rivals[q] && p->done[q] < p->round + (q < p->rank)) return 0;
+    return 1;
 }
 #endif

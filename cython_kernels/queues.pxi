@@ -25,11 +25,13 @@ cdef extern from "pace.h" nogil:
     int32_t GL_ANY_PACE
     ctypedef struct gl_pace:
         int32_t rank, ranks, round
-        int64_t big
         int32_t *done
-    bint gl_in_pace(const gl_pace *)
-    bint gl_begin_round(gl_pace *, int64_t)
+        uint8_t *rivals
+    bint gl_count(gl_pace *)
+    bint gl_stop_counting(gl_pace *)
     bint gl_end_round(gl_pace *)
+    bint gl_in_pace(const gl_pace *)
+    bint gl_in_turn(const gl_pace *)
 
 cdef extern from "scopes.h" nogil:
     ctypedef struct gl_scopes:

@@ -22,6 +22,9 @@ cdef class Serialisable(Machine):
 
     cdef gl_scopes scopes
     cdef char *part
+    cdef bint has_turn
+    cdef int32_t *aside  # masters of this round that run in this rank's turn: from *aside_at* to *aside_end*
+    cdef int64_t aside_at, aside_end
 
     def __init__(self, *rest, int patience, watch=False):
         cdef gl_scopes *c = &self.scopes
@@ -52,9 +55,104 @@ cdef class Serialisable(Machine):
         memcpy(PyArray_DATA(<ndarray> table), self.scopes.events, self.scopes.events_length * sizeof(int64_t))
         return table
 
-    cdef bint may_begin_round(self) noexcept nogil:
-        """Not before those of a big one are done: whoever waits long would see others pass again and again."""
-        return not (self.pace.round and self.flying) and gl_in_pace(&self.pace)
+    @property
+    def waiting(self):
+        """How many masters wait in the scheduler, or for this rank's turn."""
+        return gl_waiting(&self.queue) + self.aside_end - self.aside_at
+
+    # ---- turns -------------------------------------------------------------------------------------
+
+    def rivals(self):
+        """Return bool[ranks, ranks]: whether a vertex of one is on this rank a rival of one of the other."""
+        found = np.eye(self.ranks, dtype=np.uint8)
+        cdef uint8_t[:, ::1] pairs = found
+        cdef int64_t left = self.ranks * (self.ranks - 1) // 2, v, e
+        cdef int a, b
+        with nogil:
+            for v in range(self.w.num_local):
+                if not left:
+                    break
+                a = self.owner(v)
+                for e in range(self.w.in_begin[v], self.w.in_begin[v + 1]):
+                    b = self.owner(self.w.in_neighbor[e])
+                    if not pairs[a, b]:
+                        pairs[a, b] = pairs[b, a] = 1
+                        left -= 1
+        np.fill_diagonal(found, 0)
+        return found
+
+    cdef int owner(self, int64_t v) noexcept nogil:
+        return self.rank if v < self.masters else self.mirror_owner[v - self.masters]
+
+    def take_turns(self, rivals):
+        """From the begin on, begin masters that have mirrors in turns with these ranks (uint8[ranks])."""
+        self._keep.append(rivals)
+        self.pace.rivals = <uint8_t *> _data(rivals)
+        self.aside = <int32_t *> self.room(self.masters, np.int32)
+        self.window = self.limit
+        for k in range(self.ranks):
+            self.pace.done[k] = 0
+
+    cdef int64_t begin(self, int64_t budget) noexcept nogil:
+        cdef int64_t begun = 0, n, kept
+        cdef bint anew
+        if self.pace.rivals is NULL:
+            return Machine.begin(self, budget)
+        while begun < budget and self.flying < self.window and not self.failed:
+            anew = gl_between_rounds(&self.queue)
+            if anew and self.aside_end:
+                if not self.in_turn():
+                    self.held_up = True
+                    break
+                n = min(self.block, budget - begun, self.window - self.flying, self.aside_end - self.aside_at)
+                self.run(self.aside + self.aside_at, self.startable(self.aside + self.aside_at, n))
+                self.aside_at += n
+                begun += n
+                if self.aside_at == self.aside_end:
+                    if self.flying:
+                        break
+                    self.end_turn()
+                continue
+            n = self.take(budget - begun)
+            if n:
+                kept = self.put_aside(self.taken, n)
+                self.run(self.taken, self.startable(self.taken, kept))
+                begun += kept
+            if gl_between_rounds(&self.queue) and not self.aside_end and gl_stop_counting(&self.pace):
+                self.tell_pace()
+            if anew and not n:
+                break
+        return begun
+
+    cdef int64_t put_aside(self, int32_t *ids, int64_t n) noexcept nogil:
+        """Keep those that have no mirrors, the others are for the turn; return how many."""
+        cdef int64_t i, kept = 0
+        for i in range(n):
+            if self.replica_begin[ids[i]] == self.replica_begin[ids[i] + 1]:
+                ids[kept] = ids[i]
+                kept += 1
+            else:
+                self.aside[self.aside_end] = ids[i]
+                self.aside_end += 1
+        return kept
+
+    cdef bint in_turn(self) noexcept nogil:
+        """Whether it is this rank's turn, which begins when all of before is done."""
+        if self.has_turn:
+            return True
+        if gl_count(&self.pace):
+            self.tell_pace()
+        if self.flying or not gl_in_turn(&self.pace):
+            return False
+        self.pace.round += 1
+        self.has_turn = True
+        return True
+
+    cdef void end_turn(self) noexcept nogil:
+        self.aside_at = self.aside_end = 0
+        self.has_turn = False
+        if gl_end_round(&self.pace):
+            self.tell_pace()
 
     # ---- a master's way ----------------------------------------------------------------------------
 

@@ -32,6 +32,10 @@ class Mail:
         """Return the batches that have come, with the ranks they came from."""
         return []
 
+    def news(self) -> bool:
+        """Return whether a batch has come, or the table that `ask` began; cheaper than to collect."""
+        return self.asked
+
     def ask(self, row: np.ndarray) -> None:
         """Begin to tell all ranks *row* (int64, one length everywhere)."""
         self._row = row.copy()
@@ -79,6 +83,9 @@ class MPIMail(Mail):
             self.received += 1
             self._came[status.Get_source()] += 1
         return found
+
+    def news(self) -> bool:
+        return self._world.Iprobe(tag=LETTER) or (self._told is not None and self._told.Test())
 
     def ask(self, row: np.ndarray) -> None:
         self._row = row.copy()

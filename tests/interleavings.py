@@ -84,6 +84,9 @@ class Explorer:
             if given != BEGIN or begun or any(sent):
                 self._history[r].append((*self._history[r][number], given))
                 self._now[r] = reached = len(self._history[r]) - 1
+            else:  # that it was told in vain must not show in what follows
+                self.ranks[r].restart()
+                self._now[r] = 0
             self._known[r][number, given] = reached, sent
         return self._known[r][number, given]  # type: ignore[no-any-return]
 

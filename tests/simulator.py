@@ -30,12 +30,16 @@ Records = tuple[bytes, ...]
 
 
 class Remembers:
-    """Remembers how it was made, and who begins."""
+    """Remembers how it was made, with whom it takes turns, and who begins."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.again = lambda: type(self)(*arguments, **options)
         self.arguments = arguments
+
+    def take_turns(self, rivals: np.ndarray) -> None:
+        self.told_rivals = rivals
+        super().take_turns(rivals)  # type: ignore[misc]
 
     def schedule(self, ids: np.ndarray) -> None:
         self.beginners = ids
@@ -66,10 +70,11 @@ class Paused(asynchronous.Asynchronous):
 class Rank:
     """One rank: its part of the graph, its machine, what the machine has been given."""
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Any, turns: bool) -> None:
         self.local, self.tree = engine.graph.local, engine.tree
         self.number, self.size = self.local.rank, self.local.size
         self._make, self._beginners = engine.machine.again, engine.machine.beginners
+        self._rivals = engine.machine.told_rivals if turns else None
         state = engine.state
         self.fields = dict(zip((f.name for f in self.tree.vertex_fields), state.fields, strict=True))
         arrays = [*state.fields, *state.edge_fields, state.message, state.message_next, state.signalled]
@@ -95,6 +100,8 @@ class Rank:
         for values, first in self._arrays:
             values[:] = first
         self.machine = self._make()
+        if self._rivals is not None:
+            self.machine.take_turns(self._rivals)
         self.machine.schedule(self._beginners)
 
     def step(self, came: list[tuple[int, bytes]], budget: int) -> tuple[int, list[Records]]:
@@ -139,11 +146,12 @@ class Rank:
 def ranks_of(
     program: gl.VertexProgram, size: int, vertices: int, edges: Sequence[Edge], parts: Sequence[int],
     consistency: str = "serialisable", scheduler: str = "fifo", directed: bool = True,
-    pace: int = machine.PACE, patience: int = PATIENCE,
+    big: int = machine.BIG, patience: int = PATIENCE, turns: bool = False,
 ) -> list[Rank]:  # fmt: skip
     """Return so many ranks with the machines of *program*; ``parts[i]`` is the rank of edge i.
 
-    They keep pace in rounds of *pace* vertices and more; who waits is passed *patience* times.
+    They keep pace in rounds of *big* vertices and more; who waits is passed *patience* times. Without *turns*
+    any rank begins whom it likes, and all that keeps neighbours apart is their scopes.
     """
     places = dict(zip(edges, parts, strict=True))
 
@@ -163,13 +171,13 @@ def ranks_of(
         mock.patch.object(machine, "Relaxed", MadeRelaxed),
         mock.patch.object(machine, "Serialisable", MadeSerialisable),
         mock.patch.object(machine, "IN_FLIGHT", 16),
-        mock.patch.object(machine, "PACE", pace),
+        mock.patch.object(machine, "BIG", big),
         mock.patch.object(machine, "PATIENCE", patience),
         mock.patch.object(importlib.import_module("gaslab.engine.run"), "Asynchronous", Paused),
         mock.patch.object(Paused, "made", made, create=True),
     ):
         run_ranks(size, prepare)
-    return [Rank(made[r]) for r in range(size)]
+    return [Rank(made[r], turns) for r in range(size)]
 
 
 def kind_of(record: bytes) -> int:

@@ -70,7 +70,7 @@ def delayed(comm: Comm, runs: int) -> tuple[int, list[str]]:
         for k in range(runs):
             which = k % len(graphs), k // len(graphs) % len(KINDS)
             program, field, options = KINDS[which[1]]
-            with mock.patch.object(machine, "PACE", (1, 3, machine.PACE)[k % 3]):
+            with mock.patch.object(machine, "BIG", (1, 3, machine.BIG)[k % 3]):
                 result = gl.run(program, graphs[which[0]], engine="async", on="local", **options)
             done += 1
             known = expected[which[0]][which[1]]

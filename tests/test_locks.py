@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from gaslab.engine import machine
 from tests import unordered_programs as programs
 from tests.interleavings import Explorer, Walk
 from tests.scopes import overlaps
@@ -61,10 +60,10 @@ def assert_in_order(ranks: Sequence[Rank], vertices: int, edges: Sequence[Edge],
 
 def explore(
     vertices: int, edges: Sequence[Edge], parts: Sequence[int], size: int, rounds: int = 1,
-    pace: int = machine.PACE, patience: int = PATIENCE,
+    turns: bool = False, patience: int = PATIENCE,
 ) -> Explorer:  # fmt: skip
     program = programs.Ledger(rounds=rounds)
-    ranks = ranks_of(program, size, vertices, edges, parts, pace=pace, patience=patience)
+    ranks = ranks_of(program, size, vertices, edges, parts, patience=patience, turns=turns)
     explorer = Explorer(ranks)
     explorer.explore(lambda: assert_in_order(ranks, vertices, edges, rounds))
     return explorer
@@ -82,11 +81,14 @@ LARGER = [
     (3, PATH, (0, 1), 2, 2),
     (3, PATH, (1, 0), 2, 2),
 ]
-PACED = [
-    (3, PATH, (0, 1), 2, 2, 1),
-    (3, PATH, (1, 0), 2, 2, 1),
-    (3, TRIANGLE, (0, 1, 0), 2, 1, 1),
+IN_TURN = [
+    (3, PATH, (0, 1), 2, 2, True),
+    (3, PATH, (1, 0), 2, 2, True),
+    (3, TRIANGLE, (0, 1, 0), 2, 1, True),
+    (3, TRIANGLE, (0, 1, 2), 3, 1, True),
+    (4, STAR, (0, 1, 2), 3, 1, True),
 ]
+HASTY = [(3, [(0, 1), (0, 2), (1, 0)], (0, 0, 1), 2, 2)]  # whoever is passed once blocks others
 LARGEST = [
     (3, TRIANGLE, (2, 1, 0), 3, 1),
     (3, TRIANGLE, (1, 2, 0), 3, 1),
@@ -99,14 +101,11 @@ LARGEST = [
 ]
 
 
-HASTY = [(3, [(0, 1), (0, 2), (1, 0)], (0, 0, 1), 2, 2)]  # whoever is passed once blocks others
-
-
 @pytest.mark.parametrize(
     ("graphs", "patience"),
     [
         (HASTY, 0),
-        *[(graphs, PATIENCE) for graphs in (SMALL, LARGER, PACED, *[[one] for one in LARGEST * LONG])],
+        *[(graphs, PATIENCE) for graphs in (SMALL, LARGER, IN_TURN, *[[one] for one in LARGEST * LONG])],
     ],
 )
 def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any], patience: int) -> None:
@@ -180,9 +179,8 @@ def test_random_interleavings_of_larger_graphs(size: int) -> None:
         n, edges, parts = drawn(chance, size)
         rounds = 1 + k % 3
         scheduler = ("fifo", "sweep", "random")[k % 3]
-        pace = 1 + k % 2 * 12
         ranks = ranks_of(
-            programs.Ledger(rounds=rounds), size, n, edges, parts, scheduler=scheduler, pace=pace
+            programs.Ledger(rounds=rounds), size, n, edges, parts, scheduler=scheduler, turns=bool(k % 2)
         )
         for _ in range(5):
             steps += Walk(ranks, chance).steps

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
 BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the mail; on one rank
-PAUSE = 0.01  # seconds between two rounds of counts while there is work
+PAUSE = 0.01  # seconds between two rounds of counts while there is work, where every rank has a core
 
 
 class Asynchronous:
@@ -57,7 +57,7 @@ class Asynchronous:
         self._patience = Patience(self.comm.local_ranks)
         self._course = Course(self._began)
         self._by_priority = options.scheduler == "priority" and self.comm.size > 1
-        self._pause = 0.0 if self._by_priority else PAUSE
+        self._pause = 0.0 if self._by_priority else PAUSE * self._patience.crowd
         self.machine: Any = None
         self.meter = Meter()
 
@@ -86,6 +86,8 @@ class Asynchronous:
             self.graph.local, view, self.state, self._library, options.scheduler, self._serialisable,
             self._seed, self.engine.cache, self._watch,
         )  # fmt: skip
+        if self._serialisable and self.comm.size > 1 and options.scheduler != "priority":
+            self.machine.take_turns(self.comm.allreduce(self.machine.rivals(), "max")[self.comm.rank])
         self.machine.schedule(beginners)
         self.meter.begin(self.machine, time.perf_counter())
 
@@ -121,11 +123,17 @@ class Asynchronous:
             if busy:
                 self._patience.reset()
             elif table is None and self.comm.size > 1:
-                self._patience.wait()
+                self._wait(now + PAUSE)
+                self.meter.look(self.machine, False, time.perf_counter())
         self.meter.end(self.machine)
         self.mail.close()
         self._conclude(counts)
         yield self._row(counts, now)
+
+    def _wait(self, until: float) -> None:
+        """Wait until there is mail, or that long."""
+        while not self.mail.news() and time.perf_counter() < until:
+            self._patience.wait()
 
     def _budget(self, budget: int) -> int:
         most = self.options.max_updates

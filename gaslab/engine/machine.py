@@ -22,7 +22,7 @@ IN_FLIGHT = 32768  # masters of one rank that wait for others at once
 PATIENCE = 250  # times that a vertex which waits for its scope may be passed
 _CLASSES = (OUT, ALL, IN)  # of mirrors, in the order in which LocalGraph has them
 BLOCK = 1024
-PACE = 8192  # vertices of a round, from which on ranks keep pace
+BIG = 8192  # vertices of a round, from which on ranks keep pace
 _FUNCTIONS = (
     "gl_gather", "gl_combine", "gl_apply", "gl_gather_apply", "gl_scatter_push", "gl_combine_messages",
 )  # fmt: skip
@@ -65,7 +65,7 @@ def make_machine(
         view, {name: library.function(name) for name in _FUNCTIONS},
         _replicas(local), _owned(local), _mirrors(local),
         travels, [*widths, total], message, posts, asks, updates, gathers, scatters,
-        scheduler, buckets, IN_FLIGHT, block, PACE, seed,
+        scheduler, buckets, IN_FLIGHT, block, BIG, seed,
     )  # fmt: skip
     return Serialisable(*parts, patience=PATIENCE, watch=watch) if locking else Relaxed(*parts)
 

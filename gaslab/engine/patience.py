@@ -22,10 +22,16 @@ class Patience:
     ----------
     ranks : int
         On this machine.
+
+    Attributes
+    ----------
+    crowd : float
+        How many ranks share a core; at least 1.
     """
 
     def __init__(self, ranks: int) -> None:
-        self._polls = POLLS if ranks <= launch.usable_cores() else FEW
+        self.crowd = max(1.0, ranks / launch.usable_cores())
+        self._polls = POLLS if self.crowd == 1 else FEW
         self._empty = 0
 
     def wait(self) -> None:
