@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import gaslab as gl
-from asynchronous import ASYNC, Way, grid, weighted
+from asynchronous import ASYNC, LOCKED, Way, grid, weighted
 from common import parser
 from gaslab.comm import world
 
@@ -25,15 +25,15 @@ WAYS: dict[str, tuple[str, gl.VertexProgram, dict[str, Any]]] = {
     "R-MAT: PageRank by signals": ("R-MAT", PAGERANK, {"scheduler": "sweep"}),
     "grid: PageRank by signals": ("grid", PAGERANK, {"scheduler": "sweep"}),
     "grid: shortest paths by priority": ("grid", gl.programs.DeltaStepping(source=0, delta=64.0), {}),
-    "grid: PageRank, serialisable": (
-        "grid", PAGERANK, {"scheduler": "sweep", "consistency": "serialisable"},
-    ),
-}  # fmt: skip
-
+    "grid: PageRank, serialisable": ("grid", PAGERANK, {"scheduler": "sweep", **LOCKED}),
+    "chunks of a grid: PageRank by signals": ("chunks", PAGERANK, {"scheduler": "sweep"}),
+    "chunks of a grid: PageRank, serialisable": ("chunks", PAGERANK, {"scheduler": "sweep", **LOCKED}),
+}
 
 def job(options: argparse.Namespace) -> None:
     """Run every way on the ranks of this job; rank 0 prints a line of JSON."""
     graphs = {"R-MAT": weighted(options), "grid": grid(options.side)}
+    graphs["chunks"] = graphs["grid"].partitioned("chunk")
     told = {}
     for name, (kind, program, way) in WAYS.items():
         graph = graphs[kind]

@@ -38,7 +38,7 @@ class Graph(Sources, Operations):
     num_left : int
         Of a bipartite graph: how many vertices are on the left, side 0.
     strategy : str
-        Name of the vertex-cut: ``"random"``, ``"1d"``, ``"2d"`` or ``"dbh"``; see
+        Name of the vertex-cut: ``"random"``, ``"1d"``, ``"2d"``, ``"dbh"`` or ``"chunk"``; see
         `gaslab.partition.strategies`.
     replication_factor : float
         Mean number of ranks that hold a vertex, over the vertices with an edge; 1 at best.

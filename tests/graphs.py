@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
 
 KINDS = ("dense", "sparse", "str")
-STRATEGIES = ("random", "1d", "2d", "dbh")
+STRATEGIES = ("random", "1d", "2d", "dbh", "chunk")
 
 
 @dataclass(frozen=True)

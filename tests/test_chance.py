@@ -13,6 +13,7 @@ from gaslab._kernels import chance as kernels
 from gaslab.comm import Comm
 from gaslab.compiler.interpret import chance as interpreted
 from gaslab.reference.chance import philox4x32
+from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks
 
 # Random123's kat_vectors for philox4x32, 10 rounds: counter, key, answer.
@@ -120,7 +121,7 @@ def test_edges_draw_by_their_ends_and_their_place_among_parallels(ranks: Ranks) 
     expected = run_marks(Comm(), "1d")
     assert len({mark for *_, mark, _ in expected[1]}) == 9
     assert len({late for *_, late in expected[1]}) == 9
-    for strategy in ("random", "1d", "2d", "dbh"):
+    for strategy in STRATEGIES:
         assert ranks.run(run_marks, strategy) == [expected] * ranks.size
 
 

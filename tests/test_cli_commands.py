@@ -229,7 +229,7 @@ def test_partition_compares_strategies_for_any_number_of_parts(
     assert head.split() == ["strategy", "RF", "EB", "VB", "time"]
     told = json.loads((tmp_path / "cuts.json").read_text())
     assert [cut["strategy"] for cut in told["cuts"]] == [line.split()[0] for line in table]
-    assert {"random", "1d", "2d", "dbh"} <= {cut["strategy"] for cut in told["cuts"]}
+    assert {"random", "1d", "2d", "dbh", "chunk"} <= {cut["strategy"] for cut in told["cuts"]}
     on_three = on_ranks(3, "partition", edges, "-k", 5)
     assert [line.split()[:4] for line in on_three.out.splitlines()] == [
         line.split()[:4] for line in done.out.splitlines()

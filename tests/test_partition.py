@@ -218,6 +218,25 @@ def test_dbh_keeps_leaves_whole() -> None:
     assert all(holders[v] == 1 for v in leaves)
 
 
+@pytest.mark.parametrize("n", [1000, strategies.SLICES - 1, strategies.SLICES, 300_001])
+def test_chunks_are_ranges_with_as_much_work(n: int) -> None:
+    dst = np.concatenate([np.arange(n), np.full(8 * n, n // 3)])  # one with half of the work
+    part = strategies.by_chunk(np.zeros_like(dst), dst, 4, strategies.Context(Comm(), n, True))
+    assert np.all(np.diff(part[:n]) >= 0)
+    assert len(set(part[n:].tolist())) == 1
+    work = np.bincount(part, minlength=4) + strategies.VERTEX_WORK * np.bincount(part[:n], minlength=4)
+    assert work.sum() == 17 * n
+    others = np.delete(work, part[-1])
+    assert others.max() < 0.26 * 17 * n, "no chunk has more than its share but by one vertex"
+
+
+def test_a_path_in_chunks_has_one_mirror_at_each_border() -> None:
+    path = np.arange(4999)
+    got = build_and_check(4, path, path + 1, 5000, strategy="chunk")
+    assert got[0]["graph"].replication_factor == pytest.approx(5003 / 5000)
+    assert max(g["masters"].size for g in got) < 1.02 * 1250
+
+
 def test_random_keeps_an_edge_and_its_reverse_together() -> None:
     rng = np.random.default_rng(4)
     a, b = rng.integers(0, 1 << 40, 500), rng.integers(0, 1 << 40, 500)
@@ -232,8 +251,8 @@ def test_masters_are_balanced(strategy: str) -> None:
     src, dst = rng.zipf(1.6, 20_000) % 3000, rng.integers(0, 3000, 20_000)
     got = build_and_check(4, src, dst, 3000, strategy=strategy)
     masters = [g["masters"].size for g in got]
-    # 1d leaves no choice but for vertices without in-edges; hashing alone is this even.
-    assert max(masters) < (1.1 if strategy == "1d" else 1.02) * 750
+    # 1d and chunk leave no choice but for vertices without in-edges; hashing alone is this even.
+    assert max(masters) < (1.1 if strategy in ("1d", "chunk") else 1.02) * 750
 
 
 def test_metrics() -> None:

@@ -153,7 +153,7 @@ def add_running(parser: Parser) -> None:
     group.add_argument("--max-updates", type=at_least(0), metavar="N",
                        help="of --engine async: about so many vertices run at most")  # fmt: skip
     group.add_argument(
-        "--strategy", type=strategy, metavar="NAME", help="the vertex-cut: random, 1d, 2d, dbh"
+        "--strategy", type=strategy, metavar="NAME", help="the vertex-cut: random, 1d, 2d, dbh, chunk"
     )
     group.add_argument("--threads", type=at_least(1), metavar="N", help="threads of each rank")
     group.add_argument(

@@ -25,7 +25,7 @@ def parser(name: str) -> Parser:
     )
     add_input(made)
     made.add_argument("-k", "--parts", type=at_least(1), required=True, metavar="K", help="number of parts")
-    made.add_argument("--strategy", metavar="NAME", help="random, 1d, 2d or dbh (default: compare all)")
+    made.add_argument("--strategy", metavar="NAME", help="random, 1d, 2d, dbh, chunk (default: compare all)")
     add_report(made, output=True)
     return made
 

@@ -27,7 +27,9 @@ def parser(name: str) -> Parser:
         "What a graph is made of: vertices, edges, columns, degrees, and its cut over the ranks.",
     )
     add_input(made)
-    made.add_argument("--strategy", type=strategy, metavar="NAME", help="the vertex-cut: random, 1d, 2d, dbh")
+    made.add_argument(
+        "--strategy", type=strategy, metavar="NAME", help="the vertex-cut: random, 1d, 2d, dbh, chunk"
+    )
     add_report(made)
     return made
 

@@ -8,6 +8,7 @@ References
 ----------
 ``random``, ``2d``: Gonzalez et al., PowerGraph (OSDI 2012); Jain et al., GraphBuilder (2013).
 ``dbh``: Xie et al., Distributed power-law graph computing (NIPS 2014).
+``chunk``: Zhu et al., Gemini (OSDI 2016).
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from gaslab.partition.directory import Directory
 from gaslab.partition.index import Index
 
 DEFAULT = "1d"
+VERTEX_WORK = 8  # of a vertex, in edges
+BLOCK = 1 << 20  # edges that numpy takes at once
+SLICES = 1 << 16  # ranges of ids between which a chunk may end
 
 
 @dataclass
@@ -103,4 +107,22 @@ def by_degree(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.
     degree = directory.answer(directory.sums(here)[directory.slots])
     part = np.empty(src.size, dtype=np.int32)
     kernels.by_lower_degree(src, dst, src_index, dst_index, degree, k, part, context.threads)
+    return part
+
+
+@strategy("chunk")
+def by_chunk(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Range of the target, of *k* with as much work in each: few mirrors where ids follow the graph."""
+    width = max(1, -(-context.num_vertices // SLICES))
+    slices = max(1, -(-context.num_vertices // width))
+    blocks = [slice(lo, lo + BLOCK) for lo in range(0, dst.size, BLOCK)]
+    edges = np.zeros(slices, dtype=np.int64)
+    for block in blocks:
+        edges += np.bincount(dst[block] // width, minlength=slices)
+    work = context.comm.allreduce(edges) + VERTEX_WORK * width
+    middle = np.cumsum(work) - work // 2
+    chunk = (middle * k // work.sum()).astype(np.int32)
+    part = np.empty(src.size, dtype=np.int32)
+    for block in blocks:
+        part[block] = chunk[dst[block] // width]
     return part
