@@ -214,6 +214,8 @@ def main() -> None:
     if options.communities:
         graphs["communities"] = chain(options.communities)
     for title, graph in graphs.items():
+        if options.strategy is not None:
+            graph = graph.partitioned(options.strategy)
         for row in options.only:
             ROWS[row](title, graph, options.repeats)
 

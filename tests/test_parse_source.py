@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import doctest
+import gc
 import linecache
 import subprocess
 import sys
 import textwrap
+import threading
 import types
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 from gaslab import program as gl
 from gaslab.annotations import annotations_of
 from gaslab.compiler.parse import parse
+from gaslab.compiler.parse.source import SourceFile
 from gaslab.errors import ProgramError
 from tests.program_text import load
 from tests.tree_text import phase_text
@@ -226,3 +229,42 @@ def test_the_caret_stands_under_the_column_behind_tabs(
         "tabs.py:4:5: Vertex has no field 'score'; known: degree, id, in_degree, out_degree, side\n"
         "\t\tv.score = 1.0\n\t\t  ^"
     )
+
+
+class Late:
+    """Runs Python when it is collected, wherever that happens: also in the middle of parsing."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+    def __del__(self) -> None:
+        sum(range(200))
+
+
+def test_threads_may_parse_at_once() -> None:
+    """CPython 3.10 and early 3.11 count the depth of all trees that are being made together."""
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines(keepends=True)
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for _ in range(20):
+                garbage = [Late() for _ in range(20)]
+                del garbage
+                SourceFile("this", lines)
+        except SystemError as error:
+            failed.append(error)
+
+    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(50)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+        gc.set_threshold(*threshold)
+    assert not failed

@@ -11,6 +11,7 @@ import ast
 import linecache
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FunctionType
@@ -32,13 +33,16 @@ class SourceFile:
     """One file, cell or other text with its syntax tree; `of` keeps those it has read."""
 
     _known: dict[str, SourceFile] = {}
+    _parsing = threading.Lock()  # CPython before 3.11.5 fails at times where two threads do
 
     def __init__(self, name: str, lines: list[str]) -> None:
         self.name = name
         self.lines = lines
         self.functions: dict[tuple[str, int], Def] = {}  # by name and the line Python counts as first
         self.classes: dict[str, list[ast.ClassDef]] = {}  # by qualified name, in the order of the file
-        self._index(ast.parse("".join(lines)), "")
+        with self._parsing:
+            tree = ast.parse("".join(lines))
+        self._index(tree, "")
 
     def _index(self, parent: ast.AST, prefix: str) -> None:
         for node in ast.iter_child_nodes(parent):
