@@ -73,7 +73,8 @@ cdef class Machine(Mirrored):
     cdef gl_pace pace
     cdef int64_t big, flying
     cdef readonly int window  # masters in flight at most, just now
-    cdef readonly bint held_up  # somebody waits in the scheduler, but the next round may not begin yet
+    cdef readonly bint held_up  # the next round, or the turn, may not begin yet
+    cdef readonly bint urgent  # others wait for what the last step left for them
     cdef uint8_t *flight, *again, *slot_filled
     cdef int32_t *slot_of, *slot_vertex, *slot_stage, *slot_free, *taken
     cdef char *slot_total, *slot_message, *later
@@ -112,7 +113,7 @@ cdef class Machine(Mirrored):
         self.big, self.pace.rank, self.pace.ranks = big, self.rank, self.ranks
         self.pace.done = <int32_t *> self.room(self.ranks, np.int32)
         for k in range(self.ranks):
-            self.pace.done[k] = GL_ANY_PACE
+            self.pace.done[k] = GL_NOT_COUNTING
 
     # ---- from outside ------------------------------------------------------------------------------
 
@@ -132,6 +133,7 @@ cdef class Machine(Mirrored):
         cdef int64_t begun = 0
         cdef const uint8_t[::1] part
         cdef int source
+        self.urgent = False
         for source, data in came:
             part = data
             if part.shape[0]:
@@ -218,10 +220,12 @@ cdef class Machine(Mirrored):
                     data = self.on_grant(v, source, data)
                     self.on_part(self.slot_of[v])
 
-    cdef void tell_pace(self) noexcept nogil:
+    cdef void tell_pace(self, bint news) noexcept nogil:
+        """Tell the others what this rank has done, if it is news for them."""
         cdef int p
+        self.urgent |= news
         for p in range(self.ranks):
-            if p != self.rank:
+            if news and p != self.rank:
                 self.out.put(p, <uint32_t> self.pace.done[self.rank], PACE, 0)
 
     # ---- masters -----------------------------------------------------------------------------------
@@ -229,7 +233,7 @@ cdef class Machine(Mirrored):
     cdef int64_t begin(self, int64_t budget) noexcept nogil:
         """Begin up to *budget* of those that wait in the scheduler, in pace; return how many."""
         cdef int64_t begun = 0, n
-        cdef bint anew
+        cdef bint anew, big
         while begun < budget and self.flying < self.window and not self.failed:
             gl_collect(&self.queue)
             anew = gl_between_rounds(&self.queue)
@@ -238,21 +242,16 @@ cdef class Machine(Mirrored):
                 break
             n = self.take(budget - begun)
             if anew:
-                if n and self.queue.round >= self.big:
-                    if gl_count(&self.pace):
-                        self.tell_pace()
-                    self.pace.round += 1
-                elif gl_stop_counting(&self.pace):
-                    self.tell_pace()
+                big = n and self.queue.round >= self.big
+                self.tell_pace(gl_begin_round(&self.pace) if big else gl_stop_counting(&self.pace))
             if not n:
                 if gl_between_rounds(&self.queue) and not anew:
                     continue
                 break
             begun += n
             self.run(self.taken, self.startable(self.taken, n))
-            if gl_mostly_taken(&self.queue) and self.pace.done[self.rank] != GL_ANY_PACE:
-                if gl_end_round(&self.pace):
-                    self.tell_pace()
+            if self.pace.round and gl_mostly_taken(&self.queue):
+                self.tell_pace(gl_end_round(&self.pace))
         return begun
 
     cdef int64_t take(self, int64_t most) noexcept nogil:

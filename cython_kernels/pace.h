@@ -5,52 +5,69 @@
  *
  * Ranks *keep pace* where rounds are big: one that is quicker than others would run its vertices again and again on
  * what the others have not yet brought up to date, all for nothing. So a rank begins a round when the others have
- * done most of their last.
+ * done most of its last.
  *
  * Ranks *take turns* where vertices of two ranks could be in each other's way: for a round, first the least of
  * those ranks, then the next, and again from the first. Ranks that are not rivals have their turns at once. (Barbosa
  * and Gafni: Concurrency in heavily loaded neighborhood-constrained systems, 1989: scheduling by edge reversal.)
  *
- * Nobody waits for ever: of the ranks that count look at the one whose next round has the least number, and if
- * there are several at the least rank. All it waits for have done what it waits for.
+ * Numbers are skipped by a rank that is behind, or begins to count. Nobody waits for ever: of the ranks that count
+ * look at the one whose next round has the least number, and if there are several at the least rank. All it waits
+ * for have done what it waits for.
  */
 #ifndef GASLAB_PACE_H
 #define GASLAB_PACE_H
 #include <stdint.h>
 
-enum { GL_ANY_PACE = INT32_MAX };       /* done: do not wait for me */
+enum { GL_NOT_COUNTING = INT32_MAX };
 
 typedef struct gl_pace {
     int32_t rank, ranks;
-    int32_t round;                      /* the number of the last that was begun */
-    int32_t *done;                      /* [ranks] of the last that each says it has done, or GL_ANY_PACE */
-    uint8_t *rivals;                    /* [ranks] whether it takes turns with this one */
+    int32_t round;                      /* the number of the last that was begun; 0: does not count */
+    int32_t *done;                      /* [ranks] of the last that each says it has done, or GL_NOT_COUNTING */
+    const uint8_t *rivals;              /* [ranks] whether it takes turns with this one */
 } gl_pace;
 
-/* Tell; these return whether it is news for the others. */
-static inline int gl_say_done(gl_pace *p, int32_t done) {
+/* Have done up to this round; here and below: return whether the others have to be told. */
+static inline int gl_set_done(gl_pace *p, int32_t done) {
     const int news = p->done[p->rank] != done;
     p->done[p->rank] = done;
     return news;
 }
 
-static inline int gl_end_round(gl_pace *p) { return gl_say_done(p, p->round); }
+static inline int gl_end_round(gl_pace *p) { return gl_set_done(p, p->round); }
 
-static inline int gl_stop_counting(gl_pace *p) { return gl_say_done(p, GL_ANY_PACE); }
-
-/* Count, from where the others are. */
-static inline int gl_count(gl_pace *p) {
-    if (p->done[p->rank] != GL_ANY_PACE) return 0;
-    for (int q = 0; q < p->ranks; q++)
-        if (p->done[q] != GL_ANY_PACE && p->done[q] > p->round) p->round = p->done[q];
-    return gl_say_done(p, p->round);
+static inline int gl_stop_counting(gl_pace *p) {
+    p->round = 0;
+    return gl_set_done(p, GL_NOT_COUNTING);
 }
 
-/* Whether the next round may begin. */
+/* ---- pace ---- */
+
 static inline int gl_in_pace(const gl_pace *p) {
-    for (int q = 0; q < p->ranks && p->done[p->rank] != GL_ANY_PACE; q++)
+    for (int q = 0; q < p->ranks; q++)
         if (q != p->rank && p->done[q] < p->round) return 0;
     return 1;
+}
+
+/* Begin the round after all that the others have done. */
+static inline int gl_begin_round(gl_pace *p) {
+    int32_t most = p->round;
+    for (int q = 0; q < p->ranks; q++)
+        if (p->done[q] != GL_NOT_COUNTING && p->done[q] > most) most = p->done[q];
+    p->round = most + 1;
+    return p->done[p->rank] == GL_NOT_COUNTING && gl_set_done(p, most);
+}
+
+/* ---- turns ---- */
+
+/* Stand in line: count, from where rivals are. Not during a turn. */
+static inline int gl_stand_in_line(gl_pace *p) {
+    for (int q = 0; q < p->ranks; q++) {
+        const int32_t theirs = p->done[q] - (q < p->rank);
+        if (p->rivals[q] && p->done[q] != GL_NOT_COUNTING && theirs > p->round) p->round = theirs;
+    }
+    return gl_set_done(p, p->round);
 }
 
 static inline int gl_in_turn(const gl_pace *p) {

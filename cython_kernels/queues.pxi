@@ -22,15 +22,16 @@ cdef extern from "scheduler.h" nogil:
     int64_t gl_take_flagged(uint8_t *, uint8_t *, int64_t *, int64_t, int64_t, int32_t *)
 
 cdef extern from "pace.h" nogil:
-    int32_t GL_ANY_PACE
+    int32_t GL_NOT_COUNTING
     ctypedef struct gl_pace:
         int32_t rank, ranks, round
         int32_t *done
-        uint8_t *rivals
-    bint gl_count(gl_pace *)
-    bint gl_stop_counting(gl_pace *)
+        const uint8_t *rivals
     bint gl_end_round(gl_pace *)
+    bint gl_stop_counting(gl_pace *)
     bint gl_in_pace(const gl_pace *)
+    bint gl_begin_round(gl_pace *)
+    bint gl_stand_in_line(gl_pace *)
     bint gl_in_turn(const gl_pace *)
 
 cdef extern from "scopes.h" nogil:

@@ -63,7 +63,7 @@ cdef class Serialisable(Machine):
     # ---- turns -------------------------------------------------------------------------------------
 
     def rivals(self):
-        """Return bool[ranks, ranks]: whether a vertex of one is on this rank a rival of one of the other."""
+        """Return uint8[ranks, ranks]: whether a vertex of one is on this rank a rival of one of the other."""
         found = np.eye(self.ranks, dtype=np.uint8)
         cdef uint8_t[:, ::1] pairs = found
         cdef int64_t left = self.ranks * (self.ranks - 1) // 2, v, e
@@ -84,10 +84,10 @@ cdef class Serialisable(Machine):
     cdef int owner(self, int64_t v) noexcept nogil:
         return self.rank if v < self.masters else self.mirror_owner[v - self.masters]
 
-    def take_turns(self, rivals):
-        """From the begin on, begin masters that have mirrors in turns with these ranks (uint8[ranks])."""
+    def take_turns(self, const uint8_t[::1] rivals):
+        """From the begin on, begin masters that have mirrors in turns with these ranks (one flag a rank)."""
         self._keep.append(rivals)
-        self.pace.rivals = <uint8_t *> _data(rivals)
+        self.pace.rivals = &rivals[0]
         self.aside = <int32_t *> self.room(self.masters, np.int32)
         self.window = self.limit
         for k in range(self.ranks):
@@ -118,8 +118,8 @@ cdef class Serialisable(Machine):
                 kept = self.put_aside(self.taken, n)
                 self.run(self.taken, self.startable(self.taken, kept))
                 begun += kept
-            if gl_between_rounds(&self.queue) and not self.aside_end and gl_stop_counting(&self.pace):
-                self.tell_pace()
+            if gl_between_rounds(&self.queue) and not self.aside_end:
+                self.tell_pace(gl_stop_counting(&self.pace))
             if anew and not n:
                 break
         return begun
@@ -128,20 +128,22 @@ cdef class Serialisable(Machine):
         """Keep those that have no mirrors, the others are for the turn; return how many."""
         cdef int64_t i, kept = 0
         for i in range(n):
-            if self.replica_begin[ids[i]] == self.replica_begin[ids[i] + 1]:
-                ids[kept] = ids[i]
-                kept += 1
-            else:
+            if self.has_mirrors(ids[i]):
                 self.aside[self.aside_end] = ids[i]
                 self.aside_end += 1
+            else:
+                ids[kept] = ids[i]
+                kept += 1
         return kept
+
+    cdef bint has_mirrors(self, int32_t v) noexcept nogil:
+        return self.replica_begin[v] < self.replica_begin[v + 1]
 
     cdef bint in_turn(self) noexcept nogil:
         """Whether it is this rank's turn, which begins when all of before is done."""
         if self.has_turn:
             return True
-        if gl_count(&self.pace):
-            self.tell_pace()
+        self.tell_pace(gl_stand_in_line(&self.pace))
         if self.flying or not gl_in_turn(&self.pace):
             return False
         self.pace.round += 1
@@ -151,8 +153,7 @@ cdef class Serialisable(Machine):
     cdef void end_turn(self) noexcept nogil:
         self.aside_at = self.aside_end = 0
         self.has_turn = False
-        if gl_end_round(&self.pace):
-            self.tell_pace()
+        self.tell_pace(gl_end_round(&self.pace))
 
     # ---- a master's way ----------------------------------------------------------------------------
 
@@ -161,7 +162,7 @@ cdef class Serialisable(Machine):
         cdef int32_t k
         for i in range(n):
             self.w.signalled[ids[i]] = 0  # by those before it in the list: it has yet to gather
-            if self.replica_begin[ids[i]] == self.replica_begin[ids[i] + 1] and gl_alone(&self.scopes, ids[i]):
+            if not self.has_mirrors(ids[i]) and gl_alone(&self.scopes, ids[i]):
                 gl_begin(&self.scopes)
                 self.gather_apply(ids + i, 1, self.part)
                 self.follow(ids + i, 1)
@@ -211,6 +212,7 @@ cdef class Serialisable(Machine):
         if gathers:
             self.gather(&m, 1, self.part)
         self.grant(m, self.part if gathers else NULL)
+        self.urgent |= self.pace.rivals is not NULL
 
     # ---- scopes ------------------------------------------------------------------------------------
 
@@ -222,7 +224,7 @@ cdef class Serialisable(Machine):
     cdef void open_window(self) noexcept nogil:
         """Let more masters fly where few had to wait, fewer where many had: waiting in a crowd helps nobody."""
         if 4 * self.scopes.waited > self.scopes.asked:
-            self.window = max(self.window - self.window // 4, LEAST)
+            self.window = min(max(self.window - self.window // 4, LEAST), self.limit)
         elif 16 * self.scopes.waited < self.scopes.asked:
             self.window = min(2 * self.window, self.limit)
         self.scopes.asked = self.scopes.waited = 0

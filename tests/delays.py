@@ -37,6 +37,9 @@ class SlowMail(MPIMail):
         self.received -= len(self._lying) - before  # what lies has not come, for all that the engine knows
         return came
 
+    def news(self) -> bool:
+        return bool(self._lying) or super().news()
+
     def told(self) -> np.ndarray | None:
         return super().told() if self.chance.random() < 0.5 else None
 

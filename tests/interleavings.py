@@ -16,8 +16,9 @@ import numpy as np
 from tests.scopes import ID, LOCK, RELEASE
 from tests.simulator import REQUEST, Edge, Rank, Records, kind_of, position_of
 
-Input = tuple[int, bytes]  # the sender and its record; (-1, b"") is to begin a vertex
+Input = tuple[int, bytes]  # the sender and its record; or to begin a vertex
 BEGIN: Input = (-1, b"")
+HELD_UP: Input = (-2, b"")  # to begin a vertex before the rank's turn
 
 
 class Explorer:
@@ -80,18 +81,21 @@ class Explorer:
         if (number, given) not in self._known[r]:
             self._go(r, number)
             begun, sent = self._give(r, given)
-            reached = number
-            if given != BEGIN or begun or any(sent):
-                self._history[r].append((*self._history[r][number], given))
-                self._now[r] = reached = len(self._history[r]) - 1
-            else:  # that it was told in vain must not show in what follows
+            reached, history = number, self._history[r][number]
+            vain = given == BEGIN and not begun and not any(sent)
+            held_up = vain and self.ranks[r].machine.held_up
+            if vain and (not held_up or history[-1:] == (HELD_UP,)):  # this must not show in what follows
                 self.ranks[r].restart()
                 self._now[r] = 0
+            else:
+                self._history[r].append((*history, HELD_UP if held_up else given))
+                self._now[r] = reached = len(self._history[r]) - 1
             self._known[r][number, given] = reached, sent
         return self._known[r][number, given]  # type: ignore[no-any-return]
 
     def _give(self, r: int, given: Input) -> tuple[int, list[Records]]:
-        return self.ranks[r].step([] if given == BEGIN else [given], int(given == BEGIN))
+        begins = given in (BEGIN, HELD_UP)
+        return self.ranks[r].step([] if begins else [given], int(begins))
 
     def _go(self, r: int, number: int) -> None:
         """Bring the machine of rank *r* into a state, from where it is if that is on the way."""

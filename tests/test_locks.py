@@ -85,8 +85,9 @@ IN_TURN = [
     (3, PATH, (0, 1), 2, 2, True),
     (3, PATH, (1, 0), 2, 2, True),
     (3, TRIANGLE, (0, 1, 0), 2, 1, True),
-    (3, TRIANGLE, (0, 1, 2), 3, 1, True),
-    (4, STAR, (0, 1, 2), 3, 1, True),
+    (4, SQUARE, (0, 1, 1, 0), 2, 1, True),
+    (3, PATH, (0, 1), 3, 1, True),
+    (3, PATH, (2, 1), 3, 1, True),
 ]
 HASTY = [(3, [(0, 1), (0, 2), (1, 0)], (0, 0, 1), 2, 2)]  # whoever is passed once blocks others
 LARGEST = [
@@ -98,6 +99,8 @@ LARGEST = [
     (4, SQUARE, (0, 1, 0, 1), 2, 1),
     (4, SQUARE, (0, 1, 1, 0), 2, 1),
     (4, STAR, (0, 1, 2), 3, 1),
+    (3, TRIANGLE, (0, 1, 1), 2, 2, True),
+    (4, SQUARE, (0, 1, 0, 1), 2, 1, True),
 ]
 
 

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from tests.simulator import GRANT, PACE, REQUEST, SIGNAL, UPDATE, Edge, Rank, kind_of, ranks_of
+from tests.simulator import GRANT, PACE, REQUEST, SIGNAL, UPDATE, Edge, Rank, kind_of, position_of, ranks_of
 
 ANY = 2**31 - 1  # as in pace.h: do not wait for me
 
 
 class Restless(gl.VertexProgram):
-    """Every vertex runs again and again."""
+    """Every vertex runs again and again, until all beside it have had so many turns."""
 
+    rounds: int = 1000000
     gather_edges = gl.ALL
     scatter_edges = gl.ALL
 
@@ -29,7 +30,8 @@ class Restless(gl.VertexProgram):
         v.turns += 1
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        nbr.signal()
+        if v.turns < self.rounds:
+            nbr.signal()
 
 
 APART = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)], [0, 0, 0, 1, 1, 1]
@@ -80,7 +82,7 @@ def test_a_rank_that_has_nothing_to_do_holds_nobody_up() -> None:
     pass_on(1, quick, sent[0])
     assert quick.step([], 100)[0] == 3
     assert quick.machine.held_up
-    pass_on(1, quick, (struct.pack("<II", ANY, PACE),))
+    pass_on(1, quick, (pace(ANY),))
     assert quick.step([], 30)[0] == 30
 
 
@@ -88,15 +90,66 @@ def kinds(records: tuple[bytes, ...]) -> set[int]:
     return {kind_of(record) for record in records}
 
 
-def in_turns(edges: list[Edge], parts: list[int], size: int = 2, scheduler: str = "fifo") -> list[Rank]:
+def in_turns(
+    edges: list[Edge], parts: list[int], size: int = 2, scheduler: str = "fifo", rounds: int = 1000000
+) -> list[Rank]:
     vertices = 1 + max(max(edge) for edge in edges)
-    return ranks_of(Restless(), size, vertices, edges, parts, "serialisable", scheduler, turns=True)
+    program = Restless(rounds=rounds)
+    return ranks_of(program, size, vertices, edges, parts, "serialisable", scheduler, turns=True)
+
+
+def pace(number: int) -> bytes:
+    """Return the record that so many rounds are done."""
+    return struct.pack("<II", number, PACE)
+
+
+def numbers(records: tuple[bytes, ...]) -> list[int]:
+    """Return what is said of rounds."""
+    return [position_of(record) for record in records if kind_of(record) == PACE]
+
+
+def test_a_rank_that_lags_goes_on_from_where_the_others_are() -> None:
+    rank, _ = two_ranks(1, "fifo")
+    rank.step([], 3)
+    _, sent = rank.step([(1, pace(1000))], 3)
+    assert numbers(sent[1]) == [1001]
+
+
+BOTH_WAYS = [*APART[0], (2, 4), (5, 1)], [*APART[1], 0, 1]  # 1 and 4 have mirrors
+
+
+def test_a_rank_that_lags_stands_in_line_from_where_its_rivals_are() -> None:
+    first, second = in_turns(*BOTH_WAYS)
+    _, sent = first.step([(1, pace(1000))], 9)
+    assert numbers(sent[1]) == [1000]
+    assert REQUEST in kinds(sent[1]), "its turn"
+    _, sent = second.step([(0, pace(1000))], 9)
+    assert numbers(sent[0]) == [999]
+    assert REQUEST in kinds(sent[0])
+
+
+def test_a_rank_that_comes_back_begins_where_the_others_are() -> None:
+    first, second = in_turns(*BOTH_WAYS, rounds=3)
+    second.step([(0, pace(ANY))], 0)
+    channels: dict[int, tuple[bytes, ...]] = {0: (), 1: ()}
+    said: list[int] = []
+    for _ in range(40):  # the second has its turns alone, the first is only there for its mirror
+        _, sent = second.step([(0, record) for record in channels[1] if kind_of(record) != PACE], 9)
+        said += numbers(sent[0])
+        channels[0] = tuple(record for record in sent[0] if kind_of(record) != PACE)
+        _, sent = first.step([(1, record) for record in channels[0]], 0)
+        channels[1] = sent[1]
+    assert 1 in said
+    assert said[-1] == ANY, "it has nothing to do"
+    signal = struct.pack("<II", 0, SIGNAL)
+    _, sent = second.step([(0, pace(1)), (0, signal)], 9)
+    assert numbers(sent[0]) == [0]
+    assert REQUEST in kinds(sent[0]), "it follows the first's round"
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "sweep", "random"])
 def test_rivals_take_turns(scheduler: str) -> None:
-    edges, parts = APART
-    first, second = in_turns([*edges, (2, 4), (5, 1)], [*parts, 0, 1], scheduler=scheduler)
+    first, second = in_turns(*BOTH_WAYS, scheduler=scheduler)
     assert second.step([], 100)[0] == 2, "those without mirrors"
     assert second.machine.held_up
     assert second.machine.in_flight == 0
@@ -124,7 +177,11 @@ def test_a_rank_without_mirrors_keeps_nobody_from_its_turn() -> None:
 
 def test_ranks_without_neighbours_on_the_other_have_their_turns_at_once() -> None:
     """Three ranks in a row: the outer ones are rivals of the middle one, and not of each other."""
-    edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (6, 7), (7, 8), (8, 6), (2, 3), (5, 6)]
-    ranks = in_turns(edges, [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1], 3)
+    edges, parts = APART
+    edges = [*edges, (6, 7), (7, 8), (8, 6), (2, 4), (8, 4), (5, 1)]
+    ranks = in_turns(edges, [*parts, 2, 2, 2, 1, 1, 0], 3)
     rivals = [rank.machine.rivals() for rank in ranks]
     assert np.maximum.reduce(rivals).tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    for rank, heard in zip(ranks, [[], [], [(1, pace(1))]], strict=True):  # nothing of rank 0
+        rank.step(heard, 9)
+    assert [rank.machine.in_flight > 0 for rank in ranks] == [True, False, True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,33 @@ def test_it_yields_first_and_then_sleeps_ever_longer(slept: list[float], ranks: 
     patience.reset()
     patience.wait()
     assert slept[-1] == 0
+
+
+@pytest.mark.parametrize(("ranks", "crowd"), [(1, 1), (2, 1), (3, 1.5), (8, 4)])
+def test_a_crowd_is_ranks_for_a_core(slept: list[float], ranks: int, crowd: float) -> None:
+    assert Patience(ranks).crowd == crowd
+
+
+def news_of(comm: Comm) -> list[bool]:
+    """Hear of a batch, then of a table; return what was told in between."""
+    mail = comm.mail()
+    mail.post((comm.rank + 1) % comm.size, np.arange(5, dtype=np.uint8))
+    while not mail.news():
+        time.sleep(1e-4)
+    came = mail.collect()
+    comm.barrier()
+    told = [len(came) == 1, mail.news()]
+    mail.ask(np.arange(3))
+    while not mail.news():
+        time.sleep(1e-4)
+    told.append(mail.told() is not None)
+    told.append(mail.news())
+    mail.close()
+    return told
+
+
+def test_there_is_news_until_it_is_taken(hosts: Any) -> None:
+    assert hosts(3).run(news_of) == [[True, False, True, False]] * 3
 
 
 class Late(Mail):
