@@ -120,9 +120,9 @@ class Asynchronous:
             if not self.mail.asked and (idle or now - asked_at > self._pause):
                 asked_at = now
                 self.mail.ask(self._counts(now).row(self._aggregate(now)))
-            if busy:
+            if busy or table is not None:
                 self._patience.reset()
-            elif table is None and self.comm.size > 1:
+            elif self.comm.size > 1:
                 self._wait(now + PAUSE)
                 self.meter.look(self.machine, False, time.perf_counter())
         self.meter.end(self.machine)

@@ -9,7 +9,7 @@ from gaslab import launch
 
 POLLS = 1000  # empty ones before it sleeps, where there is a core for every rank; else FEW
 FEW = 2
-SHORTEST, LONGEST = 50e-6, 1e-3  # seconds
+SHORTEST, LONGEST = 50e-6, 300e-6  # seconds
 
 
 class Patience:
