@@ -30,6 +30,7 @@ WAYS: dict[str, tuple[str, gl.VertexProgram, dict[str, Any]]] = {
     "chunks of a grid: PageRank, serialisable": ("chunks", PAGERANK, {"scheduler": "sweep", **LOCKED}),
 }
 
+
 def job(options: argparse.Namespace) -> None:
     """Run every way on the ranks of this job; rank 0 prints a line of JSON."""
     graphs = {"R-MAT": weighted(options), "grid": grid(options.side)}

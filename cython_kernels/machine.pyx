@@ -341,4 +341,5 @@ cdef class Machine(Mirrored):
         return data + _padded(self.total_size)
 
 include "relaxed.pxi"
+include "turns.pxi"
 include "serialisable.pxi"

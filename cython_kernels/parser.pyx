@@ -15,16 +15,7 @@ from libc.string cimport memchr, memcpy
 import numpy as np
 
 cdef extern from "text.h" nogil:
-    ctypedef struct gl_number:
-        int64_t length
-        int64_t integer
-        double real
     int64_t gl_count_lines(const uint8_t *p, int64_t length)
-    int64_t gl_read_digits(const uint8_t *p, uint64_t *value)
-    int gl_read_number(const uint8_t *p, gl_number *out, const uint64_t *five)
-    enum:
-        GL_NOT_NUMBER, GL_INTEGER, GL_DOUBLE, GL_HARD_DOUBLE
-        GL_FIVE_MIN, GL_FIVE_MAX
 
 cdef extern from "fields.h" nogil:
     ctypedef struct gl_field:
@@ -63,20 +54,7 @@ cdef enum:
     FINE, TOO_FEW, TOO_MANY, NOT_INTEGER, NEGATIVE, TOO_LARGE, EMPTY_ID, NOT_NUMBER, IS_NAN
     OUT_OF_RANGE, NUL, CARRIAGE_RETURN, QUOTE, NOT_UTF8
 
-def _fives():
-    """Return the powers of five that text.h wants."""
-    powers = np.empty((GL_FIVE_MAX - GL_FIVE_MIN + 1, 2), dtype=np.uint64)
-    for k in range(GL_FIVE_MIN, GL_FIVE_MAX + 1):
-        five = 5 ** abs(k)
-        if k >= 0:
-            five = five << 128 >> five.bit_length()
-        else:
-            five = (1 << (five.bit_length() + 127)) // five + 1
-        powers[k - GL_FIVE_MIN] = five >> 64, five & (2**64 - 1)
-    return powers
-
-
-cdef uint64_t[:, ::1] FIVES = _fives()
+include "numbers.pxi"
 
 cdef enum:                    # roles of a field; a column k has role k
     SOURCE = -1
@@ -179,76 +157,6 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
     if <int64_t> target > run.counter[LARGEST]:
         run.counter[LARGEST] = <int64_t> target
     return p + 1
-
-
-cdef int _integer_id(gl_field *token, int64_t *value, int64_t *counter) noexcept nogil:
-    cdef uint64_t digits
-    cdef int64_t count, zeros = 0
-    cdef const uint8_t *p = token.at
-    if token.length == 0:
-        return EMPTY_ID
-    if p[0] == 45 and token.length > 1:
-        return NEGATIVE if gl_read_digits(p + 1, &digits) == token.length - 1 else NOT_INTEGER
-    while zeros < token.length - 1 and p[zeros] == 48:
-        zeros += 1
-    count = gl_read_digits(p + zeros, &digits)
-    if count < token.length - zeros:
-        return NOT_INTEGER
-    if zeros:
-        counter[LEADING_ZERO] = 1
-    if count > 19 or digits > <uint64_t> INT64_MAX:
-        return TOO_LARGE
-    value[0] = <int64_t> digits
-    return FINE
-
-
-cdef double _hard_double(const uint8_t *p, int64_t length, int *ok) noexcept with gil:
-    """Python's own float() for what the short road leaves: many digits or far powers of ten."""
-    try:
-        value = float((<const char *> p)[:length])
-    except ValueError:
-        ok[0] = 0
-        return 0.0
-    ok[0] = 1
-    return value
-
-
-cdef inline uint8_t _lower(uint8_t c) noexcept nogil:
-    return c | 32 if 65 <= c <= 90 else c
-
-
-cdef bint _is_word(const uint8_t *p, int64_t length, const char *word) noexcept nogil:
-    cdef int64_t i
-    for i in range(length):
-        if word[i] == 0 or _lower(p[i]) != <uint8_t> word[i]:
-            return False
-    return word[length] == 0
-
-
-cdef int _number(gl_field *token, int *kind, gl_number *number) noexcept nogil:
-    cdef const uint8_t *p = token.at
-    cdef int64_t length = token.length, sign
-    cdef int ok
-    if length == 0:
-        return NOT_NUMBER
-    kind[0] = gl_read_number(p, number, &FIVES[0, 0])
-    if kind[0] != GL_NOT_NUMBER and number.length == length:
-        if kind[0] == GL_HARD_DOUBLE:
-            number.real = _hard_double(p, length, &ok)
-            kind[0] = GL_DOUBLE
-            if not ok:
-                return NOT_NUMBER
-            if isinf(number.real):
-                return OUT_OF_RANGE
-        return FINE
-    sign = 1 if p[0] == 45 or p[0] == 43 else 0
-    if _is_word(p + sign, length - sign, b"nan"):
-        return IS_NAN
-    if _is_word(p + sign, length - sign, b"inf") or _is_word(p + sign, length - sign, b"infinity"):
-        number.real = 1.0 / 0.0 * (-1.0 if p[0] == 45 else 1.0)
-        kind[0] = GL_DOUBLE
-        return FINE
-    return NOT_NUMBER
 
 
 cdef int64_t _name(gl_names *names, gl_field *token) noexcept nogil:

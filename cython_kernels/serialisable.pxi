@@ -5,7 +5,7 @@ cdef enum:
     LEAST = 128  # masters in flight, however many wait
 
 
-cdef class Serialisable(Machine):
+cdef class Serialisable(InTurns):
     """The outcome of one vertex after the other, in the order in which they applied.
 
     A vertex asks for its scope rank by rank, ascending (`scopes.h` has what happens on one), and when it has
@@ -22,13 +22,10 @@ cdef class Serialisable(Machine):
 
     cdef gl_scopes scopes
     cdef char *part
-    cdef bint has_turn
-    cdef int32_t *aside  # masters of this round that run in this rank's turn: from *aside_at* to *aside_end*
-    cdef int64_t aside_at, aside_end
 
     def __init__(self, *rest, int patience, watch=False):
         cdef gl_scopes *c = &self.scopes
-        Machine.__init__(self, *rest)
+        InTurns.__init__(self, *rest)
         cdef int64_t n = self.w.num_local
         self.window = min(self.limit, LEAST)
         self.part = self.bytes(self.total_size)
@@ -54,106 +51,6 @@ cdef class Serialisable(Machine):
         table = np.empty((self.scopes.events_length // 4, 4), np.int64)
         memcpy(PyArray_DATA(<ndarray> table), self.scopes.events, self.scopes.events_length * sizeof(int64_t))
         return table
-
-    @property
-    def waiting(self):
-        """How many masters wait in the scheduler, or for this rank's turn."""
-        return gl_waiting(&self.queue) + self.aside_end - self.aside_at
-
-    # ---- turns -------------------------------------------------------------------------------------
-
-    def rivals(self):
-        """Return uint8[ranks, ranks]: whether a vertex of one is on this rank a rival of one of the other."""
-        found = np.eye(self.ranks, dtype=np.uint8)
-        cdef uint8_t[:, ::1] pairs = found
-        cdef int64_t left = self.ranks * (self.ranks - 1) // 2, v, e
-        cdef int a, b
-        with nogil:
-            for v in range(self.w.num_local):
-                if not left:
-                    break
-                a = self.owner(v)
-                for e in range(self.w.in_begin[v], self.w.in_begin[v + 1]):
-                    b = self.owner(self.w.in_neighbor[e])
-                    if not pairs[a, b]:
-                        pairs[a, b] = pairs[b, a] = 1
-                        left -= 1
-        np.fill_diagonal(found, 0)
-        return found
-
-    cdef int owner(self, int64_t v) noexcept nogil:
-        return self.rank if v < self.masters else self.mirror_owner[v - self.masters]
-
-    def take_turns(self, const uint8_t[::1] rivals):
-        """From the begin on, begin masters that have mirrors in turns with these ranks (one flag a rank)."""
-        self._keep.append(rivals)
-        self.pace.rivals = &rivals[0]
-        self.aside = <int32_t *> self.room(self.masters, np.int32)
-        self.window = self.limit
-        for k in range(self.ranks):
-            self.pace.done[k] = 0
-
-    cdef int64_t begin(self, int64_t budget) noexcept nogil:
-        cdef int64_t begun = 0, n, kept
-        cdef bint anew
-        if self.pace.rivals is NULL:
-            return Machine.begin(self, budget)
-        while begun < budget and self.flying < self.window and not self.failed:
-            anew = gl_between_rounds(&self.queue)
-            if anew and self.aside_end:
-                if not self.in_turn():
-                    self.held_up = True
-                    break
-                n = min(self.block, budget - begun, self.window - self.flying, self.aside_end - self.aside_at)
-                self.run(self.aside + self.aside_at, self.startable(self.aside + self.aside_at, n))
-                self.aside_at += n
-                begun += n
-                if self.aside_at == self.aside_end:
-                    if self.flying:
-                        break
-                    self.end_turn()
-                continue
-            n = self.take(budget - begun)
-            if n:
-                kept = self.put_aside(self.taken, n)
-                self.run(self.taken, self.startable(self.taken, kept))
-                begun += kept
-            if gl_between_rounds(&self.queue) and not self.aside_end:
-                self.tell_pace(gl_stop_counting(&self.pace))
-            if anew and not n:
-                break
-        return begun
-
-    cdef int64_t put_aside(self, int32_t *ids, int64_t n) noexcept nogil:
-        """Keep those that have no mirrors, the others are for the turn; return how many."""
-        cdef int64_t i, kept = 0
-        for i in range(n):
-            if self.has_mirrors(ids[i]):
-                self.aside[self.aside_end] = ids[i]
-                self.aside_end += 1
-            else:
-                ids[kept] = ids[i]
-                kept += 1
-        return kept
-
-    cdef bint has_mirrors(self, int32_t v) noexcept nogil:
-        return self.replica_begin[v] < self.replica_begin[v + 1]
-
-    cdef bint in_turn(self) noexcept nogil:
-        """Whether it is this rank's turn, which begins when all of before is done."""
-        if self.has_turn:
-            return True
-        self.tell_pace(gl_stand_in_line(&self.pace))
-        if self.flying or not gl_in_turn(&self.pace):
-            return False
-        self.pace.round += 1
-        self.has_turn = True
-        return True
-
-    cdef void end_turn(self) noexcept nogil:
-        self.aside_at = self.aside_end = 0
-        self.has_turn = False
-        self.tell_pace(gl_end_round(&self.pace))
 
     # ---- a master's way ----------------------------------------------------------------------------
 
@@ -212,7 +109,7 @@ cdef class Serialisable(Machine):
         if gathers:
             self.gather(&m, 1, self.part)
         self.grant(m, self.part if gathers else NULL)
-        self.urgent |= self.pace.rivals is not NULL
+        self.urgent |= self.pace.rivals is not NULL  # a rank waits for it in its turn
 
     # ---- scopes ------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from tests import scopes
 from tests.threadcomm import ThreadComm, run_ranks
 
 REQUEST, GRANT, UPDATE, SIGNAL, PACE = range(1, 6)  # records, as in machine.pyx
+IN_FLIGHT = 16
 PATIENCE = 4  # so that it ends in small graphs, too
 Edge = tuple[int, int]
 Records = tuple[bytes, ...]
@@ -170,7 +171,7 @@ def ranks_of(
         mock.patch.dict(strategies.STRATEGIES, {"by hand": by_hand}),
         mock.patch.object(machine, "Relaxed", MadeRelaxed),
         mock.patch.object(machine, "Serialisable", MadeSerialisable),
-        mock.patch.object(machine, "IN_FLIGHT", 16),
+        mock.patch.object(machine, "IN_FLIGHT", IN_FLIGHT),
         mock.patch.object(machine, "BIG", big),
         mock.patch.object(machine, "PATIENCE", patience),
         mock.patch.object(importlib.import_module("gaslab.engine.run"), "Asynchronous", Paused),

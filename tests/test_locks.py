@@ -17,7 +17,7 @@ import pytest
 from tests import unordered_programs as programs
 from tests.interleavings import Explorer, Walk
 from tests.scopes import overlaps
-from tests.simulator import PATIENCE, UPDATE, Edge, Rank, ranks_of
+from tests.simulator import IN_FLIGHT, PATIENCE, UPDATE, Edge, Rank, ranks_of
 
 LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (3, 0)]
@@ -203,6 +203,7 @@ def test_nobody_is_passed_for_ever() -> None:
         ranks = ranks_of(programs.Ledger(rounds=60), 3, 26, edges, parts)
         walk = Walk(ranks, chance)
         assert_in_order(ranks, 26, edges, 60)
+        assert all(rank.machine.window <= IN_FLIGHT for rank in ranks), "there is no room for so many"
         for passed, neighbours in walk.passed():
             most = max(most, passed)
             assert passed <= PATIENCE + 2 * neighbours

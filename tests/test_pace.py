@@ -8,29 +8,17 @@ import numpy as np
 import pytest
 
 import gaslab as gl
+from tests import unordered_programs as programs
 from tests.simulator import GRANT, PACE, REQUEST, SIGNAL, UPDATE, Edge, Rank, kind_of, position_of, ranks_of
 
-ANY = 2**31 - 1  # as in pace.h: do not wait for me
+NOT_COUNTING = 2**31 - 1  # as in pace.h
 
 
-class Restless(gl.VertexProgram):
-    """Every vertex runs again and again, until all beside it have had so many turns."""
+class Thrice(programs.Restless):
+    """Everybody calls everybody, until it has had three turns."""
 
-    rounds: int = 1000000
-    gather_edges = gl.ALL
-    scatter_edges = gl.ALL
-
-    class Vertex(gl.Vertex):
-        turns: int = 0
-
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
-        return 1
-
-    def apply(self, v: Vertex, total: int) -> None:
-        v.turns += 1
-
-    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        if v.turns < self.rounds:
+    def scatter(self, v: programs.Restless.Vertex, e: gl.Edge, nbr: programs.Restless.Vertex) -> None:
+        if v.turns < 3:
             nbr.signal()
 
 
@@ -39,7 +27,7 @@ APART = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)], [0, 0, 0, 1, 1, 1]
 
 def two_ranks(big: int, scheduler: str) -> list[Rank]:
     """Return two ranks with three vertices each, and no edge between them."""
-    return ranks_of(Restless(), 2, 6, *APART, "relaxed", scheduler, big=big)
+    return ranks_of(programs.Restless(), 2, 6, *APART, "relaxed", scheduler, big=big)
 
 
 def pass_on(source: int, target: Rank, records: tuple[bytes, ...]) -> None:
@@ -82,7 +70,7 @@ def test_a_rank_that_has_nothing_to_do_holds_nobody_up() -> None:
     pass_on(1, quick, sent[0])
     assert quick.step([], 100)[0] == 3
     assert quick.machine.held_up
-    pass_on(1, quick, (pace(ANY),))
+    pass_on(1, quick, (pace(NOT_COUNTING),))
     assert quick.step([], 30)[0] == 30
 
 
@@ -91,11 +79,11 @@ def kinds(records: tuple[bytes, ...]) -> set[int]:
 
 
 def in_turns(
-    edges: list[Edge], parts: list[int], size: int = 2, scheduler: str = "fifo", rounds: int = 1000000
-) -> list[Rank]:
+    edges: list[Edge], parts: list[int], size: int = 2, scheduler: str = "fifo",
+    program: type[gl.VertexProgram] = programs.Restless,
+) -> list[Rank]:  # fmt: skip
     vertices = 1 + max(max(edge) for edge in edges)
-    program = Restless(rounds=rounds)
-    return ranks_of(program, size, vertices, edges, parts, "serialisable", scheduler, turns=True)
+    return ranks_of(program(), size, vertices, edges, parts, "serialisable", scheduler, turns=True)
 
 
 def pace(number: int) -> bytes:
@@ -129,8 +117,8 @@ def test_a_rank_that_lags_stands_in_line_from_where_its_rivals_are() -> None:
 
 
 def test_a_rank_that_comes_back_begins_where_the_others_are() -> None:
-    first, second = in_turns(*BOTH_WAYS, rounds=3)
-    second.step([(0, pace(ANY))], 0)
+    first, second = in_turns(*BOTH_WAYS, program=Thrice)
+    second.step([(0, pace(NOT_COUNTING))], 0)
     channels: dict[int, tuple[bytes, ...]] = {0: (), 1: ()}
     said: list[int] = []
     for _ in range(40):  # the second has its turns alone, the first is only there for its mirror
@@ -140,7 +128,7 @@ def test_a_rank_that_comes_back_begins_where_the_others_are() -> None:
         _, sent = first.step([(1, record) for record in channels[0]], 0)
         channels[1] = sent[1]
     assert 1 in said
-    assert said[-1] == ANY, "it has nothing to do"
+    assert said[-1] == NOT_COUNTING, "it has nothing to do"
     signal = struct.pack("<II", 0, SIGNAL)
     _, sent = second.step([(0, pace(1)), (0, signal)], 9)
     assert numbers(sent[0]) == [0]
@@ -159,8 +147,10 @@ def test_rivals_take_turns(scheduler: str) -> None:
     assert kinds(sent[1]) == {REQUEST, SIGNAL}, "it has yet to say that its turn is over"
     _, answer = second.step([(0, record) for record in sent[1]], 100)
     assert kinds(answer[0]) == {GRANT}
+    assert second.machine.urgent
     _, sent = first.step([(1, record) for record in answer[0]], 1)
     assert kinds(sent[1]) >= {UPDATE, PACE}
+    assert first.machine.urgent
     _, sent = second.step([(0, record) for record in sent[1]], 100)
     assert REQUEST in kinds(sent[0]), "its own turn"
 

@@ -86,7 +86,7 @@ class Asynchronous:
             self.graph.local, view, self.state, self._library, options.scheduler, self._serialisable,
             self._seed, self.engine.cache, self._watch,
         )  # fmt: skip
-        if self._serialisable and self.comm.size > 1 and options.scheduler != "priority":
+        if self._serialisable and self.comm.size > 1 and not self._by_priority:  # which has no rounds
             self.machine.take_turns(self.comm.allreduce(self.machine.rivals(), "max")[self.comm.rank])
         self.machine.schedule(beginners)
         self.meter.begin(self.machine, time.perf_counter())
