@@ -10,6 +10,7 @@ UPDATE    masters -> mirrors of one class, as many as the position says: their p
                              what apply wrote: keep it, scatter, unlock
 SIGNAL    mirror -> master   priority and message, as far as the program has them
 PACE      rank -> rank       the position is the number of a round that is done (pace.h)
+FRONT     rank -> rank       the least priority that waits there, GL_NEVER if nobody does (pace.h)
 
 Records between two ranks keep their order. A signal is a flag of the view's, set by scatter or apply: of a
 master it stays, or waits in the scheduler, until the vertex begins; mirrors' are sent at the end of a step.
@@ -39,6 +40,7 @@ cdef enum:
     UPDATE = 3
     SIGNAL = 4
     PACE = 5
+    FRONT = 6
     KIND = 255  # the rest of it is the class of mirrors
     CLASS = 8  # where that begins
 
@@ -112,8 +114,9 @@ cdef class Machine(Mirrored):
             s.buckets = <gl_buckets *> <size_t> buckets.address
         self.big, self.pace.rank, self.pace.ranks = big, self.rank, self.ranks
         self.pace.done = <int32_t *> self.room(self.ranks, np.int32)
+        self.pace.front = <int64_t *> self.room(self.ranks, np.int64)
         for k in range(self.ranks):
-            self.pace.done[k] = GL_NOT_COUNTING
+            self.pace.done[k], self.pace.front[k] = GL_NOT_COUNTING, GL_NOT_TOLD
 
     # ---- from outside ------------------------------------------------------------------------------
 
@@ -146,6 +149,8 @@ cdef class Machine(Mirrored):
                 begun = self.begin(budget)
             gl_collect(&self.queue)
             self.tell()
+            if self.queue.buckets is not NULL:
+                self.tell_front()
         return begun
 
     @property
@@ -161,20 +166,6 @@ cdef class Machine(Mirrored):
     def lock_counts(self):
         """Return how many scopes were asked for here, and how many of those had to wait."""
         return 0, 0
-
-    @property
-    def least(self):
-        """The smallest priority that waits in the scheduler."""
-        return gl_front(&self.queue) if self.queue.buckets is not NULL else 0
-
-    @property
-    def ceiling(self):
-        """The greatest priority that may begin."""
-        return self.queue.ceiling
-
-    @ceiling.setter
-    def ceiling(self, int64_t priority):
-        self.queue.ceiling = priority
 
     # ---- what a machine does in its own way --------------------------------------------------------
 
@@ -212,6 +203,9 @@ cdef class Machine(Mirrored):
                 self.on_request(self.mirror(source, head.position))
             elif head.kind == PACE:
                 self.pace.done[source] = <int32_t> head.position
+            elif head.kind == FRONT:
+                self.pace.front[source] = (<const int64_t *> data)[0]
+                data += 8
             else:
                 v = self.owned[self.owned_begin[source] + head.position]
                 if head.kind == SIGNAL:
@@ -228,12 +222,23 @@ cdef class Machine(Mirrored):
             if news and p != self.rank:
                 self.out.put(p, <uint32_t> self.pace.done[self.rank], PACE, 0)
 
+    cdef void tell_front(self) noexcept nogil:
+        """Tell the others the least priority that waits here, if it is another than before."""
+        cdef int p
+        if not gl_set_front(&self.pace, gl_front(&self.queue) if self.queue.waiting else GL_NEVER):
+            return
+        self.urgent = True
+        for p in range(self.ranks):
+            if p != self.rank:
+                (<int64_t *> self.out.put(p, 0, FRONT, 8))[0] = self.pace.front[self.rank]
+
     # ---- masters -----------------------------------------------------------------------------------
 
     cdef int64_t begin(self, int64_t budget) noexcept nogil:
         """Begin up to *budget* of those that wait in the scheduler, in pace; return how many."""
         cdef int64_t begun = 0, n
         cdef bint anew, big
+        self.queue.ceiling = gl_ceiling(&self.pace)
         while begun < budget and self.flying < self.window and not self.failed:
             gl_collect(&self.queue)
             anew = gl_between_rounds(&self.queue)
@@ -247,6 +252,7 @@ cdef class Machine(Mirrored):
             if not n:
                 if gl_between_rounds(&self.queue) and not anew:
                     continue
+                self.held_up = self.queue.waiting
                 break
             begun += n
             self.run(self.taken, self.startable(self.taken, n))

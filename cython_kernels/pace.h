@@ -11,6 +11,10 @@
  * those ranks, then the next, and again from the first. Ranks that are not rivals have their turns at once. (Barbosa
  * and Gafni: Concurrency in heavily loaded neighborhood-constrained systems, 1989: scheduling by edge reversal.)
  *
+ * Where the scheduler goes by *priority* there are no rounds. Ranks tell each other the least that waits on each, and
+ * none begins what is above the least of all: a rank that ran ahead would mostly do what has to be done again.
+ * Nobody waits for ever: when all that was told has come, the rank where the least of all waits may begin it.
+ *
  * Numbers are skipped by a rank that is behind, or begins to count. Nobody waits for ever: of the ranks that count
  * look at the one whose next round has the least number, and if there are several at the least rank. All it waits
  * for have done what it waits for.
@@ -18,13 +22,15 @@
 #ifndef GASLAB_PACE_H
 #define GASLAB_PACE_H
 #include <stdint.h>
+#include "buckets.h"
 
-enum { GL_NOT_COUNTING = INT32_MAX };
+enum { GL_NOT_COUNTING = INT32_MAX, GL_NOT_TOLD = -1 };
 
 typedef struct gl_pace {
     int32_t rank, ranks;
     int32_t round;                      /* the number of the last that was begun; 0: does not count */
     int32_t *done;                      /* [ranks] of the last that each says it has done, or GL_NOT_COUNTING */
+    int64_t *front;                     /* [ranks] the least priority that each says waits there, GL_NEVER or GL_NOT_TOLD */
     const uint8_t *rivals;              /* [ranks] whether it takes turns with this one */
 } gl_pace;
 
@@ -57,6 +63,21 @@ static inline int gl_begin_round(gl_pace *p) {
         if (p->done[q] != GL_NOT_COUNTING && p->done[q] > most) most = p->done[q];
     p->round = most + 1;
     return p->done[p->rank] == GL_NOT_COUNTING && gl_set_done(p, most);
+}
+
+/* ---- priorities ---- */
+
+static inline int gl_set_front(gl_pace *p, int64_t front) {
+    const int news = p->front[p->rank] != front;
+    p->front[p->rank] = front;
+    return news;
+}
+
+static inline int64_t gl_ceiling(const gl_pace *p) {
+    int64_t least = GL_NEVER - 1;
+    for (int q = 0; q < p->ranks; q++)
+        if (q != p->rank && p->front[q] < least) least = p->front[q];
+    return least;
 }
 
 /* ---- turns ---- */

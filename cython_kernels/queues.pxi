@@ -5,7 +5,7 @@ cdef extern from "scheduler.h" nogil:
     ctypedef struct gl_buckets:
         pass
     ctypedef struct gl_scheduler:
-        int64_t kind, size, at, round, bucket, least, ceiling
+        int64_t kind, size, at, round, waiting, bucket, least, ceiling
         uint8_t *flags
         uint8_t *blocks
         uint8_t *waits
@@ -22,15 +22,18 @@ cdef extern from "scheduler.h" nogil:
     int64_t gl_take_flagged(uint8_t *, uint8_t *, int64_t *, int64_t, int64_t, int32_t *)
 
 cdef extern from "pace.h" nogil:
-    int32_t GL_NOT_COUNTING
+    int32_t GL_NOT_COUNTING, GL_NOT_TOLD
     ctypedef struct gl_pace:
         int32_t rank, ranks, round
         int32_t *done
+        int64_t *front
         const uint8_t *rivals
     bint gl_end_round(gl_pace *)
     bint gl_stop_counting(gl_pace *)
     bint gl_in_pace(const gl_pace *)
     bint gl_begin_round(gl_pace *)
+    bint gl_set_front(gl_pace *, int64_t)
+    int64_t gl_ceiling(const gl_pace *)
     bint gl_stand_in_line(gl_pace *)
     bint gl_in_turn(const gl_pace *)
 

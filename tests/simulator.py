@@ -23,7 +23,7 @@ from gaslab.partition import strategies
 from tests import scopes
 from tests.threadcomm import ThreadComm, run_ranks
 
-REQUEST, GRANT, UPDATE, SIGNAL, PACE = range(1, 6)  # records, as in machine.pyx
+REQUEST, GRANT, UPDATE, SIGNAL, PACE, FRONT = range(1, 7)  # records, as in machine.pyx
 IN_FLIGHT = 16
 PATIENCE = 4  # so that it ends in small graphs, too
 Edge = tuple[int, int]
@@ -91,6 +91,7 @@ class Rank:
                 GRANT: padded[-1] if gathers[c] else 0,
                 SIGNAL: priority + (len(identity) + 7) // 8 * 8,
                 PACE: 0,
+                FRONT: 8,
             }
             for c in range(3)
         ]

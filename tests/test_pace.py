@@ -1,4 +1,6 @@
-"""Ranks keep pace in big rounds, and go ahead as they like in small ones; rivals take turns."""
+"""Ranks keep pace in big rounds, and go ahead as they like in small ones; rivals take turns; priorities hold
+everywhere.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,20 @@ import pytest
 
 import gaslab as gl
 from tests import unordered_programs as programs
-from tests.simulator import GRANT, PACE, REQUEST, SIGNAL, UPDATE, Edge, Rank, kind_of, position_of, ranks_of
+from tests.interleavings import Explorer
+from tests.simulator import (
+    FRONT,
+    GRANT,
+    PACE,
+    REQUEST,
+    SIGNAL,
+    UPDATE,
+    Edge,
+    Rank,
+    kind_of,
+    position_of,
+    ranks_of,
+)
 
 NOT_COUNTING = 2**31 - 1  # as in pace.h
 
@@ -175,3 +190,77 @@ def test_ranks_without_neighbours_on_the_other_have_their_turns_at_once() -> Non
     for rank, heard in zip(ranks, [[], [], [(1, pace(1))]], strict=True):  # nothing of rank 0
         rank.step(heard, 9)
     assert [rank.machine.in_flight > 0 for rank in ranks] == [True, False, True]
+
+
+class Ranked(gl.VertexProgram):
+    """Everybody calls the next, in two turns at most, the second of which comes after all first ones."""
+
+    class Vertex(gl.Vertex):
+        turns: gl.int32 = 0
+
+    def apply(self, v: Vertex, message: gl.Sum[int]) -> None:
+        v.turns += 1
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.turns < 2:
+            nbr.signal(1, priority=v.turns)
+
+
+def by_priority(*parts: int) -> list[Rank]:
+    """Return two ranks with a ring of vertices."""
+    edges = [(v, (v + 1) % len(parts)) for v in range(len(parts))]
+    return ranks_of(Ranked(), 2, len(parts), edges, parts, "relaxed", "priority")
+
+
+def front(priority: int) -> bytes:
+    """Return the record that this is the least priority that waits."""
+    return struct.pack("<IIq", 0, FRONT, priority)
+
+
+def fronts(records: tuple[bytes, ...]) -> list[int]:
+    """Return what is said of priorities."""
+    return [struct.unpack("<q", record[8:])[0] for record in records if kind_of(record) == FRONT]
+
+
+NOBODY = 2**63 - 1
+
+
+def test_nobody_begins_above_the_least_of_all() -> None:
+    rank, _ = by_priority(0, 0, 1, 1)
+    assert rank.step([], 9)[0] == 0, "the other has yet to tell"
+    assert rank.machine.held_up
+    assert rank.step([(1, front(0))], 9)[0] == rank.local.num_masters
+    assert rank.step([], 9)[0] == 0, "those that wait come after those of the other"
+    assert rank.machine.held_up
+    assert rank.step([(1, front(1))], 9)[0] > 0
+
+
+def test_ranks_tell_of_another_front_at_once_and_once() -> None:
+    rank, _ = by_priority(0, 0, 1, 1)
+    _, sent = rank.step([], 0)
+    assert fronts(sent[1]) == [0]
+    assert rank.machine.urgent
+    _, sent = rank.step([], 0)
+    assert not fronts(sent[1])
+    assert not rank.machine.urgent
+    _, sent = rank.step([(1, front(NOBODY))], 99)
+    assert fronts(sent[1]) == [NOBODY]
+
+
+def assert_nobody_waits(ranks: list[Rank]) -> None:
+    for rank in ranks:
+        assert rank.machine.in_flight == rank.machine.waiting == 0, "nobody tells them to begin"
+
+
+@pytest.mark.parametrize("parts", [(0, 1, 0), (0, 1, 1)])
+def test_priorities_leave_nobody_waiting_in_any_interleaving(parts: tuple[int, ...]) -> None:
+    ranks = by_priority(*parts)
+    explorer = Explorer(ranks)
+    explorer.explore(lambda: assert_nobody_waits(ranks))
+    assert explorer.ways > explorer.ends > 0
+
+
+def test_a_lost_front_is_found() -> None:
+    ranks = by_priority(0, 1, 0)
+    with pytest.raises(AssertionError, match="nobody tells them"):
+        Explorer(ranks).explore(lambda: assert_nobody_waits(ranks), lost=FRONT)

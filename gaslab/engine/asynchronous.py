@@ -56,8 +56,7 @@ class Asynchronous:
         self._done = getattr(type(program), "done", None)
         self._patience = Patience(self.comm.local_ranks)
         self._course = Course(self._began)
-        self._by_priority = options.scheduler == "priority" and self.comm.size > 1
-        self._pause = 0.0 if self._by_priority else PAUSE * self._patience.crowd
+        self._pause = PAUSE * self._patience.crowd
         self.machine: Any = None
         self.meter = Meter()
 
@@ -86,7 +85,8 @@ class Asynchronous:
             self.graph.local, view, self.state, self._library, options.scheduler, self._serialisable,
             self._seed, self.engine.cache, self._watch,
         )  # fmt: skip
-        if self._serialisable and self.comm.size > 1 and not self._by_priority:  # which has no rounds
+        in_rounds = options.scheduler != "priority"
+        if self._serialisable and self.comm.size > 1 and in_rounds:
             self.machine.take_turns(self.comm.allreduce(self.machine.rivals(), "max")[self.comm.rank])
         self.machine.schedule(beginners)
         self.meter.begin(self.machine, time.perf_counter())
@@ -160,7 +160,6 @@ class Asynchronous:
             passive=(self._closing or not waiting) and not left,
             in_flight=machine.in_flight,
             waiting=waiting,
-            least=machine.least,
             updates=machine.updates,
             lock_waits=machine.lock_counts()[1],
             bytes_sent=self.mail.bytes_sent,
@@ -186,8 +185,6 @@ class Asynchronous:
         for fault in counts.faults():
             self.engine.phases.raise_fault(*fault)
         self.updates = int(counts.updates.sum())
-        if self._by_priority:
-            self.machine.ceiling = int(counts.least.min())
         if len(self.engine.phases.aggregates):
             self.engine.settle(aggregates)
             if self._done is not None and ask(self._done, self.program, self.graph, self.tree, self.state):

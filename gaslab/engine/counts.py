@@ -21,7 +21,6 @@ class Counts:
     late: Any  # whether its time is up
     lock_waits: Any = 0
     bytes_sent: Any = 0
-    least: Any = 0  # priority in the scheduler
     code: Any = 0  # its fault, 0 if none: see `Phases.raise_fault`
     gid: Any = 0
     site: Any = 0
