@@ -6,6 +6,8 @@ eight bytes (the position in the list that both ranks share, a kind), then what 
 
 REQUEST   master -> mirror   lock your scope (if scopes are locked), then gather
 GRANT     mirror -> master   the partial total
+REFUSAL   mirror -> master   the scope, asked for AT_ONCE, is taken
+RELEASE   master -> mirror   unlock your scope, if it is locked: another was refused
 UPDATE    masters -> mirrors of one class, as many as the position says: their positions, then field by field
                              what apply wrote: keep it, scatter, unlock
 SIGNAL    mirror -> master   priority and message, as far as the program has them
@@ -41,8 +43,11 @@ cdef enum:
     SIGNAL = 4
     PACE = 5
     FRONT = 6
+    REFUSAL = 7
+    RELEASE = 8
     KIND = 255  # the rest of it is the class of mirrors
     CLASS = 8  # where that begins
+    AT_ONCE = 1 << CLASS  # of a REQUEST: or not at all
 
 
 include "cached.pxi"
@@ -172,8 +177,14 @@ cdef class Machine(Mirrored):
     cdef void run(self, const int32_t *ids, int64_t n) noexcept nogil:
         """Begin these masters."""
 
-    cdef void on_request(self, int32_t m) noexcept nogil:
+    cdef void on_request(self, int32_t m, bint at_once) noexcept nogil:
         """A mirror is asked."""
+
+    cdef void on_release(self, int32_t m) noexcept nogil:
+        """A mirror need not have been asked."""
+
+    cdef void on_refusal(self, int32_t k) noexcept nogil:
+        """A mirror of the master in slot *k* has refused."""
 
     cdef void on_update(self, const int32_t *mirrors, int64_t n) noexcept nogil:
         """Mirrors were updated, and have scattered."""
@@ -199,8 +210,10 @@ cdef class Machine(Mirrored):
                 if self.scatters[head.kind >> CLASS]:
                     self.scatter(self.fresh, head.position)
                 self.on_update(self.fresh, head.position)
-            elif head.kind == REQUEST:
-                self.on_request(self.mirror(source, head.position))
+            elif head.kind & KIND == REQUEST:
+                self.on_request(self.mirror(source, head.position), head.kind & AT_ONCE)
+            elif head.kind == RELEASE:
+                self.on_release(self.mirror(source, head.position))
             elif head.kind == PACE:
                 self.pace.done[source] = <int32_t> head.position
             elif head.kind == FRONT:
@@ -210,6 +223,8 @@ cdef class Machine(Mirrored):
                 v = self.owned[self.owned_begin[source] + head.position]
                 if head.kind == SIGNAL:
                     data = self.on_signal(v, data)
+                elif head.kind == REFUSAL:
+                    self.on_refusal(self.slot_of[v])
                 else:
                     data = self.on_grant(v, source, data)
                     self.on_part(self.slot_of[v])

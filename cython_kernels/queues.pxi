@@ -38,6 +38,8 @@ cdef extern from "pace.h" nogil:
     bint gl_in_turn(const gl_pace *)
 
 cdef extern from "scopes.h" nogil:
+    enum:
+        GL_HOLDS
     ctypedef struct gl_scopes:
         int64_t masters
         const int64_t *in_begin
@@ -58,5 +60,7 @@ cdef extern from "scopes.h" nogil:
     int gl_alone(gl_scopes *, int32_t)
     void gl_begin(gl_scopes *)
     void gl_note(gl_scopes *, int32_t, int64_t)
+    int gl_try(gl_scopes *, int32_t)
     int gl_request(gl_scopes *, int32_t)
+    void gl_give_back(gl_scopes *, int32_t)
     void gl_release(gl_scopes *, int32_t)

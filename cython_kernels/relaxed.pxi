@@ -67,7 +67,7 @@ cdef class Relaxed(Machine):
         for i in range(n):
             self.grant(self.asking[i], self.totals + i * self.total_size)
 
-    cdef void on_request(self, int32_t m) noexcept nogil:
+    cdef void on_request(self, int32_t m, bint at_once) noexcept nogil:
         if self.asking_count == self.block:
             self.answer()
         self.asking[self.asking_count] = m

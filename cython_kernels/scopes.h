@@ -106,6 +106,18 @@ static inline int gl_request(gl_scopes *s, int32_t v) {
     return 0;
 }
 
+/* Ask for v's scope, to have it at once or not at all; return whether it is granted. */
+static inline int gl_try(gl_scopes *s, int32_t v) {
+    uint8_t near = GL_FREE;
+    GL_RIVALS(s, v, u, near |= s->state[u]);
+    if (!(near & GL_BLOCKS)) return gl_request(s, v);
+    s->asked++;
+    s->requests++;
+    s->waited++;
+    s->waits++;
+    return 0;
+}
+
 /* A master that has its scopes everywhere begins to work. */
 static inline void gl_begin(gl_scopes *s) {
     if (s->locked_at) s->began = s->clock++;
@@ -141,12 +153,17 @@ static inline void gl_unblock(gl_scopes *s, int32_t u) {
     s->granted[s->granted_count++] = u;
 }
 
-/* Let go of v's scope; who can hold now is on the stack of those granted. */
-static inline void gl_release(gl_scopes *s, int32_t v) {
+/* Let go of v's scope, in which nothing was done; who can hold now is on the stack of those granted. */
+static inline void gl_give_back(gl_scopes *s, int32_t v) {
     s->state[v] = GL_FREE;
-    if (s->locked_at) gl_note(s, v, s->locked_at[v]);
     if (!s->counted[v]) return;
     s->counted[v] = 0;
     GL_RIVALS(s, v, u, gl_unblock(s, u));
+}
+
+/* Let go of v's scope after its work. */
+static inline void gl_release(gl_scopes *s, int32_t v) {
+    if (s->locked_at) gl_note(s, v, s->locked_at[v]);
+    gl_give_back(s, v);
 }
 #endif

@@ -16,12 +16,16 @@ cdef class Serialisable(InTurns):
     other, or they never hold both their scopes. Records between two ranks keep their order, so that a
     mirror has let go before it is asked again.
 
+    In its rank's turn, when few are in its way, a vertex first asks all ranks together: one round trip for one a
+    rank. Nobody waits for a scope so asked for; if one rank refuses, all are given back, and it asks rank by rank.
+
     One that waits may be passed *patience* times on each rank, 255 at most. With *watch* the times of all
     locks are kept, for `locks`; the rest is as `Machine` says.
     """
 
     cdef gl_scopes scopes
     cdef char *part
+    cdef uint8_t *refused  # by slot: whether a rank has refused
 
     def __init__(self, *rest, int patience, watch=False):
         cdef gl_scopes *c = &self.scopes
@@ -29,6 +33,7 @@ cdef class Serialisable(InTurns):
         cdef int64_t n = self.w.num_local
         self.window = min(self.limit, LEAST)
         self.part = self.bytes(self.total_size)
+        self.refused = <uint8_t *> self.room(self.limit, np.uint8)
         c.masters, c.patience = self.masters, patience
         c.in_begin, c.in_neighbor = self.w.in_begin, self.w.in_neighbor
         c.out_begin, c.out_neighbor = self.w.out_begin, self.w.out_neighbor
@@ -68,8 +73,37 @@ cdef class Serialisable(InTurns):
                 continue
             k = self.take_off(ids[i])
             self.slot_stage[k] = 0
-            self.advance(k)
+            if not self.ask_at_once(k):
+                self.advance(k)
             self.serve()
+
+    cdef bint ask_at_once(self, int32_t k) noexcept nogil:
+        """In a turn, ask for the scope on all ranks together; return whether that was worth a try."""
+        cdef int32_t v = self.slot_vertex[k]
+        cdef int64_t r, first = self.replica_begin[v], end = self.replica_begin[v + 1]
+        if self.pace.rivals is NULL or end - first < 2 or not gl_try(&self.scopes, v):
+            return False
+        self.slot_stage[k] = -(end - first)
+        self.refused[k] = 0
+        for r in range(first, end):
+            self.out.put(self.replica_peer[r], self.replica_position[r], REQUEST | AT_ONCE, 0)
+        return True
+
+    cdef void on_answer(self, int32_t k) noexcept nogil:
+        """One more of the ranks that were asked together has answered; when all have, finish, or ask anew."""
+        cdef int32_t v = self.slot_vertex[k]
+        cdef int64_t r
+        self.slot_stage[k] += 1
+        if self.slot_stage[k]:
+            return
+        if not self.refused[k]:
+            self.work(k)
+            return
+        for r in range(self.replica_begin[v], self.replica_begin[v + 1]):
+            self.out.put(self.replica_peer[r], self.replica_position[r], RELEASE, 0)
+        gl_give_back(&self.scopes, v)
+        self.slot_filled[k] = 0
+        self.advance(k)
 
     cdef void advance(self, int32_t k) noexcept nogil:
         """Ask for the scope on the next rank, ascending; when all have granted it, finish."""
@@ -80,10 +114,7 @@ cdef class Serialisable(InTurns):
         while not self.failed:
             s = self.slot_stage[k]
             if s > count:
-                gl_begin(&self.scopes)
-                self.gather_here(k)
-                self.land(&k, &v, 1, self.slot_total + k * self.total_size)
-                gl_release(&self.scopes, v)
+                self.work(k)
                 return
             if s != here:
                 r = first + s - (s > here)
@@ -92,6 +123,14 @@ cdef class Serialisable(InTurns):
             if not gl_request(&self.scopes, v):
                 return
             self.slot_stage[k] += 1
+
+    cdef void work(self, int32_t k) noexcept nogil:
+        """Gather what is left, apply, scatter: the scope is locked on all ranks."""
+        cdef int32_t v = self.slot_vertex[k]
+        gl_begin(&self.scopes)
+        self.gather_here(k)
+        self.land(&k, &v, 1, self.slot_total + k * self.total_size)
+        gl_release(&self.scopes, v)
 
     cdef void gather_here(self, int32_t k) noexcept nogil:
         cdef char *total = self.slot_total + k * self.total_size
@@ -110,6 +149,11 @@ cdef class Serialisable(InTurns):
             self.gather(&m, 1, self.part)
         self.grant(m, self.part if gathers else NULL)
         self.urgent |= self.pace.rivals is not NULL  # a rank waits for it in its turn
+
+    cdef void refuse(self, int32_t m) noexcept nogil:
+        cdef int32_t owner = self.mirror_owner[m - self.masters]
+        self.out.put(owner, <uint32_t> (m - self.mirror_begin[owner]), REFUSAL, 0)
+        self.urgent = True
 
     # ---- scopes ------------------------------------------------------------------------------------
 
@@ -141,9 +185,24 @@ cdef class Serialisable(InTurns):
 
     # ---- records -----------------------------------------------------------------------------------
 
-    cdef void on_request(self, int32_t m) noexcept nogil:
-        if gl_request(&self.scopes, m):
+    cdef void on_request(self, int32_t m, bint at_once) noexcept nogil:
+        if not at_once:
+            if gl_request(&self.scopes, m):
+                self.grant_scope(m)
+        elif gl_try(&self.scopes, m):
             self.grant_scope(m)
+        else:
+            self.refuse(m)
+
+    cdef void on_release(self, int32_t m) noexcept nogil:
+        if self.scopes.state[m] == GL_HOLDS:
+            gl_give_back(&self.scopes, m)
+            self.serve()
+
+    cdef void on_refusal(self, int32_t k) noexcept nogil:
+        self.refused[k] = 1
+        self.on_answer(k)
+        self.serve()
 
     cdef void on_update(self, const int32_t *mirrors, int64_t n) noexcept nogil:
         cdef int64_t i
@@ -152,6 +211,9 @@ cdef class Serialisable(InTurns):
         self.serve()
 
     cdef void on_part(self, int32_t k) noexcept nogil:
-        self.slot_stage[k] += 1
-        self.advance(k)
+        if self.slot_stage[k] < 0:
+            self.on_answer(k)
+        else:
+            self.slot_stage[k] += 1
+            self.advance(k)
         self.serve()

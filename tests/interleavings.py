@@ -28,11 +28,14 @@ class Explorer:
     ----------
     states, ends, ways : int
         Different states, those where nothing more can happen, and the interleavings that lead there.
+    kinds : set of int
+        Of all records that were ever sent.
     """
 
     def __init__(self, ranks: list[Rank], overtaking: bool = False) -> None:
         self.ranks, self._overtaking = ranks, overtaking
         self.states = self.ends = self.ways = 0
+        self.kinds: set[int] = set()
         self._history: list[list[tuple[Input, ...]]] = [[()] for _ in ranks]  # by rank and number
         self._known: list[dict[tuple[int, Input], Any]] = [{} for _ in ranks]
         self._now = [0 for _ in ranks]  # where each machine is
@@ -73,6 +76,7 @@ class Explorer:
             if given != BEGIN:
                 carried[k] = (*carried[k][:i], *carried[k][i + 1 :])
             for peer, records in enumerate(sent):
+                self.kinds.update(map(kind_of, records))
                 carried[r * count + peer] += tuple(x for x in records if kind_of(x) != lost)
             yield (*numbers[:r], number, *numbers[r + 1 :]), tuple(carried)
 

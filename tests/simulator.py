@@ -23,7 +23,7 @@ from gaslab.partition import strategies
 from tests import scopes
 from tests.threadcomm import ThreadComm, run_ranks
 
-REQUEST, GRANT, UPDATE, SIGNAL, PACE, FRONT = range(1, 7)  # records, as in machine.pyx
+REQUEST, GRANT, UPDATE, SIGNAL, PACE, FRONT, REFUSAL, RELEASE = range(1, 9)  # records, as in machine.pyx
 IN_FLIGHT = 16
 PATIENCE = 4  # so that it ends in small graphs, too
 Edge = tuple[int, int]
@@ -71,11 +71,11 @@ class Paused(asynchronous.Asynchronous):
 class Rank:
     """One rank: its part of the graph, its machine, what the machine has been given."""
 
-    def __init__(self, engine: Any, turns: bool) -> None:
+    def __init__(self, engine: Any, turns: bool, rivals: bool) -> None:
         self.local, self.tree = engine.graph.local, engine.tree
         self.number, self.size = self.local.rank, self.local.size
         self._make, self._beginners = engine.machine.again, engine.machine.beginners
-        self._rivals = engine.machine.told_rivals if turns else None
+        self._rivals = engine.machine.told_rivals * np.uint8(rivals) if turns else None
         state = engine.state
         self.fields = dict(zip((f.name for f in self.tree.vertex_fields), state.fields, strict=True))
         arrays = [*state.fields, *state.edge_fields, state.message, state.message_next, state.signalled]
@@ -92,6 +92,8 @@ class Rank:
                 SIGNAL: priority + (len(identity) + 7) // 8 * 8,
                 PACE: 0,
                 FRONT: 8,
+                REFUSAL: 0,
+                RELEASE: 0,
             }
             for c in range(3)
         ]
@@ -129,7 +131,7 @@ class Rank:
         if kind == UPDATE:
             c = int.from_bytes(head[4:8], "little") >> 8
             return sum((position * size + 7) // 8 * 8 for size in (4, *self._travels[c]))
-        down = kind == REQUEST  # from a master to its mirror
+        down = kind in (REQUEST, RELEASE)  # from a master to its mirror
         bounds = (self.local.send_bounds if down else self.local.mirror_bounds)[peer]
         c = int(np.searchsorted(bounds[1:3] - bounds[0], position, "right"))
         return self._sizes[c][kind]
@@ -148,12 +150,13 @@ class Rank:
 def ranks_of(
     program: gl.VertexProgram, size: int, vertices: int, edges: Sequence[Edge], parts: Sequence[int],
     consistency: str = "serialisable", scheduler: str = "fifo", directed: bool = True,
-    big: int = machine.BIG, patience: int = PATIENCE, turns: bool = False,
+    big: int = machine.BIG, patience: int = PATIENCE, turns: bool = False, rivals: bool = True,
 ) -> list[Rank]:  # fmt: skip
     """Return so many ranks with the machines of *program*; ``parts[i]`` is the rank of edge i.
 
     They keep pace in rounds of *big* vertices and more; who waits is passed *patience* times. Without *turns*
-    any rank begins whom it likes, and all that keeps neighbours apart is their scopes.
+    any rank begins whom it likes, and all that keeps neighbours apart is their scopes; without *rivals* any
+    rank has its turn at once, in which it asks for scopes on all ranks together.
     """
     places = dict(zip(edges, parts, strict=True))
 
@@ -179,7 +182,7 @@ def ranks_of(
         mock.patch.object(Paused, "made", made, create=True),
     ):
         run_ranks(size, prepare)
-    return [Rank(made[r], turns) for r in range(size)]
+    return [Rank(made[r], turns, rivals) for r in range(size)]
 
 
 def kind_of(record: bytes) -> int:

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+import gaslab as gl
 from tests import unordered_programs as programs
 from tests.interleavings import Explorer, Walk
 from tests.scopes import overlaps
-from tests.simulator import IN_FLIGHT, PATIENCE, UPDATE, Edge, Rank, ranks_of
+from tests.simulator import IN_FLIGHT, PACE, PATIENCE, REFUSAL, RELEASE, UPDATE, Edge, Rank, ranks_of
 
 LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (3, 0)]
@@ -118,6 +119,37 @@ def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any], patie
     assert ways > ends >= len(graphs)
 
 
+TOGETHER = [  # scopes on three ranks, of one vertex or of both
+    (programs.Silent, [(0, 1), (1, 0), (0, 0)], (1, 2, 0)),
+    (programs.Silent, [(0, 1), (1, 0), (0, 0)], (0, 2, 1)),
+    (programs.Silent, [(0, 1), (1, 0), (0, 0), (1, 1)], (1, 2, 0, 0)),
+    (programs.Ledger, [(0, 1), (1, 0), (0, 0)], (0, 1, 2)),
+]
+ALL_TOGETHER = [
+    (programs.Silent, [(0, 1), (1, 0), (0, 0), (1, 1)], (0, 1, 2, 2)),
+    (programs.Silent, [(0, 1), (1, 0), (0, 0), (1, 1)], (2, 0, 1, 1)),
+    (programs.Ledger, [(0, 1), (1, 0), (0, 0)], (2, 1, 0)),
+]
+
+
+@pytest.mark.parametrize(("program", "edges", "parts"), TOGETHER + ALL_TOGETHER * LONG)
+def test_scopes_asked_for_on_all_ranks_together(
+    program: type[gl.VertexProgram], edges: list[Edge], parts: tuple[int, ...]
+) -> None:
+    """Who is refused on one gives the others back and asks rank by rank."""
+    ranks = ranks_of(program(), 3, 2, edges, parts, turns=True, rivals=False)
+    explorer = Explorer(ranks)
+    explorer.explore(lambda: assert_in_order(ranks, 2, edges, 1), lost=PACE)  # which nobody waits for
+    assert explorer.kinds >= {REFUSAL, RELEASE}
+
+
+def test_a_scope_that_is_not_given_back_is_found() -> None:
+    edges = [(0, 1), (1, 0), (0, 0)]
+    ranks = ranks_of(programs.Silent(), 3, 2, edges, (1, 2, 0), turns=True, rivals=False)
+    with pytest.raises(AssertionError, match="vertices wait for each other"):
+        Explorer(ranks).explore(lambda: assert_in_order(ranks, 2, edges, 1), lost=RELEASE)
+
+
 @pytest.mark.parametrize("parts", [(0, 1, 1), (1, 0, 0), (1, 0, 1)])
 def test_no_message_is_lost_in_any_interleaving(parts: tuple[int, ...]) -> None:
     edges = [(0, 1), (1, 2), (0, 2)]
@@ -183,8 +215,9 @@ def test_random_interleavings_of_larger_graphs(size: int) -> None:
         rounds = 1 + k % 3
         scheduler = ("fifo", "sweep", "random")[k % 3]
         ranks = ranks_of(
-            programs.Ledger(rounds=rounds), size, n, edges, parts, scheduler=scheduler, turns=bool(k % 2)
-        )
+            programs.Ledger(rounds=rounds), size, n, edges, parts, scheduler=scheduler,
+            turns=k % 4 > 0, rivals=k % 4 > 1,
+        )  # fmt: skip
         for _ in range(5):
             steps += Walk(ranks, chance).steps
             assert_in_order(ranks, n, edges, rounds)

@@ -150,6 +150,14 @@ class Ledger(gl.VertexProgram):
             nbr.signal()
 
 
+class Silent(Ledger):
+    """Everybody writes down what it sees, and calls nobody."""
+
+    def scatter(self, v: Ledger.Vertex, e: gl.Edge, nbr: Ledger.Vertex) -> None:
+        if nbr.turns < 0:
+            nbr.signal()
+
+
 class Divides(gl.VertexProgram):
     """Fails at the vertices without out-edges."""
 
