@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from gaslab.program import VertexProgram
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
-BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the mail; on one rank
+BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the mail, at least; on one rank
+EDGES = 8192  # of these vertices: more would run on old values, fewer are not worth the look
 PAUSE = 0.01  # seconds between two rounds of counts while there is work, where every rank has a core
 
 
@@ -96,10 +97,10 @@ class Asynchronous:
         self.begin()
         before: Counts | None = None
         asked_at = 0.0
-        budget = ALONE if self.comm.size == 1 else BUDGET
+        budget = self._budget()
         while True:
             came = self.mail.collect()
-            begun = self.machine.step(came, self._budget(budget), self._closing)
+            begun = self.machine.step(came, self._allowed(budget), self._closing)
             busy, now = bool(begun or came), time.perf_counter()
             self.meter.look(self.machine, busy, now)
             self._post(everything=self.machine.urgent or not busy)
@@ -135,7 +136,17 @@ class Asynchronous:
         while not self.mail.news() and time.perf_counter() < until:
             self._patience.wait()
 
-    def _budget(self, budget: int) -> int:
+    def _budget(self) -> int:
+        """Return how many vertices to begin between two looks at the mail."""
+        if self.comm.size == 1:
+            return ALONE
+        if self._serialisable:  # where a vertex takes longer
+            return BUDGET
+        degree = self.graph.num_edges / max(self.graph.num_vertices, 1)
+        return int(min(max(BUDGET, EDGES / max(degree, 1)), ALONE))
+
+    def _allowed(self, budget: int) -> int:
+        """Return how many of these `max_updates` leaves."""
         most = self.options.max_updates
         if most is None or self.comm.size > 1:
             return budget
