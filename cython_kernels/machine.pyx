@@ -7,7 +7,7 @@ eight bytes (the position in the list that both ranks share, a kind), then what 
 REQUEST   master -> mirror   lock your scope (if scopes are locked), then gather
 GRANT     mirror -> master   the partial total
 REFUSAL   mirror -> master   the scope, asked for AT_ONCE, is taken
-RELEASE   master -> mirror   unlock your scope, if it is locked: another was refused
+GIVE_BACK master -> mirror   unlock your scope, if it is locked: another was refused
 UPDATE    masters -> mirrors of one class, as many as the position says: their positions, then field by field
                              what apply wrote: keep it, scatter, unlock
 SIGNAL    mirror -> master   priority and message, as far as the program has them
@@ -44,19 +44,20 @@ cdef enum:
     PACE = 5
     FRONT = 6
     REFUSAL = 7
-    RELEASE = 8
-    KIND = 255  # the rest of it is the class of mirrors
+    GIVE_BACK = 8
+    KIND = 255  # the rest of it is the class of mirrors, or AT_ONCE
     CLASS = 8  # where that begins
     AT_ONCE = 1 << CLASS  # of a REQUEST: or not at all
 
 
 include "cached.pxi"
 include "mirrors.pxi"
+include "paced.pxi"
 
 SCHEDULERS = {"fifo": 0, "priority": 1, "sweep": 2, "random": 3}
 
 
-cdef class Machine(Mirrored):
+cdef class Machine(Paced):
     """What both machines of a rank's vertices are made of.
 
     Parameters
@@ -77,11 +78,9 @@ cdef class Machine(Mirrored):
 
     cdef int limit
     cdef gl_scheduler queue
-    cdef gl_pace pace
     cdef int64_t big, flying
     cdef readonly int window  # masters in flight at most, just now
-    cdef readonly bint held_up  # the next round, or the turn, may not begin yet
-    cdef readonly bint urgent  # others wait for what the last step left for them
+    cdef readonly bint held_up  # those that wait may not begin yet: their round, the rank's turn, their priority
     cdef uint8_t *flight, *again, *slot_filled
     cdef int32_t *slot_of, *slot_vertex, *slot_stage, *slot_free, *taken
     cdef char *slot_total, *slot_message, *later
@@ -90,8 +89,8 @@ cdef class Machine(Mirrored):
                  asks, updates, gathers, scatters, scheduler, buckets, limit, block, big, seed=0):
         cdef int k
         cdef int64_t m
-        Mirrored.__init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity, posts,
-                          asks, updates, gathers, scatters, block)
+        Paced.__init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity, posts,
+                       asks, updates, gathers, scatters, block)
         m = self.masters
         self.limit = self.window = limit
         self.flight, self.again = <uint8_t *> self.room(m, np.uint8), <uint8_t *> self.room(m, np.uint8)
@@ -113,15 +112,10 @@ cdef class Machine(Mirrored):
         s.waits = <uint8_t *> self.room(m if buckets is not None else 0, np.uint8)
         s.line, s.found = <int32_t *> self.room(m + 1, np.int32), <int32_t *> self.room(m + 1, np.int32)
         s.bucket = s.least = GL_NEVER
-        s.ceiling = GL_NEVER - 1
         if buckets is not None:
             self._keep.append(buckets)
             s.buckets = <gl_buckets *> <size_t> buckets.address
-        self.big, self.pace.rank, self.pace.ranks = big, self.rank, self.ranks
-        self.pace.done = <int32_t *> self.room(self.ranks, np.int32)
-        self.pace.front = <int64_t *> self.room(self.ranks, np.int64)
-        for k in range(self.ranks):
-            self.pace.done[k], self.pace.front[k] = GL_NOT_COUNTING, GL_NOT_TOLD
+        self.big = big
 
     # ---- from outside ------------------------------------------------------------------------------
 
@@ -155,7 +149,7 @@ cdef class Machine(Mirrored):
             gl_collect(&self.queue)
             self.tell()
             if self.queue.buckets is not NULL:
-                self.tell_front()
+                self.tell_front(gl_front(&self.queue))
         return begun
 
     @property
@@ -180,8 +174,8 @@ cdef class Machine(Mirrored):
     cdef void on_request(self, int32_t m, bint at_once) noexcept nogil:
         """A mirror is asked."""
 
-    cdef void on_release(self, int32_t m) noexcept nogil:
-        """A mirror need not have been asked."""
+    cdef void on_give_back(self, int32_t m) noexcept nogil:
+        """The scope of a mirror that was asked for AT_ONCE is not made use of."""
 
     cdef void on_refusal(self, int32_t k) noexcept nogil:
         """A mirror of the master in slot *k* has refused."""
@@ -212,13 +206,10 @@ cdef class Machine(Mirrored):
                 self.on_update(self.fresh, head.position)
             elif head.kind & KIND == REQUEST:
                 self.on_request(self.mirror(source, head.position), head.kind & AT_ONCE)
-            elif head.kind == RELEASE:
-                self.on_release(self.mirror(source, head.position))
-            elif head.kind == PACE:
-                self.pace.done[source] = <int32_t> head.position
-            elif head.kind == FRONT:
-                self.pace.front[source] = (<const int64_t *> data)[0]
-                data += 8
+            elif head.kind == GIVE_BACK:
+                self.on_give_back(self.mirror(source, head.position))
+            elif head.kind == PACE or head.kind == FRONT:
+                data = self.on_pace(source, head, data)
             else:
                 v = self.owned[self.owned_begin[source] + head.position]
                 if head.kind == SIGNAL:
@@ -228,24 +219,6 @@ cdef class Machine(Mirrored):
                 else:
                     data = self.on_grant(v, source, data)
                     self.on_part(self.slot_of[v])
-
-    cdef void tell_pace(self, bint news) noexcept nogil:
-        """Tell the others what this rank has done, if it is news for them."""
-        cdef int p
-        self.urgent |= news
-        for p in range(self.ranks):
-            if news and p != self.rank:
-                self.out.put(p, <uint32_t> self.pace.done[self.rank], PACE, 0)
-
-    cdef void tell_front(self) noexcept nogil:
-        """Tell the others the least priority that waits here, if it is another than before."""
-        cdef int p
-        if not gl_set_front(&self.pace, gl_front(&self.queue) if self.queue.waiting else GL_NEVER):
-            return
-        self.urgent = True
-        for p in range(self.ranks):
-            if p != self.rank:
-                (<int64_t *> self.out.put(p, 0, FRONT, 8))[0] = self.pace.front[self.rank]
 
     # ---- masters -----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-/* Which round a rank may begin, by what the others say of theirs.
+/* Which round or which priority a rank may begin, by what the others say of theirs.
  *
  * Who waits in a scheduler is taken out in rounds, which have numbers. Ranks that count tell each other the last
  * that they have done; those that do not count, because nothing or only little waits there, are not waited for.
@@ -11,13 +11,14 @@
  * those ranks, then the next, and again from the first. Ranks that are not rivals have their turns at once. (Barbosa
  * and Gafni: Concurrency in heavily loaded neighborhood-constrained systems, 1989: scheduling by edge reversal.)
  *
- * Where the scheduler goes by *priority* there are no rounds. Ranks tell each other the least that waits on each, and
- * none begins what is above the least of all: a rank that ran ahead would mostly do what has to be done again.
- * Nobody waits for ever: when all that was told has come, the rank where the least of all waits may begin it.
- *
  * Numbers are skipped by a rank that is behind, or begins to count. Nobody waits for ever: of the ranks that count
  * look at the one whose next round has the least number, and if there are several at the least rank. All it waits
  * for have done what it waits for.
+ *
+ * Where the scheduler goes by *priority* there are no rounds. Ranks tell each other their fronts, the least priority
+ * that waits on each, and none begins what is above the least front of the others: a rank that ran ahead would mostly
+ * do what has to be done again. Nobody waits for ever: when all that was told has come, the rank with the least front
+ * may begin.
  */
 #ifndef GASLAB_PACE_H
 #define GASLAB_PACE_H
@@ -30,7 +31,7 @@ typedef struct gl_pace {
     int32_t rank, ranks;
     int32_t round;                      /* the number of the last that was begun; 0: does not count */
     int32_t *done;                      /* [ranks] of the last that each says it has done, or GL_NOT_COUNTING */
-    int64_t *front;                     /* [ranks] the least priority that each says waits there, GL_NEVER or GL_NOT_TOLD */
+    int64_t *front;                     /* [ranks] that each says it has, GL_NEVER if nobody waits, or GL_NOT_TOLD */
     const uint8_t *rivals;              /* [ranks] whether it takes turns with this one */
 } gl_pace;
 

@@ -67,14 +67,21 @@ static inline void gl_collect(gl_scheduler *s)
     gl_buckets_add(s->buckets, s->found, count);
 }
 
-/* Have the lowest bucket in `line`; return its priority, GL_NEVER if nobody waits. */
+/* Have the lowest bucket in `line`, somebody who waits at its head; return its priority, GL_NEVER if nobody waits. */
 static inline int64_t gl_front(gl_scheduler *s)
 {
-    if (s->filled && s->least >= s->bucket) return s->bucket;
-    gl_buckets_add(s->buckets, s->line + s->at, s->filled);
-    s->at = 0;
-    s->least = GL_NEVER;
-    return s->bucket = gl_buckets_lowest(s->buckets, s->line, &s->filled);
+    while (1) {
+        while (s->filled && !s->waits[s->line[s->at]]) {    /* it ran at a lower priority, or is at work */
+            s->at++;
+            s->filled--;
+        }
+        if (s->filled && s->least >= s->bucket) return s->bucket;
+        gl_buckets_add(s->buckets, s->line + s->at, s->filled);
+        s->at = 0;
+        s->least = GL_NEVER;
+        s->bucket = gl_buckets_lowest(s->buckets, s->line, &s->filled);
+        if (s->bucket == GL_NEVER) return GL_NEVER;
+    }
 }
 
 static inline void gl_next_line(gl_scheduler *s)

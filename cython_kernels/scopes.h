@@ -110,12 +110,7 @@ static inline int gl_request(gl_scopes *s, int32_t v) {
 static inline int gl_try(gl_scopes *s, int32_t v) {
     uint8_t near = GL_FREE;
     GL_RIVALS(s, v, u, near |= s->state[u]);
-    if (!(near & GL_BLOCKS)) return gl_request(s, v);
-    s->asked++;
-    s->requests++;
-    s->waited++;
-    s->waits++;
-    return 0;
+    return !(near & GL_BLOCKS) && gl_request(s, v);
 }
 
 /* A master that has its scopes everywhere begins to work. */

@@ -10,14 +10,15 @@ cdef class Serialisable(InTurns):
 
     A vertex asks for its scope rank by rank, ascending (`scopes.h` has what happens on one), and when it has
     all of them gathers what is left, applies and scatters on its own rank in one go. On a rank it waits
-    only for vertices that hold there, which wait on greater ranks only, and for vertices that insisted
-    there before: nobody waits in a circle, and because nobody is passed without end, everybody's turn
+    only for vertices that hold there, which wait on greater ranks only or for answers that come at once, and
+    for vertices that insisted there before: nobody waits in a circle, and because nobody is passed without end, everybody's turn
     comes. An edge is on one rank: of its two ends either both are masters there, and work one after the
     other, or they never hold both their scopes. Records between two ranks keep their order, so that a
     mirror has let go before it is asked again.
 
-    In its rank's turn, when few are in its way, a vertex first asks all ranks together: one round trip for one a
-    rank. Nobody waits for a scope so asked for; if one rank refuses, all are given back, and it asks rank by rank.
+    In its rank's turn, when few are in its way, a vertex with two mirrors or more first asks all ranks together:
+    one round trip for one a rank. Nobody waits for a scope so asked for; if one rank refuses, all are given back,
+    and the vertex asks rank by rank.
 
     One that waits may be passed *patience* times on each rank, 255 at most. With *watch* the times of all
     locks are kept, for `locks`; the rest is as `Machine` says.
@@ -25,7 +26,7 @@ cdef class Serialisable(InTurns):
 
     cdef gl_scopes scopes
     cdef char *part
-    cdef uint8_t *refused  # by slot: whether a rank has refused
+    cdef uint8_t *slot_refused  # whether a rank has
 
     def __init__(self, *rest, int patience, watch=False):
         cdef gl_scopes *c = &self.scopes
@@ -33,7 +34,7 @@ cdef class Serialisable(InTurns):
         cdef int64_t n = self.w.num_local
         self.window = min(self.limit, LEAST)
         self.part = self.bytes(self.total_size)
-        self.refused = <uint8_t *> self.room(self.limit, np.uint8)
+        self.slot_refused = <uint8_t *> self.room(self.limit, np.uint8)
         c.masters, c.patience = self.masters, patience
         c.in_begin, c.in_neighbor = self.w.in_begin, self.w.in_neighbor
         c.out_begin, c.out_neighbor = self.w.out_begin, self.w.out_neighbor
@@ -83,8 +84,8 @@ cdef class Serialisable(InTurns):
         cdef int64_t r, first = self.replica_begin[v], end = self.replica_begin[v + 1]
         if self.pace.rivals is NULL or end - first < 2 or not gl_try(&self.scopes, v):
             return False
-        self.slot_stage[k] = -(end - first)
-        self.refused[k] = 0
+        self.slot_stage[k] = -(end - first)  # answers that are missing; from 0 on: ranks that have granted
+        self.slot_refused[k] = 0
         for r in range(first, end):
             self.out.put(self.replica_peer[r], self.replica_position[r], REQUEST | AT_ONCE, 0)
         return True
@@ -96,11 +97,12 @@ cdef class Serialisable(InTurns):
         self.slot_stage[k] += 1
         if self.slot_stage[k]:
             return
-        if not self.refused[k]:
+        if not self.slot_refused[k]:
             self.work(k)
             return
         for r in range(self.replica_begin[v], self.replica_begin[v + 1]):
-            self.out.put(self.replica_peer[r], self.replica_position[r], RELEASE, 0)
+            self.out.put(self.replica_peer[r], self.replica_position[r], GIVE_BACK, 0)
+        self.urgent = True
         gl_give_back(&self.scopes, v)
         self.slot_filled[k] = 0
         self.advance(k)
@@ -194,13 +196,13 @@ cdef class Serialisable(InTurns):
         else:
             self.refuse(m)
 
-    cdef void on_release(self, int32_t m) noexcept nogil:
+    cdef void on_give_back(self, int32_t m) noexcept nogil:
         if self.scopes.state[m] == GL_HOLDS:
             gl_give_back(&self.scopes, m)
             self.serve()
 
     cdef void on_refusal(self, int32_t k) noexcept nogil:
-        self.refused[k] = 1
+        self.slot_refused[k] = 1
         self.on_answer(k)
         self.serve()
 

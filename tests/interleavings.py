@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gaslab._kernels.machine import Serialisable
 from tests.scopes import ID, LOCK, RELEASE
 from tests.simulator import REQUEST, Edge, Rank, Records, kind_of, position_of
 
@@ -154,7 +155,7 @@ class Walk:
         del records[: len(part)]
         rank = self.ranks[b]
         for record in part:
-            if kind_of(record) == REQUEST:
+            if kind_of(record) == REQUEST and isinstance(rank.machine, Serialisable):
                 mirror = int(rank.local.mirror_bounds[a, 0]) + position_of(record)
                 self._asked.append((b, mirror, len(rank.machine.locks())))
         return [(a, b"".join(part))] if self._chance.random() < 0.5 else [(a, record) for record in part]

@@ -23,7 +23,7 @@ from gaslab.partition import strategies
 from tests import scopes
 from tests.threadcomm import ThreadComm, run_ranks
 
-REQUEST, GRANT, UPDATE, SIGNAL, PACE, FRONT, REFUSAL, RELEASE = range(1, 9)  # records, as in machine.pyx
+REQUEST, GRANT, UPDATE, SIGNAL, PACE, FRONT, REFUSAL, GIVE_BACK = range(1, 9)  # records, as in machine.pyx
 IN_FLIGHT = 16
 PATIENCE = 4  # so that it ends in small graphs, too
 Edge = tuple[int, int]
@@ -93,7 +93,7 @@ class Rank:
                 PACE: 0,
                 FRONT: 8,
                 REFUSAL: 0,
-                RELEASE: 0,
+                GIVE_BACK: 0,
             }
             for c in range(3)
         ]
@@ -113,7 +113,10 @@ class Rank:
         batches = [(peer, np.frombuffer(data, np.uint8)) for peer, data in came]
         begun = self.machine.step(batches, budget)
         assert self.machine.failure() is None
-        return begun, [self._records(p, self.machine.out.take(p).tobytes()) for p in range(self.size)]
+        sent = [self._records(p, self.machine.out.take(p).tobytes()) for p in range(self.size)]
+        if self.machine.held_up and not any(sent):
+            assert not self.machine.step([], budget), "it was not held up"
+        return begun, sent
 
     def _records(self, peer: int, data: bytes) -> Records:
         """Cut a batch for *peer* into its records."""
@@ -131,7 +134,7 @@ class Rank:
         if kind == UPDATE:
             c = int.from_bytes(head[4:8], "little") >> 8
             return sum((position * size + 7) // 8 * 8 for size in (4, *self._travels[c]))
-        down = kind in (REQUEST, RELEASE)  # from a master to its mirror
+        down = kind in (REQUEST, GIVE_BACK)  # from a master to its mirror
         bounds = (self.local.send_bounds if down else self.local.mirror_bounds)[peer]
         c = int(np.searchsorted(bounds[1:3] - bounds[0], position, "right"))
         return self._sizes[c][kind]

@@ -18,7 +18,7 @@ import gaslab as gl
 from tests import unordered_programs as programs
 from tests.interleavings import Explorer, Walk
 from tests.scopes import overlaps
-from tests.simulator import IN_FLIGHT, PACE, PATIENCE, REFUSAL, RELEASE, UPDATE, Edge, Rank, ranks_of
+from tests.simulator import GIVE_BACK, IN_FLIGHT, PACE, PATIENCE, REFUSAL, UPDATE, Edge, Rank, ranks_of
 
 LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (3, 0)]
@@ -140,14 +140,14 @@ def test_scopes_asked_for_on_all_ranks_together(
     ranks = ranks_of(program(), 3, 2, edges, parts, turns=True, rivals=False)
     explorer = Explorer(ranks)
     explorer.explore(lambda: assert_in_order(ranks, 2, edges, 1), lost=PACE)  # which nobody waits for
-    assert explorer.kinds >= {REFUSAL, RELEASE}
+    assert explorer.kinds >= {REFUSAL, GIVE_BACK}
 
 
 def test_a_scope_that_is_not_given_back_is_found() -> None:
     edges = [(0, 1), (1, 0), (0, 0)]
     ranks = ranks_of(programs.Silent(), 3, 2, edges, (1, 2, 0), turns=True, rivals=False)
     with pytest.raises(AssertionError, match="vertices wait for each other"):
-        Explorer(ranks).explore(lambda: assert_in_order(ranks, 2, edges, 1), lost=RELEASE)
+        Explorer(ranks).explore(lambda: assert_in_order(ranks, 2, edges, 1), lost=GIVE_BACK)
 
 
 @pytest.mark.parametrize("parts", [(0, 1, 1), (1, 0, 0), (1, 0, 1)])

@@ -4,6 +4,7 @@ everywhere.
 
 from __future__ import annotations
 
+import random
 import struct
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import gaslab as gl
 from tests import unordered_programs as programs
-from tests.interleavings import Explorer
+from tests.interleavings import Explorer, Walk
 from tests.simulator import (
     FRONT,
     GRANT,
@@ -198,7 +199,10 @@ class Ranked(gl.VertexProgram):
     class Vertex(gl.Vertex):
         turns: gl.int32 = 0
 
-    def apply(self, v: Vertex, message: gl.Sum[int]) -> None:
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[int]:
+        return nbr.turns
+
+    def apply(self, v: Vertex, most: int, message: gl.Sum[int]) -> None:
         v.turns += 1
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
@@ -206,10 +210,10 @@ class Ranked(gl.VertexProgram):
             nbr.signal(1, priority=v.turns)
 
 
-def by_priority(*parts: int) -> list[Rank]:
-    """Return two ranks with a ring of vertices."""
+def by_priority(*parts: int, size: int = 2, consistency: str = "relaxed") -> list[Rank]:
+    """Return ranks with a ring of vertices."""
     edges = [(v, (v + 1) % len(parts)) for v in range(len(parts))]
-    return ranks_of(Ranked(), 2, len(parts), edges, parts, "relaxed", "priority")
+    return ranks_of(Ranked(), size, len(parts), edges, parts, consistency, "priority")
 
 
 def front(priority: int) -> bytes:
@@ -250,14 +254,36 @@ def test_ranks_tell_of_another_front_at_once_and_once() -> None:
 def assert_nobody_waits(ranks: list[Rank]) -> None:
     for rank in ranks:
         assert rank.machine.in_flight == rank.machine.waiting == 0, "nobody tells them to begin"
+        assert (rank.fields["turns"] > 0).all()
 
 
+@pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
 @pytest.mark.parametrize("parts", [(0, 1, 0), (0, 1, 1)])
-def test_priorities_leave_nobody_waiting_in_any_interleaving(parts: tuple[int, ...]) -> None:
-    ranks = by_priority(*parts)
+def test_priorities_leave_nobody_waiting_in_any_way(parts: tuple[int, ...], consistency: str) -> None:
+    ranks = by_priority(*parts, consistency=consistency)
     explorer = Explorer(ranks)
     explorer.explore(lambda: assert_nobody_waits(ranks))
     assert explorer.ways > explorer.ends > 0
+
+
+class Recalled(Ranked):
+    """Calls come at lower and higher priorities, also while the called one is at work."""
+
+    def scatter(self, v: Ranked.Vertex, e: gl.Edge, nbr: Ranked.Vertex) -> None:
+        if nbr.turns < 4:
+            nbr.signal(1, priority=(v.turns + v.out_degree) % 5)
+
+
+@pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
+def test_priorities_leave_nobody_waiting_on_more_ranks(consistency: str) -> None:
+    chance = random.Random(1)
+    for size in (2, 3, 5):
+        edges = [(u, v) for u in range(30) for v in range(30) if u != v and chance.random() < 0.1]
+        parts = [chance.randrange(size) for _ in edges]
+        ranks = ranks_of(Recalled(), size, 30, edges, parts, consistency, "priority")
+        for _ in range(10):
+            Walk(ranks, chance)
+            assert_nobody_waits(ranks)
 
 
 def test_a_lost_front_is_found() -> None:

@@ -103,7 +103,7 @@ class Asynchronous:
             begun = self.machine.step(came, self._allowed(budget), self._closing)
             busy, now = bool(begun or came), time.perf_counter()
             self.meter.look(self.machine, busy, now)
-            self._post(everything=self.machine.urgent or not busy)
+            self._post(everything=self.machine.urgent or self.machine.held_up or not busy)
             table = self.mail.told() if self.mail.asked else None
             if table is not None:
                 counts, aggregates = Counts.told(table)
@@ -140,10 +140,10 @@ class Asynchronous:
         """Return how many vertices to begin between two looks at the mail."""
         if self.comm.size == 1:
             return ALONE
-        if self._serialisable:  # where a vertex takes longer
-            return BUDGET
+        if self._serialisable or self.options.scheduler == "priority":
+            return BUDGET  # a vertex takes longer, or others wait for the least priority
         degree = self.graph.num_edges / max(self.graph.num_vertices, 1)
-        return int(min(max(BUDGET, EDGES / max(degree, 1)), ALONE))
+        return int(max(BUDGET, EDGES / max(degree, 1)))
 
     def _allowed(self, budget: int) -> int:
         """Return how many of these `max_updates` leaves."""

@@ -1,0 +1,41 @@
+# What ranks tell each other of how far they are.
+
+cdef class Paced(Mirrored):
+    """Knows how far the other ranks are, and tells them how far this one is; `pace.h` says what for."""
+
+    cdef gl_pace pace
+    cdef readonly bint urgent  # others wait for what the last step left for them
+
+    def __init__(self, *rest):
+        Mirrored.__init__(self, *rest)
+        cdef int k
+        self.pace.rank, self.pace.ranks = self.rank, self.ranks
+        self.pace.done = <int32_t *> self.room(self.ranks, np.int32)
+        self.pace.front = <int64_t *> self.room(self.ranks, np.int64)
+        for k in range(self.ranks):
+            self.pace.done[k], self.pace.front[k] = GL_NOT_COUNTING, GL_NOT_TOLD
+
+    cdef const char *on_pace(self, int source, Record head, const char *data) noexcept nogil:
+        if head.kind == PACE:
+            self.pace.done[source] = <int32_t> head.position
+            return data
+        self.pace.front[source] = (<const int64_t *> data)[0]
+        return data + 8
+
+    cdef void tell_pace(self, bint news) noexcept nogil:
+        """Tell the others what this rank has done, if it is news for them."""
+        cdef int p
+        self.urgent |= news
+        for p in range(self.ranks):
+            if news and p != self.rank:
+                self.out.put(p, <uint32_t> self.pace.done[self.rank], PACE, 0)
+
+    cdef void tell_front(self, int64_t front) noexcept nogil:
+        """Tell the others the least priority that waits here, if it is another than before."""
+        cdef int p
+        if not gl_set_front(&self.pace, front):
+            return
+        self.urgent = True
+        for p in range(self.ranks):
+            if p != self.rank:
+                (<int64_t *> self.out.put(p, 0, FRONT, 8))[0] = front
