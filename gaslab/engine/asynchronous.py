@@ -103,7 +103,7 @@ class Asynchronous:
             begun = self.machine.step(came, self._allowed(budget), self._closing)
             busy, now = bool(begun or came), time.perf_counter()
             self.meter.look(self.machine, busy, now)
-            self._post(everything=self.machine.urgent or self.machine.held_up or not busy)
+            self._post(everything=self.machine.urgent or not busy)
             table = self.mail.told() if self.mail.asked else None
             if table is not None:
                 counts, aggregates = Counts.told(table)
