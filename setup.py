@@ -15,12 +15,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError
 
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))  # gaslab compiles itself
 KERNELS = Path("cython_kernels")
 C_FLAGS = ["-O3", "-fwrapv", "-ffp-contract=off", "-Wno-unused-function"]
 OPENMP = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
@@ -45,6 +47,10 @@ class Build(build_ext):
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extensions(self) -> None:
+        sanitizers = toolchain().sanitizer_flags(os.environ.get(toolchain().SANITIZE, ""))
+        for kernel in self.extensions:
+            kernel.extra_compile_args.extend(sanitizers)
+            kernel.extra_link_args.extend(sanitizers)
         if self.has_openmp():
             for kernel in self.extensions:
                 kernel.extra_compile_args.append("-fopenmp")
@@ -80,14 +86,22 @@ def compile_programs(directory: Path, here: bool) -> None:
 
     *here* compiles for this machine's CPU alone, which is a third of the work.
     """
-    sys.path.insert(0, str(ROOT))
     compiler = importlib.import_module("gaslab.compiler")
-    toolchain = importlib.import_module("gaslab.compiler.toolchain")
-    levels = [toolchain.levels()[toolchain.cpu_level()]] if here else None
-    made = {path for cls in program_classes() for path in compiler.compile_ahead(cls, directory, levels)}
+    levels = [toolchain().levels()[toolchain().cpu_level()]] if here else None
+    lengths = importlib.import_module("gaslab.programs").LENGTHS
+    made: set[Path] = set()
+    for cls in program_classes():
+        sized = [{name: n} for name, values in lengths.get(cls.__name__, {}).items() for n in values]
+        for shapes in ({}, *sized):
+            made.update(compiler.compile_ahead(cls, directory, levels, shapes))
     for path in directory.glob("*"):
         if path not in made:
             path.unlink()
+
+
+def toolchain() -> ModuleType:
+    """Return gaslab's own module of that name, of this source tree."""
+    return importlib.import_module("gaslab.compiler.toolchain")
 
 
 def included(source: Path) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from common import parser, timed
+from common import launcher, parser, timed
 
 PROGRAM = """
 import gaslab as gl
@@ -32,12 +32,6 @@ result = gl.run(Shared(), graph, max_iterations=2)
 if graph.comm.rank == 0:
     print(result.metrics["seconds"]["build"])
 """
-
-
-def launcher(ranks: int) -> list[str]:
-    """Return the command before ``python`` that starts *ranks* ranks."""
-    beside = Path(sys.executable).parent / "mpiexec"
-    return [str(beside) if beside.exists() else "mpiexec", "-n", str(ranks)]
 
 
 def whole(command: list[str], repeats: int) -> tuple[float, float]:

@@ -3,7 +3,8 @@
  * A compiled program is a shared library that exports `gl_abi` (an int64 equal to GL_ABI_VERSION)
  * and one gl_range_fn per phase it has. A kernel calls a range function for one block of
  * vertices; the block is positions [lo, hi) of `list`, or the local ids lo..hi-1 when list is NULL.
- * A range function returns 0, or 1 after it has filled *fault. It never allocates.
+ * A range function returns 0, or 1 after it has filled *fault. It never allocates. In its long loops it
+ * looks at `stop`, and ends with that fault where one is there.
  *
  *   gl_init          masters: the program's init()
  *   gl_start         masters: active[v] = start(v)
@@ -31,7 +32,7 @@
 #define GASLAB_ABI_H
 #include <stdint.h>
 
-#define GL_ABI_VERSION 5
+#define GL_ABI_VERSION 6
 enum { GL_IN = 1, GL_OUT = 2, GL_ALL = 3 };   /* masks of edge directions; 0 is none */
 enum {                                         /* gl_fault.code */
     GL_FAULT_DIVISION = 1,                     /* integer division or modulo by zero */
@@ -43,7 +44,9 @@ enum {                                         /* gl_fault.code */
     GL_FAULT_EMPTY = 7,                        /* the mode of an empty list */
     GL_FAULT_CHOICE = 9,                       /* gl.integers(n) with n < 1 */
     GL_FAULT_NOBODY = 10,                      /* a signal to nobody */
-    GL_FAULT_MEMORY = 11                       /* no memory for what is sent */
+    GL_FAULT_MEMORY = 11,                      /* no memory for what is sent */
+    GL_FAULT_TIMEOUT = 12,                     /* the run's time is up */
+    GL_FAULT_INTERRUPT = 13                    /* Ctrl-C */
 };
 #define GL_SIGNAL_BLOCK 10                     /* log2 of the vertices behind one signal_blocks byte */
 
@@ -95,6 +98,8 @@ typedef struct gl_view {
     uint8_t *cached;                                 /* [num_local] 0: unknown, 1: told to the master, 2: new */
     const uint8_t *changed;                          /* [num_local] what gathers read of it changed */
     int64_t num_left;                                /* global ids below are on side 0 */
+    int32_t *stop;                                   /* [2]: the fault that is to end the run, 0: none yet;
+                                                        whether a kernel runs, which hears of Ctrl-C by it */
     const gl_scratch *scratch;                       /* the running thread's; NULL without lists */
     void *delta_forth, *delta_back;                  /* [edges here] records of what scatter adds to each edge
                                                         from its source, from its target; or NULL */
@@ -103,7 +108,8 @@ typedef struct gl_view {
     gl_outbox *outbox;                               /* the running thread's; NULL on one rank */
 } gl_view;
 
-typedef struct gl_fault { int64_t code, vertex, site; } gl_fault;   /* local id; index of tree.sites */
+/* Local id; index of tree.sites, -1 where `stop` was seen between two blocks. */
+typedef struct gl_fault { int64_t code, vertex, site; } gl_fault;
 
 typedef int32_t (*gl_range_fn)(const gl_view *view, const int32_t *list, int64_t lo, int64_t hi,
                                gl_scalar *out, gl_fault *fault);

@@ -27,9 +27,19 @@ static int gl_split_blanks(const uint8_t *p, const uint8_t *end, gl_field *field
     }
 }
 
+/* Where the delimiter is next in [p, end), *width* times the byte; end if it is not there. */
+static inline const uint8_t *gl_next_delimiter(const uint8_t *p, const uint8_t *end, uint8_t delimiter, int width)
+{
+    for (;; p++) {
+        p = (const uint8_t *)memchr(p, delimiter, (size_t)(end - p));
+        if (p == NULL || p + width > end) return end;
+        if (width == 1 || p[1] == delimiter) return p;
+    }
+}
+
 /* The field in quotes that starts behind *p's quote; moves *p behind its blanks. NULL in .at: quotes that
  * do not close, or something behind them. */
-static gl_field gl_quoted_field(const uint8_t **p, const uint8_t *end, uint8_t delimiter)
+static gl_field gl_quoted_field(const uint8_t **p, const uint8_t *end, uint8_t delimiter, int width)
 {
     gl_field field = {*p + 1, 0, 1}, none = {NULL, 0, 0};
     const uint8_t *stop = field.at;
@@ -40,24 +50,25 @@ static gl_field gl_quoted_field(const uint8_t **p, const uint8_t *end, uint8_t d
         field.quoted = 2;
     }
     field.length = stop - field.at;
-    for (*p = stop + 1; *p < end && **p != delimiter; ++*p)
+    *p = stop + 1;
+    for (const uint8_t *next = gl_next_delimiter(*p, end, delimiter, width); *p < next; ++*p)
         if (!gl_blank(**p)) return none;
     return field;
 }
 
-/* Cuts [p, end) at every delimiter outside quotes, blanks around fields left out; returns the number of
- * fields, most + 1 if there are more, -1 for quotes that do not close their field. */
-static int gl_split_delimiter(const uint8_t *p, const uint8_t *end, uint8_t delimiter, gl_field *field, int most)
+/* Cuts [p, end) at every delimiter outside quotes, *width* times the byte, blanks around fields left out;
+ * returns the number of fields, most + 1 if there are more, -1 for quotes that do not close their field. */
+static int gl_split_delimiter(const uint8_t *p, const uint8_t *end, uint8_t delimiter, int width, gl_field *field,
+                              int most)
 {
-    for (int n = 0;; p++) {
+    for (int n = 0;; p += width) {
         while (p < end && *p != delimiter && gl_blank(*p)) p++;
         if (n == most) return n + 1;
         if (p < end && *p == '"') {
-            field[n] = gl_quoted_field(&p, end, delimiter);
+            field[n] = gl_quoted_field(&p, end, delimiter, width);
             if (field[n].at == NULL) return -1;
         } else {
-            const uint8_t *stop = (const uint8_t *)memchr(p, delimiter, (size_t)(end - p));
-            if (stop == NULL) stop = end;
+            const uint8_t *stop = gl_next_delimiter(p, end, delimiter, width);
             int64_t length = stop - p;
             while (length > 0 && gl_blank(p[length - 1])) length--;
             field[n] = (gl_field){p, length, 0};

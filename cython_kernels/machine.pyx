@@ -20,7 +20,7 @@ master it stays, or waits in the scheduler, until the vertex begins; mirrors' ar
 
 import numpy as np
 
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport abort, calloc, free, realloc
 from libc.string cimport memcmp, memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray
@@ -83,6 +83,7 @@ cdef class Machine(Paced):
     cdef readonly bint held_up  # those that wait may not begin yet: their round, the rank's turn, their priority
     cdef uint8_t *flight, *again, *slot_filled
     cdef int32_t *slot_of, *slot_vertex, *slot_stage, *slot_free, *taken
+    cdef int64_t *slot_priority  # of masters that were signalled and put off
     cdef char *slot_total, *slot_message, *later
 
     def __init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity, posts,
@@ -100,6 +101,7 @@ cdef class Machine(Paced):
         self.slot_stage = <int32_t *> self.room(limit, np.int32)
         self.slot_filled = <uint8_t *> self.room(limit, np.uint8)
         self.slot_free = <int32_t *> self.room(limit, np.int32)
+        self.slot_priority = <int64_t *> self.room(limit, np.int64)
         for k in range(limit):
             self.slot_free[k] = k
         self.slot_total = self.bytes(limit * self.total_size)
@@ -123,19 +125,21 @@ cdef class Machine(Paced):
         """Let these masters run."""
         cdef Py_ssize_t k
         for k in range(ids.shape[0]):
-            if self.w.priority is not NULL and self.w.priority[ids[k]] == INT64_MAX:
+            if self.w.priority is not NULL and self.w.priority[ids[k]] == GL_NEVER:
                 self.w.priority[ids[k]] = 0
             self.signal(ids[k])
 
     def step(self, list came, int64_t budget, bint closing=False):
         """Take in what *came* (pairs of rank and bytes), then begin up to *budget* vertices.
 
-        With *closing* none is begun; what is under way goes on. Returns how many were begun.
+        With *closing* none is begun; what is under way goes on. Nor is any where the view's ``stop`` says so.
+        Returns how many were begun.
         """
         cdef int64_t begun = 0
         cdef const uint8_t[::1] part
         cdef int source
         self.urgent = False
+        self.w.stop[1] = 1
         for source, data in came:
             part = data
             if part.shape[0]:
@@ -146,10 +150,13 @@ cdef class Machine(Paced):
             self.catch_up()
             if not closing:
                 begun = self.begin(budget)
-            gl_collect(&self.queue)
             self.tell()
             if self.queue.buckets is not NULL:
                 self.tell_front(gl_front(&self.queue))
+        self.w.stop[1] = 0
+        if self.w.stop[0] == GL_FAULT_INTERRUPT and not self.failed:
+            self.failed, self.fault.vertex, self.fault.site = 1, self.taken[0], -1  # about where it was
+            self.fault.code = GL_FAULT_INTERRUPT
         return begun
 
     @property
@@ -227,8 +234,7 @@ cdef class Machine(Paced):
         cdef int64_t begun = 0, n
         cdef bint anew, big
         self.queue.ceiling = gl_ceiling(&self.pace)
-        while begun < budget and self.flying < self.window and not self.failed:
-            gl_collect(&self.queue)
+        while begun < budget and self.flying < self.window and not self.failed and not self.w.stop[0]:
             anew = gl_between_rounds(&self.queue)
             if anew and not gl_in_pace(&self.pace):
                 self.held_up = True
@@ -253,18 +259,30 @@ cdef class Machine(Paced):
         return gl_take(&self.queue, min(self.block, most, self.window - self.flying), self.taken)
 
     cdef int64_t startable(self, int32_t *ids, int64_t n) noexcept nogil:
-        """Keep those that are not in flight, who run again at the end of it; return how many."""
+        """Keep those that are not in flight, the others wait again when they land; return how many."""
         cdef int64_t i, kept = 0
         for i in range(n):
             if self.flight[ids[i]]:
-                self.again[ids[i]] = 1
+                self.put_off(ids[i])
                 continue
-            if self.w.priority is not NULL:
-                self.w.priority[ids[i]] = INT64_MAX
-            self.w.signalled[ids[i]] = 0  # since it was put in line: it has yet to gather
+            self.silence(ids[i])  # of what came since it was put in line: it has yet to gather
             ids[kept] = ids[i]
             kept += 1
         return kept
+
+    cdef void put_off(self, int32_t v) noexcept nogil:
+        """Let a master in flight wait again when it lands, at its priority, and for nothing until then."""
+        cdef int32_t k = self.slot_of[v]
+        self.again[v] = 1
+        if self.w.priority is not NULL:
+            self.slot_priority[k] = min(self.slot_priority[k], self.w.priority[v])
+            self.w.priority[v] = GL_NEVER
+
+    cdef void silence(self, int32_t v) noexcept nogil:
+        """Forget that a master was signalled: it begins."""
+        self.w.signalled[v] = 0
+        if self.w.priority is not NULL:
+            self.w.priority[v] = GL_NEVER
 
     cdef int32_t take_off(self, int32_t v) noexcept nogil:
         """Give a master a slot, with its message; return the slot."""
@@ -274,6 +292,7 @@ cdef class Machine(Paced):
         self.slot_of[v] = k
         self.slot_vertex[k] = v
         self.slot_filled[k] = 0
+        self.slot_priority[k] = GL_NEVER
         if self.message_size:
             memcpy(self.slot_message + k * self.message_size, self.message(v), self.message_size)
             memcpy(self.message(v), self.identity, self.message_size)
@@ -297,6 +316,8 @@ cdef class Machine(Paced):
             self.slot_free[self.flying] = slots[i]
             if self.again[ids[i]]:
                 self.again[ids[i]] = 0
+                if self.w.priority is not NULL:
+                    self.prioritise(ids[i], self.slot_priority[slots[i]])
                 self.signal(ids[i])
         self.follow(ids, n)
 
@@ -306,10 +327,13 @@ cdef class Machine(Paced):
         self.update(ids, n)
         self.scatter(ids, n)
 
+    cdef void prioritise(self, int32_t v, int64_t priority) noexcept nogil:
+        """Of all priorities that a master is signalled with the smallest counts."""
+        self.w.priority[v] = min(self.w.priority[v], priority)
+
     cdef const char *on_signal(self, int32_t v, const char *data) noexcept nogil:
         if self.w.priority is not NULL:
-            if (<const int64_t *> data)[0] < self.w.priority[v]:
-                self.w.priority[v] = (<const int64_t *> data)[0]
+            self.prioritise(v, (<const int64_t *> data)[0])
             data += 8
         if self.message_size:
             self.hear(v, data)

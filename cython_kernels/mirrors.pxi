@@ -165,7 +165,7 @@ cdef class Mirrored(Cached):
                               priority + _padded(self.message_size))
             if priority:
                 (<int64_t *> to)[0] = self.w.priority[m]
-                self.w.priority[m] = INT64_MAX
+                self.w.priority[m] = GL_NEVER
             if self.message_size:
                 memcpy(to + priority, self.message(m), self.message_size)
                 memcpy(self.message(m), self.identity, self.message_size)

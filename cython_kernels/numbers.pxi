@@ -1,4 +1,4 @@
-# What a field means as an id or a number, or what is wrong with it: the long road of parser.pyx.
+# What a field means as a number, or what is wrong with it; and how numbers are kept in columns.
 
 cdef extern from "text.h" nogil:
     ctypedef struct gl_number:
@@ -26,27 +26,6 @@ def _fives():
 
 
 cdef uint64_t[:, ::1] FIVES = _fives()
-
-
-cdef int _integer_id(gl_field *token, int64_t *value, int64_t *counter) noexcept nogil:
-    cdef uint64_t digits
-    cdef int64_t count, zeros = 0
-    cdef const uint8_t *p = token.at
-    if token.length == 0:
-        return EMPTY_ID
-    if p[0] == 45 and token.length > 1:
-        return NEGATIVE if gl_read_digits(p + 1, &digits) == token.length - 1 else NOT_INTEGER
-    while zeros < token.length - 1 and p[zeros] == 48:
-        zeros += 1
-    count = gl_read_digits(p + zeros, &digits)
-    if count < token.length - zeros:
-        return NOT_INTEGER
-    if zeros:
-        counter[LEADING_ZERO] = 1
-    if count > 19 or digits > <uint64_t> INT64_MAX:
-        return TOO_LARGE
-    value[0] = <int64_t> digits
-    return FINE
 
 
 cdef double _hard_double(const uint8_t *p, int64_t length, int *ok) noexcept with gil:
@@ -96,3 +75,25 @@ cdef int _number(gl_field *token, int *kind, gl_number *number) noexcept nogil:
         kind[0] = GL_DOUBLE
         return FINE
     return NOT_NUMBER
+
+
+cdef inline void _as_reals(int64_t *column, int64_t count) noexcept nogil:
+    """Turn a column's integers so far into doubles: its type is decided by all of its values."""
+    cdef int64_t i
+    cdef double value
+    for i in range(count):
+        value = <double> column[i]
+        memcpy(&column[i], &value, 8)
+
+
+cdef inline void _store(int64_t *column, int64_t at, uint8_t *real, int kind, gl_number *number) noexcept nogil:
+    """Put a number into a column at *at*, behind those there are: bits of int64, or of float64 once *real*."""
+    cdef double value
+    if kind == GL_INTEGER and not real[0]:
+        column[at] = number.integer
+        return
+    if not real[0]:
+        _as_reals(column, at)
+        real[0] = 1
+    value = <double> number.integer if kind == GL_INTEGER else number.real
+    memcpy(&column[at], &value, 8)

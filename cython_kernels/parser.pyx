@@ -9,7 +9,7 @@ long one (`_careful`), which alone decides what a line means. Tests hold the two
 
 from cython.parallel cimport prange
 from libc.math cimport isinf, isnan
-from libc.stdint cimport INT64_MAX, int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcpy
 
 import numpy as np
@@ -24,7 +24,9 @@ cdef extern from "fields.h" nogil:
         int quoted
     bint gl_blank(uint8_t c)
     int gl_split_blanks(const uint8_t *p, const uint8_t *end, gl_field *field, int most)
-    int gl_split_delimiter(const uint8_t *p, const uint8_t *end, uint8_t delimiter, gl_field *field, int most)
+    int gl_split_delimiter(
+        const uint8_t *p, const uint8_t *end, uint8_t delimiter, int width, gl_field *field, int most
+    )
     bint gl_is_utf8(const uint8_t *p, int64_t length)
 
 cdef extern from "names.h" nogil:
@@ -38,6 +40,7 @@ cdef extern from "names.h" nogil:
 
 PADDING = 64
 MAX_FIELDS = FIELDS
+TWICE = REPEATED              # added to the byte of a delimiter of two such bytes
 KEPT_BAD = KEPT               # bad lines remembered per run: enough to show the first and a few more
 
 # What a run reports, by index; the names are the contract with gaslab.ingest.text.
@@ -45,15 +48,7 @@ COUNTERS = ("lines", "edges", "comments", "blanks", "headers", "rejected", "self
 cdef enum:
     LINES, EDGES, COMMENTS, BLANKS, HEADERS, REJECTED, SELF_LOOPS, LARGEST, LEADING_ZERO, NUM_COUNTERS
 
-# Why a line is bad; the texts are in gaslab.ingest.problems.
-PROBLEMS = (
-    "fine", "too_few", "too_many", "not_integer", "negative", "too_large", "empty_id", "not_number", "nan",
-    "out_of_range", "nul", "carriage_return", "quote", "not_utf8",
-)
-cdef enum:
-    FINE, TOO_FEW, TOO_MANY, NOT_INTEGER, NEGATIVE, TOO_LARGE, EMPTY_ID, NOT_NUMBER, IS_NAN
-    OUT_OF_RANGE, NUL, CARRIAGE_RETURN, QUOTE, NOT_UTF8
-
+include "problems.pxi"
 include "numbers.pxi"
 
 cdef enum:                    # roles of a field; a column k has role k
@@ -63,15 +58,18 @@ cdef enum:                    # roles of a field; a column k has role k
 
 cdef enum:
     FIELDS = 256
+    REPEATED = 256
     KEPT = 4
 
 cdef struct Dialect:
-    int delimiter             # 0: runs of blanks
+    int delimiter             # its byte, 0: runs of blanks
+    int width                 # 2: the delimiter is its byte twice
     const uint8_t *comment    # [256], 1 where the byte starts a comment line
     int strings               # 1: ids are names, interned; 0: integers
     int num_fields
-    const int8_t *role        # [num_fields]
-    int plain                 # 1: source, target, then columns: the short road may be taken
+    int head                  # 1: all data lines above the header are part of it
+    const int32_t *role       # [num_fields]
+    int plain                 # 1: source, target, then columns, and no digit starts a comment: the short road
 
 cdef struct Run:
     int64_t *source
@@ -81,27 +79,6 @@ cdef struct Run:
     int64_t *counter
     int64_t *bad              # [KEPT_BAD, 5]: line, offset, length, problem, field
     gl_names *names
-
-
-cdef inline void _as_reals(Run *run, int k) noexcept nogil:
-    """Turn column *k*'s integers so far into doubles: its type is decided by all of its values."""
-    cdef int64_t i
-    cdef double value
-    for i in range(run.counter[EDGES]):
-        value = <double> run.column[k][i]
-        memcpy(&run.column[k][i], &value, 8)
-    run.real[k] = 1
-
-
-cdef inline void _store(Run *run, int k, int kind, gl_number *number) noexcept nogil:
-    cdef double value
-    if kind == GL_INTEGER and not run.real[k]:
-        run.column[k][run.counter[EDGES]] = number.integer
-        return
-    if not run.real[k]:
-        _as_reals(run, k)
-    value = <double> number.integer if kind == GL_INTEGER else number.real
-    memcpy(&run.column[k][run.counter[EDGES]], &value, 8)
 
 
 cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcept nogil:
@@ -125,12 +102,18 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
             if p[0] != dialect.delimiter:
                 return NULL
             p += 1
+            if dialect.width == 2:
+                if p[0] != dialect.delimiter:
+                    return NULL
+                p += 1
         if k == 1:
             count = gl_read_digits(p, &target)
             if count == 0 or count > 18 or (p[0] == 48 and count > 1):
                 return NULL
             p += count
         elif dialect.role[k] == IGNORED:
+            if dialect.delimiter == 0 and (p[0] == 10 or p[0] == 13):
+                return NULL                            # blanks at the end of the line: there is no such field
             while p[0] > 34 or p[0] == 33:             # up to a blank, a quote or anything unusual
                 if p[0] == dialect.delimiter:
                     break
@@ -146,7 +129,7 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
         return NULL
     for k in range(2, dialect.num_fields):
         if dialect.role[k] >= 0:
-            _store(run, dialect.role[k], kind[k], &number[k])
+            _store(run.column[dialect.role[k]], run.counter[EDGES], &run.real[dialect.role[k]], kind[k], &number[k])
     count = run.counter[EDGES]
     run.source[count] = <int64_t> source
     run.target[count] = <int64_t> target
@@ -157,6 +140,27 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
     if <int64_t> target > run.counter[LARGEST]:
         run.counter[LARGEST] = <int64_t> target
     return p + 1
+
+
+cdef int _integer_id(gl_field *token, int64_t *value, int64_t *leading_zero) noexcept nogil:
+    cdef uint64_t digits
+    cdef int64_t count, zeros = 0
+    cdef const uint8_t *p = token.at
+    if token.length == 0:
+        return EMPTY_ID
+    if p[0] == 45 and token.length > 1:
+        return NEGATIVE if gl_read_digits(p + 1, &digits) == token.length - 1 else NOT_INTEGER
+    while zeros < token.length - 1 and p[zeros] == 48:
+        zeros += 1
+    count = gl_read_digits(p + zeros, &digits)
+    if count < token.length - zeros:
+        return NOT_INTEGER
+    if zeros:
+        leading_zero[0] = 1
+    if count > 19 or digits > <uint64_t> INT64_MAX:
+        return TOO_LARGE
+    value[0] = <int64_t> digits
+    return FINE
 
 
 cdef int64_t _name(gl_names *names, gl_field *token) noexcept nogil:
@@ -179,6 +183,7 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
     cdef gl_number number[FIELDS]
     cdef int kind[FIELDS]
     cdef int64_t ends[2]
+    cdef int64_t zero = 0
     cdef int k, n, problem, role, most = dialect.num_fields
     cdef int64_t edge = run.counter[EDGES]
     field[0] = 0
@@ -189,7 +194,7 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
     if dialect.delimiter == 0:
         n = gl_split_blanks(p, end, token, most)
     else:
-        n = gl_split_delimiter(p, end, <uint8_t> dialect.delimiter, token, most)
+        n = gl_split_delimiter(p, end, <uint8_t> dialect.delimiter, dialect.width, token, most)
     if n < 0:
         return QUOTE
     field[0] = n
@@ -207,7 +212,7 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
                 if not gl_is_utf8(token[k].at, token[k].length):
                     return NOT_UTF8
             else:
-                problem = _integer_id(&token[k], &ends[-1 - role], run.counter)
+                problem = _integer_id(&token[k], &ends[-1 - role], &zero)
                 if problem != FINE:
                     return problem
         elif role != IGNORED:
@@ -217,10 +222,11 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
     for k in range(n):
         role = dialect.role[k]
         if role >= 0:
-            _store(run, role, kind[role], &number[role])
+            _store(run.column[role], edge, &run.real[role], kind[role], &number[role])
         elif role != IGNORED and dialect.strings:
             # Names are interned last: a rejected line must not leave a vertex behind.
             ends[-1 - role] = _name(run.names, &token[k])
+    run.counter[LEADING_ZERO] |= zero             # of edges alone: a rejected line decides nothing
     run.source[edge] = ends[0]
     run.target[edge] = ends[1]
     run.counter[EDGES] = edge + 1
@@ -248,7 +254,7 @@ cdef void _parse_run(
     run.counter = counter
     while p < stop:
         counter[LINES] += 1
-        if dialect.plain and p - text != header:
+        if dialect.plain and p - text > header:
             end = _quick(p, dialect, run)
             if end != NULL:
                 p = end
@@ -257,12 +263,12 @@ cdef void _parse_run(
         first = p
         while gl_blank(first[0]):
             first += 1
-        if p - text == header:
-            counter[HEADERS] += 1
-        elif first == end or (first[0] == 13 and first + 1 == end):
+        if first == end or (first[0] == 13 and first + 1 == end):
             counter[BLANKS] += 1
         elif dialect.comment[first[0]]:
             counter[COMMENTS] += 1
+        elif p - text == header or (dialect.head and p - text < header):
+            counter[HEADERS] += 1
         else:
             problem = _careful(p, end - 1 if (end - 1)[0] == 13 else end, dialect, run, &field)
             if problem != FINE:
@@ -305,14 +311,15 @@ def split(const uint8_t[::1] text, int64_t begin, int64_t end, int runs):
 
 def parse(
     const uint8_t[::1] text, const int64_t[::1] bounds, const int64_t[::1] first, int64_t header,
-    int delimiter, const uint8_t[::1] comment, bint strings, const int8_t[::1] role,
-    int64_t[::1] source, int64_t[::1] target, tuple columns, const int64_t[:, ::1] names,
+    int delimiter, const uint8_t[::1] comment, bint strings, const int32_t[::1] role,
+    int64_t[::1] source, int64_t[::1] target, tuple columns, const int64_t[:, ::1] names, bint head=False,
 ):
     """Parse the runs of a block; run t's edges go to positions ``first[t]`` onwards.
 
-    *header* is the offset of a line to leave out, or -1. *role* gives each field's use: -1 source,
-    -2 target, -3 ignored, k >= 0 ``columns[k]`` (int64 arrays; their values are the bits of int64,
-    or of float64 in the runs marked in *real*). With *strings*, ``names[t]`` describes run t's
+    *delimiter* is a byte, TWICE more if it stands twice between fields, or 0 for runs of blanks. *header* is
+    the offset of a line to leave out, or -1; with *head* all lines above it are left out too.
+    *role* gives each field's use: -1 source, -2 target, -3 ignored, k >= 0 ``columns[k]`` (int64 arrays; their
+    values are the bits of int64, or of float64 in the runs marked in *real*). With *strings*, ``names[t]`` describes run t's
     name table (`gaslab.ingest.names.NameTable.describe`) and ends are indices into it.
 
     Returns (counters int64[runs, len(COUNTERS)], where *largest* is the size of a run's name table if there
@@ -336,12 +343,16 @@ def parse(
         for t in range(runs):
             pointers[t, k] = <int64_t> &column[0] + 8 * first[t] if column.shape[0] else 0
     cdef Dialect dialect
-    dialect.delimiter = delimiter
+    dialect.delimiter = delimiter % REPEATED
+    dialect.width = 2 if delimiter >= REPEATED else 1
     dialect.comment = &comment[0]
     dialect.strings = strings
+    dialect.head = head
     dialect.num_fields = role.shape[0]
     dialect.role = &role[0]
     dialect.plain = not strings and role[0] == SOURCE and role[1] == TARGET
+    for k in range(48, 58):
+        dialect.plain &= not comment[k]
     for t in prange(runs, nogil=True, schedule="static", num_threads=runs):
         _one_run(text, bounds, first, header, &dialect, source, target, pointers, names, counters, bad, real, t)
     return counters_array, bad_array, real_array[:, :num_columns]
@@ -381,6 +392,18 @@ def _check_block(const uint8_t[::1] text, int64_t begin, int64_t end):
         raise ValueError("the block does not end with a newline")
 
 
+def is_number(bytes text):
+    """Whether a field is a number as `parse` reads one; nan and what float64 does not hold count as such."""
+    cdef gl_field token
+    cdef gl_number number
+    cdef int kind
+    cdef bytes padded = text + b"\n" + bytes(PADDING)
+    token.at = padded
+    token.length = len(text)
+    token.quoted = 0
+    return _number(&token, &kind, &number) != NOT_NUMBER
+
+
 def fields(bytes line, int delimiter):
     """Return the fields of one line (without its line end) as bytes, or None for bad quotes."""
     cdef gl_field token[FIELDS]
@@ -390,7 +413,9 @@ def fields(bytes line, int delimiter):
     if delimiter == 0:
         n = gl_split_blanks(p, p + len(line), token, FIELDS)
     else:
-        n = gl_split_delimiter(p, p + len(line), <uint8_t> delimiter, token, FIELDS)
+        n = gl_split_delimiter(
+            p, p + len(line), <uint8_t> (delimiter % REPEATED), 2 if delimiter >= REPEATED else 1, token, FIELDS
+        )
     if n < 0:
         return None
     found = []

@@ -2,6 +2,7 @@
 
 cdef extern from "abi.h" nogil:
     enum: GL_SIGNAL_BLOCK
+    enum: GL_FAULT_INTERRUPT
     ctypedef union gl_scalar:
         double f
         int64_t i
@@ -22,6 +23,7 @@ cdef extern from "abi.h" nogil:
         void *cache
         uint8_t *cached
         const uint8_t *changed
+        int32_t *stop
     ctypedef struct gl_fault:
         int64_t code, vertex, site
     ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,

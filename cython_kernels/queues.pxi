@@ -15,7 +15,6 @@ cdef extern from "scheduler.h" nogil:
         uint64_t random
     bint gl_between_rounds(const gl_scheduler *)
     bint gl_mostly_taken(const gl_scheduler *)
-    void gl_collect(gl_scheduler *)
     int64_t gl_front(gl_scheduler *)
     int64_t gl_take(gl_scheduler *, int64_t, int32_t *)
     int64_t gl_waiting(const gl_scheduler *)

@@ -3,8 +3,8 @@
 Row v holds ``place[v, 1]`` values from value ``place[v, 0]`` of its data on. Values are moved as bytes.
 """
 
-from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcmp, memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray
 
 import_array()
@@ -80,6 +80,20 @@ def copy(const int64_t[:, ::1] place, data, int64_t[:, ::1] to_place, to_data, c
         for i in range(ids.shape[0]):
             to_place[ids[i], 1] = place[ids[i], 1]
             memcpy(to + to_place[ids[i], 0] * size, source + place[ids[i], 0] * size, place[ids[i], 1] * size)
+
+
+def differ(const int64_t[:, ::1] place, data, const int64_t[:, ::1] other_place, other_data,
+           uint8_t[::1] out):
+    """out[v] = whether row v has other values, by their bytes, than row v of other data."""
+    cdef const char *one = <const char *> PyArray_DATA(<ndarray> data)
+    cdef const char *other = <const char *> PyArray_DATA(<ndarray> other_data)
+    cdef int64_t size = data.itemsize, n
+    cdef Py_ssize_t v
+    with nogil:
+        for v in range(place.shape[0]):
+            n = place[v, 1]
+            out[v] = n != other_place[v, 1] or memcmp(
+                one + place[v, 0] * size, other + other_place[v, 0] * size, n * size) != 0
 
 
 def add_row_lengths(int64_t[::1] lengths, const int64_t[::1] begin, const int32_t[::1] ids):

@@ -4,6 +4,8 @@
  * have run: who was signalled earlier runs earlier, and the rounds are in the order of memory. RANDOM does
  * the same and shuffles. PRIORITY has buckets (buckets.h), into which `gl_collect` puts whose flags are set:
  * the lowest is taken out into `line`, put back if something lower comes, and not given out while above `ceiling`.
+ * The buckets list every vertex that has a priority, again and again where the spread is wide: so a vertex that
+ * neither waits nor is flagged, one at work above all, must have none.
  */
 #ifndef GASLAB_SCHEDULER_H
 #define GASLAB_SCHEDULER_H
@@ -67,11 +69,12 @@ static inline void gl_collect(gl_scheduler *s)
     gl_buckets_add(s->buckets, s->found, count);
 }
 
-/* Have the lowest bucket in `line`, somebody who waits at its head; return its priority, GL_NEVER if nobody waits. */
+/* Have the lowest bucket in `line`, a vertex that waits at its head; return its priority, GL_NEVER if none waits. */
 static inline int64_t gl_front(gl_scheduler *s)
 {
+    gl_collect(s);
     while (1) {
-        while (s->filled && !s->waits[s->line[s->at]]) {    /* it ran at a lower priority, or is at work */
+        while (s->filled && !s->waits[s->line[s->at]]) {    /* it ran at a lower priority */
             s->at++;
             s->filled--;
         }
@@ -127,7 +130,7 @@ static inline int64_t gl_take(gl_scheduler *s, int64_t most, int32_t *out)
         s->found_now += count;
         if (s->at == s->size) s->at = 0;
     } else if (s->kind == GL_PRIORITY) {
-        if (!s->waiting || gl_front(s) > s->ceiling) return 0;
+        if (gl_front(s) > s->ceiling) return 0;
         while (count < most && s->filled) {     /* of one bucket: what they signal may come before the next */
             const int32_t v = s->line[s->at++];
             s->filled--;
@@ -146,7 +149,7 @@ static inline int64_t gl_take(gl_scheduler *s, int64_t most, int32_t *out)
     return count;
 }
 
-/* How many wait; who is in line and signalled again counts twice. PRIORITY: exactly, after gl_collect. */
+/* How many wait; who is in line and signalled again counts twice. PRIORITY: exactly, after gl_front. */
 static inline int64_t gl_waiting(const gl_scheduler *s)
 {
     if (s->kind == GL_PRIORITY) return s->waiting;

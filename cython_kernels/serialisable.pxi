@@ -64,7 +64,7 @@ cdef class Serialisable(InTurns):
         cdef int64_t i
         cdef int32_t k
         for i in range(n):
-            self.w.signalled[ids[i]] = 0  # by those before it in the list: it has yet to gather
+            self.silence(ids[i])  # by those before it in the list: it has yet to gather
             if not self.has_mirrors(ids[i]) and gl_alone(&self.scopes, ids[i]):
                 gl_begin(&self.scopes)
                 self.gather_apply(ids + i, 1, self.part)

@@ -32,6 +32,7 @@ cdef extern from "buckets.h" nogil:
         void *message
         int64_t *priority
         const gl_scratch *scratch
+        int32_t *stop
     ctypedef struct gl_fault:
         int64_t code, vertex, site
     ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
@@ -111,7 +112,8 @@ cdef class Steps:
 
         Return who is signalled at their end, how many ran in each superstep (int64), its seconds
         (float64), and the fault as (code, local vertex, site). A frontier of more than *most_edges* edges, or of
-        every vertex, is left to the caller, as are all once *most_seconds* or *most_steps* are over.
+        every vertex, is left to the caller, as are all once *most_seconds* or *most_steps* are over. A fault of
+    site -1 is the view's ``stop``, seen before a block that begins with that vertex.
         """
         cdef int64_t count = signalled.shape[0], done = 0, edges
         cdef int32_t *ids = &self.ids[0]
@@ -127,6 +129,7 @@ cdef class Steps:
         for k in range(self.threads):
             memcpy(&self.views[k * sizeof(gl_view)], self.view, sizeof(gl_view))
         with nogil:
+            self.view.stop[1] = 1
             while done < most_steps and start - began < most_seconds:
                 if self.buckets:
                     gl_buckets_next(self.buckets, ids, &count)
@@ -147,6 +150,7 @@ cdef class Steps:
                 end = _now()
                 second[done - 1] = end - start
                 start = end
+            self.view.stop[1] = 0
         fault = None if failed < 0 else tuple(np.asarray(self.faults[failed]).tolist())
         return np.array(self.ids[:count]), sizes[:done], seconds[:done], fault
 
@@ -222,10 +226,14 @@ cdef class Steps:
         """One block; a vertex that runs is pending no more, and the message that apply has read is gone."""
         cdef int64_t i, lo = self.bounds[b], hi = self.bounds[b + 1]
         cdef bint failed
+        cdef gl_fault *fault = <gl_fault *> &self.faults[b, 0]
+        if view.stop[0]:
+            fault.code, fault.vertex, fault.site = view.stop[0], ids[lo], -1
+            return True
         if applies and view.priority:
             for i in range(lo, hi):
                 view.priority[ids[i]] = GL_NEVER
-        failed = call(view, ids, lo, hi, NULL, <gl_fault *> &self.faults[b, 0])
+        failed = call(view, ids, lo, hi, NULL, fault)
         if applies and width:
             _forget(<char *> view.message, width, identity, ids, lo, hi)
         return failed

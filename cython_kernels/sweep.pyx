@@ -14,6 +14,8 @@ import_array()
 
 cdef extern from "abi.h" nogil:
     enum: GL_ABI_VERSION
+    enum: GL_FAULT_TIMEOUT
+    enum: GL_FAULT_INTERRUPT
     ctypedef union gl_scalar:
         double f
         int64_t i
@@ -61,6 +63,7 @@ cdef extern from "abi.h" nogil:
         const gl_scratch *scratch
         void *delta_forth
         void *delta_back
+        int32_t *stop
         const int32_t *locate
         gl_outbox *outbox
     ctypedef struct gl_fault:
@@ -69,6 +72,9 @@ cdef extern from "abi.h" nogil:
                                     gl_scalar *, gl_fault *) noexcept
 
 ABI_VERSION = GL_ABI_VERSION
+TIMEOUT, INTERRUPT = GL_FAULT_TIMEOUT, GL_FAULT_INTERRUPT
+
+cdef int32_t[2] _never  # the `stop` of a view that nobody stops
 
 
 cdef void *_address(object array) except? NULL:
@@ -88,6 +94,7 @@ cdef class View:
     def __cinit__(self):
         self._members = {}
         self._pointers = {}
+        self.c.stop = _never
 
     @property
     def address(self):
@@ -190,6 +197,8 @@ cdef class View:
             self.c.delta_back = p
         elif name == "locate":
             self.c.locate = <const int32_t *> p
+        elif name == "stop":
+            self.c.stop = <int32_t *> p
         elif name == "outbox":
             self.c.outbox = <gl_outbox *> p
         else:
@@ -229,7 +238,8 @@ def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int t
 
     *list_* is an int32 array of local ids, or None for the identity; *out* an int64 array
     [blocks, aggregators] of scalars holding identities, or None. Returns None, or the first
-    block's fault as (code, local vertex, site).
+    block's fault as (code, local vertex, site); where the view's ``stop`` was seen between two blocks, site is -1
+    and *local vertex* the position at which the next block begins.
     """
     cdef gl_range_fn call = <gl_range_fn> function
     cdef const gl_view *c = &view.c
@@ -241,6 +251,7 @@ def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int t
     cdef uint8_t[::1] failed
     cdef gl_fault *faults
     cdef gl_view *view_of
+    cdef int32_t *stop = view.c.stop
     cdef int t
     if count <= 0:
         return None
@@ -248,12 +259,17 @@ def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int t
     if out is not None:
         width = out.shape[1]
     if threads == 1 or count == 1:
-        for b in range(count):
-            with nogil:
+        b = fault[0].code = 0
+        with nogil:
+            stop[1] = 1
+            while b < count and not stop[0]:
                 if call(c, ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, fault):
-                    with gil:
-                        return fault[0].code, fault[0].vertex, fault[0].site
-        return None
+                    break
+                b += 1
+            stop[1] = 0
+        if not fault[0].code and (stop[0] == GL_FAULT_INTERRUPT or (b < count and stop[0])):
+            return stop[0], bound[min(b, count - 1)], -1
+        return (fault[0].code, fault[0].vertex, fault[0].site) if fault[0].code else None
     fault_table = np.zeros((count, 3), dtype=np.int64)
     failed = np.zeros(count, dtype=np.uint8)
     faults = <gl_fault *> _address(fault_table)
@@ -265,7 +281,11 @@ def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int t
             view_of[t].scratch = view.c.scratch + t
         if view.c.outbox is not NULL:
             view_of[t].outbox = view.c.outbox + t
+    stop[1] = 1
     for b in prange(count, nogil=True, schedule="dynamic", chunksize=1, num_threads=threads):
-        failed[b] = call(view_of + threadid(), ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, faults + b)
+        failed[b] = 0 if stop[0] else call(view_of + threadid(), ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, faults + b)
+    stop[1] = 0
     which = np.flatnonzero(failed)
-    return tuple(fault_table[which[0]].tolist()) if which.size else None
+    if which.size:
+        return tuple(fault_table[which[0]].tolist())
+    return (stop[0], bound[0], -1) if stop[0] else None

@@ -115,7 +115,7 @@ static inline int gl_read_number(const uint8_t *p, gl_number *out, const uint64_
     const uint8_t *at = p;
     int negative = *at == '-';
     at += negative | (*at == '+');
-    while (at[0] == '0' && at[1] == '0') at++;       /* zeros in front would count as digits */
+    while (at[0] == '0' && (uint8_t)(at[1] - '0') <= 9) at++;   /* zeros in front would count as digits */
     uint64_t mantissa, part;
     int64_t whole = gl_read_digits(at, &mantissa);
     int64_t exponent = 0, fraction = 0;
@@ -143,8 +143,8 @@ static inline int gl_read_number(const uint8_t *p, gl_number *out, const uint64_
             mantissa = mantissa * 10 + part;
         }
         exponent = -fraction;
-        if (whole + fraction == 0) return GL_NOT_NUMBER;
     }
+    if (whole + fraction == 0) return GL_NOT_NUMBER;   /* an exponent alone has no value */
     if (*at == 'e' || *at == 'E') {
         at++;
         int minus = *at == '-';

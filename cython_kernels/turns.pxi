@@ -53,7 +53,7 @@ cdef class InTurns(Machine):
         cdef bint anew
         if self.pace.rivals is NULL:
             return Machine.begin(self, budget)
-        while begun < budget and self.flying < self.window and not self.failed:
+        while begun < budget and self.flying < self.window and not self.failed and not self.w.stop[0]:
             anew = gl_between_rounds(&self.queue)
             if anew and self.aside_end:
                 if not self.in_turn():

@@ -4,7 +4,7 @@
     python datasets/make.py OUT        writes them into the folder OUT
     python datasets/make.py --check    makes them again and says which differ from the files here
 
-Two things come out, both the same on every machine with the same version of Python:
+Three things come out, all the same on every machine with the same version of Python:
 
 *The import graph.* One line for each pair of modules: importer, imported, and how many import
 statements of the importer name the imported module. Imports are taken as they are written, not as
@@ -16,11 +16,15 @@ modules of the standard library appear; its tests do not.
 *The docstrings* as a bag of words in the format of the UCI collection: one document per module (the
 docstrings of the module, its classes and its functions), a word list, and ``document word count``
 lines with numbers from 1.
+
+*Ratings* of built-in functions by modules: how much a module calls each, from 1 (once) to 5 (16 times or
+more). Modules and functions that have few of them are left out.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import gzip
 import re
 import sys
@@ -35,8 +39,11 @@ IMPORTS = "stdlib-imports.tsv"
 DOCWORD = "docword.stdlib-docstrings.txt.gz"
 VOCABULARY = "vocab.stdlib-docstrings.txt"
 DOCUMENTS = "documents.stdlib-docstrings.txt"
+CALLS = "stdlib-calls.tsv"
 
 TESTS = {"test", "tests", "idle_test"}
+FEWEST_CALLS = 5  # ratings of a module, and of a function
+HIGHEST = 5  # rating
 # A word is kept when it is neither rare nor everywhere, and not one of these.
 RAREST, COMMONEST = 4, 0.5  # documents at least; share of the documents at most
 STOP_WORDS = frozenset(
@@ -107,6 +114,28 @@ def words(tree: ast.Module) -> Iterator[str]:
                     yield word
 
 
+def called(tree: ast.Module) -> Iterator[str]:
+    """Yield the name of the built-in function, class or exception that each call names, as it is written."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id):
+            yield node.func.id
+
+
+def ratings(calls: dict[str, Counter[str]]) -> dict[tuple[str, str], int]:
+    """Return a rating for each module and built-in that have enough: 1 for a call, 2 for two, 5 for 16."""
+    pairs = {(name, callee): n for name, bag in calls.items() for callee, n in bag.items()}
+    while True:
+        modules, callees = Counter(name for name, _ in pairs), Counter(callee for _, callee in pairs)
+        kept = {
+            (name, callee): n
+            for (name, callee), n in pairs.items()
+            if min(modules[name], callees[callee]) >= FEWEST_CALLS
+        }
+        if len(kept) == len(pairs):
+            return {pair: min(n.bit_length(), HIGHEST) for pair, n in sorted(pairs.items())}
+        pairs = kept
+
+
 def make(out: Path) -> None:
     """Write all files into the folder *out*, made if need be."""
     out.mkdir(parents=True, exist_ok=True)
@@ -134,6 +163,11 @@ def make(out: Path) -> None:
     write(out / DOCWORD, "\n".join([str(len(bags)), str(len(vocabulary)), str(len(cells)), *cells]))
     write(out / VOCABULARY, "\n".join(vocabulary))
     write(out / DOCUMENTS, "\n".join(bags))
+
+    rated = ratings({name: Counter(called(tree)) for name, tree in trees.items()})
+    header = f"# Calls of built-ins in modules of Python {version}'s standard library; by datasets/make.py"
+    rows = [f"{name}\t{callee}\t{rating}" for (name, callee), rating in rated.items()]
+    write(out / CALLS, "\n".join([header, "# module\tbuilt-in\trating", *rows]))
 
 
 def write(path: Path, text: str) -> None:

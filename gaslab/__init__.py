@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from gaslab.program import uint16 as uint16
     from gaslab.program import uint32 as uint32
     from gaslab.program import uint64 as uint64
+    from gaslab.programs.als import als as als
     from gaslab.programs.bfs import bfs as bfs
     from gaslab.programs.cdlp import cdlp as cdlp
     from gaslab.programs.clustering import clustering as clustering
@@ -100,8 +101,10 @@ if TYPE_CHECKING:
     from gaslab.programs.jacobi import jacobi as jacobi
     from gaslab.programs.kcore import kcore as kcore
     from gaslab.programs.lbp import lbp as lbp
+    from gaslab.programs.lda import lda as lda
     from gaslab.programs.mis import mis as mis
     from gaslab.programs.pagerank import pagerank as pagerank
+    from gaslab.programs.sgd import sgd as sgd
     from gaslab.programs.sssp import sssp as sssp
     from gaslab.programs.strong_components import strong_components as strong_components
     from gaslab.programs.triangles import triangles as triangles
@@ -143,6 +146,7 @@ _HOME = {
     "VertexSet": "gaslab.vertexset",
     "read_vertices": "gaslab.vertextable",
     "run": "gaslab.engine.run",
+    "als": "gaslab.programs.als",
     "bfs": "gaslab.programs.bfs",
     "cdlp": "gaslab.programs.cdlp",
     "clustering": "gaslab.programs.clustering",
@@ -156,8 +160,10 @@ _HOME = {
     "jacobi": "gaslab.programs.jacobi",
     "kcore": "gaslab.programs.kcore",
     "lbp": "gaslab.programs.lbp",
+    "lda": "gaslab.programs.lda",
     "mis": "gaslab.programs.mis",
     "pagerank": "gaslab.programs.pagerank",
+    "sgd": "gaslab.programs.sgd",
     "sssp": "gaslab.programs.sssp",
     "strong_components": "gaslab.programs.strong_components",
     "triangles": "gaslab.programs.triangles",
@@ -188,4 +194,4 @@ def __dir__() -> list[str]:
 
 
 launch.tune_environment()
-failure.install()
+failure.install(lambda: importlib.import_module("gaslab.comm").world())

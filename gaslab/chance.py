@@ -12,11 +12,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from gaslab import arguments
 from gaslab.errors import UsageError
 
 # Where in a superstep a draw stands: the low bits of Philox's second counter word.
 PHASES = {
-    "init": 0, "start": 1, "active": 2, "gather": 3, "apply": 4, "scatter": 5, "visit": 6,
+    "init": 0, "init_message": 0, "start": 1, "active": 2, "gather": 3, "apply": 4, "scatter": 5, "visit": 6,
     "gather_edges": 8, "scatter_edges": 9,
 }  # fmt: skip
 EDGE_PHASES = ("gather", "scatter", "visit")  # their draws belong to the edge
@@ -51,9 +52,15 @@ class Draw:
         return tuple(found)
 
 
-def _drawn(kind: str, *arguments: Any) -> Any:
+def _drawn(kind: str, **given: Any) -> Any:
     draw = drawing.get()
-    return Draw(kind, arguments) if draw is None else draw(kind, arguments)
+    if draw is not None:
+        return draw(kind, tuple(given.values()))
+    for name, value in given.items():
+        if not isinstance(value, str):
+            what = f"gl.{kind}.{name}"
+            arguments.whole(what, value, 1) if kind == "integers" else arguments.number(what, value)
+    return Draw(kind, tuple(given.values()))
 
 
 def uniform(low: float | str = 0.0, high: float | str = 1.0) -> float:
@@ -69,19 +76,19 @@ def uniform(low: float | str = 0.0, high: float | str = 1.0) -> float:
     >>> gl.run(Toss(), graph, max_iterations=1, seed=1).vertices["coin"].round(3).tolist()
     [0.319, 0.434, 0.614]
     """
-    result: float = _drawn("uniform", low, high)
+    result: float = _drawn("uniform", low=low, high=high)
     return result
 
 
 def normal(scale: float | str = 1.0) -> float:
     """Draw a float from the normal distribution of mean 0 and standard deviation *scale*."""
-    result: float = _drawn("normal", scale)
+    result: float = _drawn("normal", scale=scale)
     return result
 
 
 def integers(n: int | str) -> int:
     """Draw an int from 0 .. n - 1, all equally likely; n below 1 ends the run."""
-    result: int = _drawn("integers", n)
+    result: int = _drawn("integers", n=n)
     return result
 
 

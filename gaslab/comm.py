@@ -20,6 +20,8 @@ from gaslab import failure, launch
 from gaslab.errors import GaslabError, UsageError
 from gaslab.mail import Mail, MPIMail
 from gaslab.mpilib import load_mpi, mpi_family
+from gaslab.rendezvous import Rendezvous
+from gaslab.tags import Tag
 
 T = TypeVar("T")
 CHUNK = 1 << 30  # bytes of one message at most
@@ -72,7 +74,7 @@ class Comm:
         """Return every rank's 1-D array (one dtype, any lengths) on every rank, in rank order."""
         return self.alltoall([part] * self.size)
 
-    def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = 1) -> Pending:
+    def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = Tag.PLAIN) -> Pending:
         """Start sending one array of bytes to each peer; one from each of *sources* is due (not collective).
 
         Of several begun with one tag, the first begun must be the first ended.
@@ -104,6 +106,13 @@ class Comm:
         """Return whether every rank calls this within *seconds* (so not a collective if one is lost)."""
         return True
 
+    def meet(self, digest: bytes, call: str) -> list[bytes]:
+        """Return every rank's *digest* once all ranks are here; *call* names what they are here for.
+
+        Raises an error where a rank cannot come: see `gaslab.rendezvous`.
+        """
+        return [digest]
+
 
 class Pending:
     """Messages under way; `end` returns what came, by source rank."""
@@ -120,6 +129,7 @@ class MPIComm(Comm):
         self._mpi = mpi
         self._world = communicator.Dup()
         self._apart = communicator.Dup()  # for all_here, where some may still be talking
+        self._rendezvous = Rendezvous(mpi, communicator)
         self._letters: Any = None
         self.rank = self._world.Get_rank()
         self.size = self._world.Get_size()
@@ -168,19 +178,19 @@ class MPIComm(Comm):
     def alltoall(self, parts: Sequence[np.ndarray]) -> list[np.ndarray]:
         dtype, row = parts[0].dtype, parts[0].shape[1:]
         others = [p for p in range(self.size) if p != self.rank]
-        came = self.begin({p: _bytes_of(parts[p]) for p in others}, others, tag=2).end()
+        came = self.begin({p: _bytes_of(parts[p]) for p in others}, others, tag=Tag.ALLTOALL).end()
         mine = np.ascontiguousarray(parts[self.rank])
         return [mine if p == self.rank else came[p].view(dtype).reshape(-1, *row) for p in range(self.size)]
 
     def gather_array(self, part: np.ndarray, root: int = 0) -> list[np.ndarray] | None:
         if self.rank != root:
-            self.begin({root: _bytes_of(part)}, [], tag=3).end()
+            self.begin({root: _bytes_of(part)}, [], tag=Tag.GATHER).end()
             return None
-        came = self.begin({}, [p for p in range(self.size) if p != root], tag=3).end()
+        came = self.begin({}, [p for p in range(self.size) if p != root], tag=Tag.GATHER).end()
         part = np.ascontiguousarray(part)
         return [part if p == root else came[p].view(part.dtype) for p in range(self.size)]
 
-    def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = 1) -> Pending:
+    def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = Tag.PLAIN) -> Pending:
         requests = []
         # Each rank starts with its successor, so that they do not all knock at one door.
         for peer in sorted(outgoing, key=lambda p: (p - self.rank) % self.size):
@@ -240,6 +250,9 @@ class MPIComm(Comm):
             time.sleep(0.001)
         return True
 
+    def meet(self, digest: bytes, call: str) -> list[bytes]:
+        return self._rendezvous.meet(digest, call)
+
 
 class _MPIPending(Pending):
     def __init__(self, mpi: Any, world: Any, requests: list[Any], sources: Sequence[int], tag: int) -> None:
@@ -279,6 +292,7 @@ def _portable(error: Exception | None) -> Exception | None:
 
 
 _world: Comm | None = None
+_key: int | None = None  # of the attribute by which a communicator keeps its `Comm`
 
 
 def world() -> Comm:
@@ -302,8 +316,22 @@ def as_comm(given: Any) -> Comm:
         return given
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None and isinstance(given, mpi.Comm):
-        return MPIComm(mpi, given) if given.Get_size() > 1 else Comm()
+        return _of_communicator(mpi, given)
     raise UsageError(f"comm={given!r} is neither None, a gaslab.comm.Comm nor an mpi4py communicator")
+
+
+def _of_communicator(mpi: Any, communicator: Any) -> Comm:
+    """Return the `Comm` of a communicator, the same each time: MPI has room for few duplicates."""
+    global _key
+    if communicator.Get_size() == 1:
+        return Comm()
+    if _key is None:
+        _key = mpi.Comm.Create_keyval()
+    known = communicator.Get_attr(_key)
+    if known is None:
+        known = MPIComm(mpi, communicator)
+        communicator.Set_attr(_key, known)
+    return known  # type: ignore[no-any-return]
 
 
 def _start() -> Comm:

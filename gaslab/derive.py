@@ -69,6 +69,13 @@ def to_undirected(graph: Graph, parallel: str) -> tuple[EdgeList, VertexData]:
     return _made(graph, low, high, columns, False, "undirected:"), vertex_data(graph)
 
 
+def repeated(graph: Graph, counts: np.ndarray) -> tuple[EdgeList, VertexData]:
+    """Return every edge as often as *counts* says, a whole number for each edge slot here."""
+    src, dst = (np.repeat(end, counts) for end in graph.edges())
+    columns = {name: np.repeat(values, counts) for name, values in graph.edge_columns.items()}
+    return _made(graph, src, dst, columns, graph.directed, "repeated:"), vertex_data(graph)
+
+
 def _made(
     graph: Graph, src: np.ndarray, dst: np.ndarray, columns: dict[str, np.ndarray], directed: bool, how: str
 ) -> EdgeList:

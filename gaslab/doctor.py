@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 from gaslab import launch
+from gaslab.errors import CompileError, LaunchError
 from gaslab.version import __version__
 
 KERNELS = ("csr", "frontier", "pack", "parser", "partition", "sweep")
@@ -32,7 +33,7 @@ class Finding:
 def examine() -> list[Finding]:
     """Look at everything; nothing here raises, and MPI is started only under a launcher."""
     checks: list[Callable[[], list[Finding]]] = [
-        _python, _kernels, _compiler, _cache, _cpu, _threads, _launcher, _mpi
+        _python, _kernels, _compiler, _cache, _cpu, _threads, _launcher, _mpi, _shared_memory
     ]  # fmt: skip
     findings = []
     for check in checks:
@@ -74,7 +75,10 @@ def _kernels() -> list[Finding]:
 def _compiler() -> list[Finding]:
     from gaslab.compiler import build, toolchain
 
-    command = toolchain.compiler()
+    try:
+        command = toolchain.compiler()
+    except CompileError as error:
+        return [Finding("compiler", str(error), False, "set CC to a compiler that works")]
     if command is None:
         return [Finding("compiler", "none", True, "only programs of your own need one: install gcc or clang, "
                         "or compile them elsewhere with `gaslab compile`")]  # fmt: skip
@@ -90,12 +94,15 @@ def _compiler() -> list[Finding]:
 
 def _cache() -> list[Finding]:
     from gaslab.compiler.build import cache_directory
+    from gaslab.compiler.cache import Cache, Untrusted
 
     path = cache_directory()
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        Cache(path).prepare()
         with tempfile.NamedTemporaryFile(dir=path):
             pass
+    except Untrusted as error:
+        return [Finding("cache", f"{error.what}, so nothing in it is used", False, error.fix)]
     except OSError as error:
         return [
             Finding(
@@ -127,8 +134,10 @@ def _ranges(cores: list[int]) -> str:
 
 def _threads() -> list[Finding]:
     job = launch.launcher()
-    count = launch.threads_per_rank(job.local_size)
-    rule = launch.threads_rule(job.local_size)
+    try:
+        count, rule = launch.threads_per_rank(job.local_size), launch.threads_rule(job.local_size)
+    except LaunchError as error:
+        return [Finding("threads", str(error), False, "set it to a number of threads, or unset it")]
     policy = os.environ.get("OMP_WAIT_POLICY")
     text = f"{count} a rank ({rule})" + (f"; OMP_WAIT_POLICY={policy}" if policy else "")
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else count
@@ -155,7 +164,6 @@ def _launcher() -> list[Finding]:
 
 def _mpi() -> list[Finding]:
     from gaslab.comm import world
-    from gaslab.errors import LaunchError
 
     try:
         version = metadata.version("mpi4py")
@@ -201,3 +209,14 @@ def _library_elsewhere() -> list[Finding]:
             )
         ]
     return [Finding("mpi", " ".join(done.stdout.split()))]
+
+
+def _shared_memory() -> list[Finding]:
+    from gaslab import segments
+
+    found = segments.dead()
+    if not found:
+        return []
+    size = sum(segment.size for segment in found) / 1e6
+    text = f"{len(found)} segments of killed jobs hold {size:.1f} MB in {segments.FOLDER}"
+    return [Finding("memory", text, True, "`gaslab doctor --clean` removes them")]

@@ -12,19 +12,27 @@
     ├── LaunchError                     MPI, launcher or threads are not what they say
     └── TimeoutExpired (TimeoutError)   ``timeout=`` ran out
 
+    InternalError                       a fault of gaslab itself: please report it
     ConvergenceWarning (UserWarning)    the limit came before the program was done
     PerformanceWarning (UserWarning)    a slow path is taken
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import threading
 import warnings
 from collections.abc import Iterable
+from typing import Any, NoReturn
 
 
 class GaslabError(Exception):
     """The base of all errors that gaslab raises on purpose."""
+
+
+class InternalError(Exception):
+    """A fault of gaslab itself, which no argument and no program should bring about."""
 
 
 class UsageError(GaslabError, ValueError):
@@ -45,6 +53,10 @@ class VertexNotFound(GaslabError, KeyError):
 class ProgramError(GaslabError):
     """A vertex program that is outside the language; the message shows the user's line and a caret."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows: the message, which has the line, and none of the compiler's frames."""
+        return f"{type(self).__name__}: {self}".splitlines()
+
 
 class CompileError(GaslabError):
     """The C compiler is missing or refused the emitted program."""
@@ -62,12 +74,26 @@ class TimeoutExpired(GaslabError, TimeoutError):
     """The time given by ``timeout=`` ran out."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in the middle of a method; the message says where. What a run raises is KeyboardInterrupt."""
+
+
+class OutOfTime(BaseException):
+    """Sent into Python code of the user's when ``timeout=`` ran out; what a run raises is TimeoutExpired."""
+
+    where = ""  # at which vertex it came, where a method of one was called
+    place: tuple[str, int, str] | None = None  # the user's file, line and its text there
+
+
 class ConvergenceWarning(UserWarning):
     """The limit on supersteps came before the program was done."""
 
 
 class PerformanceWarning(UserWarning):
     """A slow path is taken; the message says why and how to leave it."""
+
+
+_warning = threading.RLock()  # held by the thread that warns
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -81,16 +107,31 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return "; known: " + (", ".join(known) if known else "none")
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line, outside gaslab, that called into it."""
+def warn_user(message: str, category: type[Warning], rank: int) -> None:
+    """Warn at the line, outside gaslab, that called into it; every rank calls this, and rank 0 shows it.
+
+    Where the user's filters make the warning an error, every rank raises it.
+    """
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "gaslab":
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    # Recorded, a warning is shown nowhere, but the filters stand. They belong to the whole process.
+    with _warning, contextlib.nullcontext() if rank == 0 else warnings.catch_warnings(record=True):
+        warnings.warn(message, category, stacklevel=level)
 
 
 def warn_unfinished(
-    program: str, count: int, what: str = "supersteps", limit: str = "max_iterations"
+    program: str, count: int, rank: int, what: str = "supersteps", limit: str = "max_iterations"
 ) -> None:
-    """Warn that a program came to the limit before its own end."""
-    warn_user(f"{program} was not done after {count} {what}; raise {limit}", ConvergenceWarning)
+    """Warn that a program came to the limit before its own end; as `warn_user`, on every rank."""
+    warn_user(f"{program} was not done after {count} {what}; raise {limit}", ConvergenceWarning, rank)
+
+
+def unknown(where: str, value: Any) -> InternalError:
+    """Return the error for a node or a name of a kind that *where* has no case for."""
+    return InternalError(f"{where} does not know {value!r}; this is a fault of gaslab, please report it")
+
+
+def unknown_node(where: str, node: NoReturn) -> InternalError:
+    """Return `unknown` for what stands after the last case; a type checker sees that no kind is left."""
+    return unknown(where, node)

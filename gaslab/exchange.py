@@ -23,14 +23,15 @@ import numpy as np
 
 from gaslab._kernels import frontier, pack
 from gaslab.comm import Comm, Pending
+from gaslab.errors import unknown
 from gaslab.localgraph import LocalGraph
 from gaslab.program import ALL, IN, NONE, OUT
 from gaslab.ragged import Rows, decode_rows, encode_rows
+from gaslab.tags import Tag
 
 EVERY, BITMAP, INDEX = 0, 1, 2
 FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
 _BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
-_TAG_SPREAD, _TAG_COLLECT, _TAG_PARTIALS, _TAG_LETTERS, _TAG_CHANGES = 11, 12, 13, 14, 15
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Exchange:
                     sources.add(p)
             if parts:
                 outgoing[p] = np.concatenate(parts)
-        return Spread(self, sections, self.comm.begin(outgoing, sorted(sources), _TAG_SPREAD))
+        return Spread(self, sections, self.comm.begin(outgoing, sorted(sources), Tag.SPREAD))
 
     def owned(self, role: int) -> dict[int, np.ndarray]:
         """Return, by rank, my masters (local ids) with a mirror of that role there, in its order."""
@@ -151,14 +152,14 @@ class Exchange:
                 code.append(priority[ids].view(np.uint8))
                 priority[ids] = np.iinfo(np.int64).max
             outgoing[p] = np.concatenate(code)
-        pending = self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_COLLECT)
+        pending = self.comm.begin(outgoing, sorted(self._owned[role]), Tag.COLLECT)
         return Collect(self, role, message, priority is not None, pending)
 
     def letters(self, parts: dict[int, np.ndarray]) -> Pending:
         """Begin to send bytes to other ranks, who each send some here; what comes is by rank, maybe empty."""
         peers = [p for p in range(self.comm.size) if p != self.comm.rank]
         outgoing = {p: parts.get(p, np.empty(0, np.uint8)) for p in peers}
-        return self.comm.begin(outgoing, peers, _TAG_LETTERS)
+        return self.comm.begin(outgoing, peers, Tag.SIGNALS_BY_ID)
 
     def changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Changes:
         """Begin to send *values* of some *mirrors* of that role (ascending local ids) to their masters."""
@@ -169,7 +170,7 @@ class Exchange:
             data = np.zeros(_padded(values[first:last].nbytes), np.uint8)
             data[: values[first:last].nbytes] = values[first:last].view(np.uint8)
             outgoing[p] = np.concatenate([*encode_choice(chosen, hi - lo), data])
-        sent = self.comm.begin(outgoing, sorted(self._owned[role]), _TAG_CHANGES)
+        sent = self.comm.begin(outgoing, sorted(self._owned[role]), Tag.CHANGES)
         return Changes(self, role, values.dtype, sent)
 
     def partials(
@@ -195,7 +196,7 @@ class Exchange:
                 expected[p] = chosen
         dtype = totals.data.dtype if isinstance(totals, Rows) else totals.dtype
         lists = isinstance(totals, Rows)
-        return Partials(expected, dtype, lists, self.comm.begin(outgoing, sorted(expected), _TAG_PARTIALS))
+        return Partials(expected, dtype, lists, self.comm.begin(outgoing, sorted(expected), Tag.PARTIALS))
 
 
 class Changes:
@@ -340,6 +341,8 @@ def decode_choice(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.n
     if code == INDEX:
         positions = data[offset : offset + 4 * count].view(np.int32)
         offset += _padded(4 * count)
+    elif code != BITMAP:
+        raise unknown("a message of another rank", code)
     else:
         size = _padded((hi - lo + 7) // 8)
         positions = pack.bits_to_positions(data[offset : offset + size], count)

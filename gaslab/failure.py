@@ -1,9 +1,9 @@
 """A rank that fails ends them all.
 
 Under every MPI a rank that raises while the others wait for it leaves them waiting for ever. Here
-``sys.excepthook``, ``threading.excepthook`` and ``sys.exit`` are chained so that the traceback is
-printed with its rank and the job aborted. If nobody has started MPI, or its world is one, all behave as
-they did before.
+``sys.excepthook`` and ``threading.excepthook`` are chained, and the code of every exit is looked at, so that
+the traceback is printed with its rank and the job aborted; of ranks that fail together the first shows it.
+Without MPI, or in a world of one, all behave as Python does.
 """
 
 from __future__ import annotations
@@ -14,23 +14,28 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn
 
-from gaslab import launch
-from gaslab.errors import GaslabError
+from gaslab import launch, leftovers
 from gaslab.mpilib import load_mpi, running_mpi
 
 DRAIN_SECONDS = 0.3  # for the launcher to read what this rank has said, before it is ended
 JOIN_SECONDS = 2.0  # for MPI_Init, by a rank that fails before anybody has started MPI
 
+TOGETHER_SECONDS = 0.25  # within which ranks that fail alike have failed
+PLACED_SECONDS = 0.4  # for a rank that Ctrl-C found in a method to say at which line
+SPOKEN_SECONDS = 2.0  # for the first of them to end the others
+
 _installed = False
 _armed = True
-_exit_code = 0
+_leave: Callable[[], None] | None = None
+_failed_ranks: Callable[[float], list[int]] | None = None
 
 
-def install() -> None:
-    """Chain the hooks, once."""
+def install(join: Callable[[], object]) -> None:
+    """Chain the hooks, once; *join* makes the world of all ranks, or returns it."""
     global _installed
     if _installed:
         return
@@ -38,7 +43,12 @@ def install() -> None:
     _chain_main()
     _chain_threads()
     if launch.launcher().parallel:
-        _chain_exit()
+        from gaslab._kernels import exits  # under a launcher alone: a kernel takes time to load
+
+        exits.watch()
+        atexit.register(lambda: _at_exit(exits.exit_code(), join))
+    else:
+        atexit.register(lambda: _at_exit(0, join))
 
 
 def disarm() -> None:
@@ -47,18 +57,59 @@ def disarm() -> None:
     _armed = False
 
 
+def know_others(leave: Callable[[], None], failed: Callable[[float], list[int]]) -> None:
+    """Make use of ranks that can talk: *leave* waits for them at the end of this process, unless it fails.
+
+    *failed* says that this rank has failed, and returns the ranks that fail within so many seconds.
+    """
+    global _leave, _failed_ranks
+    _leave, _failed_ranks = leave, failed
+
+
 def _chain_main() -> None:
     previous = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         where = _place()
-        if where is not None and where[0] > 0 and isinstance(error, GaslabError):
-            time.sleep(0.25)  # most likely raised on every rank: rank 0 tells it for all and ends us
-        _announce(where)
+        if where is not None and _armed:
+            if isinstance(error, KeyboardInterrupt) and not error.args:
+                time.sleep(PLACED_SECONDS)
+            _announce(where, _await_first(where))
+        if issubclass(kind, KeyboardInterrupt):
+            trace = _of_the_user(trace)
+            error = error.with_traceback(trace)
         previous(kind, error, trace)
         end_all(130 if issubclass(kind, KeyboardInterrupt) else 1)
 
     sys.excepthook = hook
+
+
+def _await_first(where: tuple[int, int]) -> list[int]:
+    """Return the ranks that fail at this moment, for the first of them; the others wait to be ended by it."""
+    rank, _ = where
+    if _failed_ranks is None or running_mpi() is None:
+        if rank > 0:
+            time.sleep(TOGETHER_SECONDS)  # where rank 0 fails too, it speaks for all
+        return [rank]
+    failed = _failed_ranks(TOGETHER_SECONDS)
+    if rank != failed[0]:
+        time.sleep(SPOKEN_SECONDS)
+        return [rank]
+    return failed
+
+
+def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
+    """Return the part of a traceback that is not in this package; all of it where nothing else is."""
+    kept: list[TracebackType] = []
+    at = trace
+    while at is not None:
+        if at.tb_frame.f_globals.get("__name__", "").partition(".")[0] != "gaslab":
+            kept.append(at)
+        at = at.tb_next
+    shown: TracebackType | None = None
+    for one in reversed(kept):
+        shown = TracebackType(shown, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return shown or trace
 
 
 def _chain_threads() -> None:
@@ -67,46 +118,33 @@ def _chain_threads() -> None:
     def hook(arguments: Any) -> None:
         if issubclass(arguments.exc_type, SystemExit):
             return  # ends its thread alone
-        _announce(_place())
+        where = _place()
+        if where is not None and _armed:
+            _announce(where, [where[0]])
         previous(arguments)
         end_all(1)
 
     threading.excepthook = hook
 
 
-class _Exit(SystemExit):
-    """What ``sys.exit`` raises. Dying with no Python code below it, it has ended the interpreter.
-
-    Python shows a SystemExit to no hook; but it lets go of it before it runs ``atexit`` functions,
-    and those come before MPI_Finalize would wait for the other ranks.
-    """
-
-    def __del__(self) -> None:
-        global _exit_code
-        try:
-            sys._getframe(1)
-        except ValueError:
-            if self.code not in (None, 0):
-                _exit_code = self.code if isinstance(self.code, int) else 1
-
-
-def _chain_exit() -> None:
-    def leave(status: Any = None, /) -> NoReturn:
-        """Exit the interpreter by raising SystemExit(status)."""
-        raise _Exit(status)
-
-    sys.exit = leave
-    atexit.register(_last_words)
-
-
-def _last_words() -> None:
-    """End all if this process ends in failure but no hook has seen it.
+def _at_exit(code: int, join: Callable[[], object]) -> None:
+    """End all if this process ends in failure but no hook has seen it; else leave with the other ranks.
 
     Python keeps what ended the main thread in sys.last_value also where somebody replaced our hook.
     """
-    code = _exit_code or (1 if getattr(sys, "last_value", None) is not None else 0)
+    last = getattr(sys, "last_value", None)
+    code = code or (0 if last is None else 130 if isinstance(last, KeyboardInterrupt) else 1)
     if code:
         end_all(code)
+    elif _armed and running_mpi() is not None:
+        try:
+            if _leave is None and _place() is not None:  # others may wait in the call that makes the world
+                join()
+            if _leave is not None:
+                _leave()
+        except BaseException as error:  # of a signal's handler: Python would print it and let this rank go
+            sys.excepthook(type(error), error, error.__traceback__)
+            end_all(1)  # where somebody replaced our hook
 
 
 def _place() -> tuple[int, int] | None:
@@ -119,9 +157,14 @@ def _place() -> tuple[int, int] | None:
     return (job.rank, job.size) if job.size > 1 and not launch.singleton_allowed() else None
 
 
-def _announce(where: tuple[int, int] | None) -> None:
-    if where is not None and _armed:
-        print(f"gaslab: rank {where[0]} of {where[1]} failed; ending all ranks", file=sys.stderr, flush=True)
+def alone() -> bool:
+    """Return whether there are no other ranks, as far as this process can know without starting MPI."""
+    return _place() is None
+
+
+def _announce(where: tuple[int, int], failed: list[int]) -> None:
+    ranks = f"rank{'s' * (len(failed) > 1)} {', '.join(map(str, failed))} of {where[1]} failed"
+    print(f"gaslab: {ranks}; ending all ranks", file=sys.stderr, flush=True)
 
 
 def end_all(code: int) -> None:
@@ -133,6 +176,7 @@ def end_all(code: int) -> None:
 
 def abort(mpi: Any, code: int) -> NoReturn:
     """End every rank, once what was said has reached the launcher; *mpi* is mpi4py.MPI."""
+    leftovers.clear()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
         _drain(stream)

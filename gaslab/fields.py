@@ -24,6 +24,13 @@ class Storage:
         return f"Storage({self.name!r})"
 
 
+# The least and the largest value of each integer type; arithmetic is done in int64, hence uint64's.
+RANGES = {
+    f"{sign}int{bits}": (0, (1 << min(bits, 63)) - 1) if sign else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+
 float64 = Annotated[float, Storage("float64")]
 float32 = Annotated[float, Storage("float32")]
 int64 = Annotated[int, Storage("int64")]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from gaslab import launch
+from gaslab import arguments, launch
+from gaslab.collective import collective
 from gaslab.comm import Comm, as_comm
 from gaslab.errors import UsageError
 from gaslab.ingest import EdgeList, VertexIds
@@ -38,8 +40,7 @@ class Graph(Sources, Operations):
     num_left : int
         Of a bipartite graph: how many vertices are on the left, side 0.
     strategy : str
-        Name of the vertex-cut: ``"random"``, ``"1d"``, ``"2d"``, ``"dbh"`` or ``"chunk"``; see
-        `gaslab.partition.strategies`.
+        Name of the vertex-cut, one of those in `gaslab.partition.strategies`.
     replication_factor : float
         Mean number of ranks that hold a vertex, over the vertices with an edge; 1 at best.
     edge_balance, vertex_balance : float
@@ -101,6 +102,7 @@ class Graph(Sources, Operations):
         self.vertex_balance = cut.vertex_balance
 
     @classmethod
+    @collective(exempt=("edges", "vertices", "load_seconds"))
     def from_edge_list(
         cls,
         edges: EdgeList,
@@ -118,12 +120,14 @@ class Graph(Sources, Operations):
         Raises
         ------
         UsageError
-            No such strategy, or more than 2**31 - 1 edges or vertices for one rank.
+            No such strategy, one that returns no part for each edge, or more than 2**31 - 1 edges or
+            vertices for one rank.
         """
         name, cut = strategies.find(strategy)
         comm = as_comm(comm)
+        load_seconds = arguments.number("load_seconds", load_seconds)
         started = time.perf_counter()
-        local, columns = build_local(edges, cut, comm, launch.threads_per_rank(comm.local_ranks))
+        local, columns = build_local(edges, name, cut, comm, launch.threads_per_rank(comm.local_ranks))
         seconds = {"load": load_seconds, "partition": time.perf_counter() - started}
         of_vertices = {}
         if vertices is not None:
@@ -131,6 +135,10 @@ class Graph(Sources, Operations):
             found = deliver(comm, vertices[0], list(vertices[1].values()), masters)
             of_vertices = dict(zip(vertices[1], found, strict=True))
         return cls(edges, local, columns, name, seconds, comm, of_vertices)
+
+    def __fingerprint__(self) -> Any:
+        columns = sorted(self.edge_columns), sorted(self.vertex_columns)
+        return [self.fingerprint, self.strategy, self.num_vertices, self.num_edges, self.directed, *columns]
 
     @property
     def bipartite(self) -> bool:
@@ -141,6 +149,7 @@ class Graph(Sources, Operations):
         need_sides(self.ids, "num_left is asked for")
         return int(self.ids.num_left or 0)
 
+    @collective()
     def partitioned(self, strategy: str) -> Graph:
         """Return this graph cut by another strategy (collective); itself where it is cut so already.
 
@@ -175,29 +184,36 @@ class Graph(Sources, Operations):
         UsageError
             *on* is none of these.
         """
-        if on not in ("local", "all", "root"):
-            raise UsageError(f"on={on!r}; use 'local', 'all' or 'root'")
+        arguments.choice("on", on, arguments.PLACES)
         src, dst = self.local.gid[self.local.in_neighbor], self.local.gid[self.local.targets()]
-        if on == "local":
-            return src, dst
+        return (src, dst) if on == "local" else self._together(src, dst, on)
+
+    @collective(exempt=("src", "dst"), name="edges")
+    def _together(self, src: np.ndarray, dst: np.ndarray, on: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of all ranks' edges, on all ranks or on rank 0."""
         gather = self.comm.allgather_array if on == "all" else self.comm.gather_array
         src_parts, dst_parts = gather(src), gather(dst)
         if src_parts is None or dst_parts is None:
             return src[:0], dst[:0]
         return np.concatenate(src_parts), np.concatenate(dst_parts)
 
-    def check_column(self, name: str, minimum: float) -> None:
-        """Raise UsageError, on every rank, where an edge column has NaN or a value below *minimum*."""
+    @collective()
+    def check_column(self, name: str, minimum: float, finite: bool = False) -> None:
+        """Raise UsageError, on every rank, where an edge column has NaN or a value below *minimum*.
+
+        With *finite* also where it has an infinite one.
+        """
         values = self.edge_columns[name]
         if isinstance(values, RaggedColumn):
             raise UsageError(f"edge column {name!r} has {values.kind}; a number for each edge is needed")
-        bad = np.flatnonzero(~(values >= minimum))
+        bad = np.flatnonzero(~(values >= minimum) | (np.isinf(values) if finite else False))
         found = self.first_edge((int(bad[0]), values[bad[0]].item()) if bad.size else None)
         if found is not None:
-            raise UsageError(
-                f"edge column {name!r} is {found[1]!r} on the edge {found[0]}; at least {minimum:g} is needed"
-            )
+            least = "" if minimum == -math.inf else f"at least {minimum:g}"
+            need = " of ".join(filter(None, ["a finite number" if finite else "", least]))
+            raise UsageError(f"edge column {name!r} is {found[1]!r} on the edge {found[0]}; {need} is needed")
 
+    @collective(exempt=("found",))
     def first_edge(self, found: tuple[int, Any] | None) -> tuple[str, Any] | None:
         """Return, on every rank, the edge that the first rank found, as text, and what it found (collective).
 

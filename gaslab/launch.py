@@ -112,8 +112,9 @@ def tune_environment() -> None:
     if job.local_size > cores:
         for name, value in _MORE_RANKS_THAN_CORES.items():
             os.environ.setdefault(name, value)
-    if job.local_size * threads_per_rank(job.local_size) > cores:
-        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    with contextlib.suppress(LaunchError):  # a number of threads that is none: the first call says it
+        if job.local_size * threads_per_rank(job.local_size) > cores:
+            os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def check_world(size: int) -> None:
@@ -130,11 +131,14 @@ def check_world(size: int) -> None:
 
 def singleton_allowed() -> bool:
     """Return whether several processes may each be a world of one (``--allow-singleton``)."""
-    return os.environ.get(ALLOW_SINGLETON, "") not in ("", "0")
+    return os.environ.get(ALLOW_SINGLETON, "").lower() not in ("", "0", "no", "false")
 
 
 def threads_per_rank(local_ranks: int = 1) -> int:
-    """Return OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else usable cores ÷ ranks on this machine."""
+    """Return OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else usable cores ÷ ranks on this machine.
+
+    Raises LaunchError for a variable that is set to something else than a number of threads.
+    """
     return _threads(local_ranks)[0]
 
 
@@ -146,8 +150,12 @@ def threads_rule(local_ranks: int = 1) -> str:
 def _threads(local_ranks: int) -> tuple[int, str]:
     """Return the threads of each rank and the rule that gave them."""
     for name in ("OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"):
-        value = os.environ.get(name, "").split(",")[0].strip()
-        if value.isdigit() and int(value) > 0:
+        value = os.environ.get(name, "").split(",")[0].strip()  # OpenMP's may be a list, by level
+        if value and not (value.isdecimal() and int(value) > 0):
+            raise LaunchError(
+                f"{name}={os.environ[name]!r}: a whole number of at least 1 is needed; correct it or unset it"
+            )
+        if value:
             return int(value), name
     cores, ranks = usable_cores(), max(local_ranks, 1)
     own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-LETTER, TABLE = 31, 32  # tags
+from gaslab.tags import Tag
 
 
 class Mail:
@@ -67,7 +67,7 @@ class MPIMail(Mail):
         self._told: Any = None
 
     def post(self, peer: int, data: np.ndarray) -> None:
-        self._requests.append(self._world.Isend(data, dest=peer, tag=LETTER))  # keeps data alive
+        self._requests.append(self._world.Isend(data, dest=peer, tag=Tag.BATCH))  # keeps data alive
         self.sent += 1
         self._posted[peer] += 1
         self.bytes_sent += data.size
@@ -76,7 +76,7 @@ class MPIMail(Mail):
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
         found, status = [], self._mpi.Status()
-        while (message := self._world.Improbe(tag=LETTER, status=status)) is not None:
+        while (message := self._world.Improbe(tag=Tag.BATCH, status=status)) is not None:
             data = np.empty(status.Get_count(self._mpi.BYTE), np.uint8)
             message.Recv(data)
             found.append((status.Get_source(), data))
@@ -85,7 +85,7 @@ class MPIMail(Mail):
         return found
 
     def news(self) -> bool:
-        return self._world.Iprobe(tag=LETTER) or (self._told is not None and self._told.Test())
+        return self._world.Iprobe(tag=Tag.BATCH) or (self._told is not None and self._told.Test())
 
     def ask(self, row: np.ndarray) -> None:
         self._row = row.copy()

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab import derive, transform, vertextable
-from gaslab.errors import UsageError
-from gaslab.localgraph import ALL, IN, OUT
-from gaslab.vertexset import VertexSet
+from gaslab import arguments, derive, transform, vertextable
+from gaslab.collective import collective
+from gaslab.errors import UsageError, nearest
+from gaslab.localgraph import ALL
+from gaslab.memory import available_memory, human
+from gaslab.vertexset import VertexSet, check_direction
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
 
+MOST_COPIES = 2**31 - 1  # of an edge
+EDGE_BYTES = 64  # at least, while a graph is made
 KEYS = ("id", "side", "source", "target")
 
 
@@ -30,6 +34,7 @@ class Operations:
 
     # ---- vertex columns
 
+    @collective(exempt=("table",))
     def with_vertices(  # type: ignore[misc]
         self: Graph,
         table: Any,
@@ -53,7 +58,9 @@ class Operations:
         Raises
         ------
         InputError
-            A vertex without a row, or with two; a column that is not of numbers or bools.
+            A vertex without a row, or with two; an id or a value that is missing.
+        UsageError
+            A column that is not of numbers or bools; two columns of one name.
 
         Examples
         --------
@@ -65,6 +72,7 @@ class Operations:
         columns = vertextable.joined(self, table, default, rows)
         return _with_columns(self, vertex=columns)
 
+    @collective()
     def with_degrees(self: Graph) -> Graph:  # type: ignore[misc]
         """Return this graph with the vertex column ``degree``; if directed, also those of both directions.
 
@@ -80,6 +88,7 @@ class Operations:
 
     # ---- sets
 
+    @collective()
     def vertices(self: Graph, which: Any = None) -> VertexSet:  # type: ignore[misc]
         """Return a set of vertices: of all, by ids, or those of which a function is true.
 
@@ -102,9 +111,10 @@ class Operations:
         if isinstance(which, VertexSet):
             return which.on(self)
         if callable(which):
-            return VertexSet(self, _flags(which, transform.of_vertices(self, which)))
+            return VertexSet(self, _flags(which, transform.of_vertices(self, which, "which")))
         return VertexSet.of_ids(self, which)
 
+    @collective()
     def neighbors(self: Graph, which: Any, direction: int = ALL) -> VertexSet:  # type: ignore[misc]
         """Return the vertices that an edge joins to one of a set (what `vertices` takes).
 
@@ -118,12 +128,12 @@ class Operations:
         >>> list(graph.neighbors([1])), list(graph.neighbors([1], gl.OUT))
         ([0, 2], [2])
         """
-        if direction not in (IN, OUT, ALL):
-            raise UsageError(f"direction={direction!r}; use gl.IN, gl.OUT or gl.ALL")
+        direction = check_direction(direction)
         return self.vertices(which).neighbors(direction)
 
     # ---- functions over all vertices or edges
 
+    @collective()
     def map_vertices(self: Graph, *functions: Any, **named: Any) -> Graph:  # type: ignore[misc]
         """Return this graph with what functions give for each vertex as vertex columns.
 
@@ -139,9 +149,10 @@ class Operations:
         >>> graph.map_vertices(share).vertex_columns["share"].tolist()
         [0.5, 1.0, 1.0]
         """
-        made = {name: transform.of_vertices(self, f) for name, f in _names(functions, named).items()}
+        made = {name: transform.of_vertices(self, f, name) for name, f in _names(functions, named).items()}
         return _with_columns(self, vertex=made)
 
+    @collective()
     def map_edges(self: Graph, *functions: Any, **named: Any) -> Graph:  # type: ignore[misc]
         """Return this graph with what functions of ``(source, e, target)`` give as edge columns.
 
@@ -156,9 +167,10 @@ class Operations:
         >>> graph.map_edges(flow).edge_columns["flow"].tolist()
         [1.0, 1.5]
         """
-        made = {name: transform.of_edges(self, f) for name, f in _names(functions, named).items()}
+        made = {name: transform.of_edges(self, f, name) for name, f in _names(functions, named).items()}
         return _with_columns(self, edge=made)
 
+    @collective()
     def map_reduce_vertices(self: Graph, function: Any, combine: str = "sum") -> Any:  # type: ignore[misc]
         """Return the sum (or ``"min"``, ``"max"``) of what a function gives for all vertices.
 
@@ -174,8 +186,10 @@ class Operations:
         >>> graph.map_reduce_vertices(degree), graph.map_reduce_vertices(degree, "max")
         (4, 2)
         """
+        arguments.choice("combine", combine, transform.REDUCE)
         return transform.reduced(self, transform.of_vertices(self, function), combine)
 
+    @collective()
     def map_reduce_edges(self: Graph, function: Any, combine: str = "sum") -> Any:  # type: ignore[misc]
         """Return the sum (or ``"min"``, ``"max"``) of what a function gives for all edges.
 
@@ -187,8 +201,10 @@ class Operations:
         >>> gl.Graph.from_edges([0, 1, 1], [0, 0, 1]).map_reduce_edges(loop)
         2
         """
+        arguments.choice("combine", combine, transform.REDUCE)
         return transform.reduced(self, transform.of_edges(self, function), combine)
 
+    @collective()
     def fold_vertices(self: Graph, function: Any, merge: Any) -> Any:  # type: ignore[misc]
         """Return what a function gives for all vertices, joined by *merge* of two values.
 
@@ -209,12 +225,14 @@ class Operations:
         """
         return transform.folded(self, transform.of_vertices(self, function), merge)
 
+    @collective()
     def fold_edges(self: Graph, function: Any, merge: Any) -> Any:  # type: ignore[misc]
         """As `fold_vertices`, of a function of ``(source, e, target)``."""
         return transform.folded(self, transform.of_edges(self, function), merge)
 
     # ---- other graphs
 
+    @collective()
     def subgraph(self: Graph, vertices: Any = None, *, edges: Any = None) -> Graph:  # type: ignore[misc]
         """Return the graph of some vertices, and of the edges between them.
 
@@ -237,10 +255,13 @@ class Operations:
         >>> graph.subgraph(edges=heavy).num_edges
         2
         """
+        if isinstance(vertices, type):
+            raise arguments.wrong("vertices", vertices, "ids, a set of vertices or a function are needed")
         kept = self.vertices(vertices)
-        flags = None if edges is None else _flags(edges, transform.of_edges(self, edges))
+        flags = None if edges is None else _flags(edges, transform.of_edges(self, edges, "edges"))
         return _built(self, *derive.subgraph(self, kept.mask, flags))
 
+    @collective()
     def reverse(self: Graph) -> Graph:  # type: ignore[misc]
         """Return this graph with every edge turned round; columns are kept.
 
@@ -252,6 +273,7 @@ class Operations:
         """
         return _built(self, *derive.reverse(self))
 
+    @collective()
     def to_undirected(self: Graph, parallel: str = "first") -> Graph:  # type: ignore[misc]
         """Return this graph without directions; columns are kept.
 
@@ -268,9 +290,54 @@ class Operations:
         >>> graph.to_undirected(), graph.to_undirected(parallel="keep").num_edges
         (<Graph from undirected: arrays: 3 vertices, 2 edges, undirected; columns: km (int64)>, 3)
         """
-        if parallel not in ("first", "keep"):
-            raise UsageError(f"parallel={parallel!r}; use 'first' or 'keep'")
+        arguments.choice("parallel", parallel, ("first", "keep"))
         return _built(self, *derive.to_undirected(self, parallel))
+
+    @collective()
+    def repeat_edges(self: Graph, column: str) -> Graph:  # type: ignore[misc]
+        """Return this graph with every edge as often as one of its columns says; columns are kept.
+
+        Parameters
+        ----------
+        column : str
+            Edge column of whole numbers from 0, which leaves an edge out; the vertices stay.
+
+        Raises
+        ------
+        UsageError
+            There is no such column, or it has a value that is below 0, not whole or above 2**31 - 1.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges([0, 1], [1, 2], columns={"count": [3, 1]})
+        >>> graph.repeat_edges("count").num_edges
+        4
+        """
+        column = arguments.text("column", column)
+        if column not in self.edge_columns:
+            raise UsageError(f"the graph has no edge column {column!r}{nearest(column, self.edge_columns)}")
+        values = self.edge_columns[column]
+        shape = getattr(values, "shape", ())[1:]  # lists have none: `Graph.check_column` refuses them
+        if shape:
+            raise UsageError(f"edge column {column!r} has rows of shape {shape}; a number is needed")
+        self.check_column(column, 0.0, finite=True)
+        bad = np.flatnonzero((values != np.floor(values)) | (values > MOST_COPIES))
+        found = self.first_edge((int(bad[0]), values[bad[0]].item()) if bad.size else None)
+        if found is not None:
+            raise UsageError(
+                f"edge column {column!r} is {found[1]!r} on the edge {found[0]}; a whole number from 0 to "
+                f"{MOST_COPIES} is needed"
+            )
+        counts = values.astype(np.int64)
+        row = EDGE_BYTES + sum(one.itemsize for one in self.edge_columns.values())
+        needed = int(self.comm.allreduce(int(counts.sum()))) * row
+        if needed > self.comm.size * self.comm.allreduce(available_memory(), "min"):
+            raise UsageError(
+                f"edge column {column!r} sums to {needed // row:,} edges, about {human(needed)}; "
+                "is it a column of counts?"
+            )
+        return _built(self, *derive.repeated(self, counts))
 
 
 def _with_columns(
@@ -286,7 +353,7 @@ def _with_columns(
 
 
 def _names(functions: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-    return {**{getattr(f, "__name__", repr(f)): f for f in functions}, **named}
+    return {**{getattr(f, "__name__", "functions"): f for f in functions}, **named}
 
 
 def _flags(function: Any, values: np.ndarray) -> np.ndarray:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-IN, OUT, ALL = 1, 2, 3
+from gaslab.arguments import shown
+
+NONE, IN, OUT, ALL = 0, 1, 2, 3
 METHODS = ("start", "active", "gather", "apply", "scatter", "done")  # that a phase may name
 DIRECTIONS = ("gather_edges", "scatter_edges")
+OF_CLASS = object()  # a direction that a phase leaves to its class
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +26,9 @@ class Phase:
         to a program of one phase.
     done : method, optional
         ``done(self)``: whether the phase is over, asked after each of its supersteps.
-    gather_edges, scatter_edges : direction
-        gl.IN, gl.OUT, gl.ALL or gl.NONE; or a method of ``v`` that returns one of them.
+    gather_edges, scatter_edges : direction, optional
+        gl.IN, gl.OUT, gl.ALL or gl.NONE; or a method of ``v`` that returns one of them. By default the
+        class's own `gather_edges` and `scatter_edges`.
     supersteps : int, optional
         At most so many at a time.
 
@@ -58,14 +62,21 @@ class Phase:
     start: Callable[..., Any] | None = None
     active: Callable[..., Any] | None = None
     done: Callable[..., Any] | None = None
-    gather_edges: Any = IN
-    scatter_edges: Any = OUT
+    gather_edges: Any = OF_CLASS
+    scatter_edges: Any = OF_CLASS
     supersteps: int | None = None
 
-    def directions(self) -> tuple[int, int]:
+    def direction(self, cls: type, name: str) -> Any:
+        """Return a direction, the class's where the phase has none of its own: a number or a method."""
+        own = getattr(self, name)
+        if own is not OF_CLASS:
+            return own
+        return getattr(cls, name) if getattr(self, name.removesuffix("_edges")) is not None else NONE
+
+    def directions(self, cls: type) -> tuple[int, int]:
         """Return over which edges it gathers and scatters at most."""
-        given = (self.gather_edges, self.scatter_edges)
-        gather, scatter = (ALL if isinstance(x, FunctionType) else x for x in given)
+        chosen = (self.direction(cls, name) for name in DIRECTIONS)
+        gather, scatter = (ALL if isinstance(x, FunctionType) else x for x in chosen)
         return gather, scatter
 
     def methods(self, cls: type) -> dict[str, FunctionType]:
@@ -75,13 +86,14 @@ class Phase:
         """
         found: dict[str, FunctionType] = {}
         for role in (*METHODS, *DIRECTIONS):
-            given = getattr(self, role)
+            given = self.direction(cls, role) if role in DIRECTIONS else getattr(self, role)
             if given is None or (role in DIRECTIONS and not isinstance(given, FunctionType)):
                 continue
             name = getattr(given, "__name__", "")
             mine = getattr(cls, name, None)
             if not isinstance(given, FunctionType) or not isinstance(mine, FunctionType):
-                raise TypeError(f"{role}={name or repr(given)} is no method of the class; name one above it")
+                given = name or shown(given)
+                raise TypeError(f"{role}={given} is no method of the class; name one above it")
             if all(vars(base).get(name) is not given for base in cls.__mro__):
                 raise TypeError(f"{role}={name} is not the method that the class has by this name")
             found[role] = mine

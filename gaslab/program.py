@@ -8,9 +8,11 @@ no MPI, so that the build can compile the built-in programs before any of them e
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, overload
+from types import FunctionType
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar, get_origin, overload
 from typing import Any as Anything
 
+from gaslab import arguments
 from gaslab.annotations import annotations_of, is_class_variable
 from gaslab.chance import integers as integers
 from gaslab.chance import normal as normal
@@ -35,6 +37,7 @@ from gaslab.fields import MAX as MAX
 from gaslab.fields import MIN as MIN
 from gaslab.fields import NOBODY as NOBODY
 from gaslab.fields import PROD as PROD
+from gaslab.fields import RANGES
 from gaslab.fields import SUM as SUM
 from gaslab.fields import Dimensions as Dimensions
 from gaslab.fields import Field as Field
@@ -60,6 +63,10 @@ from gaslab.lists import SortedSet as SortedSet
 from gaslab.lists import common as common
 from gaslab.lists import mex as mex
 from gaslab.lists import mode as mode
+from gaslab.phases import ALL as ALL
+from gaslab.phases import IN as IN
+from gaslab.phases import NONE as NONE
+from gaslab.phases import OUT as OUT
 from gaslab.phases import Phase as Phase
 
 if TYPE_CHECKING:
@@ -92,10 +99,6 @@ def stop() -> None:
     ...         v.near = total
     """
 
-
-# ---- edge directions -------------------------------------------------------------------------------
-
-IN, OUT, ALL, NONE = 1, 2, 3, 0
 
 # ---- what a program is made of ---------------------------------------------------------------------
 
@@ -163,10 +166,8 @@ class Aggregator(Generic[T]):
     def __init__(
         self, function: Callable[..., T], every: int = 1, finalizer: Callable[[Anything, T], T] | None = None
     ) -> None:
-        if type(every) is not int or every < 1:
-            raise UsageError(f"aggregator(every={every!r}): a whole number of at least 1 is needed")
         self.function: Anything = function
-        self.every, self.finalizer = every, finalizer
+        self.every, self.finalizer = arguments.whole("aggregator.every", every, 1), finalizer
         self.__doc__ = function.__doc__
 
     def finalize(self, function: Callable[[Anything, T], T]) -> Anything:
@@ -175,13 +176,18 @@ class Aggregator(Generic[T]):
         The aggregator's value is what it returns, of the same type. By the aggregator's own name it is
         another aggregator, as a property's setter is; by any other (``_``) it belongs to this one.
         """
-        if function.__name__ == self.function.__name__:
+        if not isinstance(function, FunctionType):
+            raise UsageError(f"finalize is given a {type(function).__name__}; put it above a def")
+        if function.__name__ == getattr(self.function, "__name__", None):
             return Aggregator(self.function, self.every, function)
         self.finalizer = function
         return function
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+
+    def __fingerprint__(self) -> Anything:
+        return [self.function, self.every, self.finalizer]
 
     @overload
     def __get__(self, instance: None, owner: type) -> Aggregator[T]: ...
@@ -255,7 +261,7 @@ class VertexProgram:
     Raises
     ------
     UsageError
-        A parameter that is unknown, missing, or assigned after the instance was made.
+        A parameter that is unknown, missing, not of its type, or assigned after the instance was made.
 
     Examples
     --------
@@ -299,7 +305,8 @@ class VertexProgram:
                 raise UsageError(f"{type(self).__name__} has no parameter {name!r}{nearest(name, declared)}")
         for name in declared:
             if name in values:
-                object.__setattr__(self, name, values[name])
+                what = f"{type(self).__name__}.{name}"
+                object.__setattr__(self, name, checked_parameter(what, values[name], declared[name]))
             elif not hasattr(type(self), name):
                 raise UsageError(f"{type(self).__name__} needs {name}=...: the parameter has no default")
 
@@ -321,9 +328,29 @@ class VertexProgram:
     def __hash__(self) -> int:
         return hash((type(self), tuple(self.parameters().items())))
 
+    def __fingerprint__(self) -> Anything:
+        return [type(self), self.parameters()]
+
     def parameters(self) -> dict[str, Anything]:
         """Return the parameters by name, defaults included."""
         return {name: getattr(self, name) for name in parameter_annotations(type(self))}
+
+
+def checked_parameter(what: str, value: Anything, annotation: Anything) -> Anything:
+    """Return a parameter's value as its annotation says: a float, an int in the range of its type, a bool.
+
+    A vertex id can be anything. An annotation outside the language is refused where the class is compiled.
+    """
+    kind, storage = annotation, "int64"
+    if get_origin(annotation) is Annotated:
+        kind = annotation.__origin__
+        marks = [mark for mark in annotation.__metadata__ if isinstance(mark, Storage)]
+        storage = marks[0].name if marks else storage
+    if kind is bool:
+        return arguments.flag(what, value)
+    if kind is int:
+        return arguments.whole(what, value, *RANGES[storage])
+    return arguments.number(what, value, infinite=True, nan=True) if kind is float else value
 
 
 def parameter_annotations(cls: type) -> dict[str, Anything]:

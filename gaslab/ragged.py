@@ -44,9 +44,11 @@ class Rows:
         return rows
 
     def copy(self) -> Rows:
-        """Return rows of the same room, all empty."""
+        """Return rows of the same room with the same values."""
         ends = np.append(self.place[1:, 0], self.data.size)
-        return Rows(ends - self.place[:, 0] if self.size else np.zeros(0, np.int64), self.data.dtype)
+        rows = Rows(ends - self.place[:, 0] if self.size else np.zeros(0, np.int64), self.data.dtype)
+        self.copy_to(rows, np.arange(self.size, dtype=np.int32))
+        return rows
 
     @property
     def ctypes(self) -> Any:
@@ -96,6 +98,12 @@ class Rows:
     def append(self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray) -> None:
         """Put what `pack` gave behind the values of rows *ids*."""
         ragged.append(self.place, self.data, ids, lengths, values)
+
+    def differ(self, other: Rows) -> np.ndarray:
+        """Return as bool[rows] which rows have other values than the same rows of *other*, by their bytes."""
+        found = np.empty(self.size, np.uint8)
+        ragged.differ(self.place, self.data, other.place, other.data, found)
+        return found.view(np.bool_)
 
     def copy_to(self, other: Rows, ids: np.ndarray) -> None:
         """Copy rows *ids* to the same rows of *other*."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.errors import UsageError
+from gaslab.memory import available_memory, human
 from gaslab.tables import Table, objects
 
 if TYPE_CHECKING:
@@ -35,15 +36,17 @@ class Result:
         Figures of the run: iterations, updates, bytes_sent, seconds, ... Where a function of the toolkit
         answers something about the whole graph, ``"answer"`` has it by name.
     history : list of dict
-        One entry per superstep.
+        One entry per superstep; of `lda`, `als` and `sgd` one per sweep.
     aggregates : dict
         The last value of every aggregator, by name.
+    tables : dict of str to Table
+        Where a function of the toolkit answers tables of its own: these, by name.
     trace : Trace or None
         What the methods did at the vertices chosen by ``gl.run(trace=...)``, on every rank.
     converged : bool
         Whether the program came to its own end.
     iterations : int
-        Supersteps run.
+        Supersteps run; of `lda`, `als` and `sgd` sweeps.
     on : str
         ``"all"``: every rank has the whole answer. ``"root"``: rank 0 has it, elsewhere the tables are
         empty. ``"local"``: each rank has the vertices it is master of, and its edges.
@@ -74,6 +77,7 @@ class Result:
         self.converged, self.iterations = converged, iterations
         self.on, self.fingerprint = on, fingerprint
         self.aggregates: dict[str, Any] = {}
+        self.tables: dict[str, Table] = {}
         self.trace: Trace | None = None
 
     @classmethod
@@ -122,6 +126,10 @@ class Result:
         tables = [_table(graph, part, on) for part in (vertices, edges)]
         return cls(tables[0], tables[1], metrics, history, converged, iterations, on, graph.fingerprint)
 
+    def __fingerprint__(self) -> Any:
+        whole = [self.vertices, self.edges] if self.on == "all" else []  # else each rank has its own part
+        return [self.on, self.fingerprint, self.metrics.get("program"), self.iterations, *whole]
+
     def replaced(self, **changes: Any) -> Result:
         """Return this result with some of its attributes changed."""
         names = ("vertices", "edges", "metrics", "history", "converged", "iterations", "on", "fingerprint")
@@ -129,7 +137,7 @@ class Result:
 
     def __repr__(self) -> str:
         end = "converged" if self.converged else "not converged"
-        what, count = "superstep", self.iterations
+        what, count = "sweep" if "figures" in self.metrics else "superstep", self.iterations
         if "asynchronous" in self.metrics:
             what, count = "update", self.metrics["updates"]
         return (
@@ -283,24 +291,3 @@ def _check_room(graph: Graph, parts: Sequence[_Part], everywhere: bool) -> None:
             f"twice while it is sorted, and {human(room)} of memory are free; ask for on='root' (one copy), "
             "for on='local' (each rank its own part), or write it with --output"
         )
-
-
-def available_memory() -> int:
-    """Return the bytes that may still be allocated on this machine (2**62 where nobody says)."""
-    try:
-        with open("/proc/meminfo") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 1 << 62
-
-
-def human(count: float) -> str:
-    """Return a number of bytes in the unit a person would choose."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if abs(count) < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gaslab.collective import collective
 from gaslab.comm import Comm, as_comm
 from gaslab.ingest import (
     EdgeList,
@@ -14,7 +15,9 @@ from gaslab.ingest import (
     edges_from_pandas,
     edges_from_scipy,
     generate,
+    vertices_from_networkx,
 )
+from gaslab.ingest.edges import VertexColumns
 from gaslab.partition import strategies
 
 if TYPE_CHECKING:
@@ -28,10 +31,12 @@ class Sources:
 
         @classmethod
         def from_edge_list(
-            cls, edges: EdgeList, *, strategy: str | None, comm: Any, load_seconds: float
-        ) -> Self: ...
+            cls, edges: EdgeList, *, strategy: str | None, comm: Any, load_seconds: float,
+            vertices: VertexColumns | None,
+        ) -> Self: ...  # fmt: skip
 
     @classmethod
+    @collective(exempt=("src", "dst", "columns", "vertices"))  # `share` compares them
     def from_edges(
         cls,
         src: Any,
@@ -90,6 +95,7 @@ class Sources:
         )  # fmt: skip
 
     @classmethod
+    @collective(exempt=("graph",))
     def from_networkx(
         cls,
         graph: Any,
@@ -101,8 +107,10 @@ class Sources:
     ) -> Self:
         """Return the graph of a NetworkX graph, whose nodes are the ids (collective).
 
-        It is directed if *graph* is. Edge attributes that are numbers on every edge become columns. With
-        ``bipartite=True`` the node attribute ``bipartite`` says the side, 0 or 1, as NetworkX has it.
+        It is directed if *graph* is. Edge attributes that are numbers on every edge become edge columns, and
+        node attributes that are numbers on every node vertex columns (not with ``rows="parts"``); a warning
+        names those that are left out. With ``bipartite=True`` the node attribute ``bipartite`` says the side,
+        0 or 1, as NetworkX has it.
 
         Examples
         --------
@@ -110,11 +118,16 @@ class Sources:
         >>> gl.Graph.from_networkx(nx.path_graph(4))
         <Graph from networkx: 4 vertices, 3 edges, undirected>
         """
-        return cls._ingest(
+        comm = as_comm(comm)
+        made: Any = cls._ingest(
             lambda comm: edges_from_networkx(graph, comm=comm, bipartite=bipartite, rows=rows), strategy, comm
         )
+        table = vertices_from_networkx(graph, comm, bipartite=bipartite, rows=rows)
+        joined: Self = made if table is None else made.with_vertices(table, rows=rows)
+        return joined
 
     @classmethod
+    @collective(exempt=("matrix",))
     def from_scipy(
         cls,
         matrix: Any,
@@ -131,7 +144,7 @@ class Sources:
         Vertices are 0..n-1 whether or not they have entries; the entries become the column *weight*
         unless that is None. With ``directed=False`` the matrix must be symmetric, and (i, j) and
         (j, i) are one edge. With ``bipartite=True`` the matrix may have any shape: row i is vertex i on the
-        left, column j vertex j on the right.
+        left, column j vertex j on the right. Stored zeros are edges; entries stored twice are added.
 
         Examples
         --------
@@ -147,6 +160,7 @@ class Sources:
         )  # fmt: skip
 
     @classmethod
+    @collective(exempt=("frame",))
     def from_pandas(
         cls,
         frame: Any,
@@ -163,8 +177,8 @@ class Sources:
         """Return the graph of a data frame with one row per edge (collective).
 
         *source* and *target* name the columns of the ids, *columns* those to keep as values of the
-        edges (by default all that are numbers). With ``bipartite=True`` sources and targets are ids of two
-        kinds.
+        edges (by default all that are numbers or bools). With ``bipartite=True`` sources and targets are ids
+        of two kinds.
 
         Examples
         --------
@@ -181,6 +195,7 @@ class Sources:
         )  # fmt: skip
 
     @classmethod
+    @collective()
     def generate(
         cls, kind: str, *, seed: int = 0, strategy: str | None = None, comm: Any = None, **size: Any
     ) -> Self:
@@ -204,5 +219,6 @@ class Sources:
         started = time.perf_counter()
         edges = load(comm)
         return cls.from_edge_list(
-            edges, strategy=strategy, comm=comm, load_seconds=time.perf_counter() - started
-        )
+            edges, strategy=strategy, comm=comm, load_seconds=time.perf_counter() - started,
+            vertices=edges.vertices,
+        )  # fmt: skip

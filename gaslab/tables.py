@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaslab import arguments
+from gaslab.arguments import shown
 from gaslab.errors import UsageError, nearest
 
 if TYPE_CHECKING:
@@ -71,12 +75,16 @@ class Table:
 
     def __getitem__(self, name: str) -> np.ndarray:
         for arrays in (self._columns, self._keys):
-            if name in arrays:
+            if isinstance(name, str) and name in arrays:
                 return arrays[name]
-        raise UsageError(f"the table has no column {name!r}{nearest(name, [*self._keys, *self._columns])}")
+        hint = nearest(name if isinstance(name, str) else shown(name), [*self._keys, *self._columns])
+        raise UsageError(f"the table has no column {shown(name)}{hint}")
+
+    def __fingerprint__(self) -> Any:
+        return [self._keys, self._columns]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._columns or name in self._keys
+        return isinstance(name, str) and (name in self._columns or name in self._keys)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
@@ -90,17 +98,35 @@ class Table:
 
     def take(self, rows: np.ndarray) -> Table:
         """Return the table of these rows, given by position or by a mask."""
+        rows = self._rows(rows)
         parts = (self._keys, self._columns, self.global_ids)
         return Table(*({name: values[rows] for name, values in part.items()} for part in parts))
 
+    def _rows(self, rows: Any) -> np.ndarray:
+        """Return ``rows=`` of `take` as an array of positions, or of a flag for every row."""
+        try:
+            found = np.asarray(rows)
+        except ValueError:  # rows of several lengths
+            found = np.empty((0, 0))
+        found = found.astype(np.int64) if found.shape == (0,) else found
+        count, flags = len(self), found.dtype == bool
+        if found.ndim != 1 or found.dtype.kind not in "biu" or (flags and found.size != count):
+            raise arguments.wrong("rows", rows, f"an array of positions, or of {count} flags, is needed")
+        if not flags and found.size and not (found.min() >= -count and found.max() < count):
+            raise arguments.wrong("rows", rows, f"the table has {count} rows, from 0 on")
+        return found
+
     def side(self, side: int) -> Table:
-        """Return the rows of one side of a bipartite graph, 0 (left) or 1 (right), keyed by the id alone."""
+        """Return the rows of one side of a bipartite graph, 0 (left) or 1 (right), keyed by the id alone.
+
+        Integer ids are int64 there also where those of the other side are text.
+        """
         if "side" not in self._keys:
             raise UsageError("the table has no sides: it is not of the vertices of a bipartite graph")
-        if side not in (0, 1):
-            raise UsageError(f"side {side!r} is neither 0 (left) nor 1 (right)")
+        side = arguments.whole("side", side, 0, 1)
         rows = self.take(self._keys["side"] == side)
-        return Table({"id": rows["id"]}, {name: rows[name] for name in rows.columns}, rows.global_ids)
+        keys = {"id": _narrow(rows["id"])}
+        return Table(keys, {name: rows[name] for name in rows.columns}, rows.global_ids)
 
     def flat(self) -> dict[str, np.ndarray]:
         """Return the columns with one of numbers for each element of a vector: ``x[0]``, ``m[0,1]``.
@@ -129,6 +155,7 @@ class Table:
         """
         keys = [values.tolist() for values in self._keys.values()]
         ids = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
+        column = arguments.text("column", column, optional=True)
         if column is not None:
             return dict(zip(ids, self[column].tolist(), strict=True))
         rows = zip(*(values.tolist() for values in self._columns.values()), strict=True)
@@ -150,12 +177,15 @@ class Table:
         return pandas.DataFrame(self.flat(), index=index)
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table; the keys are its first columns, an array is a column of fixed-size lists."""
+        """Return an Arrow table; the keys are its first columns, an array is a column of fixed-size lists.
+
+        Ids that are integers on one side of a bipartite graph and text on the other are all text.
+        """
         import pyarrow
 
         def column(values: np.ndarray) -> Any:
             if values.ndim == 1:
-                return pyarrow.array(values)
+                return pyarrow.array(_of_one_type(values))
             inner = values.reshape(-1, *values.shape[2:])
             return pyarrow.FixedSizeListArray.from_arrays(column(inner), values.shape[1])
 
@@ -192,6 +222,21 @@ def _texts(values: np.ndarray) -> list[str]:
         return [f"{value:.6g}" for value in values.tolist()]
     decimals = 0 if whole else max(0, 5 - math.floor(math.log10(largest)))
     return [f"{value:.{decimals}f}" for value in values.tolist()]
+
+
+def _narrow(ids: np.ndarray) -> np.ndarray:
+    """Return ids as int64 where all of them are integers."""
+    if ids.dtype == object and set(map(type, ids.tolist())) == {int}:
+        with contextlib.suppress(OverflowError):  # nodes of a NetworkX graph may be larger
+            return np.array(ids.tolist(), np.int64)
+    return ids
+
+
+def _of_one_type(values: np.ndarray) -> Any:
+    """Return values as text where some are integers and some are text; None stays."""
+    if values.dtype == object and {int, str} <= set(map(type, values.tolist())) <= {int, str, NoneType}:
+        return [None if value is None else str(value) for value in values.tolist()]
+    return values
 
 
 def objects(values: Any) -> np.ndarray:

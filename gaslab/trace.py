@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from gaslab import arguments
 
 if TYPE_CHECKING:
     import pandas
@@ -77,10 +79,13 @@ class Trace:
 
     def of(self, vertex: Any) -> Trace:
         """Return the rows of one vertex."""
+        if not isinstance(vertex, Hashable):
+            raise arguments.wrong("vertex", vertex, "a vertex id is needed")
         return Trace([row for row in self.rows if row["vertex"] == vertex])
 
     def at(self, superstep: int) -> Trace:
         """Return the rows of one superstep."""
+        superstep = arguments.whole("superstep", superstep)
         return Trace([row for row in self.rows if row["superstep"] == superstep])
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaslab import arguments
+from gaslab.collective import collective
 from gaslab.comm import Comm, as_comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.arrays import column_of
+from gaslab.ingest.convert import frame_columns
+from gaslab.ingest.files import text_of
+from gaslab.ingest.formats import HEAD_BYTES, foreign
 from gaslab.ingest.ids import VertexIds
-from gaslab.ingest.rows import share
+from gaslab.ingest.missing import WAY_OUT, first_missing, plain
+from gaslab.ingest.rows import object_array, share
 from gaslab.ingest.sides import SIDES, right
 
 if TYPE_CHECKING:
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
 Columns = dict[str, Any]
 
 
+@collective()
 def read_vertices(path: str | os.PathLike[str], *, comm: Any = None) -> Columns:
     """Read a table of vertices from text: a header, then a line per vertex (collective).
 
@@ -48,12 +55,19 @@ def read_vertices(path: str | os.PathLike[str], *, comm: Any = None) -> Columns:
     >>> gl.read_vertices(path)
     {'id': ['ann', 'bob'], 'age': array([31, 28])}
     """
-    shared = as_comm(comm)
-    return shared.on_root(lambda: _read(os.fspath(path)))
+    shared, file = as_comm(comm), arguments.path("path", path)
+    return shared.on_root(lambda: _read(file))
 
 
 def _read(path: str) -> Columns:
     try:
+        with open(path, "rb") as raw:
+            head = raw.read(HEAD_BYTES)
+        other = foreign(path, text_of(head) if path.endswith(".gz") else head)
+        if other is not None:
+            raise InputError(
+                f"{path}: is {other.what}; a table of vertices is text: a header, then a line per vertex"
+            )
         with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
             lines = [(k, line.strip()) for k, line in enumerate(file, 1)]
     except (OSError, UnicodeDecodeError) as error:
@@ -63,6 +77,9 @@ def _read(path: str) -> Columns:
         raise InputError(f"{path} has no header; its first line names the columns: id, then the others")
     rows = [(k, _fields(path, line)) for k, line in kept]
     names = rows[0][1]
+    twice = next((name for k, name in enumerate(names) if name in ("id", *names[1:k]) and k), None)
+    if twice is not None:
+        raise InputError(f"{path}, line {rows[0][0]}: two columns are called {twice!r}; rename one")
     for k, row in rows[1:]:
         if len(row) != len(names):
             raise InputError(f"{path}, line {k}: {len(row)} fields, the header has {len(names)}")
@@ -83,7 +100,9 @@ def _fields(path: str, line: str) -> list[str]:
 def _numbers(path: str, name: str, texts: tuple[str, ...]) -> np.ndarray:
     if texts and {text.lower() for text in texts} <= {"true", "false"}:
         return np.array([text.lower() == "true" for text in texts])
-    for kind in (np.int64, np.float64):
+    together = "".join(texts)
+    plain = "_" not in together and together.isascii()  # Python reads 1_0, and digits of other scripts
+    for kind in (np.int64, np.float64) if plain else ():
         try:
             return np.array(texts, dtype=str).astype(kind)
         except (ValueError, OverflowError):
@@ -95,7 +114,8 @@ def joined(
     graph: Graph, table: Any, default: Mapping[str, Any] | float | int | bool | None, rows: str
 ) -> dict[str, np.ndarray]:
     """Return the columns of *table* for the masters here, joined by id (collective)."""
-    comm = graph.comm
+    comm, rows = graph.comm, arguments.choice("rows", rows, arguments.ROWS)
+    _check_default(default)
     from_file = isinstance(table, (str, os.PathLike))
     if from_file:
         table, rows = read_vertices(table, comm=comm), "same"
@@ -108,10 +128,8 @@ def joined(
         parts = comm.allgather((ids, columns))
         ids = [one for part, _ in parts for one in part]
         columns = {name: np.concatenate([part[name] for _, part in parts]) for name in columns}
-    elif rows == "same":
-        share(comm, lambda: dict(columns), "same")  # only to check that they are
     else:
-        raise UsageError(f"rows={rows!r}; use 'same', 'parts' or 'root'")
+        share(comm, lambda: {"id": object_array(ids), **columns}, "same")  # only to check that they are
     gids = graph.ids.locate(list(ids))
     order = np.argsort(gids, kind="stable")
     twice = np.flatnonzero((np.diff(gids[order]) == 0) & (gids[order][1:] >= 0))
@@ -126,22 +144,36 @@ def joined(
     return {name: _filled(name, values, row, found, default) for name, values in columns.items()}
 
 
+def _check_default(default: Any) -> None:
+    each = default if isinstance(default, Mapping) else {"": default}
+    for column, value in each.items():
+        if value is None and not isinstance(default, Mapping):
+            return
+        if isinstance(value, (bool, np.bool_)):
+            continue
+        name = f"default[{column!r}]" if isinstance(default, Mapping) else "default"
+        arguments.number(name, value, infinite=True, nan=True)
+
+
 def _split(table: Any) -> tuple[list[Any], dict[str, np.ndarray]]:
     """Return the ids and the columns of a table: a mapping with "id", a DataFrame, a `Table`, a Result's."""
     if hasattr(table, "to_pandas") and hasattr(table, "global_ids"):
         known: Mapping[str, Any] = {name: table[name] for name in (*table.keys, *table.columns)}
     elif hasattr(table, "iloc"):
-        known = {str(name): table[name] for name in table.columns}
+        known = frame_columns(table)
         if "id" not in known:
             known = {"id": table.index, **known}
     elif isinstance(table, Mapping):
         known = table
     else:
-        kind = type(table).__name__
-        raise UsageError(f"a table is needed, not {kind}: a mapping with 'id', or a DataFrame")
+        needed = f"a table is needed, not {type(table).__name__}: a mapping with 'id', or a DataFrame"
+        raise arguments.wrong("table", table, needed)
     if "id" not in known:
         raise UsageError("the table has no column 'id' to join by")
-    ids = list(known["id"].tolist() if hasattr(known["id"], "tolist") else known["id"])
+    keys = plain(known["id"], lambda at: f"id[{at}]")
+    ids = list(keys.tolist() if hasattr(keys, "tolist") else keys)
+    if (found := first_missing(ids)) is not None:
+        raise InputError(f"id[{found[0]}] is missing ({found[1]}){WAY_OUT}")
     columns = {name: column_of(name, values) for name, values in known.items() if name != "id"}
     for name, values in columns.items():
         if len(values) != len(ids):

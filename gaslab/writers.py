@@ -1,7 +1,7 @@
 """Writes tables: one text file, or a directory with a part per rank and a manifest.
 
-Both are written beside their final name and renamed when complete, so that a job that is killed
-leaves no half answer under it. Numbers are the shortest decimals that read back as the same value.
+Both go through the door of `outputs`, whole or not at all. Numbers are the shortest decimals that read back
+as the same value.
 """
 
 from __future__ import annotations
@@ -10,60 +10,77 @@ import contextlib
 import gzip
 import json
 import os
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gaslab.comm import Comm
 from gaslab.errors import GaslabError, UsageError
 from gaslab.ingest.format import format_table
+from gaslab.outputs import Draft, FolderDraft, Output
 from gaslab.tables import Table, objects
+from gaslab.tags import Tag
 
 MANIFEST = "manifest.json"
 FORMATS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
-TAG = 9
 
 
 class Target:
-    """Where a table goes: ``NAME.tsv``, ``NAME.csv`` (``.gz`` or not), or ``DIR/``."""
+    """Where a table goes: ``NAME.tsv``, ``NAME.csv`` (``.gz`` or not), ``DIR/``, or a device or pipe."""
 
     def __init__(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Understand *path*; raises UsageError for a name that says neither file nor directory."""
         text = os.fspath(path)
-        self.path, self.force = Path(text), force
-        self.directory = text.endswith(("/", os.sep)) or self.path.is_dir()
+        self.directory = text.endswith(("/", os.sep)) or os.path.isdir(text)
+        self.output = Output(text, force, self.directory, way="--force (force=True)")
+        self.path = self.output.path
         name = self.path.name
         self.compressed = name.endswith(".gz")
         suffix = Path(name.removesuffix(".gz")).suffix
-        if not self.directory and suffix not in FORMATS:
+        if not self.directory and not self.output.stream and suffix not in FORMATS:
             raise UsageError(
                 f"cannot tell what to write to {text!r}: end it in .tsv, .csv, .tsv.gz or .csv.gz for one "
                 "file, or in / for a directory with a part per rank"
             )
-        self.delimiter = "\t" if self.directory else FORMATS[suffix]
+        self.delimiter = "\t" if self.directory else FORMATS.get(suffix, "\t")
         self.header = self.delimiter == ","
+        self._checked = False
 
     def check(self) -> None:
         """Raise UsageError if nothing can or may be written there (not collective)."""
-        parent = self.path.parent
-        if not parent.is_dir():
-            raise UsageError(f"cannot write {self.path}: there is no directory {parent}")
-        if not os.access(parent, os.W_OK):
-            raise UsageError(f"cannot write {self.path}: no permission to write in {parent}")
-        if not self.path.exists():
-            return
-        if not self.force:
-            raise UsageError(f"{self.path} exists; --force (force=True) replaces it")
-        if self.directory and any(self.path.iterdir()) and not (self.path / MANIFEST).is_file():
+        self.output.check()
+        self._guard()
+        self._checked = True
+
+    def ready(self) -> Target:
+        """Return the target for all ranks, checked unless it was before the work (rank 0 calls it).
+
+        What another job put there meanwhile is no reason to throw the answer away; see `outputs`.
+        """
+        if self._checked:
+            self._guard()
+        else:
+            self.check()
+        return self
+
+    def _guard(self) -> None:
+        """Raise UsageError where force would delete what no run of gaslab wrote."""
+        if self.directory and self.output.force and self.path.exists() and not _is_answer(self.path):
             raise UsageError(f"{self.path} holds other files, no answer of gaslab; it is not replaced")
 
-    @property
-    def beside(self) -> Path:
-        """The name under which it is written until it is complete."""
-        return self.path.with_name(f".{self.path.name}.incomplete")
+
+def _is_answer(folder: Path) -> bool:
+    """Return whether a folder holds a manifest and the parts that it names, or nothing."""
+    names = set(os.listdir(folder))
+    if not names:
+        return True
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        known = {MANIFEST, *(part["file"] for part in manifest["parts"])}
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return names <= known
 
 
 def write_table(comm: Comm, target: Target, table: Table, rows: int) -> None:
@@ -78,7 +95,7 @@ def write_table(comm: Comm, target: Target, table: Table, rows: int) -> None:
 
 def write_rows(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
     """Write rows of which each rank holds some, those of rank 0 first (collective)."""
-    comm.on_root(target.check)
+    target = comm.on_root(target.ready)
     if target.directory:
         _write_directory(comm, target, columns)
     else:
@@ -88,96 +105,41 @@ def write_rows(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) ->
 def _write_file(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
     text = comm.attempt(lambda: _text(columns, target, header=target.header and comm.rank == 0))
     if comm.rank > 0:
-        comm.begin({0: np.frombuffer(text, np.uint8)}, [], tag=TAG).end()
+        comm.begin({0: np.frombuffer(text, np.uint8)}, [], tag=Tag.TABLE_TEXT).end()
         comm.on_root(lambda: None)
         return
-    file = _Sink(target.beside)
-    for peer in range(comm.size):
-        file.write(text if peer == 0 else comm.begin({}, [peer], tag=TAG).end()[peer])
-    file.close()
-    comm.on_root(lambda: _finish(target, file.failed))
-
-
-class _Sink:
-    """A file that remembers its first error instead of raising it: the other ranks are still sending."""
-
-    def __init__(self, path: Path) -> None:
-        self._file: Any = None
-        self.failed: OSError | None = None
-        self._try(lambda: setattr(self, "_file", open(path, "wb")))  # noqa: SIM115 - close() closes it
-
-    def write(self, part: Any) -> None:
-        if self.failed is None:
-            self._try(lambda: self._file.write(part))
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._try(self._file.close)
-
-    def _try(self, action: Callable[[], Any]) -> None:
-        try:
-            action()
-        except OSError as error:
-            self.failed = self.failed or error
+    with Draft(target.output) as draft:
+        for peer in range(comm.size):
+            draft.write(text if peer == 0 else comm.begin({}, [peer], tag=Tag.TABLE_TEXT).end()[peer].data)
+        comm.on_root(draft.keep)
 
 
 def _write_directory(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
-    comm.on_root(lambda: _fresh_directory(target.beside))
-    name = f"part-{comm.rank:05d}.tsv"
-    comm.attempt(lambda: (target.beside / name).write_bytes(_text(columns, target, header=False)))
-    rows = comm.allgather(int(next(iter(columns.values())).size))
-    manifest = {
-        "schema_version": 1,
-        "columns": list(columns),
-        "rows": sum(rows),
-        "parts": [{"file": f"part-{rank:05d}.tsv", "rows": count} for rank, count in enumerate(rows)],
-    }
+    with contextlib.ExitStack() as ends:
+        drafts: list[FolderDraft] = []  # on rank 0
 
-    def complete() -> None:
-        (target.beside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-        _finish(target, None)
+        def begin() -> Path:
+            drafts.append(ends.enter_context(FolderDraft(target.output)))
+            return drafts[0].beside
 
-    comm.on_root(complete)
+        beside = comm.on_root(begin)
+        rows = comm.allgather(int(next(iter(columns.values())).size))
+        parts = [{"file": f"part-{rank:05d}.tsv", "rows": count} for rank, count in enumerate(rows)]
+        manifest = {"schema_version": 1, "columns": list(columns), "rows": sum(rows), "parts": parts}
 
+        def write(name: str, text: bytes) -> None:
+            try:
+                (beside / name).write_bytes(text)
+            except OSError as error:
+                raise GaslabError(f"cannot write {target.path / name}: {error.strerror}") from None
 
-def write_text(path: str | os.PathLike[str], text: str, force: bool) -> None:
-    """Write a small text file beside *path* and rename it (not collective)."""
-    final = Path(path)
-    check_text(path, force)
-    beside = final.with_name(f".{final.name}.incomplete")
-    beside.write_text(text)
-    os.replace(beside, final)
+        comm.attempt(lambda: write(str(parts[comm.rank]["file"]), _text(columns, target, header=False)))
 
+        def complete() -> None:
+            write(MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
+            drafts[0].keep()
 
-def check_text(path: str | os.PathLike[str], force: bool) -> None:
-    """Raise if a small text file may not be written there (not collective)."""
-    final = Path(path)
-    if not final.parent.is_dir():
-        raise UsageError(f"cannot write {final}: there is no directory {final.parent}")
-    if final.is_dir():
-        raise UsageError(f"cannot write {final}: it is a directory")
-    if final.exists() and not force:
-        raise UsageError(f"{final} exists; --force replaces it")
-
-
-def _fresh_directory(path: Path) -> None:
-    if path.exists():
-        shutil.rmtree(path)  # left by a job that was killed
-    path.mkdir()
-
-
-def _finish(target: Target, failed: OSError | None) -> None:
-    if failed is not None:
-        with contextlib.suppress(OSError):
-            target.beside.unlink()
-        raise GaslabError(f"cannot write {target.path}: {failed.strerror or failed}")
-    if target.directory and target.path.exists():
-        old = target.path.with_name(f".{target.path.name}.replaced")
-        os.replace(target.path, old)
-        os.replace(target.beside, target.path)
-        shutil.rmtree(old)
-    else:
-        os.replace(target.beside, target.path)
+        comm.on_root(complete)
 
 
 def spread(comm: Comm, table: Table, rows: int) -> Table:

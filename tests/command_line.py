@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,22 +35,16 @@ class Outcome:
 
 
 @pytest.fixture
-def gaslab(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., Outcome]]:
+def gaslab(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
     """Run a command in this process, which is one rank."""
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     monkeypatch.setattr(failure, "_armed", True)
-    log = logging.getLogger("gaslab")
-    kept = (log.handlers[:], log.propagate, log.level)
 
     def run(*words: object) -> Outcome:
         code = main([str(word) for word in words])
         told = capsys.readouterr()
         return Outcome(code, told.out, told.err)
 
-    yield run
-    log.handlers[:], log.propagate, log.level = kept
+    return run
 
 
 Run = Callable[..., Outcome]

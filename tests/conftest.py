@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 
@@ -27,6 +29,8 @@ hypothesis.settings.load_profile(os.environ.get("GASLAB_HYPOTHESIS", "full"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell that starts a job in the background lets it ignore Ctrl-C, and so all that the job starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "slow: takes long; left out of `make quick`")
     # Set before any host starts, so that ranks share it and nothing compiled earlier is found.
     os.environ["GASLAB_CACHE_DIR"] = tempfile.mkdtemp(prefix="gaslab-cache-")
@@ -34,6 +38,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(os.environ["GASLAB_CACHE_DIR"], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def log_as_it_was() -> Iterator[None]:
+    """Undo what a command that ran in this process made of the log."""
+    log = logging.getLogger("gaslab")
+    kept = (log.handlers[:], log.propagate, log.level)
+    yield
+    log.handlers[:], log.propagate, log.level = kept
 
 
 class Hosts:

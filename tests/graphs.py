@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import strategies as st
 
+from gaslab.partition import strategies
+
 if TYPE_CHECKING:
     from gaslab.comm import Comm
     from gaslab.graph import Graph
 
 KINDS = ("dense", "sparse", "str")
-STRATEGIES = ("random", "1d", "2d", "dbh", "chunk")
+STRATEGIES = tuple(strategies.STRATEGIES)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,9 @@ class View(ctypes.Structure):
                                  "signal_blocks", "message", "message_next", "priority",
                                  "gather_way", "scatter_way", "delta",
                                  "touched", "touched_blocks")],
-        ("concurrent", I64), ("all_active", I64), ("seed", ctypes.c_uint64), ("num_left", I64),
+        ("concurrent", I64), ("all_active", I64), ("seed", ctypes.c_uint64),
+        *[(name, P) for name in ("cache", "cached", "changed")],
+        ("num_left", I64), ("stop", P),
     ]  # fmt: skip
 
 
@@ -82,6 +84,9 @@ class State:
     touched: Any = None
     touched_blocks: Any = None
     skip: Any = None
+    cache: Any = None
+    cached: Any = None
+    changed: Any = None
     superstep: int = 0
     given: int = 0
     concurrent: int = 0
@@ -92,9 +97,11 @@ class State:
     signal_blocks: np.ndarray = field(init=False)
     active: np.ndarray = field(init=False)
     active_bits: np.ndarray = field(init=False)
+    stop: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         n = self.num_vertices
+        self.stop = np.zeros(2, np.int32)
         self.edge_by_source = [values[self.out_slot] for values in self.edge]
         self.num_masters = self.num_local = n
         self.gid = np.arange(n, dtype=np.int64)

@@ -9,6 +9,7 @@ import pytest
 
 import gaslab as gl
 from gaslab.comm import Comm
+from gaslab.errors import UsageError
 from tests.mpi.ranks import Ranks
 
 MODES: list[dict[str, Any]] = [{}, {"compile": "never"}, {"engine": "reference"}]
@@ -134,9 +135,9 @@ def test_a_finaliser_of_the_same_name_is_a_new_aggregator() -> None:
     assert (made.finalizer, Wrong.size.finalizer) == (double, before)
 
 
-@pytest.mark.parametrize("every", [0, -1, 2.0, True])
+@pytest.mark.parametrize("every", [0, -1, 2.5, True])
 def test_every_is_a_whole_number(every: Any) -> None:
-    with pytest.raises(gl.UsageError, match=r"aggregator\(every=.*\): a whole number of"):
+    with pytest.raises(gl.UsageError, match=r"aggregator\(every=.*\): a whole number "):
 
         @gl.aggregator(every=every)
         def size(self: Any, v: Any) -> int:
@@ -163,3 +164,10 @@ def test_a_fault_over_an_edge_names_its_source(mode: dict[str, Any]) -> None:
     graph = gl.Graph.from_edges([3, 5], [5, 7])
     with pytest.raises(gl.ExecutionError, match="Broken failed at vertex 5 in superstep 0: integer division"):
         gl.run(Broken(), graph, max_iterations=1, **mode)
+
+
+@pytest.mark.parametrize("thing", [3, None, staticmethod(abs), gl.aggregator(lambda self, v: 1)])
+def test_only_a_def_finalises(thing: object) -> None:
+    aggregator = gl.aggregator(lambda self, v: 1)
+    with pytest.raises(UsageError, match=r"finalize is given a \w+; put it above a def$"):
+        aggregator.finalize(thing)  # type: ignore[attr-defined]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.agreement import Task, assert_agree, by_reference, on_ranks
 from tests.conftest import Hosts
-from tests.drawn_programs import drawn_program
 from tests.graphs import STRATEGIES, Drawn, graphs, with_lists
 from tests.mpi.ranks import Ranks
 from tests.zoo import CASES, Case
@@ -70,14 +69,3 @@ def agree_on(ranks: Ranks, case: Case, data: st.DataObject) -> None:
 def test_eight_ranks_are_the_reference(hosts: Hosts, case: Case, data: st.DataObject) -> None:
     """The same on eight ranks: a sample of the programs, or all of them under the long profile."""
     agree_on(hosts(8), case, data)
-
-
-@given(seed=st.integers(0, 1 << 30), data=st.data())
-def test_drawn_programs(ranks: Ranks, seed: int, data: st.DataObject) -> None:
-    """Programs nobody wrote: every combination of phases, combiners and directions is the reference."""
-    text = drawn_program(seed)
-    note(text)
-    graph = data.draw(graphs(), label="graph")
-    parameters = {"source": data.draw(st.sampled_from(graph.ids), label="source")}
-    task = Task(f"drawn_{seed}:P", graph, limit=4, text=text, parameters=parameters)
-    agree(ranks, task, data.draw(st.sampled_from(STRATEGIES), label="strategy"), 1e-12)

@@ -17,7 +17,7 @@ from tests import unordered_programs as programs
 from tests.graphs import STRATEGIES, Drawn, graphs, hubs
 from tests.mpi.ranks import Ranks
 from tests.scopes import overlaps
-from tests.zoo import additive, control, letters, lists, signals
+from tests.zoo import additive, directions, letters, lists, signals
 from tests.zoo.gathers import Rank
 
 WAYS = [
@@ -147,12 +147,12 @@ def test_no_two_neighbours_hold_their_scopes_at_once(hosts: Any, size: int, sche
         (lists.Labels(), {}, "cannot run with engine='async'"),
         (letters.Jumping(), {}, "it signals vertices by their ids"),
         (additive.Falls(), {}, "its scatter adds to fields"),
-        (control.Ways(), {}, "its directions change by vertex"),
+        (directions.Ways(), {}, "its directions change by vertex"),
         (gl.programs.Components(), {}, "it has several phases"),
         (programs.Labels(), {"consistency": "strict"}, "consistency='strict' is unknown"),
         (programs.Labels(), {"scheduler": "lifo"}, "scheduler='lifo' is unknown; did you mean 'fifo'"),
         (programs.Labels(), {"scheduler": "priority"}, "needs signals with priority="),
-        (programs.Labels(), {"max_updates": -1}, "must not be negative"),
+        (programs.Labels(), {"max_updates": -1}, "max_updates=-1: a whole number of at least 0 is needed"),
         (programs.Labels(), {"max_iterations": 3}, "give max_updates"),
         (programs.Labels(), {"trace": [1]}, "trace= follows supersteps"),
         (programs.Labels(), {"compile": "never"}, "runs compiled programs only"),

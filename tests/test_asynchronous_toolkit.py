@@ -58,6 +58,30 @@ def test_functions_answer_the_same_on_a_graph_with_hubs(ranks: Ranks, consistenc
             assert mine == expected, name
 
 
+def nearest_first(comm: Comm, strategy: str) -> list[tuple[str, Any, Any]]:
+    """Return shortest paths by priorities that are further apart than a window of buckets, each way."""
+    chance = np.random.default_rng(12)
+    src, dst = chance.integers(0, 30, (2, 120))
+    weight = chance.permutation(np.arange(1.0, 121.0))
+    graph = gl.Graph.from_edges(src, dst, columns={"weight": weight}, strategy=strategy, comm=comm)
+    source = int(src[0])
+    expected = gl.sssp(graph, source).vertices["distance"].tolist()
+    found = []
+    for consistency in CONSISTENCIES:
+        options = {"engine": "async", "consistency": consistency, "timeout": 20}
+        by_delta = gl.sssp(graph, source, delta=1.0, **options)
+        plain = gl.run(programs.Urgent(source=source), graph, **options)
+        found += [(consistency, one.vertices["distance"].tolist(), expected) for one in (by_delta, plain)]
+    return found
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_paths_whose_priorities_are_far_apart_are_found(ranks: Ranks, strategy: str) -> None:
+    for found in ranks.run(nearest_first, strategy, timeout=90):
+        for name, mine, expected in found:
+            assert mine == expected, name
+
+
 def test_functions_say_which_method_has_no_supersteps() -> None:
     graph = gl.Graph.from_edges([0, 1], [1, 2])
     with pytest.raises(gl.UsageError, match=r"method='power' runs in supersteps; .*method='signal'"):

@@ -65,6 +65,14 @@ def works(library: build.Library) -> bool:
 # ---- the cache -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("command", ['gcc "-O1', "cc 'x"])
+def test_a_compiler_with_an_open_quote_is_an_error(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setenv("CC", command)
+    with pytest.raises(CompileError) as caught:
+        toolchain.compiler()
+    assert str(caught.value) == f"CC={command!r} is no command (No closing quotation); correct it or unset it"
+
+
 def test_one_compilation_serves_process_and_cache(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = build.load(TEXT, Comm())
     assert (first.cached, compilations(calls), works(first)) == (False, 1, True)

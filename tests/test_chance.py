@@ -154,6 +154,27 @@ def test_a_start_may_take_a_parameter_and_earlier_values_go_before_it() -> None:
         gl.run(Wide(top=0), graph, max_iterations=0)
 
 
+class Spread(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape=2, init=gl.normal(0.1))
+        m: gl.Matrix = gl.field(shape=(2, 3), init=gl.uniform())
+
+    def apply(self, v: Vertex) -> None:
+        v.x = 2.0 * v.x
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_vectors_that_a_start_leaves_out_keep_their_draws(mode: dict[str, Any]) -> None:
+    graph = gl.Graph.from_edges(range(6), range(1, 7))
+    plain = gl.run(Spread(), graph, max_iterations=0, **mode).vertices
+    for name, one in (("x", [1.0, 2.0]), ("m", [[1.0] * 3] * 2)):
+        found = gl.run(Spread(), graph, max_iterations=0, init={name: {3: one}}, **mode).vertices
+        assert found.to_dict() == {**plain.to_dict(), 3: {**plain.to_dict()[3], name: one}}
+    whole = gl.run(Spread(), graph, max_iterations=1, **mode)
+    again = gl.run(Spread(), graph, max_iterations=0, init=whole, **mode).vertices
+    assert again.to_dict() == whole.vertices.to_dict()
+
+
 class Empty(gl.VertexProgram):
     class Vertex(gl.Vertex):
         x: int = 0

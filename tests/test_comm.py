@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gaslab import comm as module
-from gaslab.comm import Comm
+from gaslab.comm import Comm, as_comm
 from gaslab.errors import GaslabError, UsageError, VertexNotFound
 from tests.mpi.ranks import Ranks
 
@@ -180,6 +180,17 @@ def one_is_late(comm: Comm) -> bool:
     if comm.rank == 0:
         comm.all_here(20.0)  # so that the communicator is clean again
     return here
+
+
+def wrapped(comm: Comm) -> list[bool]:
+    from mpi4py import MPI
+
+    mine = MPI.COMM_WORLD.Dup()
+    return [as_comm(mine) is as_comm(mine), as_comm(mine.Dup()) is as_comm(mine), as_comm(comm) is comm]
+
+
+def test_a_communicator_is_wrapped_once(hosts) -> None:  # type: ignore[no-untyped-def]
+    assert hosts(2).run(wrapped) == [[True, False, True]] * 2
 
 
 def test_all_here(ranks: Ranks) -> None:

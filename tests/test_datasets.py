@@ -90,6 +90,29 @@ def test_corpus_has_the_stated_figures() -> None:
     assert "collections" in names
 
 
+def test_ratings_have_the_stated_figures() -> None:
+    lines = (DATASETS / make.CALLS).read_text().splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    modules, callees = (Counter(row[k] for row in rows) for k in (0, 1))
+    assert len(rows) == len({tuple(row[:2]) for row in rows}) == int(stated("ratings"))
+    assert len(modules) == int(stated("modules that rate"))
+    assert len(callees) == int(stated("built-ins rated"))
+    assert min(*modules.values(), *callees.values()) == make.FEWEST_CALLS
+    assert {row[2] for row in rows} == set("12345")
+    assert f"{sum(int(row[2]) for row in rows) / len(rows):.1f}" == stated("mean rating")
+    assert "{}, {}".format(*callees.most_common(1)[0]) == stated("built-in with most ratings")
+
+
+def test_a_rating_is_the_bits_of_the_calls() -> None:
+    calls = Counter(make.called(ast.parse("len(x)\nx.len()\nfoo()\nlen(len(x))")))
+    assert calls == {"len": 3}
+    names = ["a", "b", "c", "d", "e"]
+    bags = {name: Counter(dict(zip(names, (1, 2, 7, 8, 40), strict=True))) for name in names}
+    rated = make.ratings({**bags, "few": Counter(a=9)})
+    assert [rated["a", name] for name in names] == [1, 2, 3, 4, 5]
+    assert len(rated) == 25
+
+
 def test_files_are_small() -> None:
     assert sum(path.stat().st_size for path in DATASETS.iterdir() if path.is_file()) < 1_000_000
 
@@ -140,7 +163,7 @@ def test_script_makes_all_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
     subprocess.run([sys.executable, DATASETS / "make.py", out], check=True)
     made = {path.name: make.read(path) for path in out.iterdir()}
-    assert set(made) == {make.IMPORTS, make.DOCWORD, make.VOCABULARY, make.DOCUMENTS}
+    assert set(made) == {make.IMPORTS, make.DOCWORD, make.VOCABULARY, make.DOCUMENTS, make.CALLS}
     assert b"\nasyncio.events\tsocket\t1\n" in made[make.IMPORTS]
     version = re.search(rb"Python ([0-9.]+)'s", make.read(DATASETS / make.IMPORTS))
     assert version is not None

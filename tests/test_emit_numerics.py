@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.parse.calls import ARITY
+from gaslab.compiler.tree import MATH_ARITY as ARITY
 from tests import hand_trees as h
 from tests.hand_trees import B, F, I, assign, binary, const, function, local, ret, variable
 from tests.hand_views import both, state

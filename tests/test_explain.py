@@ -87,6 +87,46 @@ def test_every_way_to_travel_has_its_reason() -> None:
     }  # fmt: skip
 
 
+class Sizes(gl.VertexProgram):
+    """Fields of every size that travel."""
+
+    k: int = 3
+
+    class Vertex(gl.Vertex):
+        four: gl.Vector = gl.field(shape=4)
+        table: gl.Matrix = gl.field(shape=("k", 2), dtype=gl.float32)
+        near: gl.SortedSet[gl.VertexId]
+        best: gl.VertexId = gl.NOBODY
+        one: gl.int8 = 0
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.SortedSet[gl.VertexId]:
+        here = nbr.four[1] + nbr.table[0, 1] > len(nbr.near) + nbr.one
+        return nbr.best if here and nbr.best != v.id else None
+
+    def apply(self, v: Vertex, total: gl.SortedSet[gl.VertexId]) -> None:
+        v.four[2] = 1.0
+        v.near = total
+
+
+def test_arrays_travel_whole_and_lists_by_the_number() -> None:
+    sizes = {t["what"]: (t["bytes"], t["list"]) for t in gl.explain(Sizes).travels}
+    assert sizes == {
+        "four": (32, False), "table": (24, False), "near": (8, True), "best": (8, False), "one": (1, False),
+        "total of gather": (8, True),
+    }  # fmt: skip
+    wider = {t["what"]: t["bytes"] for t in gl.explain(Sizes(k=5)).travels}
+    assert wider["table"] == 40
+    text = str(gl.explain(Sizes))
+    assert "  four (32 bytes) to mirrors with out-edges" in text
+    assert "  near (8 bytes for each in the list) to mirrors with out-edges" in text
+    assert "gl.SortedSet[id] of what the edges there give" in text
+
+
+def test_a_default_is_what_a_program_writes() -> None:
+    found = {f["name"]: f["default"] for f in gl.explain(Sizes).fields}
+    assert found == {"four": " = 0.0", "table": " = 0.0", "near": "", "best": " = gl.NOBODY", "one": " = 0"}
+
+
 def test_fields_name_who_reads_and_writes_them() -> None:
     found = {f["name"]: f for f in gl.explain(Both()).fields}
     assert (found["home"]["read_by"], found["home"]["written_by"]) == ([], ["apply"])
@@ -150,7 +190,7 @@ def test_phases_are_told_apart() -> None:
 
 
 def test_something_else_is_refused() -> None:
-    with pytest.raises(gl.UsageError, match=r"explain\(\) needs a vertex program, not int"):
+    with pytest.raises(gl.UsageError, match="a VertexProgram, its class or an instance, is needed, not int"):
         gl.explain(3)  # type: ignore[arg-type]
 
 

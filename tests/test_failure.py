@@ -15,6 +15,7 @@ from tests.mpi.launcher import environment, run_script
 # The others wait where no signal and no exception reaches them: in a collective that never ends.
 SCRIPT = """
 import os, sys, time
+from sys import exit as early
 import gaslab
 {start}
 if rank == 1:
@@ -60,9 +61,20 @@ def test_a_rank_that_raises_ends_all(tmp_path: Path, start: str) -> None:
     assert seconds < LIMIT
 
 
-@pytest.mark.parametrize("start", ["user", "nobody"])
-def test_sys_exit_on_one_rank_ends_all_with_its_code(tmp_path: Path, start: str) -> None:
-    done, seconds = run(tmp_path, STARTS[start], "sys.exit(3)")
+EXITS = {
+    "sys.exit": "sys.exit(3)",
+    "SystemExit": "raise SystemExit(3)",
+    "exit": "exit(3)",
+    "a name bound before gaslab": "early(3)",
+    "asyncio": "exec('import asyncio\\nasync def main(): sys.exit(3)\\nasyncio.run(main())')",
+    "kept": "exec('try: sys.exit(3)\\nexcept BaseException as error:\\n    kept = error\\n    raise')",
+}
+
+
+@pytest.mark.parametrize("how", EXITS)
+@pytest.mark.parametrize("start", ["user", "gaslab", "nobody"])
+def test_an_exit_of_one_rank_ends_all_with_its_code(tmp_path: Path, start: str, how: str) -> None:
+    done, seconds = run(tmp_path, STARTS[start], EXITS[how])
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
     assert seconds < LIMIT
@@ -87,6 +99,32 @@ def test_a_thread_that_raises_ends_all(tmp_path: Path) -> None:
     assert done.returncode not in (0, None)
     assert "ZeroDivisionError" in done.stderr
     assert seconds < LIMIT
+
+
+STRUCK = """
+import signal, sys, time
+from gaslab.comm import world
+rank = world().rank
+world().barrier()
+def strike(*_):
+    open(sys.argv[1], "w").write(str(time.time()))
+    raise {error}
+if rank == 1:
+    signal.signal(signal.SIGALRM, strike)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+else:
+    time.sleep(30)
+"""
+
+
+@pytest.mark.parametrize(("error", "code"), [("RuntimeError('a bad day')", 1), ("KeyboardInterrupt", 130)])
+def test_a_rank_that_raises_while_it_waits_to_leave_ends_all(tmp_path: Path, error: str, code: int) -> None:
+    script, mark = tmp_path / "script.py", tmp_path / "struck-at"
+    script.write_text(STRUCK.format(error=error))
+    done = run_script(2, [str(script), str(mark)], timeout=60)
+    assert time.time() - float(mark.read_text()) < LIMIT
+    assert done.returncode == code
+    assert "gaslab: rank 1 of 2 failed; ending all ranks\n" in done.stderr
 
 
 FINE = {
@@ -164,6 +202,30 @@ def test_a_hook_set_later_does_not_keep_the_others_waiting(tmp_path: Path) -> No
     assert seconds < LIMIT
 
 
+def test_of_ranks_that_fail_together_one_shows_its_traceback(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"import gaslab\n{GASLAB_STARTED}\nif rank != 1:\n    1 / 0\n{WAIT}\n")
+    done = run_script(4, [str(script)], timeout=60)
+    assert done.returncode not in (0, None)
+    assert done.stderr.startswith("gaslab: ranks 0, 2, 3 of 4 failed; ending all ranks\nTraceback ")
+    assert done.stderr.count("ZeroDivisionError") == 1
+
+
+def test_an_interrupt_shows_the_lines_of_the_script_alone(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, signal\nimport gaslab as gl\n\nclass Rows(dict):\n"
+        "    def items(self):\n        os.kill(os.getpid(), signal.SIGINT)\n        return ()\n\n"
+        "gl.Graph.from_edges([0], [1], columns=Rows(a=[1]))\n"
+    )
+    command, options = [sys.executable, str(script)], {"env": environment(), "timeout": 60}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore
+    assert done.returncode == -2
+    assert done.stderr.endswith("KeyboardInterrupt\n")
+    assert "/gaslab/" not in done.stderr.replace(str(script), "")
+    assert 'script.py", line 9, in <module>' in done.stderr
+
+
 EVERYBODY = """
 import gaslab as gl
 gl.read_graph("there-is-no-such-file")
@@ -176,5 +238,82 @@ def test_an_error_that_all_ranks_raise_is_told_by_one(tmp_path: Path) -> None:
     done = run_script(4, [str(script)], timeout=60)
     assert done.returncode not in (0, None)
     assert done.stderr.count("Traceback") == 1
-    assert "rank 0 of 4" in done.stderr
+    assert "gaslab: ranks 0, 1, 2, 3 of 4 failed; ending all ranks\n" in done.stderr
     assert "there-is-no-such-file: no such file" in done.stderr
+
+
+BEFORE_THE_WORLD = """
+import sys
+from gaslab import launch
+from gaslab.cli import main, outcome
+as_ever = outcome.set_up_log
+
+def fails_on_one(arguments):
+    if launch.launcher().rank == {rank}:
+        raise {error}
+    as_ever(arguments)
+
+outcome.set_up_log = fails_on_one
+sys.exit(main(["degrees", {graph!r}]))
+"""
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize(
+    ("error", "code"), [("KeyboardInterrupt", 130), ("RuntimeError('a bad day')", 1), ("OSError('no')", 1)]
+)
+def test_a_command_that_fails_on_one_rank_before_ranks_meet_ends_all(
+    tmp_path: Path, rank: int, error: str, code: int
+) -> None:
+    script, graph = tmp_path / "script.py", tmp_path / "edges.tsv"
+    graph.write_text("0 1\n")
+    script.write_text(BEFORE_THE_WORLD.format(rank=rank, error=error, graph=str(graph)))
+    done = run_script(3, [str(script)], timeout=60)
+    assert done.returncode == code
+    assert f"rank {rank}: " in done.stderr
+
+
+IN_AN_ENGINE = """
+import sys
+import gaslab as gl
+
+graph = gl.Graph.from_edges(range(50), [(k * 7 + 1) % 50 for k in range(50)], strategy="random")
+gl.components(graph, threads=1)
+calls = 0
+
+def fails(frame, event, argument):
+    global calls
+    if event == "call" and "/gaslab/engine/" in frame.f_code.co_filename:
+        calls += 1
+        if calls == {calls}:
+            sys.setprofile(None)
+            raise MemoryError("a bad day")
+
+if graph.comm.rank == 1:
+    sys.setprofile(fails)
+gl.pagerank(graph, threads=1, tolerance=0, **{options!r})
+sys.exit("the run has ended")
+"""
+
+
+@pytest.mark.parametrize("calls", [60, 150])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_iterations": 2000},
+        {"max_iterations": 2000, "compile": "never"},
+        {"engine": "async", "max_updates": 200000},
+        {"engine": "async", "consistency": "serialisable", "max_updates": 200000},
+        {"max_iterations": 2000, "engine": "stale", "staleness": 2},
+    ],
+    ids=["sync", "interpreted", "async", "serialisable", "stale"],
+)
+def test_an_engine_that_raises_on_one_rank_ends_all(
+    tmp_path: Path, options: dict[str, object], calls: int
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(IN_AN_ENGINE.format(options=options, calls=calls))
+    done = run_script(3, [str(script)], timeout=60)
+    assert done.returncode == 1
+    assert "gaslab: rank 1 of 3 failed; ending all ranks\n" in done.stderr
+    assert "MemoryError: a bad day" in done.stderr

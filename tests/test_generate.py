@@ -120,16 +120,18 @@ def test_drops_are_counted() -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "told"),
     [
-        ("rmatt", {}, "there is no generator 'rmatt'; did you mean 'rmat'?"),
+        ("rmatt", {}, "kind='rmatt' is unknown; did you mean 'rmat'?"),
         ("rmat", {}, "rmat needs scale"),
         ("grid", {"rows": 2, "column": 3}, "grid takes no column; did you mean 'columns'?"),
-        ("grid", {"rows": 0, "columns": 3}, "rows=0 is not an integer between 1 and 2147483648"),
+        ("grid", {"rows": 0, "columns": 3}, "rows=0: a whole number from 1 to 2147483648 is needed"),
         ("rmat", {"scale": 3, "a": 0.9},
          "a=0.9, b=0.19, c=0.19, d=0.05: shares are not negative and add up to 1"),
         ("erdos-renyi", {"vertices": 3, "edges": 2.5},
-         "edges=2.5 is not an integer between 0 and 281474976710656"),
-        ("grid", {"rows": 2, "columns": 3, "seed": -1}, "seed=-1 is not between 0 and 2**64 - 1"),
-        ("grid", {"rows": 2, "columns": 3, "weights": 0}, "weights=0 is not between 1 and 2**63 - 1"),
+         "edges=2.5: a whole number is needed, not float"),
+        ("grid", {"rows": 2, "columns": 3, "seed": -1},
+         "seed=-1: a whole number from 0 to 18446744073709551615 is needed"),
+        ("grid", {"rows": 2, "columns": 3, "weights": 0},
+         "weights=0: a whole number from 1 to 9223372036854775807 is needed"),
     ],
 )  # fmt: skip
 def test_arguments_that_cannot_be(kind: str, options: dict[str, Any], told: str) -> None:

@@ -136,7 +136,7 @@ def rank_of_edges(comm: Comm) -> None:
         together = np.concatenate(comm.allgather(local[end]))
         assert np.array_equal(everywhere[end], together)
         assert np.array_equal(root[end], together if comm.rank == 0 else [])
-    with pytest.raises(UsageError, match="on='everywhere'; use 'local', 'all' or 'root'"):
+    with pytest.raises(UsageError, match="on='everywhere' is unknown; known: all, local, root"):
         graph.edges(on="everywhere")
 
 
@@ -161,7 +161,7 @@ def test_memory_counts_columns() -> None:
     ids=["arrays", "generator", "file"],
 )
 def test_unknown_strategy_is_told_before_the_input_is_read(make: Callable[[], Graph]) -> None:
-    message = "no partitioning strategy 'rnadom'; did you mean 'random'?"
+    message = "strategy='rnadom' is unknown; did you mean 'random'?"
     with pytest.raises(UsageError, match=re.escape(message)):
         make()
 

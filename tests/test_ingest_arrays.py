@@ -157,8 +157,9 @@ def test_fingerprints_tell_graphs_apart_and_not_their_order() -> None:
          "target[0] is 9223372036854775808: integer ids are 0 to 2**63 - 1; pass such ids as strings"),
         ((np.array([1.0]), [1]), UsageError,
          "source is float64: ids are integers or strings; convert it, for instance with .astype('int64')"),
-        ((["a", None], ["b", "c"]), InputError, "source[1] is missing (None)"),
-        ((["a", "b"], ["b", float("nan")]), InputError, "target[1] is missing (nan)"),
+        ((["a", None], ["b", "c"]), InputError, "source[1] is missing (None); leave its row out, or fill it"),
+        ((["a", "b"], ["b", float("nan")]), InputError,
+         "target[1] is missing (nan); leave its row out, or fill it"),
         ((["a"], [["b"]]), InputError, "target[0] is a list, which is not hashable"),
         ((["a", ""], ["b", "c"]), InputError, "an id is the empty string"),
         ((["a\0"], ["b"]), InputError,
@@ -205,7 +206,7 @@ def test_parts_have_the_same_columns_and_rows_is_one_of_three() -> None:
         run_ranks(2, lambda comm: edges_from_arrays(
             [1], [2], comm, columns={} if comm.rank else {"w": [1]}, rows="parts"
         ))  # fmt: skip
-    with pytest.raises(UsageError, match=r"^rows='all'; use 'same', 'parts' or 'root'$"):
+    with pytest.raises(UsageError, match=r"^rows='all' is unknown; known: parts, root, same$"):
         edges_from_arrays([1], [2], Comm(), rows="all")
 
 
@@ -256,7 +257,8 @@ def test_networkx_attributes(caplog: pytest.LogCaptureFixture) -> None:
         "on": [True, False],
     }
     assert caplog.messages == [
-        "edge attribute 'toll' is a number on 1 of 2 edges and left out; give it to all to use it"
+        "edge attributes left out: 'name' (str), 'toll' (a number on 1 of 2); a number on every edge becomes "
+        "a column"
     ]
 
 
@@ -294,7 +296,7 @@ def test_symmetric_matrices_have_each_pair_once() -> None:
         (sp.csr_array(np.ones((2, 3))),
          "a square matrix is needed, not one of shape (2, 3); or pass bipartite=True, and rows and columns "
          "are vertices of two kinds"),
-        (np.ones((2, 2)), "a scipy.sparse matrix is needed, not ndarray"),
+        (np.ones((2, 2)), "matrix=array([[1., 1.], [1., 1.]]): a scipy.sparse matrix is needed, not ndarray"),
     ]:  # fmt: skip
         with pytest.raises(GaslabError) as caught:
             edges_from_scipy(bad, Comm(), directed=False)
@@ -312,7 +314,8 @@ def test_pandas_frames(dtype: str) -> None:
         assert told["columns"] == {"km": "int64", "y": "float64"}
     only = edges_from_pandas(frame, Comm(), source="from", target="to", columns=["y"])
     assert list(only.columns) == ["y"]
-    with pytest.raises(UsageError, match=r"^the frame has no column 'form'; did you mean 'from'\?$"):
+    text = r"^source='form': the frame has no such column; did you mean 'from'\?$"
+    with pytest.raises(UsageError, match=text):
         edges_from_pandas(frame, Comm(), source="form", target="to")
 
 

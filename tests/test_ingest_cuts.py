@@ -140,3 +140,17 @@ def twin(line: bytes) -> tuple[int, int, float] | None:
     if math.isinf(value) and b"inf" not in fields[2].lower():
         return None
     return ends[0], ends[1], value
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("line", ["3 1 ", "3 1\t", "3 1", "3 1  \t", "3 1 5 ", "3 1 5 x y", "3 1 5 x "])
+@pytest.mark.parametrize("strings", [False, True])
+def test_a_column_that_is_left_out_must_be_there(tmp_path: Path, line: str, strings: bool, end: str) -> None:
+    """Lines of integers take a shorter road than lines of names; both mean the same."""
+    path = tmp_path / "left.txt"
+    path.write_text(f"1 2 3 a{end}{line}{end}4 5 6 b{end}")
+    options = Options(ids="str" if strings else "int", columns=[])
+    file = InputFile(str(path), path.stat().st_size, False)
+    part = parse_pieces([file], [Piece(0, 0, file.size)], find_layout([file], options), 1)
+    whole = len(line.split()) == 4
+    assert (part.counts["edges"], part.counts["rejected"]) == (2 + whole, 1 - whole)

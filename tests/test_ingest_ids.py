@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gaslab as gl
 from gaslab._kernels import names as kernels
 from gaslab.comm import Comm
 from gaslab.errors import VertexNotFound
@@ -66,6 +67,20 @@ def test_under_mpi(ranks: Ranks) -> None:
     ):
         for told in ranks.run(round_trip, ids):
             assert all(told.values())
+
+
+def names_alone(comm: Comm) -> None:
+    for ids in ([5, 900, 7, 12, 31], ["d", "a", "c", "b", "e"], [0, 1, 2, 3, 4]):
+        graph = gl.Graph.from_edges(ids[:4], ids[1:], comm=comm)
+        together = graph.ids.named(np.arange(5))
+        for gid, name in enumerate(together):
+            alone = graph.ids.named_alone(gid)
+            assert alone in (name, f"number {gid} in the order of the ids")
+            assert alone == name or gid % comm.size != comm.rank
+
+
+def test_a_rank_alone_names_what_it_can(ranks: Ranks) -> None:
+    ranks.run(names_alone)
 
 
 def test_large_sparse_integers_outgrow_the_first_hash_table() -> None:

@@ -135,13 +135,14 @@ def test_a_header_may_begin_every_file(tmp_path: Path) -> None:
         ("1 2 3\n", {"columns": {"cost": 1}}, "columns={'cost': ...} names the column of the target"),
         ("1 2 3\n", {"columns": {"source": 1}},
          "source and target are both column 1; name two with columns={'source': .., 'target': ..}"),
-        ("1 2 3\n", {"columns": ["wieght"]}, "there is no column 'wieght'; did you mean 'weight'?"),
+        ("1 2 3\n", {"columns": ["wieght"]}, "columns=: there is no column 'wieght'; did you mean 'weight'?"),
         ("1 2\n", {"delimiter": "e"},
-         "delimiter='e' cannot be used; give a punctuation character, or one of whitespace, tab, comma, "
+         "delimiter='e' cannot be used; give a punctuation character, the same one twice (::), or one of "
+         "whitespace, tab, comma, "
          "semicolon, pipe, colon"),
         ("1 2\n", {"comments": "é"}, "comments='é': 'é' is not a visible ASCII character"),
-        ("1 2\n", {"ids": "integer"}, "ids='integer'; use 'auto', 'int' or 'str'"),
-        ("1 2\n", {"on_bad_line": "warn"}, "on_bad_line='warn'; use 'error' or 'skip'"),
+        ("1 2\n", {"ids": "integer"}, "ids='integer' is unknown; did you mean 'int'?"),
+        ("1 2\n", {"on_bad_line": "warn"}, "on_bad_line='warn' is unknown; known: error, skip"),
         ("1 2\n", {"max_bad_lines": 3}, "max_bad_lines needs on_bad_line='skip'"),
     ],
 )  # fmt: skip
@@ -269,7 +270,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         with pytest.raises(InputError) as caught:
             run_ranks(2, lambda comm, path=path: read_edges(path, comm))
         assert str(caught.value) == f"{path}: {told}"
-    with pytest.raises(UsageError, match="no input file was given"):
+    with pytest.raises(UsageError, match=r"^path=\[\]: at least one input file is needed$"):
         read_edges([], Comm())
 
 

@@ -193,6 +193,17 @@ def test_built_in_programs_are_shipped(tmp_path: Path, monkeypatch: pytest.Monke
             assert compile_program(cls, Comm(), "require").cached, f"{name}: run setup.py build_ext --inplace"
 
 
+def test_common_lengths_are_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "/nonexistent/cc")
+    monkeypatch.setenv("GASLAB_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(build, "_loaded", {})
+    for program, lengths in gl.programs.LENGTHS.items():
+        for name, values in lengths.items():
+            for value in values:
+                found = compile_program(getattr(gl.programs, program), Comm(), "require", {name: value})
+                assert found.cached, f"{program}({name}={value}): run setup.py build_ext --inplace"
+
+
 def test_a_fault_is_told_alike() -> None:
     class Narrow(gl.VertexProgram):
         class Vertex(gl.Vertex):

@@ -132,7 +132,8 @@ def test_without_a_launcher_nothing_is_set(plain: pytest.MonkeyPatch) -> None:
         ({"SLURM_CPUS_PER_TASK": "16"}, 2, 16),
         ({"OMP_NUM_THREADS": "3", "SLURM_CPUS_PER_TASK": "16"}, 2, 3),
         ({"OMP_NUM_THREADS": "6,2"}, 1, 6),
-        ({"OMP_NUM_THREADS": "many"}, 1, 4),
+        ({"OMP_NUM_THREADS": ""}, 1, 4),
+        ({"OMP_NUM_THREADS": " ", "SLURM_CPUS_PER_TASK": "2"}, 1, 2),
     ],
 )
 def test_threads(
@@ -141,6 +142,26 @@ def test_threads(
     for name, value in variables.items():
         plain.setenv(name, value)
     assert launch.threads_per_rank(local_ranks) == threads
+
+
+@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"])
+@pytest.mark.parametrize("value", ["x", "0", "-1", "1.5", "²", "x,2"])
+def test_a_number_of_threads_that_is_none_is_an_error(
+    plain: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    started(plain, 2)
+    plain.setenv(name, value)
+    launch.tune_environment()  # as at import, where nobody has asked for threads yet
+    with pytest.raises(LaunchError) as caught:
+        launch.threads_per_rank()
+    needed = "a whole number of at least 1 is needed; correct it or unset it"
+    assert str(caught.value) == f"{name}={value!r}: {needed}"
+
+
+@pytest.mark.parametrize(("value", "allowed"), [("0", False), ("no", False), ("False", False), ("1", True)])
+def test_singletons_are_allowed_by_a_true_word(plain: pytest.MonkeyPatch, value: str, allowed: bool) -> None:
+    plain.setenv(launch.ALLOW_SINGLETON, value)
+    assert launch.singleton_allowed() is allowed
 
 
 def test_a_bound_rank_has_the_cores_it_is_bound_to(plain: pytest.MonkeyPatch) -> None:

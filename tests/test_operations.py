@@ -267,16 +267,16 @@ ERRORS: list[tuple[Any, str]] = [
     (lambda: G.map_vertices(writes), "a helper only reads; return the value"),
     (lambda: G.map_vertices(no_return), "no_return may end without a value; return one on every path"),
     (lambda: G.map_vertices(draws), "draws draws; only a vertex program can draw"),
-    (lambda: G.map_vertices(3), "a function is needed, not int; write def f(v):"),
+    (lambda: G.map_vertices(3), "functions=3: a function is needed, not int; write def f(v):"),
     (lambda: G.map_vertices(id=size), "a column cannot be named 'id'"),
     (lambda: G.map_vertices(divides), "divides failed at vertex 0: integer division or modulo by zero"),
     (lambda: G.map_edges(cuts), "cuts failed at edge 0 -> 1: integer division or modulo by zero"),
     (lambda: G.fold_vertices(size, widens),
      "widens joins two values of type int but returns float; make them agree"),
     (lambda: G.map_reduce_vertices(size, "mean"),
-     "combine='mean'; use 'sum', 'min' or 'max', or fold with a function of your own"),
-    (lambda: G.neighbors([0], 7), "direction=7; use gl.IN, gl.OUT or gl.ALL"),
-    (lambda: G.to_undirected("sum"), "parallel='sum'; use 'first' or 'keep'"),
+     "combine='mean' is unknown; known: max, min, sum"),
+    (lambda: G.neighbors([0], 7), "direction=7: gl.IN, gl.OUT or gl.ALL is needed"),
+    (lambda: G.to_undirected("sum"), "parallel='sum' is unknown; known: first, keep"),
     (lambda: G.vertices([5]), "vertex 5 is not in the graph, whose ids are 0 to 2"),
     (lambda: G.vertices() & [1], "a set of vertices is needed, not list; graph.vertices(...) makes one"),
     (lambda: G.vertices() & gl.Graph.from_edges([0], [1]).vertices(),
@@ -305,3 +305,41 @@ def test_functions_run_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> No
 
 def span_of_scores(source: Any, e: Any, target: Any) -> int:
     return source.score - target.score
+
+
+def repeated(comm: Comm) -> list[tuple[Any, Any]]:
+    counts = [2, 0, 3]
+    graph = gl.Graph.from_edges([0, 1, 1], [1, 2, 0], columns={"n": counts}, comm=comm).repeat_edges("n")
+    assert graph.num_vertices == 3
+    mine = list(zip(*(graph.ids.lookup(end).tolist() for end in graph.edges()), strict=True))
+    assert graph.edge_columns["n"].size == len(mine)
+    return sorted(edge for part in comm.allgather(mine) for edge in part)
+
+
+def test_edges_are_repeated_as_often_as_a_column_says(ranks: Ranks) -> None:
+    assert ranks.run(repeated)[0] == [(0, 1)] * 2 + [(1, 0)] * 3
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ([1.5], r"edge column 'n' is 1\.5 on the edge 0 -> 1; a whole number from 0 to 2147483647 is needed"),
+        ([-1], "edge column 'n' is -1 on the edge 0 -> 1"),
+        ([2**31], "edge column 'n' is 2147483648 on the edge 0 -> 1"),
+        ([[1, 2]], r"edge column 'n' has rows of shape \(2,\); a number is needed"),
+    ],
+)
+def test_a_column_that_repeats_no_edges_is_refused(column: Any, said: str) -> None:
+    graph = gl.Graph.from_edges([0], [1], columns={"n": column})
+    with pytest.raises(gl.UsageError, match=said):
+        graph.repeat_edges("n")
+    with pytest.raises(gl.UsageError, match=r"the graph has no edge column 'm'; did you mean 'n'|known: n"):
+        graph.repeat_edges("m")
+
+
+def test_more_edges_than_fit_are_refused() -> None:
+    many = gl.Graph.from_edges([0] * 2000, [1] * 2000, columns={"n": [2**31 - 1] * 2000})
+    with pytest.raises(
+        gl.UsageError, match=r"edge column 'n' sums to 4,294,967,294,000 edges, about .*B; is it"
+    ):
+        many.repeat_edges("n")

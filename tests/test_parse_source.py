@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import gc
 import linecache
+import os
 import subprocess
 import sys
 import textwrap
@@ -195,7 +196,7 @@ def test_a_file_that_changed_since_is_refused(tmp_path: Path) -> None:
 
 def test_a_lambda_is_refused(tmp_path: Path) -> None:
     module = load(tmp_path, PROGRAM + "    init = lambda self, v: None\n")
-    with pytest.raises(ProgramError, match=r"program.py:14: a lambda is not in the language; write a def$"):
+    with pytest.raises(ProgramError, match=r"program.py:14:12: a lambda is not in the language; write a def"):
         parse(module.P)
 
 
@@ -268,3 +269,23 @@ def test_threads_may_parse_at_once() -> None:
         sys.setswitchinterval(interval)
         gc.set_threshold(*threshold)
     assert not failed
+
+
+def test_an_error_in_an_ipython_session_is_its_message_alone(tmp_path: Path) -> None:
+    pytest.importorskip("IPython")
+    script = tmp_path / "session.py"
+    wrong = HEAD + PROGRAM.replace("self.scale", "self.scal")
+    script.write_text(
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        f"shell.run_cell({wrong!r})\n"
+        "print('----')\n"
+        "shell.run_cell('import gaslab\\ngaslab.explain(P)')\n"
+    )
+    env = {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path), "PATH": os.environ["PATH"]}
+    done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, check=True)
+    lines = done.stdout.partition("----\n")[2].splitlines()
+    assert lines[0].startswith("ProgramError: ")
+    assert any("^" in line for line in lines)
+    assert len(lines) < 8
+    assert "Traceback" not in done.stdout

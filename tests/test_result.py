@@ -13,7 +13,8 @@ from gaslab import result as module
 from gaslab.comm import Comm
 from gaslab.errors import UsageError
 from gaslab.graph import Graph
-from gaslab.result import Result, human
+from gaslab.memory import human
+from gaslab.result import Result
 from gaslab.tables import Table, objects, render
 from tests.mpi.ranks import Ranks
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gaslab.cli import main
 from gaslab.comm import Comm
 from gaslab.errors import UsageError
 from gaslab.partition import strategies
@@ -75,7 +79,7 @@ def test_random_keeps_an_edge_and_its_reverse_together() -> None:
 
 
 def test_unknown_strategy_names_the_nearest() -> None:
-    with pytest.raises(UsageError, match="no partitioning strategy 'dhb'; did you mean 'dbh'"):
+    with pytest.raises(UsageError, match="strategy='dhb' is unknown; did you mean 'dbh'"):
         strategies.find("dhb")
 
 
@@ -89,3 +93,37 @@ def test_a_registered_strategy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     got = build_and_check(3, [0, 1, 2], [1, 2, 0], 4, strategy="last")
     assert [g["graph"].local.num_edges for g in got] == [0, 0, 3]
+
+
+NAMES = list(strategies.STRATEGIES)
+ROOT = Path(__file__).resolve().parent.parent
+QUOTED = re.compile(r"""[`'"]([0-9a-z]+)[`'"]""")
+
+
+def test_the_documentation_has_a_row_and_a_column_for_each_strategy() -> None:
+    rows = (ROOT / "docs" / "partitioning.md").read_text().splitlines()
+    tables = [row.split("|") for row in rows if row.startswith("|")]
+    head = next(k for k, cells in enumerate(tables) if "which part an edge" in cells[2])
+    described = [QUOTED.findall(cells[1])[0] for cells in tables[head + 2 : head + 2 + len(NAMES)]]
+    assert described == NAMES
+    assert QUOTED.findall("|".join(next(cells for cells in tables if cells[1].strip() == "graph"))) == NAMES
+    default = [row for row in rows if "(the default)" in row]
+    assert QUOTED.findall(default[0])[0] == strategies.DEFAULT
+
+
+@pytest.mark.parametrize("command", ["pagerank", "run", "info", "partition"])
+def test_the_command_line_offers_each_strategy(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"{', '.join(NAMES)}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_no_other_file_lists_the_strategies() -> None:
+    for path in [*(ROOT / "gaslab").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]:
+        if path.name in ("names.py", "test_strategies.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            text = ast.unparse(node) if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else ""
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                text = node.value
+            words = set(re.findall(r"\w+", text))
+            assert not words >= {*NAMES}, f"{path.name}:{node.lineno}"

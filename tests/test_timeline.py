@@ -200,6 +200,22 @@ def test_clocks_are_compared_with_that_of_rank_0(hosts: Any) -> None:
         assert other == pytest.approx(-rank * 10**10, abs=10**8)
 
 
+def drawn_over_the_graph(comm: Comm, path: str) -> None:
+    gl.run(gl.programs.PageRank(), gl.read_graph(path, comm=comm), timeline=path)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_timeline_never_replaces_the_graph(hosts: Any, tmp_path: Path, size: int) -> None:
+    path = tmp_path / "edges.tsv"
+    path.write_text("1 2\n2 1\n")
+    with pytest.raises(gl.UsageError) as caught:
+        hosts(size).run(drawn_over_the_graph, str(path))
+    assert str(caught.value) == f"timeline= {path} is read too; write to another file"
+    assert path.read_text() == "1 2\n2 1\n"
+    with pytest.raises(gl.UsageError, match="timeline='': no file can have this path"):
+        gl.run(gl.programs.PageRank(), ring(Comm()), timeline="")
+
+
 def test_the_command_line_draws(tmp_path: Path, capsys: Any) -> None:
     edges, path = tmp_path / "edges.tsv", tmp_path / "run.json"
     edges.write_text("".join(f"{k} {k + 1}\n" for k in range(30)))

@@ -106,7 +106,7 @@ def test_beliefs_are_those_of_the_messages(drawn: Drawn, data: st.DataObject) ->
     rounds = data.draw(st.integers(0, 4), label="rounds")
     graph = drawn.build(world())
     found = gl.lbp(
-        graph, prior, smoothing=smoothing, weight="weight", tolerance=-1.0, max_iterations=rounds + 1
+        graph, prior, smoothing=smoothing, weight="weight", tolerance=0.0, max_iterations=rounds + 1
     )
     np.testing.assert_allclose(found.vertices["belief"], beliefs(drawn, prior, smoothing, rounds), atol=1e-9)
 

@@ -92,5 +92,5 @@ def test_the_diameter_of_plain_graphs() -> None:
     assert 50 <= gl.diameter(path).metrics["answer"]["diameter"] <= 60
     ring = gl.Graph.from_networkx(nx.cycle_graph(64), comm=world())
     assert 28 <= gl.diameter(ring).metrics["answer"]["diameter"] <= 32
-    with pytest.raises(gl.UsageError, match=r"share=0: above 0"):
+    with pytest.raises(gl.UsageError, match=r"share=0: a number above 0 and at most 1 is needed"):
         gl.diameter(ring, share=0)

@@ -13,7 +13,7 @@ import pytest
 from gaslab.comm import Comm
 from gaslab.errors import GaslabError, UsageError
 from gaslab.tables import Table, objects
-from gaslab.writers import Target, write_table, write_text
+from gaslab.writers import Target, write_table
 from tests.mpi.ranks import Ranks
 
 ROWS = 23
@@ -123,40 +123,51 @@ def test_names_that_cannot_be_written(ranks: Ranks, tmp_path: Path, name: str, m
     assert str(caught.value) == message.format(tmp_path)
 
 
-def test_a_failure_to_write_is_raised_on_every_rank_and_leaves_nothing(ranks: Ranks, tmp_path: Path) -> None:
-    target = Target(f"{tmp_path}/a.tsv")
-    target.beside.mkdir()  # so that it cannot be opened as a file
-    with pytest.raises(GaslabError) as caught:
-        ranks.run(write, f"{tmp_path}/a.tsv")
-    assert str(caught.value) == f"cannot write {tmp_path}/a.tsv: Is a directory"
-    assert not (tmp_path / "a.tsv").exists()
-
-
-def onto_a_full_disk(comm: Comm, path: str) -> None:
+def onto_a_full_disk(comm: Comm, path: str, full: int) -> None:
     import resource
 
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    if comm.rank == 0:
+    if comm.rank == full % comm.size:
         resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
     try:
-        write(comm, path)
+        write(comm, path, force=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_a_disk_that_fills_up_leaves_nothing(hosts: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("full", [0, -1])
+@pytest.mark.parametrize("there", [False, True])
+def test_a_disk_that_fills_up_leaves_what_was_there(
+    ranks: Ranks, tmp_path: Path, full: int, there: bool
+) -> None:
+    """Each rank of a folder writes by itself; one file is written by rank 0."""
+    if there:
+        ranks.run(write, f"{tmp_path}/out/")
+        ranks.run(write, f"{tmp_path}/a.tsv")
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    name = f"part-{full % ranks.size:05d}.tsv"
+    with pytest.raises(GaslabError, match=f"^cannot write {tmp_path}/out/{name}: File too large$"):
+        ranks.run(onto_a_full_disk, f"{tmp_path}/out/", full)
+    with pytest.raises(GaslabError, match=f"^cannot write {tmp_path}/a.tsv: File too large$"):
+        ranks.run(onto_a_full_disk, f"{tmp_path}/a.tsv", 0)
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+
+def elsewhere(comm: Comm, path: str) -> None:
+    """Another job writes the file, and the folder, while this one computes."""
+    target = Target(path)
+    comm.on_root(target.check)
+    write(comm, path)
+    write_table(comm, target, part(comm), ROWS)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "out/"])
+def test_where_another_job_was_quicker_both_answers_stay(ranks: Ranks, tmp_path: Path, name: str) -> None:
     with pytest.raises(GaslabError) as caught:
-        hosts(2).run(onto_a_full_disk, f"{tmp_path}/a.tsv")
-    assert str(caught.value) == f"cannot write {tmp_path}/a.tsv: File too large"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_small_text_file_is_written_whole(tmp_path: Path) -> None:
-    write_text(tmp_path / "run.json", "{}\n", force=False)
-    assert (tmp_path / "run.json").read_text() == "{}\n"
-    with pytest.raises(UsageError, match=r"run\.json exists; --force replaces it"):
-        write_text(tmp_path / "run.json", "[]\n", force=False)
-    write_text(tmp_path / "run.json", "[]\n", force=True)
-    assert (tmp_path / "run.json").read_text() == "[]\n"
-    with pytest.raises(UsageError, match="it is a directory"):
-        write_text(tmp_path, "", force=True)
+        ranks.run(elsewhere, f"{tmp_path}/{name}")
+    first = tmp_path / name.rstrip("/")
+    (second,) = set(tmp_path.iterdir()) - {first}
+    assert str(caught.value) == f"{first} was written by another job meanwhile; this answer is in {second}"
+    for one, other in zip(sorted(first.rglob("*")), sorted(second.rglob("*")), strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    assert second.is_dir() or second.read_bytes() == first.read_bytes()

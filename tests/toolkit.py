@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -118,6 +119,7 @@ def every_call(comm: Comm, drawn: Drawn, strategy: str) -> tuple[list[Answer], s
     """Return what every call answers, compiled, on one thread, and the programs that ran."""
     graph, found, ran, run = drawn.build(comm, strategy), [], set(), gl.run
 
+    @functools.wraps(run)  # whose signature is looked at
     def noted(program: gl.VertexProgram, *arguments: Any, **options: Any) -> gl.Result:
         ran.add(type(program).__name__)
         return run(program, *arguments, **options)

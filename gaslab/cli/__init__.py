@@ -33,6 +33,9 @@ COMMANDS = {
     "mis": ("gaslab.cli.builtins", "a maximal independent set"),
     "jacobi": ("gaslab.cli.builtins", "a sparse linear system A x = b"),
     "lbp": ("gaslab.cli.builtins", "beliefs of a pairwise model (loopy belief propagation)"),
+    "lda": ("gaslab.cli.builtins", "topics of documents (latent Dirichlet allocation)"),
+    "als": ("gaslab.cli.builtins", "factors of users and items, by alternating least squares"),
+    "sgd": ("gaslab.cli.builtins", "factors of users and items, by stochastic gradient descent"),
     "diameter": ("gaslab.cli.builtins", "how far vertices are from each other, about"),
     "degrees": ("gaslab.cli.builtins", "in-, out- and total degree of every vertex"),
     "run": ("gaslab.cli.custom", "a vertex program of your own: FILE.py:Class"),
@@ -65,9 +68,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _usage(f"gaslab: there is no {kind} {words[0]!r}{nearest(words[0], COMMANDS)}")
     if "--allow-singleton" in words:
         os.environ[launch.ALLOW_SINGLETON] = "1"
-    from gaslab.cli.outcome import guarded
+    try:
+        from gaslab.cli.outcome import guarded
 
-    module = importlib.import_module(COMMANDS[words[0]][0])
+        module = importlib.import_module(COMMANDS[words[0]][0])
+    except KeyboardInterrupt:  # while it loads
+        print("interrupted", file=sys.stderr, flush=True)
+        failure.end_all(INTERRUPTED)
+        return INTERRUPTED
     return guarded(module, words[0], words[1:], began)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Any, NoReturn
 
 from gaslab import launch
 from gaslab.errors import nearest
+from gaslab.partition.names import NAMES
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,11 +61,23 @@ def one_of(*known: str) -> Callable[[str], str]:
     return check
 
 
-def strategy(word: str) -> str:
-    """Argparse type: the name of a vertex-cut."""
-    from gaslab.partition.strategies import STRATEGIES
+def add_strategy(parser: Any, default: str = "") -> None:
+    """Add the name of a vertex-cut; *default* says what happens without."""
 
-    return one_of(*STRATEGIES)(word)
+    def known(word: str) -> str:
+        from gaslab.partition.strategies import STRATEGIES  # those of the user's own, too
+
+        return one_of(*STRATEGIES)(word)
+
+    text = f"the vertex-cut: {', '.join(NAMES)}{default}"
+    parser.add_argument("--strategy", type=known, metavar="NAME", help=text)
+
+
+def format_name(word: str) -> str:
+    """Argparse type: what the input is."""
+    from gaslab.ingest.formats import FORMATS
+
+    return one_of(*FORMATS)(word)
 
 
 def at_least(least: float, kind: type = int) -> Callable[[str], Any]:
@@ -75,7 +89,9 @@ def at_least(least: float, kind: type = int) -> Callable[[str], Any]:
         except ValueError:
             what = "a whole number" if kind is int else "a number"
             raise argparse.ArgumentTypeError(f"{word!r} is not {what}") from None
-        if not value >= least:
+        if not least <= value < float("inf"):  # nan is neither
+            if value != value or value > least:
+                raise argparse.ArgumentTypeError(f"{word!r} is not a finite number")
             raise argparse.ArgumentTypeError(f"{word} is less than {least}")
         return value
 
@@ -93,14 +109,20 @@ def pair(word: str) -> tuple[str, str]:
 def add_input(parser: Parser) -> None:
     """Add the edge list and how to read it."""
     parser.add_argument(
-        "input", nargs="+", metavar="GRAPH", help="edge list(s): text or .gz; several, or a glob"
+        "input",
+        nargs="+",
+        metavar="GRAPH",
+        help="edge list(s): text or .gz; several, or a glob; or a MatrixMarket, METIS or bag-of-words file",
     )
     group = parser.add_argument_group("reading")
+    group.add_argument("--format", type=format_name, default="auto", metavar="NAME",
+                       help="edges, matrixmarket, metis or bagofwords "
+                            "(auto: by names and first lines)")  # fmt: skip
     group.add_argument("--ids", type=one_of("auto", "int", "str"), default="auto", metavar="auto|int|str",
                        help="kind of vertex ids (auto: looks at the input)")  # fmt: skip
     side = group.add_mutually_exclusive_group()
-    side.add_argument("--directed", dest="directed", action="store_true", default=True,
-                      help="an edge leads from the first id to the second (the default)")  # fmt: skip
+    side.add_argument("--directed", dest="directed", action="store_true", default=None,
+                      help="an edge leads from the first id to the second (edge lists: default)")  # fmt: skip
     side.add_argument("--undirected", dest="directed", action="store_false", help="an edge joins both ids")
     group.add_argument("--bipartite", action="store_true",
                        help="the two ids are of two kinds; right:ID names one of the second")  # fmt: skip
@@ -112,7 +134,9 @@ def add_input(parser: Parser) -> None:
         metavar="FIELD=NAME",
         help="edge field from a column, by its name or position (0 is the first); none: leave it out",
     )
-    group.add_argument("--delimiter", metavar="CHAR", help="between fields (default: looks at the input)")
+    group.add_argument("--delimiter", metavar="CHAR",
+                       help="between fields: one character, the same one twice (::), or tab, comma, ... "
+                            "(default: looks at the input)")  # fmt: skip
     group.add_argument(
         "--comments", default="#%", metavar="CHARS", help="what starts a comment line (default #%%)"
     )
@@ -130,11 +154,11 @@ def add_input(parser: Parser) -> None:
     )
 
 
-def add_running(parser: Parser) -> None:
-    """Add how a program is run."""
+def add_running(parser: Parser, iterations: str = "supersteps at most") -> None:
+    """Add how a program is run; *iterations* is what ``--iterations`` is a number of."""
     group = parser.add_argument_group("running")
     group.add_argument(
-        "--max-iterations", "--iterations", type=at_least(0), metavar="N", help="supersteps at most"
+        "--max-iterations", "--iterations", type=at_least(0), metavar="N", help=iterations
     )
     group.add_argument("--engine", type=one_of("sync", "async", "stale", "reference"), default="sync",
                        metavar="sync|async|stale|reference",
@@ -152,9 +176,7 @@ def add_running(parser: Parser) -> None:
     )  # fmt: skip
     group.add_argument("--max-updates", type=at_least(0), metavar="N",
                        help="of --engine async: about so many vertices run at most")  # fmt: skip
-    group.add_argument(
-        "--strategy", type=strategy, metavar="NAME", help="the vertex-cut: random, 1d, 2d, dbh, chunk"
-    )
+    add_strategy(group)
     group.add_argument("--threads", type=at_least(1), metavar="N", help="threads of each rank")
     group.add_argument(
         "--seed", type=at_least(0), default=0, metavar="N", help="of everything random (default 0)"
@@ -173,12 +195,16 @@ def add_running(parser: Parser) -> None:
                        help="give up after so long, with exit code 124")  # fmt: skip
 
 
-def add_output(parser: Parser, answer: bool = True) -> None:
-    """Add where answers and reports go."""
+def add_output(parser: Parser, answer: bool = True, tables: Sequence[str] = ()) -> None:
+    """Add where answers and reports go; each of *tables* is written by an option of its name."""
     group = parser.add_argument_group("output")
     if answer:
         group.add_argument("-o", "--output", metavar="FILE|DIR/",
                            help="NAME.tsv, .csv (.gz): one file by id; DIR/: a part per rank")  # fmt: skip
+        for name in tables:
+            group.add_argument(f"--{name.replace('_', '-')}", metavar="FILE|DIR/",
+                               help=f"write the {name.replace('_', '-')} table")  # fmt: skip
+        parser.set_defaults(tables=tuple(tables))
         group.add_argument(
             "--fields", type=lambda w: w.split(","), metavar="A,B", help="which fields (default: all)"
         )
@@ -221,12 +247,13 @@ def read_options(arguments: Any, keep: Sequence[str] | None = None) -> dict[str,
     columns: Any = {name: _column(value) for name, value in arguments.column}
     if not columns:
         columns = None if keep is None or keep else []
-    names = ("ids", "directed", "bipartite", "delimiter", "comments", "header", "on_bad_line",
+    names = ("format", "ids", "directed", "bipartite", "delimiter", "comments", "header", "on_bad_line",
              "max_bad_lines", "drop_duplicates", "drop_self_loops")  # fmt: skip
-    return {**{name: getattr(arguments, name) for name in names}, "columns": columns}
+    reading = {name: getattr(arguments, name) for name in names}
+    return {**reading, "columns": columns, "vocabulary": getattr(arguments, "vocab", None)}
 
 
 def _column(value: str) -> int | str | None:
     if value == "none":
         return None
-    return int(value) if value.isdigit() else value
+    return int(value) if re.fullmatch("[0-9]{1,9}", value) else value

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_output, add_running, add_talk, pair, read_options
 from gaslab.errors import UsageError, nearest
+from gaslab.outputs import Output
 from gaslab.program import Storage, VertexProgram, parameter_annotations
 
 if TYPE_CHECKING:
@@ -74,13 +75,20 @@ def _run(arguments: Any) -> int:
     program = load_class(arguments.program)
     given = dict(arguments.parameter)
     _check_names(program, given)
-    job = Job(arguments, read_options(arguments))
+    job = Job(arguments, read_options(arguments), _answers(program) if arguments.fields else ())
     values = {name: typed(program, name, word, job.graph) for name, word in given.items()}
     chosen = [vertex_id(word, job.graph) for word in arguments.trace]
     result = run(program(**values), job.graph, **job.options(), trace=chosen or None)
     if result.trace is not None and job.comm.rank == 0:
         print(result.trace, flush=True)
     return job.finish(result, list(arguments.fields or result.vertices.columns), "largest")
+
+
+def _answers(program: type[VertexProgram]) -> list[str]:
+    """Return the vertex fields that an answer of the program has."""
+    from gaslab.compiler.parse import parse_phases
+
+    return [v.name for v in parse_phases(program)[0].vertex_fields if not v.name.startswith("_")]
 
 
 def _explain(arguments: Any) -> int:
@@ -105,11 +113,27 @@ def _compile(arguments: Any) -> int:
         if comm.rank == 0:
             print(*texts, sep="\n")
         return DONE
-    directory = Path(arguments.output) if arguments.output else build.cache_directory()
+    directory = comm.on_root(lambda: _library_folder(arguments.output))
     for path in comm.on_root(lambda: [p for t in texts for p in build.compile_levels(t, directory)]):
         if comm.rank == 0:
             print(path)
     return DONE
+
+
+def _library_folder(named: str | None) -> Path:
+    """Return the folder to compile into, made if it is not there, before anything is compiled."""
+    from gaslab.compiler import build, cache
+
+    if named is None:
+        folder = build.cache_directory()
+        try:
+            cache.Cache(folder).prepare()
+        except OSError as error:
+            raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+    else:
+        folder = Output(named).path
+        cache.prepare_for_others(folder)
+    return folder
 
 
 def load_class(where: str) -> type[VertexProgram]:
@@ -154,14 +178,15 @@ def _load_file(path: Path) -> ModuleType:
 
 
 def _load_module(name: str) -> ModuleType:
+    absent = UsageError(f"there is no module {name!r}; a file is named with its .py: FILE.py:Class")
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise absent
     sys.path.insert(0, "")  # as `python -m` does
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(error.name + ".")):
-            raise UsageError(
-                f"there is no module {name!r}; a file is named with its .py: FILE.py:Class"
-            ) from None
+            raise absent from None
         raise
 
 

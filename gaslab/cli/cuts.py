@@ -6,12 +6,13 @@ import time
 from typing import Any
 
 from gaslab.cli import DONE
-from gaslab.cli.arguments import Parser, add_input, add_report, at_least
-from gaslab.cli.edgelists import ends, read, target_of, tell_written
+from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, at_least
+from gaslab.cli.destinations import destinations
+from gaslab.cli.edgelists import ends, read, tell_written
 from gaslab.cli.report import duration, write_json
 from gaslab.comm import world
 from gaslab.errors import UsageError
-from gaslab.writers import check_text, write_rows
+from gaslab.writers import write_rows
 
 
 def parser(name: str) -> Parser:
@@ -25,7 +26,7 @@ def parser(name: str) -> Parser:
     )
     add_input(made)
     made.add_argument("-k", "--parts", type=at_least(1), required=True, metavar="K", help="number of parts")
-    made.add_argument("--strategy", metavar="NAME", help="random, 1d, 2d, dbh, chunk (default: compare all)")
+    add_strategy(made, " (default: compare all)")
     add_report(made, output=True)
     return made
 
@@ -37,11 +38,10 @@ def execute(arguments: Any) -> int:
 
     comm = world()
     names = [find(arguments.strategy)[0]] if arguments.strategy else list(STRATEGIES)
-    target = target_of(comm, arguments)
-    if target and len(names) > 1:
+    outputs = destinations(comm, arguments)
+    target = outputs.output
+    if target is not None and len(names) > 1:
         raise UsageError("--output writes one cut; name it with --strategy")
-    if arguments.json:
-        comm.on_root(lambda: check_text(arguments.json, arguments.force))
     edges = read(arguments, columns=[])
     rows: list[tuple[str, ...]] = [("strategy", "RF", "EB", "VB", "time")]
     figures: list[dict[str, Any]] = []
@@ -62,7 +62,8 @@ def execute(arguments: Any) -> int:
     if target is not None:
         write_rows(comm, target, {**ends(edges, relabel=False), "part": made.part})
         tell_written(comm, target, edges)
-    if arguments.json:
+    if outputs.json is not None:
+        json = outputs.json
         report = {
             "schema_version": 1,
             "command": "partition",
@@ -71,5 +72,5 @@ def execute(arguments: Any) -> int:
             "input_fingerprint": edges.fingerprint,
             "cuts": figures,
         }
-        comm.on_root(lambda: write_json(arguments.json, report, arguments.force))
+        comm.on_root(lambda: write_json(json, report))
     return DONE

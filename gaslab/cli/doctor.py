@@ -17,11 +17,43 @@ def parser(name: str) -> Parser:
     made = Parser(
         name, "", "What MPI, compiler, threads and caches are here; exit code 1 if something is broken."
     )
+    made.add_argument(
+        "--clean",
+        action="store_true",
+        help="remove what killed MPI jobs of yours left in shared memory, on the machines of all ranks",
+    )
     add_talk(made)
     return made
 
 
 def execute(arguments: Any) -> int:
+    """Print what is here, or clean up."""
+    return _clean() if arguments.clean else _examine()
+
+
+def _clean() -> int:
+    """Remove dead segments, by one rank of each machine; exit code 1 if some cannot be removed."""
+    from gaslab import segments
+    from gaslab.comm import world
+
+    comm = world()
+
+    def clean() -> tuple[int, int, int]:
+        if launch.launcher().local_rank > 0:
+            return 0, 0, 0
+        found = segments.dead()
+        gone = segments.remove(found)
+        return len(found), len(gone), sum(segment.size for segment in gone)
+
+    found, gone, size = (sum(column) for column in zip(*comm.allgather(comm.attempt(clean)), strict=True))
+    if comm.rank == 0:
+        print(f"removed {gone} segment{'s' * (gone != 1)} of killed jobs, {size / 1e6:.1f} MB")
+        if gone < found:
+            print(f"{found - gone} cannot be removed from {segments.FOLDER}")
+    return DONE if gone == found else FAILED
+
+
+def _examine() -> int:
     """Print the findings of rank 0; with several ranks also those of others that differ in being broken."""
     from gaslab import comm
     from gaslab.doctor import examine

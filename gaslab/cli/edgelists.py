@@ -10,6 +10,7 @@ import numpy as np
 
 from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_report, at_least, one_of, read_options
+from gaslab.cli.destinations import destinations
 from gaslab.comm import Comm, world
 from gaslab.errors import UsageError
 from gaslab.ingest.format import format_table
@@ -75,7 +76,7 @@ def _generate(arguments: Any) -> int:
     from gaslab.ingest import generate
 
     comm = world()
-    target = target_of(comm, arguments)
+    target = destinations(comm, arguments).output
     sizes: tuple[str, ...] = ("scale", "edge_factor", "vertices", "edges", "exponent")
     sizes += ("max_degree", "rows", "columns", "weights", "left", "right")
     given = {name: getattr(arguments, name) for name in sizes if getattr(arguments, name) is not None}
@@ -89,14 +90,13 @@ def _generate(arguments: Any) -> int:
 
 def _convert(arguments: Any) -> int:
     comm = world()
-    if arguments.map and not arguments.relabel:
+    if arguments.map is not None and not arguments.relabel:
         raise UsageError("--map goes with --relabel: without it the ids stay as they are")
-    target = target_of(comm, arguments)
-    mapped = Target(arguments.map, arguments.force) if arguments.map else None
-    if mapped is not None:
-        comm.on_root(mapped.check)
+    outputs = destinations(comm, arguments)
+    mapped = outputs.map
     edges = read(arguments)
-    _write_edges(comm, target, edges, arguments.relabel)
+    _warn_left_out(comm, edges, arguments.directed, arguments.bipartite)
+    _write_edges(comm, outputs.output, edges, arguments.relabel)
     if mapped is not None:
         lo, hi = (edges.num_vertices * r // comm.size for r in (comm.rank, comm.rank + 1))
         numbers = np.arange(lo, hi, dtype=np.int64)
@@ -104,12 +104,22 @@ def _convert(arguments: Any) -> int:
     return DONE
 
 
-def target_of(comm: Comm, arguments: Any) -> Target | None:
-    if not arguments.output:
-        return None
-    target = Target(arguments.output, arguments.force)
-    comm.on_root(target.check)
-    return target
+def _warn_left_out(comm: Comm, edges: EdgeList, directed: bool | None, bipartite: bool) -> None:
+    """Say what of the graph an edge list does not hold (collective)."""
+    present = np.zeros(edges.num_vertices, np.uint8)
+    present[edges.src] = present[edges.dst] = 1
+    alone = int(np.count_nonzero(comm.allreduce(present, "or") == 0))
+    if comm.rank:
+        return
+    if alone:
+        verb = "vertex without edges is" if alone == 1 else "vertices without edges are"
+        log.warning("warning: %s %s left out: an edge list has edges alone", f"{alone:,}", verb)
+    if edges.vertices is not None:
+        log.warning("warning: left out of the edge list: vertex columns %s", ", ".join(edges.vertices[1]))
+    if directed is None and not edges.directed:
+        log.info("the edges have no direction; read the edge list with --undirected")
+    if edges.ids.num_left is not None and not bipartite:
+        log.info("the two ids are of two kinds; read the edge list with --bipartite")
 
 
 def read(arguments: Any, columns: list[str] | None = None) -> EdgeList:

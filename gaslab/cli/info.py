@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.cli import DONE
-from gaslab.cli.arguments import Parser, add_input, add_report, read_options, strategy
+from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, read_options
+from gaslab.cli.destinations import destinations
 from gaslab.cli.report import document, write_json
 from gaslab.comm import Comm, world
-from gaslab.result import human
-from gaslab.writers import check_text
+from gaslab.memory import human
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -27,9 +27,7 @@ def parser(name: str) -> Parser:
         "What a graph is made of: vertices, edges, columns, degrees, and its cut over the ranks.",
     )
     add_input(made)
-    made.add_argument(
-        "--strategy", type=strategy, metavar="NAME", help="the vertex-cut: random, 1d, 2d, dbh, chunk"
-    )
+    add_strategy(made)
     add_report(made)
     return made
 
@@ -39,17 +37,16 @@ def execute(arguments: Any) -> int:
     from gaslab.cli.job import read
 
     comm = world()
-    if arguments.json:
-        comm.on_root(lambda: check_text(arguments.json, arguments.force))
+    json = destinations(comm, arguments).json
     graph = read(arguments, read_options(arguments))
     lines = _facts(graph)
     if comm.rank == 0:
         width = max(len(name) for name, _ in lines)
         print("\n".join(f"{name:{width}}  {text}".rstrip() for name, text in lines))
-    if arguments.json:
+    if json is not None:
         report = document(arguments, graph, None)
         report["counts"] = graph.counts
-        comm.on_root(lambda: write_json(arguments.json, report, arguments.force))
+        comm.on_root(lambda: write_json(json, report))
     return DONE
 
 

@@ -7,43 +7,41 @@ import gzip
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from gaslab._kernels import parser
 from gaslab.cli import DONE, NOT_CONVERGED
+from gaslab.cli.destinations import check_fields, destinations
 from gaslab.cli.report import describe, document, write_json
 from gaslab.cli.show import show
 from gaslab.comm import world
+from gaslab.ending import TimeLeft
 from gaslab.errors import InputError, UsageError, VertexNotFound, nearest
 from gaslab.graph import Graph
 from gaslab.ingest.sides import SIDES
 from gaslab.reading import read_graph
 from gaslab.result import Result
-from gaslab.writers import Target, check_text, write_table
+from gaslab.writers import write_table
 
 log = logging.getLogger("gaslab")
 
 SHOWN_BY_DEFAULT = 10
+Style = str | Callable[[Graph, Result, int], list[str]]  # what `show` knows, or the lines of so many rows
 
 
 class Job:
     """What the commands that run a program have in common; all methods are collective."""
 
-    def __init__(self, arguments: Any, reading: dict[str, Any]) -> None:
-        """Check the outputs, then read the graph."""
+    def __init__(self, arguments: Any, reading: dict[str, Any], known: Iterable[str]) -> None:
+        """Check the outputs and ``--fields``, of which *known* are all that there may be; read the graph."""
         self.arguments = arguments
         self.comm = world()
-        self.target = Target(arguments.output, arguments.force) if arguments.output else None
-        self.comm.on_root(self._check_outputs)
+        check_fields(arguments, known)
+        self.outputs = destinations(self.comm, arguments)
+        self.target = self.outputs.output
         self.graph = read(arguments, reading)
-
-    def _check_outputs(self) -> None:
-        if self.target is not None:
-            self.target.check()
-        for path in (self.arguments.json, self.arguments.timeline):
-            if path:
-                check_text(path, self.arguments.force)
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `gaslab.run` that the options mean."""
@@ -62,30 +60,43 @@ class Job:
         if arguments.init:
             options["init"] = {field: read_values(file, self.graph) for field, file in arguments.init}
         if arguments.timeout is not None:
-            options["timeout"] = max(arguments.timeout - (time.perf_counter() - arguments.began), 0.0)
+            left = self.comm.bcast(max(arguments.timeout - (time.perf_counter() - arguments.began), 0.0))
+            options["timeout"] = TimeLeft(left, arguments.timeout)
         return options
 
-    def finish(self, result: Result, fields: list[str], style: str) -> int:
-        """Show and write the answer, report the run, and return the exit code."""
+    def finish(
+        self, result: Result, fields: list[str], style: Style, count: int = SHOWN_BY_DEFAULT
+    ) -> int:
+        """Show and write the answer, report the run, and return the exit code.
+
+        Without ``--top``, and where nothing is written, *count* rows are shown.
+        """
         arguments, graph = self.arguments, self.graph
         for name in fields:
             if name not in result.vertices:
                 raise UsageError(f"there is no vertex field {name!r}{nearest(name, result.vertices.columns)}")
         answer = result.vertices.select(*fields)
         describe(arguments.command, graph, result)
-        top = arguments.top or (SHOWN_BY_DEFAULT if not (self.target or arguments.json) else 0)
+        written = self.target or arguments.json or self.outputs.tables
+        top = arguments.top or (0 if written else count)
         if top:
-            figures = [f"{name}: {value:.6g}" for name, value in result.metrics.get("answer", {}).items()]
-            lines = show(style, graph, answer, top)
+            known = {**result.metrics.get("answer", {}), **result.metrics.get("figures", {})}
+            figures = [f"{name}: {value:.6g}" for name, value in known.items()]
+            lines = style(graph, result, top) if callable(style) else show(style, graph, answer, top)
             if self.comm.rank == 0 and (figures or lines):
                 print("\n".join([*figures, *lines]), flush=True)
         if self.target is not None:
             write_table(self.comm, self.target, answer, graph.num_vertices)
             self._tell_written(self.target.path, f"{graph.num_vertices:,} rows")
-        if arguments.json:
+        for name, target in self.outputs.tables.items():
+            table = result.tables[name]
+            write_table(self.comm, target, table, graph.num_vertices)
+            self._tell_written(target.path, f"{int(self.comm.allreduce(len(table))):,} rows")
+        json = self.outputs.json
+        if json is not None:
             report = document(arguments, graph, result)
-            self.comm.on_root(lambda: write_json(arguments.json, report, arguments.force))
-            self._tell_written(Path(arguments.json), "the report")
+            self.comm.on_root(lambda: write_json(json, report))
+            self._tell_written(json.path, "the report")
         return NOT_CONVERGED if arguments.require_converged and not result.converged else DONE
 
     def _tell_written(self, path: Path, what: str) -> None:
@@ -162,10 +173,13 @@ def _rows(path: str, graph: Graph, needed: bool) -> Iterator[tuple[str, Any, lis
     delimiter = "," if path.removesuffix(".gz").endswith(".csv") else "\t"
     try:
         with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
+            above = False  # whether an earlier line was neither blank nor a comment
             for number, line in enumerate(file, 1):
                 text, where = line.strip(), f"{path}, line {number}"
-                heads = number == 1 and delimiter == "," and text.startswith("id,")
-                if not text or text[0] in "#%" or heads:
+                if not text or text[0] in "#%":
+                    continue
+                heads, above = not above and delimiter == "," and text.startswith("id,"), True
+                if heads:
                     continue
                 words = next(csv.reader([text], delimiter=delimiter)) if delimiter in text else text.split()
                 if len(words) == 1 and needed:
@@ -177,10 +191,9 @@ def _rows(path: str, graph: Graph, needed: bool) -> Iterator[tuple[str, Any, lis
 
 
 def _number(word: str, where: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise InputError(f"{where}: {word!r} is not a number; id first, value last") from None
+    if not parser.is_number(word.encode("utf-8", "replace")):
+        raise InputError(f"{where}: {word!r} is not a number; id first, value last")
+    return float(word)
 
 
 def _vertex(words: list[str], graph: Graph, where: str) -> Any:

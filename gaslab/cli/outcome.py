@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
@@ -9,13 +10,14 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from gaslab import failure, launch
+from gaslab import failure, launch, leftovers
 from gaslab.cli import DONE, FAILED, INTERRUPTED, TIMEOUT, USAGE
-from gaslab.errors import ExecutionError, GaslabError, TimeoutExpired, UsageError
+from gaslab.collective import agree
+from gaslab.errors import ExecutionError, GaslabError, LaunchError, TimeoutExpired, UsageError
 
 if TYPE_CHECKING:
     from gaslab.comm import Comm
@@ -32,21 +34,24 @@ def guarded(module: ModuleType, name: str, words: Sequence[str], began: float) -
         arguments = module.parser(name).parse_args(words)
         arguments.began = began
         set_up_log(arguments)
-        set_alarm(arguments)
-        code = int(module.execute(arguments))
+        with alarm(arguments):
+            if name != "doctor":  # which says why ranks cannot talk
+                agree("gaslab", {"comm": None, "command line": [name, *words]}, frozenset({"comm"}))
+            code = int(module.execute(arguments))
         sys.stdout.flush()
     except SystemExit as stop:  # argparse, after it has said why
         code = stop.code if isinstance(stop.code, int) else USAGE
     except BrokenPipeError:  # `gaslab ... | head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = DONE
-    except KeyboardInterrupt:
-        return _end(INTERRUPTED, "interrupted")
+    except KeyboardInterrupt as stopped:
+        return _end(INTERRUPTED, f"gaslab: {stopped}" if str(stopped) else "interrupted")
     except (GaslabError, OSError) as error:
-        return _end(_code(error), traceback.format_exc() if _is_fault(error) else _message(error))
+        message = traceback.format_exc() if _is_fault(error) else _message(error)
+        return _end(_code(error), message, alike=isinstance(error, LaunchError))
     except Exception:  # whatever a program or a bug of ours raises: one rank tells it, and all end
         return _end(FAILED, traceback.format_exc())
-    return _end(code, "") if code != DONE else code
+    return _end(code, "", alike=True) if code != DONE else code
 
 
 def _code(error: Exception) -> int:
@@ -64,16 +69,21 @@ def _message(error: Exception) -> str:
     return f"gaslab: {error}"
 
 
-def _end(code: int, message: str) -> int:
-    """Say *message* once and return *code* if all ranks end so; else say it here and end them all."""
+def _end(code: int, message: str, alike: bool = False) -> int:
+    """Say *message* once and return *code* if all ranks end so; else say it here and end them all.
+
+    *alike* says so of ranks that have not met: they have the same words, or the same launcher.
+    """
     here = _ranks()
     rank = here.rank if here is not None else launch.launcher().rank
-    together = here is None or here.all_here(AGREE_SECONDS)
+    together = alike or failure.alone() if here is None else here.all_here(AGREE_SECONDS)
     if message and (rank == 0 or not together):
         prefix = "" if together else f"rank {rank}: "
         print(f"{prefix}{message.rstrip()}", file=sys.stderr, flush=True)
-    if here is not None and not together:
-        here.abort(code)
+    if not together:
+        if here is not None:
+            here.abort(code)
+        failure.end_all(code)
     failure.disarm()
     return code
 
@@ -103,10 +113,12 @@ def set_up_log(arguments: Any) -> None:
     warnings.showwarning = show
 
 
-def set_alarm(arguments: Any) -> None:
-    """Make ``--timeout`` end the whole command, also where no superstep looks at the clock."""
+@contextlib.contextmanager
+def alarm(arguments: Any) -> Iterator[None]:
+    """Let ``--timeout`` end the whole command meanwhile, also where no kernel looks at the clock."""
     seconds = getattr(arguments, "timeout", None)
     if seconds is None:
+        yield
         return
     first = launch.launcher().rank == 0
     # Rank 0 speaks and ends all; the others only if it can do that no more.
@@ -116,8 +128,13 @@ def set_alarm(arguments: Any) -> None:
         if first:
             print(f"gaslab: no answer within {seconds:g} s (--timeout)", file=sys.stderr, flush=True)
         failure.end_all(TIMEOUT)
+        leftovers.clear()
         os._exit(TIMEOUT)
 
-    timer = threading.Timer(max(left, 0.0), expire)
+    timer = threading.Timer(min(max(left, 0.0), threading.TIMEOUT_MAX), expire)
     timer.daemon = True
     timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

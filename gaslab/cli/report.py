@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from gaslab.result import human
+from gaslab.memory import human
+from gaslab.outputs import Output, write_bytes
 from gaslab.version import __version__
-from gaslab.writers import write_text
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -27,7 +27,7 @@ SCHEMA_VERSION = 1
 # Options that say where things go or that the document names elsewhere.
 _NOT_PARAMETERS = {
     *("command", "began", "input", "output", "json", "force", "quiet", "log_level", "top", "fields"),
-    *("allow_singleton", "timeout", "seed", "strategy", "threads", "timeline"),
+    *("allow_singleton", "timeout", "seed", "strategy", "threads", "timeline", "tables"),
 }
 
 
@@ -37,11 +37,11 @@ def describe(command: str, graph: Graph, result: Result) -> None:
         return
     metrics, seconds = result.metrics, result.metrics.get("seconds", {})
     ranks, threads = graph.comm.size, metrics.get("threads", 1)
-    stepped = "asynchronous" not in metrics
+    stepped, step = "asynchronous" not in metrics, "sweep" if "figures" in metrics else "superstep"
     log.info(
         "%s: %s on %s x %s, %s",
         metrics.get("program", command) if command == "run" else command,
-        _many(result.iterations, "superstep") if stepped else _many(metrics["updates"], "update"),
+        _many(result.iterations, step) if stepped else _many(metrics["updates"], "update"),
         _many(ranks, "rank"),
         _many(threads, "thread"),
         "converged" if result.converged else "not converged",
@@ -51,7 +51,7 @@ def describe(command: str, graph: Graph, result: Result) -> None:
     cut = ""
     if ranks > 1:
         sent = human(metrics.get("bytes_per_iteration" if stepped else "bytes_sent", 0))
-        cut = f"; {graph.replication_factor:.2f} replicas a vertex, {sent} sent" + " a superstep" * stepped
+        cut = f"; {graph.replication_factor:.2f} replicas a vertex, {sent} sent" + f" a {step}" * stepped
     log.info("%s%s", times, cut)
 
 
@@ -62,7 +62,8 @@ def document(arguments: Any, graph: Graph, result: Result | None) -> dict[str, A
     metrics: Mapping[str, Any] = {} if result is None else result.metrics
     seconds = dict(metrics.get("seconds", graph.seconds))
     seconds["total"] = float(comm.allreduce(time.perf_counter() - arguments.began, "max"))
-    given = {name: value for name, value in vars(arguments).items() if name not in _NOT_PARAMETERS}
+    elsewhere = {*_NOT_PARAMETERS, *getattr(arguments, "tables", ())}
+    given = {name: value for name, value in vars(arguments).items() if name not in elsewhere}
     return {
         "schema_version": SCHEMA_VERSION,
         "versions": versions(),
@@ -87,8 +88,16 @@ def document(arguments: Any, graph: Graph, result: Result | None) -> dict[str, A
         "bytes_sent": metrics.get("bytes_sent", 0),
         "bytes_per_iteration": metrics.get("bytes_per_iteration", 0),
         **{name: metrics[name] for name in ("answer", "asynchronous", "staleness") if name in metrics},
+        **_of_sweeps(result),
         "peak_rss_bytes": {"sum": int(comm.allreduce(peak)), "max": int(comm.allreduce(peak, "max"))},
     }
+
+
+def _of_sweeps(result: Result | None) -> dict[str, Any]:
+    """Return what a program of sweeps measured: its figures, and those of every sweep."""
+    if result is None or "figures" not in result.metrics:
+        return {}
+    return {**result.metrics["figures"], "history": result.history}
 
 
 def versions() -> dict[str, str]:
@@ -102,9 +111,10 @@ def versions() -> dict[str, str]:
     return found
 
 
-def write_json(path: str, report: Mapping[str, Any], force: bool) -> None:
+def write_json(output: Output, report: Mapping[str, Any]) -> None:
     """Write a document, replacing what JSON cannot say (not collective)."""
-    write_text(path, json.dumps(_plain(report), indent=2, allow_nan=False) + "\n", force)
+    text = json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
+    write_bytes(output, text.encode())
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,6 @@ package imports no numpy, no kernel and no MPI, so that setup.py can compile the
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,8 @@ from gaslab.compiler.emit import emit as emit_text
 from gaslab.compiler.interpret import Interpreter
 from gaslab.compiler.parse import parse_phases
 from gaslab.compiler.tree import Tree
-from gaslab.errors import PerformanceWarning, UsageError
+from gaslab.errors import PerformanceWarning, UsageError, warn_user
+from gaslab.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from gaslab.comm import Comm
@@ -84,25 +84,41 @@ def compile_tree(tree: Tree, comm: Comm, mode: str = "auto") -> Compiled:
 
 
 def _ready(tree: Tree, comm: Comm, mode: str, began: float) -> Compiled:
-    library = None
+    text, library = emit_text(tree), None
+    _compare(tree, text, comm)
     if mode != "never":
         try:
-            library = build.load(emit_text(tree), comm)
+            library = build.load(text, comm)
         except build.NoCompiler as error:
             if mode == "require":
                 raise
-            if comm.rank == 0 and not tree.phase:
-                warnings.warn(
-                    f"{tree.name} runs interpreted, about a hundred times slower: {error}",
-                    PerformanceWarning,
-                    stacklevel=4,
-                )
+            if not tree.phase:
+                slow = f"{tree.name} runs interpreted, about a hundred times slower: {error}"
+                warn_user(slow, PerformanceWarning, comm.rank)
     interpreter = Interpreter(tree) if library is None else None
     cached = library is None or library.cached
     return Compiled(tree, library, interpreter, time.perf_counter() - began, cached)
 
 
-def compile_ahead(cls: type, target: Path | None = None, levels: Sequence[str] | None = None) -> list[Path]:
+def _compare(tree: Tree, text: str, comm: Comm) -> None:
+    """Raise UsageError where ranks have parsed different programs; constants and helpers are parts of one."""
+    if comm.size == 1:
+        return
+    declared = (tree.params, tree.vertex_fields, tree.edge_fields, tree.supersteps, tree.has_done, tree.rng)
+    digest = fingerprint([build.key(text), declared])
+    if len(set(comm.meet(digest, f"the program {tree.name}"))) > 1:
+        raise UsageError(
+            f"{tree.name} is not the same program on all ranks: its fields, its helpers or the constants "
+            "that it reads differ"
+        )
+
+
+def compile_ahead(
+    cls: type,
+    target: Path | None = None,
+    levels: Sequence[str] | None = None,
+    shapes: Mapping[str, int] | None = None,
+) -> list[Path]:
     """Compile a program for machines without a compiler; return the files made.
 
     Parameters
@@ -114,7 +130,9 @@ def compile_ahead(cls: type, target: Path | None = None, levels: Sequence[str] |
         A library is made for each CPU level, under the name by which `compile_program` looks for it there.
     levels : sequence of str, optional
         CPU levels of `toolchain.levels`; all of this kind of machine by default.
+    shapes : mapping, optional
+        As for `compile_phases`; the parameters' defaults without.
     """
     target = target or build.cache_directory()
-    texts = dict.fromkeys(map(emit_text, parse_phases(cls)))  # phases may be the same
+    texts = dict.fromkeys(map(emit_text, parse_phases(cls, shapes)))  # phases may be the same
     return [path for text in texts for path in build.compile_levels(text, target, levels)]

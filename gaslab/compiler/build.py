@@ -3,12 +3,11 @@
 Ranks agree on the lowest common CPU level; rank 0 finds the library or compiles it, and sends its
 bytes (or the error); every rank loads them from a file of its own. So there are no locks and no file
 that another rank must see. Looked up in this order: this process, the libraries shipped with gaslab,
-the user's cache, the compiler.
+the user's cache as far as it can be trusted (`cache`), the compiler.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import hashlib
 import logging
@@ -21,14 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gaslab.compiler import toolchain
-from gaslab.errors import CompileError
+from gaslab.compiler.cache import Cache, Untrusted, private_folder, whole, write_for_others
+from gaslab.errors import CompileError, PerformanceWarning, warn_user
 
 if TYPE_CHECKING:
     from gaslab.comm import Comm
 
 log = logging.getLogger("gaslab")
 SHIPPED = Path(__file__).resolve().parents[1] / "_builtins"
-_DIGEST = 32  # bytes of sha256 behind the library's own: a file cut short is never loaded
 
 
 class NoCompiler(CompileError):
@@ -83,27 +82,59 @@ def key(text: str, level: str = "", compiler: str = "") -> str:
 
 def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
     """Return the bytes of the library for a CPU level, and whether they were there already."""
-    plain = key(text, level)
-    for directory in (SHIPPED, cache_directory()):
-        content = read(directory / f"{plain}.so")
-        if content is not None:
-            return content, True
+    plain, cache = f"{key(text, level)}.so", Cache(cache_directory())
+    content = shipped(plain) or _kept(cache, plain)
+    if content is not None:
+        return content, True
     command = toolchain.compiler()
     if command is None:
         raise NoCompiler(
             "there is no C compiler (neither $CC nor cc, gcc or clang can be run) and the program was not "
             "compiled before; install one, or compile it elsewhere with `gaslab compile`"
         )
-    stored = cache_directory() / f"{key(text, level, toolchain.version(command))}.so"
-    content = read(stored)
+    stored = f"{key(text, level, toolchain.version(command))}.so"
+    content = _kept(cache, stored)
     if content is not None:
         return content, True
     content = compiled(text, level)
     try:
-        write(stored, content)
+        cache.write(stored, content)
+    except Untrusted as error:
+        _warn_untrusted(cache, error)
     except OSError as error:
         log.debug("the compiled program is not kept: %s", error)
     return content, False
+
+
+def shipped(name: str) -> bytes | None:
+    """Return a library that came with gaslab, None if there is none of this name."""
+    try:
+        return whole((SHIPPED / name).read_bytes())
+    except OSError:
+        return None
+
+
+def _kept(cache: Cache, name: str) -> bytes | None:
+    try:
+        return cache.read(name)
+    except Untrusted as error:
+        _warn_untrusted(cache, error)
+        return None
+
+
+_warned: set[str] = set()  # a path is complained of once
+
+
+def _warn_untrusted(cache: Cache, error: Untrusted) -> None:
+    if error.what in _warned:
+        return
+    _warned.add(error.what)
+    warn_user(
+        f"{error.what}, so compiled programs from {cache.path} are not believed, and this one is compiled "
+        f"anew; {error.fix}",
+        PerformanceWarning,
+        rank=0,  # which finds libraries for all; made an error, it is raised on all
+    )
 
 
 def compile_levels(text: str, directory: Path, levels: Sequence[str] | None = None) -> list[Path]:
@@ -111,17 +142,22 @@ def compile_levels(text: str, directory: Path, levels: Sequence[str] | None = No
 
     What is there already stays.
     """
-    paths = {level: directory / f"{key(text, level)}.so" for level in levels or toolchain.levels()}
-    for level, path in paths.items():
-        if read(path) is None:
-            write(path, compiled(text, level))
-    return list(paths.values())
+    names = {level: f"{key(text, level)}.so" for level in levels or toolchain.levels()}
+    there = Cache(directory)
+    for level, name in names.items():
+        try:
+            found = there.read(name)
+        except Untrusted:  # made anew
+            found = None
+        if found is None:
+            write_for_others(directory, name, compiled(text, level))
+    return [directory / name for name in names.values()]
 
 
 def compiled(text: str, level: str) -> bytes:
     """Return the library that the C compiler makes of *text*."""
-    with tempfile.TemporaryDirectory(prefix="gaslab-") as directory:
-        output = Path(directory) / "program.so"
+    with toolchain.workplace(private_folder()) as directory:
+        output = directory / "program.so"
         toolchain.compile_text(text, level, output)
         return output.read_bytes()
 
@@ -137,33 +173,9 @@ def cache_directory() -> Path:
     return (Path(base) if base else Path("~/.cache").expanduser()) / "gaslab"
 
 
-def read(path: Path) -> bytes | None:
-    """Return a stored library, None if there is none or it is not whole."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    body, digest = content[:-_DIGEST], content[-_DIGEST:]
-    return body if hashlib.sha256(body).digest() == digest else None
-
-
-def write(path: Path, content: bytes) -> None:
-    """Store a library with its digest; others see it whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".so")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content + hashlib.sha256(content).digest())
-        os.replace(temporary, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
 def open_bytes(content: bytes, cached: bool) -> Library:
     """Load a library's bytes from a file that only this process sees."""
-    handle, path = tempfile.mkstemp(prefix="gaslab-", suffix=".so")
+    handle, path = tempfile.mkstemp(prefix="gaslab-", suffix=".so", dir=private_folder())
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -155,7 +155,7 @@ class Binary:
 
 @dataclass(frozen=True)
 class Compare:
-    """op: ``== != < <= > >=``; a chain is lowered to `Logical` over `Let`-free repeated operands."""
+    """op: ``== != < <= > >=``; a chain is lowered to `Logical` over operands that are repeated."""
 
     op: str
     left: Expr
@@ -187,6 +187,18 @@ class Cast:
     operand: Expr
     type: str
     site: int = -1
+
+
+_ONE = (
+    "acos acosh asin asinh atan atanh cbrt ceil cos cosh degrees erf erfc exp exp2 expm1 fabs floor gamma "
+    "isfinite isinf isnan lgamma log10 log1p log2 radians sin sinh sqrt tan tanh trunc"
+)
+MATH_ARITY = {
+    **dict.fromkeys(_ONE.split(), (1, 1)),
+    **dict.fromkeys(["atan2", "copysign", "fmod", "hypot", "ldexp", "nextafter", "pow", "remainder"], (2, 2)),
+    "fma": (3, 3),
+    "log": (1, 2),
+}  # of the math functions that C has too: fewest and most arguments
 
 
 @dataclass(frozen=True)

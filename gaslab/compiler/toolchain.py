@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
+from gaslab import leftovers
 from gaslab.errors import CompileError
+
+SANITIZE = "GASLAB_SANITIZE"  # the variable that asks for sanitizers, as in -fsanitize=
+
+
+def sanitizer_flags(asked: str) -> tuple[str, ...]:
+    """Return the flags for the sanitizers in *asked*, a list with commas; none for an empty one.
+
+    A report ends the process. Casts of floats are checked too: emitted programs and kernels test the range
+    before. Signed overflow is defined by -fwrapv.
+    """
+    if not asked:
+        return ()
+    casts = ("-fsanitize=float-cast-overflow",) if "undefined" in asked.split(",") else ()
+    more = ("-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1")
+    return (f"-fsanitize={asked}", *casts, *more)
+
 
 # No fast-math: floats are IEEE, sums keep the order that emit chose, integers wrap. (That libm sets no
 # errno and that nobody looks at the floating-point flags changes no result.)
 FLAGS = (
     "-O2", "-fPIC", "-shared", "-std=gnu11", "-fwrapv", "-ffp-contract=off", "-fno-math-errno",
-    "-fno-trapping-math", "-w", "-pipe",
+    "-fno-trapping-math", "-w", "-pipe", *sanitizer_flags(os.environ.get(SANITIZE, "")),
 )  # fmt: skip
 
 # The levels of the x86-64 psABI, spelt as single flags: compilers before gcc 11 and clang 12 know
@@ -29,6 +51,7 @@ X86_LEVELS: dict[str, tuple[str, ...]] = {
     "x86-64-v3": tuple(f"-m{name}" for name in _V3),
     "x86-64-v4": tuple(f"-m{name}" for name in _V3 + _V4),
 }
+_GONE_SECONDS = 1.0  # for the parts of a killed compiler to be gone
 _V3_CPUINFO = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "popcnt", "sse4_2", "xsave"}
 
 
@@ -61,7 +84,10 @@ def level_flags(level: str) -> tuple[str, ...]:
 @functools.cache
 def _find(configured: str | None) -> tuple[str, ...] | None:
     for candidate in [configured] if configured else ["cc", "gcc", "clang"]:
-        command = shlex.split(candidate)
+        try:
+            command = shlex.split(candidate)
+        except ValueError as error:  # an unbalanced quote
+            raise CompileError(f"CC={candidate!r} is no command ({error}); correct it or unset it") from None
         if command and shutil.which(command[0]):
             return tuple(command)
     return None
@@ -75,12 +101,23 @@ def compiler() -> tuple[str, ...] | None:
 @functools.cache
 def version(command: tuple[str, ...]) -> str:
     """Return what the compiler says it is, and the flags that stand in ``$CC``."""
-    told = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
-    return " ".join([told.stdout or told.stderr, *command[1:]])
+    done = _run([*command, "--version"])
+    return " ".join([(done.stdout or done.stderr).decode("utf-8", "replace"), *command[1:]])
+
+
+@contextlib.contextmanager
+def workplace(parent: str) -> Iterator[Path]:
+    """Make a folder in *parent* for a compilation; nothing stays of it, however the process ends."""
+    path = tempfile.mkdtemp(prefix="gaslab-", dir=parent)
+    with leftovers.undone(lambda: shutil.rmtree(path, ignore_errors=True)):
+        yield Path(path)
 
 
 def compile_text(text: str, level: str, output: Path) -> None:
-    """Compile C *text* for a CPU level into the shared library *output*; raise `CompileError`."""
+    """Compile C *text* for a CPU level into the shared library *output*; raise `CompileError`.
+
+    The compiler's own temporary files go beside *output*.
+    """
     command = compiler()
     if command is None:
         raise CompileError("there is no C compiler: neither $CC nor cc, gcc or clang can be run")
@@ -88,10 +125,36 @@ def compile_text(text: str, level: str, output: Path) -> None:
     if sys.platform == "darwin":
         flags.append("-dynamiclib")
     arguments = [*command, *flags, *level_flags(level), "-x", "c", "-", "-o", str(output), "-lm"]
-    source = text.encode("utf-8", "surrogateescape")
-    told = subprocess.run(arguments, input=source, capture_output=True, check=False)
-    if told.returncode != 0:
-        words = told.stderr.decode("utf-8", "replace").strip()
+    done = _run(arguments, text.encode("utf-8", "surrogateescape"), {"TMPDIR": str(output.parent)})
+    if done.returncode != 0:
+        words = done.stderr.decode("utf-8", "replace").strip()
         raise CompileError(
-            f"{shlex.join(command)} refused the program (exit code {told.returncode}):\n{words}"
+            f"{shlex.join(command)} refused the program (exit code {done.returncode}):\n{words}"
         )
+
+
+def _run(
+    arguments: list[str], source: bytes = b"", changes: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the compiler and all that it starts in a group of their own, which ends if this is interrupted."""
+    pipe = subprocess.PIPE
+    environment = {**os.environ, **(changes or {})}
+    process = subprocess.Popen(
+        arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+    )
+    with process, leftovers.undone(lambda: _end_group(process)):
+        out, err = process.communicate(source)
+    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill what still runs of a compiler that was interrupted, and wait until it is gone."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(_GONE_SECONDS)
+        deadline = time.monotonic() + _GONE_SECONDS
+        while time.monotonic() < deadline:
+            os.killpg(process.pid, 0)  # an error once none is left
+            time.sleep(0.005)

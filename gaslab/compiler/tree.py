@@ -33,6 +33,7 @@ from gaslab.compiler.declared import Variable as Variable
 from gaslab.compiler.declared import element_of as element_of
 from gaslab.compiler.declared import element_storage as element_storage
 from gaslab.compiler.declared import is_list as is_list
+from gaslab.compiler.expressions import MATH_ARITY as MATH_ARITY
 from gaslab.compiler.expressions import Aggregate as Aggregate
 from gaslab.compiler.expressions import Binary as Binary
 from gaslab.compiler.expressions import Call as Call

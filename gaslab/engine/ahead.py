@@ -60,5 +60,5 @@ class Ahead:
             view.superstep = state.superstep
             self._delivery.last = "push" if "scatter" in state.tree.functions else ""
         if fault is not None:
-            self._phases.failed(fault, state.superstep - 1, self._phases.view.gid)
+            self._phases.failed(fault, state.superstep - 1, self._phases.view.gid, "gl_apply")
         return ids, ran

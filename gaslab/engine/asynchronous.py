@@ -24,9 +24,9 @@ from gaslab.engine.counts import Counts
 from gaslab.engine.machine import make_machine
 from gaslab.engine.meter import Course, Meter
 from gaslab.engine.patience import Patience
-from gaslab.engine.stopping import ask
+from gaslab.engine.quota import Quota
+from gaslab.engine.stopping import Done, ask
 from gaslab.engine.sync import Synchronous
-from gaslab.errors import TimeoutExpired
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -52,11 +52,12 @@ class Asynchronous:
         self._serialisable = options.consistency == "serialisable"
         self._library, self._seed, self._watch = library, seed, watch
         self._aggregated = 0.0
-        self._began = time.perf_counter()
         self._closing = self._late = False
+        self._ending = engine.phases.ending
         self._done = getattr(type(program), "done", None)
         self._patience = Patience(self.comm.local_ranks)
-        self._course = Course(self._began)
+        self._course = Course(time.perf_counter())
+        self._quota = Quota(options.max_updates, self.comm.rank, self.comm.size)
         self._pause = PAUSE * self._patience.crowd
         self.machine: Any = None
         self.meter = Meter()
@@ -77,6 +78,7 @@ class Asynchronous:
         """Run init, and let those wait in the machine that are to begin (collective)."""
         self.engine.initialise()
         beginners = self.engine.beginners()
+        self.engine.phases.raise_any()  # of start
         view, options = self.engine.view, self.options
         view.vertex_next = self.state.next_fields = self.state.fields
         if self._serialisable and view.out_begin is None:
@@ -120,7 +122,8 @@ class Asynchronous:
             idle = not (busy or self.machine.in_flight or self.machine.held_up)  # else the end is not near
             if not self.mail.asked and (idle or now - asked_at > self._pause):
                 asked_at = now
-                self.mail.ask(self._counts(now).row(self._aggregate(now)))
+                aggregates = self._aggregate(now)
+                self.mail.ask(self._counts(now).row(aggregates))
             if busy or table is not None:
                 self._patience.reset()
             elif self.comm.size > 1:
@@ -147,10 +150,7 @@ class Asynchronous:
 
     def _allowed(self, budget: int) -> int:
         """Return how many of these `max_updates` leaves."""
-        most = self.options.max_updates
-        if most is None or self.comm.size > 1:
-            return budget
-        return min(budget, most - int(self.machine.updates))
+        return min(budget, self._quota.left(self.machine)) if self._quota.limited else budget
 
     def _post(self, everything: bool) -> None:
         for peer in range(self.comm.size):
@@ -161,7 +161,7 @@ class Asynchronous:
     # ---- agreeing ----------------------------------------------------------------------------------
 
     def _counts(self, now: float) -> Counts:
-        machine, timeout = self.machine, self.options.timeout
+        machine = self.machine
         waiting = machine.waiting
         self.meter.count(waiting)
         left = any(machine.out.pending(peer) for peer in range(self.comm.size))
@@ -174,11 +174,14 @@ class Asynchronous:
             updates=machine.updates,
             lock_waits=machine.lock_counts()[1],
             bytes_sent=self.mail.bytes_sent,
-            late=timeout is not None and now - self._began > timeout,
+            offered=self._quota.offer(machine),
+            late=self._ending.late,
         )
+        phases = self.engine.phases
         if (failed := machine.failure()) is not None:
-            counts.code, vertex, counts.site = failed
-            counts.gid, counts.turn = self.graph.local.gid[vertex], machine.rounds[vertex]
+            phases.failed(failed, int(machine.rounds[failed[1]]), self.graph.local.gid, "gl_apply")
+        if phases.fault is not None:  # of the machine, or of an aggregator
+            counts.code, counts.gid, counts.site, counts.turn = phases.fault
         return counts
 
     def _aggregate(self, now: float) -> np.ndarray:
@@ -186,24 +189,28 @@ class Asynchronous:
         aggregates = self.engine.phases.aggregates
         if not len(aggregates):
             return np.empty(0, np.int64)
-        if now - self._aggregated > self.options.interval:
+        if now - self._aggregated > self.options.interval and not self._ending.stop[0]:
             self._aggregated = now
             self.engine.aggregate()
         return aggregates.collected()
 
     def _take_in(self, counts: Counts, aggregates: np.ndarray) -> None:
         """Take in what all ranks told: raise a fault, settle the aggregates, see whether to stop."""
-        for fault in counts.faults():
-            self.engine.phases.raise_fault(*fault)
+        self.engine.phases.raise_faults(counts.faults())
         self.updates = int(counts.updates.sum())
+        self._quota.share(counts)
         if len(self.engine.phases.aggregates):
             self.engine.settle(aggregates)
-            if self._done is not None and ask(self._done, self.program, self.graph, self.tree, self.state):
+            if self._done is not None and self._says_done(self._done):
                 self._closing, self.converged = True, True
         most = self.options.max_updates
         self._late = bool(counts.late.any())
         if self._late or (most is not None and self.updates >= most):
             self._closing = True
+
+    def _says_done(self, done: Done) -> bool:
+        asked = (done, self.program, self.graph, self.tree, self.state, self._ending)
+        return self.comm.on_root(lambda: ask(*asked))
 
     def _row(self, counts: Counts, now: float) -> dict[str, Any]:
         named = zip((a.name for a in self.tree.aggregators), self.state.aggregates, strict=True)
@@ -212,9 +219,7 @@ class Asynchronous:
     def _conclude(self, counts: Counts) -> None:
         waiting = int(counts.waiting.sum())
         if self._late and waiting and not self.converged:
-            raise TimeoutExpired(
-                f"{self.tree.name} ran out of {self.options.timeout:.3g} s after {self.updates} updates"
-            )
+            raise self._ending.expired(self.tree.name, f"after {self.updates} updates")
         self.converged = self.converged or not waiting
         self.state.updates = self.updates
         most = int(self.machine.rounds[: self.graph.local.num_masters].max(initial=0))

@@ -35,27 +35,16 @@ def shapes_of(program: VertexProgram) -> dict[str, int]:
 def bind_parameters(tree: Tree, program: VertexProgram, graph: Graph) -> list[Any]:
     """Return the parameters' values in the tree's order; vertex ids as global ids (collective)."""
     values = program.parameters()
-    return [_parameter(variable, values[variable.name], tree.name, graph) for variable in tree.params]
+    return [_parameter(variable, values[variable.name], graph) for variable in tree.params]
 
 
-def _parameter(variable: Variable, value: Any, owner: str, graph: Graph) -> Any:
-    what = f"{owner}({variable.name}={value!r})"
+def _parameter(variable: Variable, value: Any, graph: Graph) -> Any:
+    """Return a value that the program's constructor has checked as the plain number of its storage type."""
     if variable.storage == "id":
         return int(graph.ids.find([value])[0])
-    if variable.type == "bool":
-        if isinstance(value, (bool, np.bool_)):
-            return bool(value)
-        raise UsageError(f"{what}: a bool is needed")
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise UsageError(f"{what}: a number is needed, not {type(value).__name__}")
     if variable.type == "float":
         return float(dtype_of(variable.storage).type(value))
-    if int(value) != value:
-        raise UsageError(f"{what}: a whole number is needed")
-    least, largest = limits_of(dtype_of(variable.storage))
-    if not least <= value <= largest:
-        raise UsageError(f"{what}: outside the range of {variable.storage}, {least} to {largest}")
-    return int(value)
+    return bool(value) if variable.type == "bool" else int(value)
 
 
 def check_sides(trees: Iterable[Tree], graph: Graph) -> None:
@@ -95,7 +84,7 @@ def bind_edge_fields(
             if (problem := no_lists(tree, variable, column, graph)) is not None:
                 raise problem
             _check_shape(tree, variable, column, graph.edge_columns[column])
-            values = converted(graph.edge_columns[column], variable, column)
+            values = column_as(variable, column, graph.edge_columns[column], graph)
             fields.append(values.copy() if variable.name in written else values)
             bound.append(f"{variable.name} = column {column!r}")
             continue
@@ -115,7 +104,8 @@ def bind_edge_fields(
         else:
             number: Any = default
             fields.append(graph.local.everywhere(number, dtype))
-        bound.append(f"{variable.name} = {variable.default!r} on every edge")
+        if not variable.name.startswith("_"):
+            bound.append(f"{variable.name} = {variable.default!r} on every edge")
     if bound and graph.comm.rank == 0:
         log.info("%s: %s", tree.name, "; ".join(bound))
     return fields
@@ -139,7 +129,7 @@ def bind_vertex_fields(
             and not (variable.storage == "id" or is_list(variable.storage))
         ):
             _check_shape(tree, variable, column, graph.vertex_columns[column])
-            found[variable.name] = converted(graph.vertex_columns[column], variable, column)
+            found[variable.name] = column_as(variable, column, graph.vertex_columns[column], graph)
             said.append(f"{variable.name} = vertex column {column!r}")
         elif variable.name in columns and column is not None:
             hint = nearest(column, graph.vertex_columns)
@@ -171,6 +161,12 @@ def check_ends(trees: Sequence[Tree], directed: bool) -> None:
                 f"that would {'write' if found[1] == WRITTEN else 'use'} it; use it under `if e.forward:` "
                 "alone (or under its else), or use a directed graph"
             )
+
+
+def column_as(variable: Variable, column: str, values: np.ndarray, graph: Graph) -> np.ndarray:
+    """Return a column as a field has it; raises on every rank alike (collective)."""
+    found: np.ndarray = graph.comm.attempt(lambda: converted(values, variable, column))
+    return found
 
 
 def converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:

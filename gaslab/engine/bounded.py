@@ -13,7 +13,7 @@ will.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +21,17 @@ import numpy as np
 from gaslab.engine.stale import Stale
 from gaslab.engine.stopping import Stopping, ask
 from gaslab.engine.sync import Frontier
-from gaslab.errors import TimeoutExpired
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
 _ROW = ("code", "gid", "site", "superstep", "active", "late", "oldest", "age", "reads", "waited")
+
+
+def _here(action: Callable[[], list[Any]]) -> list[Any]:
+    """Return what *action* gives on this rank; on every rank it is the same."""
+    return action()
 
 
 class Bounded:
@@ -41,7 +45,6 @@ class Bounded:
         self.bytes_posted = 0
         self.figures: dict[str, Any] = {"bound": engine.staleness, "max": 0, "mean": 0.0}
         self._done = getattr(type(program), "done", None)
-        self._began = time.perf_counter()
         self._waited = 0.0  # before this superstep
         self._next = 0  # the table that is looked at next
         self._last: int | None = None  # the last superstep, once it is known
@@ -51,6 +54,7 @@ class Bounded:
         self._rows: list[dict[str, Any]] = []
         self._turned = (time.perf_counter(), 0)  # when this rank told its last row, and its bytes then
         engine.told, engine.settle_tables = self._tell, self._look
+        engine.phases.aggregates.ask = _here  # each rank when it has the table
 
     # ---- the story ---------------------------------------------------------------------------------
 
@@ -62,17 +66,13 @@ class Bounded:
             self.converged = True
             return
         engine.begin(self.mail)
-        try:
-            while self._last is None or self.state.superstep <= self._last:
-                if limit is not None and self.state.superstep >= limit:
-                    break
-                engine.step()
-                yield from self._told_rows()
-            engine.catch_up()
-            self._look()
-        except Exception:  # raised on every rank, at the same table
-            engine.streams.close()
-            raise
+        while self._last is None or self.state.superstep <= self._last:
+            if limit is not None and self.state.superstep >= limit:
+                break
+            engine.step()
+            yield from self._told_rows()
+        engine.catch_up()
+        self._look()
         yield from self._told_rows()
         self._conclude()
 
@@ -105,8 +105,7 @@ class Bounded:
 
     def _tell(self, frontier: Frontier) -> np.ndarray:
         """Return this rank's row of the superstep that it is in."""
-        engine, timeout = self.engine, self.stopping.timeout
-        late = timeout is not None and time.perf_counter() - self._began > timeout
+        engine, late = self.engine, self.stopping.ending.late
         ran = engine.local.num_masters if frontier.ids is None else frontier.ids.size
         waited, self._waited = engine.streams.waited - self._waited, engine.streams.waited
         fault = engine.phases.fault or (0, 0, 0, 0)
@@ -117,15 +116,19 @@ class Bounded:
         tables = self.engine.tables
         while len(tables.get(self._next, ())) == self.graph.comm.size:
             of_rank = tables.pop(self._next)
-            self._settle(self._next, np.stack([of_rank[p] for p in range(self.graph.comm.size)]))
+            table = np.stack([of_rank[p] for p in range(self.graph.comm.size)])
+            try:
+                self._settle(self._next, table)
+            except Exception:  # raised on every rank, at this table
+                self.engine.streams.close()
+                raise
             self._next += 1
 
     def _settle(self, superstep: int, table: np.ndarray) -> None:
         """Take in what all ranks told of one superstep: faults, aggregates, whether it is the end."""
         engine, state = self.engine, self.state
         of = dict(zip(_ROW, table.T, strict=False))
-        for p in np.flatnonzero(of["code"]):
-            engine.phases.raise_fault(*table[p, :4].tolist())
+        engine.phases.raise_faults(table[:, :4])
         active = int(of["active"].sum())
         self._quiet = 0 if active else self._quiet + 1
         now, state.superstep = state.superstep, superstep
@@ -134,8 +137,9 @@ class Bounded:
                 engine.phases.aggregates.begin(superstep)  # which of them are due
                 engine.settle(table[:, len(_ROW) :])
             state.superstep = superstep + 1
+            ending = self.stopping.ending if self.graph.comm.size == 1 else None
             over = active and self._done is not None and ask(
-                self._done, self.program, self.graph, engine.tree, state
+                self._done, self.program, self.graph, engine.tree, state, ending
             )  # fmt: skip
         finally:
             state.superstep = now
@@ -145,8 +149,8 @@ class Bounded:
         if self._last is None and (over or self._quiet > 2 * engine.staleness):
             self._last = superstep + engine.staleness
         if of["late"].any() and self._last is None:
-            name, timeout = engine.tree.name, self.stopping.timeout
-            raise TimeoutExpired(f"{name} ran out of {timeout:.3g} s after {superstep + 1} supersteps")
+            after = f"after {superstep + 1} supersteps"
+            raise self.stopping.ending.expired(engine.tree.name, after)
         self._rows.append(self._row(superstep, active, of))
 
     def _row(self, superstep: int, active: int, of: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, dtype_of, identity
 from gaslab.exchange import Exchange, Section
+from gaslab.ragged import Rows
 
 if TYPE_CHECKING:
     from gaslab.compiler.tree import Tree
@@ -43,7 +44,7 @@ class Cache:
             [k for k, f in enumerate(tree.vertex_fields) if f.name in tree.reads("gather", role) & written]
             for role in ("nbr", "v")
         )
-        self._before: dict[int, np.ndarray] = {}
+        self._before: dict[int, np.ndarray | Rows] = {}
         self.gathered = self.kept = 0  # totals of active replicas here
         phases.view.cache, phases.view.cached, phases.view.changed = self._totals, self._known, self._changed
 
@@ -100,6 +101,18 @@ class Cache:
         fields = self.state.fields
         self._changed[:] = 0
         for k in self._far:
-            self._changed |= fields[k] != self._before[k]
+            self._changed |= _differ(fields[k], self._before[k])
         for k in self._near:
-            self._known[fields[k] != self._before[k]] = UNKNOWN
+            self._known[_differ(fields[k], self._before[k])] = UNKNOWN
+
+
+def _differ(now: np.ndarray | Rows, before: np.ndarray | Rows) -> np.ndarray:
+    """Return as bool[vertices] whose value of a field has changed, by its bytes: -0.0 is not 0.0."""
+    if isinstance(now, Rows):
+        assert isinstance(before, Rows)
+        return now.differ(before)
+    assert isinstance(before, np.ndarray)
+    bits = f"u{now.dtype.itemsize}"
+    differs = now.view(bits) != before.view(bits)
+    changed: np.ndarray = np.any(differs, axis=tuple(range(1, differs.ndim)))
+    return changed

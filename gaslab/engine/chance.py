@@ -21,7 +21,7 @@ class Starts:
 
     def __init__(self, graph: Graph, seed: int, parameters: Mapping[str, Any]) -> None:
         self._local, self._parameters = graph.local, dict(parameters)
-        self.seed = seed & (1 << 64) - 1  # of any size, it counts by its lowest 64 bits
+        self.seed = int(seed) & (1 << 64) - 1  # of any size, it counts by its lowest 64 bits
 
     def of_vertices(self, draw: Draw, index: int, dtype: np.dtype, shape: tuple[int, ...] = ()) -> np.ndarray:
         """Return the start of vertex field number *index*, [num_local, *shape]: the same on all replicas."""

@@ -21,7 +21,8 @@ class Counts:
     late: Any  # whether its time is up
     lock_waits: Any = 0
     bytes_sent: Any = 0
-    code: Any = 0  # its fault, 0 if none: see `Phases.raise_fault`
+    offered: Any = 0  # permits to begin vertices: see `Quota`
+    code: Any = 0  # its fault, 0 if none: see `Phases.raise_faults`
     gid: Any = 0
     site: Any = 0
     turn: Any = 0
@@ -36,10 +37,9 @@ class Counts:
         width = len(fields(cls))
         return cls(*table[:, :width].T), table[:, width:]
 
-    def faults(self) -> list[tuple[int, int, int, int]]:
-        """Return the faults of all ranks that have one."""
-        rows = np.stack([self.code, self.gid, self.site, self.turn], axis=1)
-        return [tuple(row) for row in rows[rows[:, 0] != 0].tolist()]
+    def faults(self) -> np.ndarray:
+        """Return all ranks' faults: int64 [ranks, 4], a code of 0 where there is none."""
+        return np.stack([self.code, self.gid, self.site, self.turn], axis=1)
 
     def end(self, before: Counts | None) -> bool:
         """Return whether all was over when these were told, *before* having been told just before them."""

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from gaslab import arguments
+from gaslab.collective import collective
 from gaslab.compiler.emit import emit
+from gaslab.compiler.emit.names import INTEGER_RANGE
 from gaslab.compiler.parse import parse_phases
-from gaslab.compiler.tree import STORAGE, Combiner, RecordCombiner, Tree
+from gaslab.compiler.tree import STORAGE, Combiner, RecordCombiner, Tree, Variable, element_storage, is_list
+from gaslab.engine.bind import shapes_of
 from gaslab.engine.letters import letter_dtype
 from gaslab.engine.roles import across, field_roles, reasons
 from gaslab.engine.state import total_dtype
-from gaslab.errors import UsageError
+from gaslab.graph import Graph
 from gaslab.program import ALL, IN, NONE, OUT, VertexProgram
-
-if TYPE_CHECKING:
-    from gaslab.graph import Graph
 
 _MIRRORS = {IN: "mirrors with in-edges", OUT: "mirrors with out-edges", ALL: "all mirrors with edges"}
 _WORDS = {IN: "gl.IN", OUT: "gl.OUT", ALL: "gl.ALL", NONE: "gl.NONE"}
@@ -35,7 +37,8 @@ class Explanation:
     fields : list of dict
         name, of ("Vertex" or "Edge"), storage, default, read_by, written_by.
     travels : list of dict
-        what, to, why, bytes (of one value), and with a graph: values (how many, if all vertices are active).
+        what, to, why, bytes (of a vertex's value; of each number in one that is a list), and with a graph:
+        values (how many, if all vertices are active).
     code : dict of str to list of (line, user's text, C text)
         By method.
     """
@@ -53,7 +56,8 @@ class Explanation:
         lines += ["", "what travels between ranks"]
         for t in self.travels:
             count = f"; {t['values']:,} values when all vertices run" if "values" in t else ""
-            lines.append(f"  {t['what']} ({t['bytes']} bytes) {t['to']}: {t['why']}{count}")
+            size = f"{t['bytes']} bytes" + (" for each in the list" if t["list"] else "")
+            lines.append(f"  {t['what']} ({size}) {t['to']}: {t['why']}{count}")
         lines += [] if self.travels else ["  nothing"]
         for method, rows in self.code.items():
             lines += ["", method]
@@ -65,6 +69,7 @@ class Explanation:
     __repr__ = __str__
 
 
+@collective()
 def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = None) -> Explanation:
     """Show what a program keeps, what travels and why, and the C made of it beside its own lines.
 
@@ -85,8 +90,10 @@ def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = 
     """
     cls = program if isinstance(program, type) else type(program)
     if not issubclass(cls, VertexProgram):
-        raise UsageError(f"explain() needs a vertex program, not {cls.__name__}")
-    trees = parse_phases(cls)
+        needed = f"a VertexProgram, its class or an instance, is needed, not {cls.__name__}"
+        raise arguments.wrong("program", program, needed)
+    arguments.instance("graph", graph, Graph, arguments.GRAPH, optional=True)
+    trees = parse_phases(cls, None if isinstance(program, type) else shapes_of(program))
     fields = _fields(trees)
     travels, code = [], {}
     for tree in trees:
@@ -110,11 +117,19 @@ def _fields(trees: tuple[Tree, ...]) -> list[dict[str, Any]]:
             names = {f"{role}.{v.name}" for role in roles}
             found.append({
                 "name": v.name, "of": kind, "storage": v.storage,
-                "default": "" if v.required else f" = {v.default!r}",
+                "default": _default(v),
                 "read_by": list(dict.fromkeys(f.name for f in functions if names & f.reads)),
                 "written_by": list(dict.fromkeys(f.name for f in functions if names & f.writes)),
             })  # fmt: skip
     return found
+
+
+def _default(field: Variable) -> str:
+    """Return a field's default as a program writes it; empty where there is none to write."""
+    if field.required or is_list(field.storage):
+        return ""
+    nobody = STORAGE[field.storage][0] == "id" and field.default == INTEGER_RANGE["int64"][1]
+    return f" = {'gl.NOBODY' if nobody else repr(field.default)}"
 
 
 def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
@@ -128,23 +143,26 @@ def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             why = "; ".join(dict.fromkeys(uses))
             if field.name not in tree.writes("apply"):
                 why += "; sent once, for apply does not write it"
-            yield _way(field.name, STORAGE[field.storage][2], "to", mask, why, graph)
+            one = element_storage(field.storage) if is_list(field.storage) else field.storage
+            size = STORAGE[one][2] * math.prod(field.shape)
+            yield _way(field.name, (size, is_list(field.storage)), "to", mask, why, graph)
     if tree.signals_by_id():
         yield {
-            "what": "signals by id", "bytes": letter_dtype(tree).itemsize, "to": "to masters",
+            "what": "signals by id", "bytes": letter_dtype(tree).itemsize, "list": False, "to": "to masters",
             "why": "each by itself, where nothing of the vertex is on the sender's rank",
         }  # fmt: skip
     totals = (("total of gather", tree.gather, gather), ("message", tree.message, across(scatter)))
     for what, combiner, mask in totals:
         if combiner is not None and mask:
             why = f"{_name(combiner)} of what the edges there give, combined there first"
-            yield _way(what, _size(combiner), "from", mask, why, graph)
+            yield _way(what, (_size(combiner), combiner.collects), "from", mask, why, graph)
 
 
 def _name(combiner: Combiner) -> str:
     if isinstance(combiner, RecordCombiner) and not combiner.is_pair:
         return combiner.name
-    op = {"argmin": "ArgMin", "argmax": "ArgMax", "bitor": "BitOr"}.get(combiner.op, combiner.op.capitalize())
+    special = {"argmin": "ArgMin", "argmax": "ArgMax", "bitor": "BitOr", "set": "SortedSet"}
+    op = special.get(combiner.op, combiner.op.capitalize())
     if isinstance(combiner, RecordCombiner):
         return f"gl.{op}[{', '.join(part.combiner.storage for part in combiner.parts)}]"
     return f"gl.{op}[{combiner.storage}]"
@@ -152,12 +170,14 @@ def _name(combiner: Combiner) -> str:
 
 def _size(combiner: Combiner) -> int:
     if combiner.collects:
-        return STORAGE[combiner.total][2]
+        return STORAGE[combiner.storage][2]
     return total_dtype(combiner).itemsize
 
 
-def _way(what: str, size: int, way: str, mask: int, why: str, graph: Graph | None) -> dict[str, Any]:
-    row = {"what": what, "bytes": size, "to": f"{way} {_MIRRORS[mask]}", "why": why}
+def _way(
+    what: str, size: tuple[int, bool], way: str, mask: int, why: str, graph: Graph | None
+) -> dict[str, Any]:
+    row = {"what": what, "bytes": size[0], "list": size[1], "to": f"{way} {_MIRRORS[mask]}", "why": why}
     if graph is not None:
         first, last = {OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}[mask]
         bounds = graph.local.mirror_bounds

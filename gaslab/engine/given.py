@@ -14,6 +14,7 @@ from gaslab.engine.chance import Starts
 from gaslab.engine.lists import given_lists
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError, nearest
+from gaslab.ingest.missing import masked_at
 from gaslab.ingest.sides import right
 from gaslab.result import Result
 from gaslab.tables import Table
@@ -46,7 +47,8 @@ def bind_given(
         if variable.name in (given or {}):
             default: Any = 0 if variable.required else variable.default
             if isinstance(default, Draw):
-                default = starts.of_vertices(default, k, dtype_of(variable.storage))[:masters]
+                drawn = starts.of_vertices(default, k, dtype_of(variable.storage), variable.shape)
+                default = drawn[:masters]
             found[variable.name] = _of_masters(variable, default, (given or {})[variable.name], graph)
     return found
 
@@ -78,7 +80,7 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
             f"init={{{variable.name!r}: ...}} has shape {values.shape}; {rows}one value per vertex, "
             f"{graph.num_vertices}, in the order of the sorted ids is needed (or a dict by id)"
         )
-    return converted(_content(variable, values[masters], graph), variable, variable.name)
+    return _converted(_content(variable, values[masters], graph), variable, graph)
 
 
 def _names(table: Table, graph: Graph) -> list[Any]:
@@ -97,7 +99,10 @@ def _content(variable: Variable, values: Any, graph: Graph) -> np.ndarray:
 
 
 def _array(variable: Variable, values: Any) -> np.ndarray:
-    """Return *values* as an array; raises where its rows differ in length."""
+    """Return *values* as an array; raises where its rows differ in length, or a mask hides one."""
+    hidden = masked_at(values)
+    if hidden is not None:
+        raise UsageError(f"init={{{variable.name!r}: ...}} is masked at position {hidden[0]}; fill it")
     try:
         return np.asarray(values)
     except ValueError:
@@ -132,6 +137,12 @@ def _placed(
             f"init={{{variable.name!r}: ...}} has values of shape {values.shape[1:]}; "
             f"{variable.shape} is needed"
         )
-    if found.any():
-        full[found] = converted(values[place[found]], variable, variable.name)
+    here = values[place[found]] if found.any() else full[:0]
+    full[found] = _converted(here, variable, graph)
     return full
+
+
+def _converted(values: np.ndarray, variable: Variable, graph: Graph) -> np.ndarray:
+    """Return values of the masters here as the field has them; raises on every rank alike (collective)."""
+    found: np.ndarray = graph.comm.attempt(lambda: converted(values, variable, variable.name))
+    return found

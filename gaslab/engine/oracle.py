@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.parse import parse_phases
-from gaslab.compiler.tree import Tree, element_storage, is_list
+from gaslab.compiler.tree import PAYLOAD, Combiner, RecordCombiner, Tree, element_storage, is_list
+from gaslab.ending import Ending
 from gaslab.engine import edge_lists
 from gaslab.engine.bind import (
     bind_edge_fields,
@@ -27,7 +28,7 @@ from gaslab.engine.state import dtype_of
 from gaslab.errors import warn_unfinished
 from gaslab.ragged import Rows
 from gaslab.reference.run import ReferenceResult, run_reference
-from gaslab.result import OUTSIDE, Result
+from gaslab.result import OUTSIDE, Result, user_ids
 from gaslab.tables import objects
 from gaslab.trace import collect, located
 
@@ -46,6 +47,7 @@ def run_on_graph(
     on: str,
     start: Start | None = None,
     trace: Any = None,
+    ending: Ending | None = None,
 ) -> Result:
     """Run *program* by the reference engine; the arguments and the answer are `gaslab.run`'s."""
     comm, local, began = graph.comm, graph.local, time.perf_counter()
@@ -62,6 +64,9 @@ def run_on_graph(
     chosen = None if trace is None else [ids[g] for g in graph.ids.find(trace).tolist()]
     # Ids that are neither integers nor strings have no order of their own, and an id may be on both sides
     # of a bipartite graph: then the program sees their positions, as a compiled one always does.
+    named: _Named | None = None
+    if graph.ids.kind == "object" or graph.ids.num_left is not None:
+        named = _Named(graph)
     plain = {v.name: ids[x] for v, x in zip(tree.params, params, strict=True) if v.storage == "id"}
     program = type(program)(**{**program.parameters(), **plain})
 
@@ -114,17 +119,25 @@ def run_on_graph(
             by_id(begins),
             chosen,
             written,
+            None if named is None else named.texts,
         )
 
-    answer = comm.on_root(run)
-    if not answer.converged and comm.rank == 0:
-        warn_unfinished(tree.name, answer.iterations)
+    with ending or Ending() as ended:
+        answer = comm.on_root(lambda: ended.call(tree.name, "the reference engine", run))
+    if not answer.converged:
+        warn_unfinished(tree.name, answer.iterations, comm.rank)
     position = {vertex: k for k, vertex in enumerate(ids)}
+    combiners = {a.name: a.combiner for a in tree.aggregators}
+    if named is not None:
+        for row in (answer.aggregates, *answer.history):
+            row.update({name: named.value(one, row[name]) for name, one in combiners.items()})
     vertices = {}
     for v in tree.vertex_fields:
         values = [answer.vertices[v.name][ids[g]] for g in masters.tolist()]
         if is_list(v.storage):
-            vertices[v.name] = objects(values)  # in the user's ids already
+            if named is not None and element_storage(v.storage) == "id":
+                values = [named.row(row) for row in values]
+            vertices[v.name] = objects(values)  # in the user's ids
             continue
         if v.storage == "id":
             # Min and Max over nobody are no vertex; in a result that is what lies outside all ids.
@@ -153,6 +166,35 @@ def run_on_graph(
         rows = [((k,), located(row, position)) for k, row in enumerate(answer.trace)]
         result.trace = collect(graph, rows if comm.rank == 0 else [])
     return result
+
+
+class _Named:
+    """The user's names of vertices that the program sees by their positions."""
+
+    def __init__(self, graph: Graph) -> None:
+        every = np.arange(graph.num_vertices, dtype=np.int64)
+        self.ids = objects(graph.ids.lookup(every).tolist())  # as a column has them
+        self.marked, self.texts = graph.ids.marked(every), graph.ids.named(every)
+        self._outside = OUTSIDE if user_ids(graph, every).dtype.kind == "i" else None
+
+    def row(self, positions: list[Any]) -> list[Any]:
+        """Return a list of ids as a result has it."""
+        inside = range(len(self.ids))
+        return [self.ids[x] if x in inside else self._outside for x in positions]
+
+    def value(self, combiner: Combiner, value: Any) -> Any:
+        """Return what an aggregator gave, with the user's ids."""
+        if not isinstance(combiner, RecordCombiner):
+            return self.marked[value] if combiner.type == "id" and value is not None else value
+        kinds = {part.name: part.combiner for part in combiner.parts}
+        if combiner.is_pair:
+            return value[0], self.value(kinds[f"key.{PAYLOAD}"], value[1])
+        for name, x in vars(value).items():
+            if f"{name}.{PAYLOAD}" in kinds:
+                vars(value)[name] = x[0], self.value(kinds[f"{name}.{PAYLOAD}"], x[1])
+            else:
+                vars(value)[name] = self.value(kinds[name], x)
+        return value
 
 
 def _ids(graph: Graph) -> list[Any]:

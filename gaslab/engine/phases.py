@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gaslab._kernels import frontier, sweep
-from gaslab.compiler.faults import FAULTS
-from gaslab.compiler.tree import Tree
+from gaslab.compiler.tree import Function, Tree
+from gaslab.ending import Ending
 from gaslab.engine.aggregates import Aggregates
 from gaslab.engine.lists import Scratch
-from gaslab.errors import ExecutionError
 from gaslab.program import ALL
 
 if TYPE_CHECKING:
@@ -19,13 +19,23 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
 
 BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
+_PHASES_OF = {  # method -> its range functions, where they have other names
+    "apply": ("gl_gather_apply",),
+    "gather": ("gl_gather", "gl_combine"),
+    "scatter": ("gl_scatter_push", "gl_scatter_pull", "gl_combine_messages", "gl_join_ends", "gl_settle_in",
+                "gl_settle_out"),
+}  # fmt: skip
 
 
 class Phases:
     """The phases of one program on one rank's graph."""
 
-    def __init__(self, compiled: Compiled, view: sweep.View, graph: Graph, threads: int) -> None:
+    def __init__(
+        self, compiled: Compiled, view: sweep.View, graph: Graph, threads: int, ending: Ending | None = None
+    ) -> None:
         self.tree: Tree = compiled.tree
+        self.ending = ending or Ending()
+        view.stop = self.ending.stop
         self.view, self.local, self.threads = view, graph.local, threads
         self._ids, self._comm = graph.ids, graph.comm
         # This rank's first fault: code, global id, site, superstep.
@@ -99,11 +109,13 @@ class Phases:
         if self.library is not None:
             function = self.library.function(phase)
             fault = sweep.run(view, function, blocks, ids, out, threads)
+            if fault is not None and fault[2] < 0:
+                fault = (fault[0], _vertex_at(view, phase, ids, fault[1]), -1)
         else:
             assert self._compiled.interpreter is not None
             fault = self._compiled.interpreter.run(view, phase, blocks, ids, out)
         if fault is not None:
-            self.failed(fault, self.view.superstep, view.gid)
+            self.failed(fault, self.view.superstep, view.gid, phase)
 
     def _merged(self, k: int, first: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return what the program's merge makes of rows of aggregator *k*, in their order."""
@@ -116,31 +128,85 @@ class Phases:
 
     # ---- faults ------------------------------------------------------------------------------------
 
-    def failed(self, fault: tuple[int, int, int], superstep: int, gids: np.ndarray) -> None:
-        """Remember a fault (its code, the local vertex and the site) until all ranks agree.
+    def failed(self, fault: tuple[int, int, int], superstep: int, gids: np.ndarray, phase: str) -> None:
+        """Remember the first fault (its code, the local vertex and the site) until all ranks agree.
 
         *gids* are the global ids by local vertex; none where a merge failed on a rank without vertices.
+        Ctrl-C is raised at once: other ranks may have raised it already, and come to no agreement.
         """
         code, vertex, site = fault
-        self.fault = (code, int(gids[vertex]) if gids.size else 0, site, superstep)
+        site = site if site >= 0 else self.between(phase)
+        self.fault = self.fault or (code, int(gids[vertex]) if gids.size else 0, site, superstep)
+        if code == sweep.INTERRUPT:
+            raise self._error(code, self._ids.named_alone(self.fault[1]), *self.fault[2:])
+
+    def between(self, phase: str) -> int:
+        """Return the site of a fault that was seen between two calls of a *phase*'s method: below 0."""
+        return -1 - _method(self.tree, phase).site
 
     def agree(self, numbers: np.ndarray) -> np.ndarray:
         """Return every rank's *numbers* (int64, one length), one row a rank (collective).
 
-        Raises the first fault of any rank on all of them, naming the vertex and the user's line.
+        Raises a fault of any rank on all of them, naming the vertex and the user's line.
         """
         mine = np.concatenate([np.array(self.fault or (0, 0, 0, 0), np.int64), numbers])
         told = self._comm.allgather_row(mine)
-        failed = np.flatnonzero(told[:, 0])
-        if failed.size:
-            self.raise_fault(*told[failed[0], :4].tolist())
+        self.raise_faults(told[:, :4])
         return told[:, 4:]
 
-    def raise_fault(self, code: int, gid: int, site: int, superstep: int) -> None:
-        """Raise a fault that some rank had, on every rank that has heard of it."""
-        vertex = self._ids.named(np.array([gid], np.int64))[0]
-        place = self.tree.sites[site]
-        raise ExecutionError(
-            f"{place.file}:{place.line}: {self.tree.name} failed at vertex {vertex} in superstep "
-            f"{superstep}: {FAULTS[code]}\n    {place.text.strip()}"
-        )
+    def raise_any(self) -> None:
+        """Raise the first fault of any rank on all of them, if there is one (collective)."""
+        self.agree(np.empty(0, np.int64))
+
+    def alike(self, action: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return what *action* makes of what every rank has alike; raises its fault, which all have."""
+        own, self.fault = self.fault, None
+        try:
+            made = action()
+            if self.fault is not None:
+                code, _, *place = self.fault
+                self.raise_faults(np.array([[code, 0, *place]]))  # of no vertex: every rank names the first
+        finally:
+            self.fault = own
+        return made
+
+    def raise_faults(self, table: np.ndarray) -> None:
+        """Raise a fault of the ranks (int64 [ranks, 4]; code 0 is none), the same on each (collective).
+
+        It is the first rank's; but a mistake of the program comes before the end of the time, and that seen
+        in a loop before that seen at the end of a block, where ranks are that waited for the loop.
+        """
+        failed = table[table[:, 0] != 0]
+        if failed.size:
+            first = np.lexsort((failed[:, 2] < 0, failed[:, 0] == sweep.TIMEOUT))[0]
+            code, gid, site, superstep = failed[first].tolist()
+            vertex = self._ids.named(np.array([gid], np.int64))[0]
+            raise self._error(code, vertex, site, superstep)
+
+    def _error(self, code: int, vertex: str, site: int, superstep: int) -> BaseException:
+        """Return the error of a fault; *vertex* is its id."""
+        place = self.tree.sites[site if site >= 0 else -1 - site]
+        where = f"{'at' if site >= 0 else 'before'} vertex {vertex} in superstep {superstep}"
+        return self.ending.fault(code, self.tree.name, where, place)
+
+
+def _vertex_at(view: sweep.View, phase: str, ids: np.ndarray | None, at: int) -> int:
+    """Return the local vertex that *phase* would have come to at a position of its blocks."""
+    if phase == "gl_visit":
+        return int(view.in_neighbor[at])
+    if phase.startswith("gl_merge"):
+        return 0
+    return at if ids is None else int(ids[at])
+
+
+def _method(tree: Tree, phase: str) -> Function:
+    """Return the method of the user's that a range function runs."""
+    name, _, number = phase.removeprefix("gl_").rpartition("_")
+    if number.isdigit() and name == "merge" and tree.merge is not None:
+        return tree.merge
+    if number.isdigit() or number == "aggregate":
+        return tree.aggregators[int(number)].function if number.isdigit() else tree.in_apply[0][1].function
+    for method, phases in _PHASES_OF.items():
+        if phase in phases and method in tree.functions:
+            return tree.functions[method]
+    return tree.functions.get(phase.removeprefix("gl_")) or next(iter(tree.functions.values()))

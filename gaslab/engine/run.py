@@ -6,12 +6,14 @@ import logging
 import os
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gaslab import launch
-from gaslab.compiler import compile_phases
+from gaslab import arguments, launch
+from gaslab.collective import collective
+from gaslab.compiler import MODES, compile_phases
+from gaslab.ending import Ending
 from gaslab.engine import lists
-from gaslab.engine.async_options import Options, check_program
+from gaslab.engine.async_options import CONSISTENCIES, SCHEDULERS, Options, check_program
 from gaslab.engine.asynchronous import Asynchronous
 from gaslab.engine.bind import (
     bind_edge_fields,
@@ -30,7 +32,7 @@ from gaslab.engine.progress import Progress, Supersteps, Updates
 from gaslab.engine.sequence import Sequence
 from gaslab.engine.stale import Stale
 from gaslab.engine.stale import check_program as check_stale
-from gaslab.engine.start import Start, bind_start
+from gaslab.engine.start import Start, bind_start, check_start
 from gaslab.engine.timeline import Timeline
 from gaslab.engine.trace import Watch
 from gaslab.errors import (
@@ -38,21 +40,20 @@ from gaslab.errors import (
     PerformanceWarning,
     TimeoutExpired,
     UsageError,
-    nearest,
     warn_unfinished,
     warn_user,
 )
+from gaslab.graph import Graph
+from gaslab.partition import strategies
 from gaslab.program import VertexProgram
 from gaslab.result import Result
 from gaslab.trace import collect
-
-if TYPE_CHECKING:
-    from gaslab.graph import Graph
 
 log = logging.getLogger("gaslab")
 ENGINES = ("sync", "async", "stale", "reference")
 
 
+@collective(exempt=("threads",))
 def run(
     program: VertexProgram,
     graph: Graph,
@@ -108,7 +109,9 @@ def run(
     compile : {"auto", "require", "never"}
         Whether a missing C compiler is a warning (the program runs interpreted) or an error.
     timeout : float, optional
-        Seconds after which the run raises TimeoutExpired, looked at between supersteps.
+        Seconds of computation (a first compilation does not count) after which the run raises TimeoutExpired,
+        also in the middle of a method, naming vertex and line; as Ctrl-C raises KeyboardInterrupt. See
+        ``docs/programs.md``.
     progress : bool
         Show supersteps on stderr, or with ``engine="async"`` the figures of the last moment.
     on : {"all", "root", "local"}
@@ -121,7 +124,8 @@ def run(
     scheduler : {"fifo", "priority", "sweep", "random"}, optional
         Of ``engine="async"``: who runs next; by default by priority where signals have one, else fifo.
     max_updates : int, optional
-        Of ``engine="async"``: begin no more vertices once so many have run (on several ranks: about).
+        Of ``engine="async"``: begin no more vertices once so many have run; on several ranks up to a fortieth
+        and 500 a rank more.
     staleness : int, optional
         Of ``engine="stale"``, which needs it: by how many supersteps what a rank reads may be too old.
     timeline : path, optional
@@ -135,7 +139,7 @@ def run(
 
     Raises
     ------
-    UsageError, ProgramError, CompileError, ExecutionError, TimeoutExpired, VertexNotFound
+    UsageError, ProgramError, CompileError, ExecutionError, TimeoutExpired, VertexNotFound, KeyboardInterrupt
 
     Examples
     --------
@@ -149,9 +153,24 @@ def run(
     Gonzalez, Low, Gu, Bickson, Guestrin: PowerGraph: Distributed Graph-Parallel Computation on
     Natural Graphs. OSDI 2012.
     """
-    _check(program, engine, max_iterations, on)
-    options = _options(engine, consistency, scheduler, max_updates, max_iterations, timeout)
-    _check_staleness(engine, staleness)
+    _check_program(program)
+    arguments.instance("graph", graph, Graph, arguments.GRAPH)
+    max_iterations = arguments.whole("max_iterations", max_iterations, 0, optional=True)
+    engine = arguments.choice("engine", engine, ENGINES)
+    strategy = None if strategy is None else strategies.find(strategy)[0]
+    threads = arguments.threads(threads)
+    columns = arguments.bound_columns(columns)
+    arguments.instance("init", init, (Mapping, Result), "a mapping from field to values", optional=True)
+    start = check_start(start)
+    seed = arguments.whole("seed", seed)
+    compile = arguments.choice("compile", compile, MODES)
+    arguments.number("timeout", timeout, least=0, optional=True)  # may be a `TimeLeft`
+    progress = arguments.flag("progress", progress)
+    on = arguments.choice("on", on, arguments.PLACES)
+    timeline = arguments.path("timeline", timeline, optional=True)
+    options = _options(engine, consistency, scheduler, max_updates, max_iterations)
+    ending = Ending(timeout)
+    staleness = _check_staleness(engine, staleness)
     if strategy is not None and strategy != graph.strategy:
         graph = graph.partitioned(strategy)
     if engine == "reference":
@@ -159,14 +178,15 @@ def run(
             raise UsageError("timeline= shows what ranks do; engine='reference' is plain Python on one")
         from gaslab.engine.oracle import run_on_graph
 
-        return run_on_graph(program, graph, max_iterations, init, columns, seed, on, start, trace)
-    drawing = None if timeline is None else Timeline(graph.comm, timeline)
+        return run_on_graph(program, graph, max_iterations, init, columns, seed, on, start, trace, ending)
+    drawing = None if timeline is None else Timeline(graph.comm, timeline, graph.source.split(", "))
     comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
-    if options is not None and (threads or 1) > 1 and comm.rank == 0:
+    if options is not None and (threads or 1) > 1:
         warn_user(
             f"engine='async' runs a rank's vertices on one thread: of threads={threads} only init and the "
             f"aggregators have any use; for more cores start more ranks (mpiexec -n {threads})",
             PerformanceWarning,
+            comm.rank,
         )
     threads = launch.choose_threads(threads, comm.local_ranks, comm.rank)
     compiled = compile_phases(type(program), comm, compile, shapes_of(program))
@@ -181,7 +201,7 @@ def run(
     if options is not None:
         check_program([one.tree for one in compiled], all(one.library is not None for one in compiled))
         options = options.check(tree)
-    phases = Sequence(compiled, program, graph, max_iterations, timeout)
+    phases = Sequence(compiled, program, graph, max_iterations, ending)
     params = bind_parameters(tree, program, graph)
     starts = Starts(graph, seed, program.parameters())
     edges = bind_edge_fields(tree, graph, columns, written, starts)
@@ -201,7 +221,7 @@ def run(
     if drawing is not None:
         drawing.span("prepare", began, built)
         draw(runner, drawing)
-    with _progress(progress and comm.rank == 0, options, max_iterations) as shown:
+    with ending, _progress(progress and comm.rank == 0, options, max_iterations) as shown:
         try:
             for row in runner.rows():
                 history.append(row)
@@ -213,11 +233,11 @@ def run(
     state, converged = runner.state, runner.converged
     computed = time.perf_counter()
     bytes_sent = comm.bytes_sent - bytes_before + runner.bytes_posted
-    if not converged and comm.rank == 0:
+    if not converged:
         if options is None:
-            warn_unfinished(tree.name, state.superstep)
+            warn_unfinished(tree.name, state.superstep, comm.rank)
         else:
-            warn_unfinished(tree.name, state.updates, "updates", "max_updates")
+            warn_unfinished(tree.name, state.updates, comm.rank, "updates", "max_updates")
     metrics = run_metrics(
         program, graph, engine, seed, threads, state.superstep, converged, state.updates,
         bytes_sent, {"build": built - began, "compute": computed - built},
@@ -243,17 +263,10 @@ def run(
     return result
 
 
-def _check(program: Any, engine: str, max_iterations: int | None, on: str) -> None:
+def _check_program(program: Any) -> None:
     if isinstance(program, type) and issubclass(program, VertexProgram):
         raise UsageError(f"run() needs an instance: write {program.__name__}(), with its parameters if any")
-    if not isinstance(program, VertexProgram):
-        raise UsageError(f"run() needs a VertexProgram, not {type(program).__name__}")
-    if engine not in ENGINES:
-        raise UsageError(f"engine={engine!r} is unknown{nearest(engine, ENGINES)}")
-    if on not in ("all", "root", "local"):
-        raise UsageError(f"on={on!r} is unknown{nearest(on, ('all', 'root', 'local'))}")
-    if max_iterations is not None and max_iterations < 0:
-        raise UsageError(f"max_iterations={max_iterations}: must not be negative")
+    arguments.instance("program", program, VertexProgram, "an instance of a VertexProgram")
 
 
 def _options(
@@ -262,29 +275,31 @@ def _options(
     scheduler: str | None,
     max_updates: int | None,
     max_iterations: int | None,
-    timeout: float | None,
 ) -> Options | None:
     """Return how to run without supersteps, None to run with them; raises on options of the other way."""
-    if engine == "async":
-        if max_iterations is not None:
-            raise UsageError("engine='async' has no supersteps for max_iterations; give max_updates")
-        return Options(consistency or "relaxed", scheduler, max_updates, timeout)
     given = {"consistency": consistency, "scheduler": scheduler, "max_updates": max_updates}
     for name, value in given.items():
-        if value is not None:
-            raise UsageError(f"{name}={value!r} is of engine='async', and this is engine={engine!r}")
-    return None
+        if value is not None and engine != "async":
+            shown = arguments.shown(value)
+            raise UsageError(f"{name}={shown} is of engine='async', and this is engine={engine!r}")
+    if engine != "async":
+        return None
+    if max_iterations is not None:
+        raise UsageError("engine='async' has no supersteps for max_iterations; give max_updates")
+    return Options(
+        arguments.choice("consistency", consistency, CONSISTENCIES, optional=True) or CONSISTENCIES[0],
+        arguments.choice("scheduler", scheduler, SCHEDULERS, optional=True),
+        arguments.whole("max_updates", max_updates, 0, optional=True),
+    )
 
 
-def _check_staleness(engine: str, staleness: int | None) -> None:
+def _check_staleness(engine: str, staleness: int | None) -> Any:
     if engine == "stale" and staleness is None:
         raise UsageError("engine='stale' needs staleness=: by how many supersteps values may be too old")
     if engine != "stale" and staleness is not None:
-        raise UsageError(f"staleness={staleness!r} is of engine='stale', and this is engine={engine!r}")
-    if staleness is not None and (isinstance(staleness, bool) or not isinstance(staleness, int)):
-        raise UsageError(f"staleness={staleness!r}: must be a whole number of supersteps")
-    if staleness is not None and staleness < 0:
-        raise UsageError(f"staleness={staleness}: must not be negative")
+        shown = arguments.shown(staleness)
+        raise UsageError(f"staleness={shown} is of engine='stale', and this is engine={engine!r}")
+    return arguments.whole("staleness", staleness, 0, optional=True)
 
 
 def _progress(show: bool, options: Options | None, max_iterations: int | None) -> Progress:

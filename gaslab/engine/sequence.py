@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler import Compiled
+from gaslab.ending import Ending
 from gaslab.engine import lists
 from gaslab.engine.chance import Starts
 from gaslab.engine.phases import Phases
@@ -45,13 +46,14 @@ class Sequence:
         program: VertexProgram,
         graph: Graph,
         limit: int | None,
-        timeout: float | None,
+        ending: Ending,
     ) -> None:
+        self.ending = ending
         self.program, self.graph, self.compiled = program, graph, compiled
         self.converged = False
         dones, self._done = done_functions(program)
         self._stopping = [
-            Stopping(c.tree, done, program, graph, limit, timeout)
+            Stopping(c.tree, done, program, graph, limit, ending)
             for c, done in zip(compiled, dones, strict=True)
         ]
         self._engines: list[Synchronous] = []
@@ -78,7 +80,7 @@ class Sequence:
                 bits = state.give(given)
             view = make_view(state, self.graph, params, starts.seed)
             view.given = bits
-            phases, visits = Phases(one, view, self.graph, threads), None
+            phases, visits = Phases(one, view, self.graph, threads, self.ending), None
             phases.aggregates.finalize(self.program)
             if "visit" in one.tree.functions:
                 ways = type(self.program).visit_ways
@@ -148,7 +150,7 @@ class Sequence:
     def _phase(self, engine: Synchronous, stopping: Stopping) -> Generator[dict[str, Any], None, bool]:
         """Run one phase to its end; return whether the limit came first."""
         state, comm, ran = engine.state, self.graph.comm, 0
-        while stopping.works and not stopping.done(state, ran):
+        while stopping.works and not stopping.done(engine.phases, state, ran):
             if stopping.limited(state):
                 return True
             began = state.superstep
@@ -183,4 +185,6 @@ class Sequence:
 
     def _says_done(self, done: Done) -> bool:
         tree = self.compiled[0].tree
-        return bool(self.graph.comm.on_root(lambda: ask(done, self.program, self.graph, tree, self.state)))
+        return self.graph.comm.on_root(
+            lambda: ask(done, self.program, self.graph, tree, self.state, self.ending)
+        )

@@ -176,10 +176,9 @@ class Stale(Synchronous):
 
     def _row(self, frontier: Frontier) -> dict[int, np.ndarray]:
         """Return this rank's row of the superstep for every other, and keep it."""
-        row = self.told(frontier)
+        aggregates = self.phases.aggregates.collected()  # first: what they fail of is in the same row
+        row = np.concatenate([self.told(frontier), aggregates])
         self.ages[:] = 0
-        if len(self.phases.aggregates):
-            row = np.concatenate([row, self.phases.aggregates.collected()])
         self._enter_row(self.clock, self.local.rank, row)
         return dict.fromkeys(self.streams.peers, row)
 

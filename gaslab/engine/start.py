@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaslab import arguments
 from gaslab.compiler.tree import CHOICES, REQUIRED, Combiner, RecordCombiner, Site, Tree, Variable
 from gaslab.engine.bind import converted
 from gaslab.engine.state import identity, total_dtype
@@ -34,6 +35,13 @@ class Beginners:
         if self.messages is None:
             return ids, None
         return ids, self.messages[np.searchsorted(self.gids, masters[ids])]
+
+
+def check_start(start: Any) -> Start | None:
+    """Return ``start=`` as a mapping, or the list of ids that it has; raises UsageError for another thing."""
+    if start is None or isinstance(start, Mapping):
+        return start
+    return arguments.ids("start", start, "an iterable of vertex ids, or a mapping from id to message,")
 
 
 def bind_start(tree: Tree, graph: Graph, start: Start | None) -> Beginners | None:

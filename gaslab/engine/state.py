@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from gaslab.chance import Draw
 from gaslab.compiler.emit.names import by_source
 from gaslab.compiler.tree import OWN, PAYLOAD, WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
 from gaslab.engine.chance import Starts
+from gaslab.errors import unknown
+from gaslab.fields import RANGES
 from gaslab.program import ALL
 from gaslab.ragged import Rows
 
@@ -36,8 +39,7 @@ def limits_of(dtype: np.dtype) -> tuple[int, int]:
     >>> limits_of(np.dtype("uint8")), limits_of(np.dtype("uint64")) == (0, 2**63 - 1)
     ((0, 255), True)
     """
-    limits = np.iinfo(dtype)
-    return int(limits.min), min(int(limits.max), (1 << 63) - 1)
+    return RANGES[dtype.name]
 
 
 def total_dtype(combiner: Combiner) -> np.dtype:
@@ -63,6 +65,8 @@ def identity(combiner: Combiner, wide: bool = False) -> Any:
     if combiner.op in ("sum", "bitor", "prod", PAYLOAD):
         return dtype.type(combiner.op == "prod")
     low = combiner.op in ("max", "argmax")
+    if not low and combiner.op not in ("min", "argmin"):
+        raise unknown("identity", combiner)
     if dtype.kind == "f":
         return dtype.type(-np.inf if low else np.inf)
     if dtype.kind == "b":
@@ -142,7 +146,8 @@ class RunState:
                 assert starts is not None
                 values = starts.of_vertices(default, k, dtype, variable.shape)
             else:
-                values = np.full(shape, default, dtype) if default else np.zeros(shape, dtype)
+                plain = default == 0 and math.copysign(1.0, default) > 0  # -0.0 is not what pages begin as
+                values = np.zeros(shape, dtype) if plain else np.full(shape, default, dtype)
             fields.append(values)
             if tree.double_buffered(variable.name) and k not in spare:
                 spare[k] = [values, values.copy()]

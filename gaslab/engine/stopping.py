@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gaslab.compiler.tree import Tree
+from gaslab.ending import Ending
 from gaslab.engine.state import RunState
-from gaslab.errors import TimeoutExpired, UsageError
+from gaslab.errors import UsageError
 
 if TYPE_CHECKING:
+    from gaslab.engine.phases import Phases
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
@@ -43,12 +46,11 @@ class Stopping:
         program: VertexProgram,
         graph: Graph,
         limit: int | None,
-        timeout: float | None,
+        ending: Ending,
     ) -> None:
         self.tree, self.program, self.graph = tree, program, graph
-        self.limit, self.timeout = limit, timeout
+        self.limit, self.ending = limit, ending
         self._done = done
-        self._began = time.perf_counter()
         self.ends_itself = bool(
             done or tree.supersteps or not self.works or tree.by_signal or "active" in tree.functions
         )
@@ -63,22 +65,21 @@ class Stopping:
         """Whether the program has anything to do in a superstep."""
         return bool({"visit", "gather", "apply", "scatter"} & self.tree.functions.keys())
 
-    def done(self, state: RunState, ran: int) -> bool:
+    def done(self, phases: Phases, state: RunState, ran: int) -> bool:
         """Return whether the phase is over after *ran* supersteps of it in a row (collective)."""
         if ran and ran == self.tree.supersteps and self._done is None:
             return True
-        if (self._done is None or not ran) and self.timeout is None:
+        if (self._done is None or not ran) and self.ending.timeout is None:
             return False
         over, late = self.graph.comm.on_root(lambda: self._look(state, ran))
         if late and not over:
-            raise TimeoutExpired(
-                f"{self.tree.name} ran out of {self.timeout:.3g} s after {state.superstep} supersteps"
-            )
+            phases.agree(np.empty(0, np.int64))  # a rank may know at which vertex
+            raise self.ending.expired(self.tree.name, f"after {state.superstep} supersteps")
         return bool(over)
 
     def unasked(self, state: RunState, ran: int) -> int:
         """Return how many supersteps may run in a row with nothing to decide between them."""
-        if self._done is not None or self.timeout is not None:
+        if self._done is not None or self.ending.timeout is not None:
             return 0
         limits = [state.superstep + 256]
         limits += [] if self.limit is None else [self.limit]
@@ -92,10 +93,16 @@ class Stopping:
     def _look(self, state: RunState, ran: int) -> tuple[bool, bool]:
         over = bool(ran) and ran == self.tree.supersteps
         if self._done is not None and ran and not over:
-            over = ask(self._done, self.program, self.graph, self.tree, state)
-        return over, self.timeout is not None and time.perf_counter() - self._began > self.timeout
+            over = ask(self._done, self.program, self.graph, self.tree, state, self.ending)
+        return over, self.ending.late
 
 
-def ask(done: Done, program: VertexProgram, graph: Graph, tree: Tree, state: RunState) -> bool:
-    """Return what a ``done`` of the user's says now."""
-    return bool(done(Progress(program, graph, tree, state)))
+def ask(
+    done: Done, program: VertexProgram, graph: Graph, tree: Tree, state: RunState, ending: Ending | None
+) -> bool:
+    """Return what a ``done`` of the user's says now; *ending* ends it too, where one rank asks for all."""
+
+    def says() -> bool:
+        return bool(done(Progress(program, graph, tree, state)))
+
+    return says() if ending is None else ending.call(tree.name, "done()", says)

@@ -79,11 +79,12 @@ class Synchronous:
         self._beginners = ids
 
     def initialise(self) -> None:
-        """Run init on every vertex and bring the mirrors up to date."""
+        """Run init on every vertex and bring the mirrors up to date; raises its fault on every rank."""
         if "init" in self.tree.functions:
             self.phases.over_masters("gl_init")
             self.state.stale(self.tree.writes("init"), 0)
         self._refresh()
+        self.phases.raise_any()
         self.aggregate()
         self.agree()
 
@@ -143,7 +144,7 @@ class Synchronous:
 
     def run_ahead(self, most: int) -> list[tuple[int, float]]:
         """Run up to *most* supersteps that need no decision; return the size and seconds of each."""
-        if self._ahead is None or self.state.superstep == self.state.entered:
+        if self._ahead is None or self.phases.fault or self.state.superstep == self.state.entered:
             return []
         self._signalled, ran = self._ahead.run(self._signalled, most)
         if ran:
@@ -164,9 +165,13 @@ class Synchronous:
         self.settle(told[:, :-1])
 
     def settle(self, table: np.ndarray) -> None:
-        """Make the aggregates what all ranks' parts (one a row) come to (collective)."""
+        """Make the aggregates what all ranks' parts (one a row) come to (collective).
+
+        Every rank combines the same rows, so all raise the fault of a merge, before `done` is asked.
+        """
         aggregates = self.phases.aggregates
-        combined = aggregates.settled(aggregates.combined(table), self.view.aggregate, self.state)
+        row = self.phases.alike(lambda: aggregates.combined(table))
+        combined = aggregates.settled(row, self.view.aggregate, self.state)
         self.state.aggregates = aggregates.values(combined)
         self.view.aggregate[: combined.size] = combined
 
@@ -368,8 +373,7 @@ class Synchronous:
 
     def finish(self) -> None:
         """Raise a fault of the last superstep that no later step would tell."""
-        if self._told is None:
-            self.phases.agree(np.empty(0, np.int64))
+        self.phases.raise_any()
         if self.visits is not None:
             self.visits.finish()
 

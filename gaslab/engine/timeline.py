@@ -10,19 +10,20 @@ import json
 import os
 import platform
 import time
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gaslab.comm import Comm
-from gaslab.errors import UsageError, warn_user
-from gaslab.writers import check_text
+from gaslab.errors import GaslabError, warn_user
+from gaslab.outputs import Draft, Output, check_apart
+from gaslab.tags import Tag
 
 MOST = 100_000  # events of one rank; what comes after is counted and left out
 ENGINE, MAIL, COUNTS = 0, 1, 2  # tracks
 _TRACKS = ("engine", "mail", "counts")
-_TAG, _ROUNDS = 41, 8
+_ROUNDS = 8
 _DENSE = 9  # bits
 
 
@@ -49,27 +50,28 @@ class Timeline:
     ----------
     comm : Comm
     path : path
-        Where `write` writes; replaced if it exists.
+        Where `write` writes; a file of that name is replaced.
+    read : iterable of paths
+        Files that the graph was read from.
 
     Raises
     ------
     UsageError
-        Nothing can be written there.
+        Nothing can be written there, or it is a file of *read*.
     """
 
-    def __init__(self, comm: Comm, path: str | os.PathLike[str]) -> None:
-        self.comm, self.path = comm, Path(path)
+    def __init__(self, comm: Comm, path: str | os.PathLike[str], read: Iterable[str] = ()) -> None:
+        self.comm, self._output = comm, comm.on_root(lambda: Output(path, force=True))
         self.paused = False  # spans are not wanted just now
         self.left_out = 0
-        comm.on_root(self._check)
+        comm.on_root(lambda: self._check(read))
         self._events: list[Event] = []
         offset = behind(comm)
         self._zero: int = comm.bcast(time.perf_counter_ns()) - offset
 
-    def _check(self) -> None:
-        check_text(self.path, force=True)
-        if not os.access(self.path if self.path.exists() else self.path.parent, os.W_OK):
-            raise UsageError(f"cannot write {self.path}: no permission")
+    def _check(self, read: Iterable[str]) -> None:
+        self._output.check()
+        check_apart([("timeline=", self._output)], read)
 
     # ---- recording ---------------------------------------------------------------------------------
 
@@ -106,21 +108,24 @@ class Timeline:
         lines = [json.dumps(line) for line in (*self._heads(), *map(self._line, self._events))]
         parts = self.comm.gather_array(np.frombuffer(",\n".join(lines).encode(), np.uint8))
         left_out = int(self.comm.allreduce(self.left_out))
-        if parts is None:
-            return
+        failed = self.comm.on_root(lambda: self._written(parts or [], left_out))
+        if failed is not None:  # the run itself is well
+            warn_user(f"{failed}; the timeline is lost", UserWarning, self.comm.rank)
+
+    def _written(self, parts: list[np.ndarray], left_out: int) -> str | None:
+        """Write the file; return why it cannot be, if so."""
         try:
             self._write([part.tobytes() for part in parts], left_out)
-        except OSError as error:  # the run itself is well
-            reason = error.strerror or error
-            warn_user(f"cannot write {self.path}: {reason}; the timeline is lost", UserWarning)
+        except GaslabError as error:
+            return str(error)
+        return None
 
     def _write(self, parts: list[bytes], left_out: int) -> None:
-        beside = self.path.with_name(f".{self.path.name}.incomplete")
         rest = {"displayTimeUnit": "ms", "otherData": {"ranks": self.comm.size, "events_left_out": left_out}}
-        with open(beside, "wb") as file:
-            file.write(b'{"traceEvents": [\n' + b",\n".join(parts) + b"\n],\n")
-            file.write(json.dumps(rest).encode()[1:] + b"\n")
-        os.replace(beside, self.path)
+        with Draft(self._output) as draft:
+            draft.write(b'{"traceEvents": [\n' + b",\n".join(parts) + b"\n],\n")
+            draft.write(json.dumps(rest).encode()[1:] + b"\n")
+            draft.keep()
 
     def _heads(self) -> list[dict[str, Any]]:
         """Return what names this rank and its tracks."""
@@ -158,14 +163,14 @@ def behind(comm: Comm) -> int:
     if comm.rank == 0:
         for peer in range(1, comm.size):
             for _ in range(_ROUNDS):
-                comm.begin({}, [peer], _TAG).end()
+                comm.begin({}, [peer], Tag.CLOCK).end()
                 now = np.array([time.perf_counter_ns()], np.int64)
-                comm.begin({peer: now.view(np.uint8)}, [], _TAG).end()
+                comm.begin({peer: now.view(np.uint8)}, [], Tag.CLOCK).end()
         return 0
     found = []
     for _ in range(_ROUNDS):
         asked = time.perf_counter_ns()
-        came = comm.begin({0: np.zeros(0, np.uint8)}, [0], _TAG).end()
+        came = comm.begin({0: np.zeros(0, np.uint8)}, [0], Tag.CLOCK).end()
         told, took = int(came[0].view(np.int64)[0]), time.perf_counter_ns() - asked
         found.append((took, told - (asked + took // 2)))
     took, offset = min(found)

@@ -1,7 +1,7 @@
 """What the synchronous engine writes into a run's trace: chosen masters before and after each phase.
 
 A compiled method is not looked into. What is seen of a vertex is what its master holds: its fields, the
-total of its gather and the message it found. `gaslab.engine.reference` sees every edge and signal.
+total of its gather and the message it found. `gaslab.reference.trace` sees every edge and signal.
 """
 
 from __future__ import annotations

@@ -18,11 +18,11 @@ from gaslab.engine.state import RunState
 from gaslab.engine.visit_plan import Edges, Places
 from gaslab.exchange import Exchange
 from gaslab.ragged import Rows
+from gaslab.tags import Tag
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
 
-_TAG_MOVE = 14
 _ATTRIBUTES = ("degree", "in_degree", "out_degree")  # the id always goes along, to name faults
 
 
@@ -56,6 +56,7 @@ class Visits:
             "concurrent",
             "all_active",
             "scratch",
+            "stop",
         ):
             setattr(view, name, getattr(main, name))
         view.num_masters = view.num_local = size
@@ -69,8 +70,9 @@ class Visits:
         ]
         view.edge = [self.edges.bring(values) for values in self.state.edge_fields]
         self._attributes = {"gid": (np.zeros(size, np.int64), graph.local.gid)}
-        for name in names.intersection(_ATTRIBUTES):
-            self._attributes[name] = (np.zeros(size, np.int64), getattr(graph.local, name))
+        for name in _ATTRIBUTES:  # in one order on all ranks: so they travel
+            if name in names:
+                self._attributes[name] = (np.zeros(size, np.int64), getattr(graph.local, name))
         for name, (here, _) in self._attributes.items():
             setattr(view, name, here)
         self._moving = [view.vertex[k] for k in self._used]
@@ -119,7 +121,7 @@ class Visits:
             for rank, parts in leaving.items()
         }
         kept = outgoing.pop(mine, None)
-        came = self.comm.begin(outgoing, sorted(coming.keys() - {mine}), _TAG_MOVE).end()
+        came = self.comm.begin(outgoing, sorted(coming.keys() - {mine}), Tag.MOVED_VERTICES).end()
         if kept is not None:
             came[mine] = kept
         for rank, parts in coming.items():

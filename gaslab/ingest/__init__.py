@@ -1,7 +1,12 @@
 """Files, arrays and generators to `EdgeList`: edges in global ids, spread over the ranks."""
 
 from gaslab.ingest.arrays import edges_from_arrays
-from gaslab.ingest.convert import edges_from_networkx, edges_from_pandas, edges_from_scipy
+from gaslab.ingest.convert import (
+    edges_from_networkx,
+    edges_from_pandas,
+    edges_from_scipy,
+    vertices_from_networkx,
+)
 from gaslab.ingest.edges import EdgeList
 from gaslab.ingest.generate import generate
 from gaslab.ingest.ids import VertexIds
@@ -16,4 +21,5 @@ __all__ = [
     "edges_from_scipy",
     "generate",
     "read_edges",
+    "vertices_from_networkx",
 ]

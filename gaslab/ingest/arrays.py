@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from gaslab import launch
-from gaslab.comm import Comm, world
+from gaslab import arguments, launch
+from gaslab.comm import Comm, as_comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.assign import number_integers, number_names
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.lists import agree_on_lists, lists_of
+from gaslab.ingest.missing import WAY_OUT, first_missing, is_missing, plain
 from gaslab.ingest.names import Names, NameTable
 from gaslab.ingest.rows import Arrays, object_array, share
 from gaslab.ingest.sides import SidedIds
@@ -74,7 +75,14 @@ def edges_from_arrays(
     UsageError
         Arrays that do not fit each other, or, with ``rows="same"``, differ between ranks.
     """
-    comm = world() if comm is None else comm
+    comm = as_comm(comm)
+    arguments.mapping("columns", columns, "a mapping from name to values", optional=True)
+    directed, bipartite, drop_duplicates, drop_self_loops = arguments.flags(
+        directed=directed, bipartite=bipartite, drop_duplicates=drop_duplicates,
+        drop_self_loops=drop_self_loops,
+    )  # fmt: skip
+    rows = arguments.choice("rows", rows, arguments.ROWS)
+    threads, source = arguments.threads(threads), arguments.text("source", source)
     threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
     mine = share(comm, lambda: _checked(src, dst, columns or {}, vertices, bipartite), rows)
     ends = [mine.pop(name) for name in ENDS if name in mine]
@@ -107,8 +115,7 @@ def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any, bipa
 
 def _ids(name: str, values: Any) -> np.ndarray:
     """Return ids as an int64 array, or as an object array of str or of anything hashable."""
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
+    values = plain(values, lambda at: f"{name}[{at}]")
     if not isinstance(values, np.ndarray):
         listed = list(values) if isinstance(values, Iterable) else [values]
         # Not np.asarray: it would turn the 1 in ["a", 1] into text.
@@ -126,7 +133,12 @@ def _ids(name: str, values: Any) -> np.ndarray:
     if values.size == 0:
         return np.empty(0, dtype=np.int64)
     if values.dtype.kind == "S":
-        values = np.char.decode(values, "utf-8")
+        try:
+            values = np.char.decode(values, "utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{name} has bytes that are not UTF-8: {error.object!r}; decode them") from None
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise InputError(f"{name}[{int(np.argmax(np.isnan(values)))}] is missing (nan){WAY_OUT}")
     if values.dtype.kind in "UT":
         values = values.astype(object)
     if values.dtype != object:
@@ -143,8 +155,8 @@ def _objects(name: str, values: np.ndarray) -> np.ndarray:
     if types == {str}:
         return values
     for at, one in enumerate(values.tolist()):
-        if one is None or (isinstance(one, float) and one != one):
-            raise InputError(f"{name}[{at}] is missing ({one})")
+        if is_missing(one):
+            raise InputError(f"{name}[{at}] is missing ({one}){WAY_OUT}")
         try:
             hash(one)
         except TypeError:
@@ -171,9 +183,10 @@ def edge_column(name: str, values: Any) -> Any:
 
 def column_of(name: str, values: Any) -> np.ndarray:
     """Return a column as bool, int64 or float64; its rows are numbers, vectors or matrices."""
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    column = np.asarray(values)
+    column = np.asarray(plain(values, lambda at: f"column {name!r} at position {at}"))
+    found = first_missing(column.tolist()) if column.dtype == object and column.ndim == 1 else None
+    if found is not None:
+        raise InputError(f"column {name!r} at position {found[0]} is missing ({found[1]}){WAY_OUT}")
     if not 1 <= column.ndim <= 3 or 0 in column.shape[1:]:
         raise UsageError(
             f"column {name!r} has shape {column.shape}; a number, a vector or a matrix for each row is needed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,26 @@ from gaslab.comm import Comm
 from gaslab.ingest.duplicates import first_of_each
 from gaslab.ingest.ids import VertexIds
 from gaslab.ragged import RaggedColumn
+
+VertexColumns = tuple[np.ndarray, dict[str, np.ndarray]]
+
+
+@dataclass
+class Numbered:
+    """What a reader makes of its files on this rank: edges in global ids, before any are dropped.
+
+    *position* (collective) gives the place of each edge among those of all ranks, None where that is the
+    order of ranks; the rest is as in `EdgeList`.
+    """
+
+    src: np.ndarray
+    dst: np.ndarray
+    columns: dict[str, np.ndarray]
+    ids: VertexIds
+    directed: bool
+    counts: dict[str, int]
+    position: Callable[[], np.ndarray | None] = lambda: None
+    vertices: VertexColumns | None = None
 
 
 @dataclass
@@ -35,11 +56,13 @@ class EdgeList:
         Of the whole input: ``edges_read``, ``self_loops``, ``duplicates`` (once they were counted: they
         were dropped, or `count_duplicates` was called) and ``edges``, what is left after drops. From text
         also ``lines``, ``headers``, ``comments``, ``blanks`` and ``lines_rejected``, where edges_read +
-        lines_rejected + headers + comments + blanks = lines.
+        lines_rejected + headers + comments + blanks = lines (but of METIS files, with a line per vertex).
     source : str
         What it was read from.
     fingerprint : str
         The same for the same graph on any number of ranks and in any order of edges.
+    vertices : pair of int64 array and dict of str to array, optional
+        Global ids and the values of vertex columns for them; all ranks together have every vertex once.
     """
 
     src: np.ndarray
@@ -51,6 +74,7 @@ class EdgeList:
     counts: dict[str, int]
     source: str
     fingerprint: str
+    vertices: VertexColumns | None = None
 
     def count_duplicates(self, threads: int = 1) -> int:
         """Return how many edges repeat an earlier one, over all ranks (collective).

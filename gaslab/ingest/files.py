@@ -7,6 +7,7 @@ whole by one rank, the largest first to the rank with the least so far.
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import gzip
 import io
@@ -19,9 +20,10 @@ import numpy as np
 
 from gaslab._kernels import parser
 from gaslab.errors import InputError, UsageError
+from gaslab.ingest.formats import CALLED, HEAD_BYTES, check_format, find_format
 
 BLOCK_BYTES = 8 << 20  # text of one block: large against the cost of a call, small against caches and memory
-LONGEST_LINE = 1 << 20  # beyond it the file is not lines of text
+LONGEST_LINE = 1 << 20  # without its end; beyond it the file is not lines of text
 BOM = b"\xef\xbb\xbf"
 
 Path = str | os.PathLike[str]
@@ -29,11 +31,12 @@ Path = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file: its size in bytes as stored, and whether those are gzip's."""
+    """One file: its size in bytes as stored, whether those are gzip's, and the format of its text."""
 
     name: str
     size: int
     gzipped: bool
+    format: str = "edges"
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,15 @@ class Block:
     offset: int
 
 
-def find_files(paths: Path | Sequence[Path]) -> list[InputFile]:
-    """Return the files that *paths* name, globs expanded and sorted."""
+def find_files(paths: Path | Sequence[Path], wanted: str = "auto") -> list[InputFile]:
+    """Return the files that *paths* name, globs expanded and sorted, in the format *wanted* or as found.
+
+    All of them are edge lists, or there is one file.
+    """
+    check_format(wanted)
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
-        raise UsageError("no input file was given")
+        raise UsageError("path=[]: at least one input file is needed")
     names: list[str] = []
     for path in [os.fspath(one) for one in given]:
         if os.path.exists(path) or not glob.has_magic(path):
@@ -69,20 +76,18 @@ def find_files(paths: Path | Sequence[Path]) -> list[InputFile]:
         if not found:
             raise InputError(f"{path}: no file matches")
         names += found
-    return [_look_at(name) for name in names]
+    files = [look_at(name, wanted) for name in names]
+    other = next((file for file in files if file.format != "edges"), None)
+    if other is not None and len(files) > 1:
+        raise UsageError(
+            f"{other.name}: a {CALLED[other.format]} file is a graph of its own, and {len(files)} files were "
+            "named; read it alone, or pass --format edges (format='edges') if it is an edge list"
+        )
+    return files
 
 
-_OTHER_FORMATS = {
-    b"BZh": "bzip2 data; decompress it first (bunzip2)",
-    b"\xfd7zXZ": "xz data; decompress it first (unxz)",
-    b"\x28\xb5\x2f\xfd": "zstd data; decompress it first (unzstd)",
-    b"PK\x03\x04": "a zip archive; unpack it first (unzip)",
-    b"\xff\xfe": "UTF-16 text; convert it first (iconv -f utf-16 -t utf-8)",
-    b"\xfe\xff": "UTF-16 text; convert it first (iconv -f utf-16 -t utf-8)",
-}
-
-
-def _look_at(name: str) -> InputFile:
+def look_at(name: str, wanted: str) -> InputFile:
+    """Return the file *name* in the format *wanted* or as found; raises InputError if it is not read."""
     try:
         if os.path.isdir(name):
             raise InputError(
@@ -93,17 +98,21 @@ def _look_at(name: str) -> InputFile:
                 raise InputError(f"{name}: is not a regular file; every rank reads its own part of a file")
             raise InputError(f"{name}: no such file")
         with open(name, "rb") as file:
-            head = file.read(8)
+            head = file.read(HEAD_BYTES)
         size = os.path.getsize(name)
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from error
-    for magic, what in _OTHER_FORMATS.items():
-        if head.startswith(magic):
-            raise InputError(f"{name}: is {what}")
     gzipped = head.startswith(b"\x1f\x8b")
     if name.endswith(".gz") and not gzipped and size:
         raise InputError(f"{name}: is named .gz but is not gzip data")
-    return InputFile(name, size, gzipped)
+    return InputFile(name, size, gzipped, find_format(name, text_of(head) if gzipped else head, wanted))
+
+
+def text_of(head: bytes) -> bytes:
+    """Return the text that gzip data begin with, as far as *head* has it; nothing where they are damaged."""
+    with contextlib.suppress(zlib.error):
+        return zlib.decompressobj(31).decompress(head, HEAD_BYTES)
+    return b""
 
 
 def share(files: Sequence[InputFile], rank: int, size: int) -> list[Piece]:
@@ -129,21 +138,24 @@ def share(files: Sequence[InputFile], rank: int, size: int) -> list[Piece]:
     return sorted(pieces, key=lambda piece: piece.file)
 
 
-def blocks(file: InputFile, piece: Piece, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
+def blocks(
+    file: InputFile, piece: Piece, block_bytes: int = BLOCK_BYTES, longest: int = LONGEST_LINE
+) -> Iterator[Block]:
     """Read the lines of *piece*, block by block; a block's memory is used again for the next.
 
-    A byte-order mark is left out, and a missing last newline is put in.
+    A byte-order mark is left out, and a missing last newline is put in. A line of more than *longest* bytes
+    is an InputError.
     """
     try:
         with open(file.name, "rb", buffering=0) as raw:
             if piece.end >= 0:
-                begin = _line_start(file, raw, piece.begin)
-                end = _line_start(file, raw, piece.end)
+                begin = _line_start(file, raw, piece.begin, longest)
+                end = _line_start(file, raw, piece.end, longest)
                 raw.seek(begin)
-                yield from _blocks(file.name, raw, begin, end - begin, block_bytes)
+                yield from _blocks(file.name, raw, begin, end - begin, block_bytes, longest)
             else:
                 with gzip.GzipFile(fileobj=raw) as unzipped:
-                    yield from _blocks(file.name, unzipped, 0, -1, block_bytes)
+                    yield from _blocks(file.name, unzipped, 0, -1, block_bytes, longest)
     except EOFError as error:
         raise InputError(f"{file.name}: the gzip data ends too early; the file is truncated") from error
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -152,24 +164,46 @@ def blocks(file: InputFile, piece: Piece, block_bytes: int = BLOCK_BYTES) -> Ite
         raise InputError(f"{file.name}: cannot be read: {error.strerror or error}") from error
 
 
-def _line_start(file: InputFile, raw: io.FileIO, at: int) -> int:
-    """Return where the first line that starts at byte *at* or later does start."""
+def numbered_lines(file: InputFile, longest: int = LONGEST_LINE) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (number from 1, offset in the text, line without its newline) of all lines."""
+    number = 0
+    for block in blocks(file, Piece(0, 0, -1 if file.gzipped else file.size), 1 << 16, longest):
+        at = block.offset + block.begin
+        for line in bytes(block.text[block.begin : block.end]).split(b"\n")[:-1]:
+            number += 1
+            yield number, at, line
+            at += len(line) + 1
+
+
+def _line_start(file: InputFile, raw: io.FileIO, at: int, longest: int) -> int:
+    """Return where the first line that starts at byte *at* or later does start.
+
+    The line before it may be too long to look for its end: then the answer lies so far behind *at* that the
+    rank on which that line starts finds out while it reads.
+    """
     if at == 0 or at >= file.size:
         return min(at, file.size)
     raw.seek(at - 1)
-    window = 4096
-    for start in range(at - 1, at + LONGEST_LINE, window):
+    start, stop, window = at - 1, min(at + longest, file.size), 4096
+    while start < stop:
         part = raw.read(window)
         newline = part.find(b"\n")
         if newline >= 0:
             return start + newline + 1
-        if len(part) < window:
-            return file.size
-    raise _too_long(file.name, at)
+        if not part:
+            break
+        start += len(part)
+        window = min(2 * window, 1 << 20)
+    return stop
 
 
 def _blocks(
-    name: str, stream: io.FileIO | gzip.GzipFile, offset: int, remaining: int, block_bytes: int
+    name: str,
+    stream: io.FileIO | gzip.GzipFile,
+    offset: int,
+    remaining: int,
+    block_bytes: int,
+    longest: int,
 ) -> Iterator[Block]:
     """Read *remaining* bytes of whole lines (-1: to the end); the first is byte *offset* of the text."""
     text = np.zeros(block_bytes + parser.PADDING, dtype=np.uint8)
@@ -184,17 +218,20 @@ def _blocks(
                 raise InputError(f"{name}: became shorter while it was read")
             remaining -= came
         finished = came < wanted or remaining == 0
+        if finished and offset == 0 and bytes(text[:held]) == BOM:
+            return  # a mark alone is no line
         if finished and held and text[held - 1] != 10:
             text[held] = 10
             held += 1
         end = _last_newline(text, held) + 1
         begin = len(BOM) if offset == 0 and bytes(text[:3]) == BOM and end > len(BOM) else 0
         if end > begin:
+            _check_lines(name, text, begin, end, offset, longest)
             yield Block(text, begin, end, offset)
             text[: held - end] = text[end:held].copy()
             offset, held = offset + end, held - end
-        elif held > LONGEST_LINE:
-            raise _too_long(name, offset)
+        elif held > longest + len(BOM):
+            raise _too_long(name, offset, longest)
         elif not finished:
             text = np.concatenate([text, np.zeros(text.size, dtype=np.uint8)])
         if finished:
@@ -222,7 +259,21 @@ def _last_newline(text: np.ndarray, held: int) -> int:
     return -1
 
 
-def _too_long(name: str, offset: int) -> InputError:
-    return InputError(
-        f"{name}: no line end in {LONGEST_LINE} bytes from byte {offset} on; is it a text file?"
-    )
+def _check_lines(name: str, text: np.ndarray, begin: int, end: int, offset: int, longest: int) -> None:
+    """Raise for a line of ``text[begin:end]`` (whole lines) that is too long.
+
+    Such a line fills a window of half its length, of which there are few, and other windows show a newline in
+    their first bytes.
+    """
+    window = max(longest // 2, 1)
+    for start in range(begin, end - window, window):
+        if (text[start : start + 64] == 10).any() or (text[start : start + window] == 10).any():
+            continue
+        first = max(_last_newline(text, start) + 1, begin)
+        last = start + window + int(np.argmax(text[start + window : end] == 10))
+        if last - first > longest:
+            raise _too_long(name, offset + first, longest)
+
+
+def _too_long(name: str, offset: int, longest: int) -> InputError:
+    return InputError(f"{name}: no line end in {longest} bytes from byte {offset} on; is it a text file?")

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gaslab import launch
+from gaslab import arguments, launch
 from gaslab._kernels import generate as kernels
-from gaslab.comm import Comm, world
+from gaslab.comm import Comm, as_comm
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
@@ -60,10 +60,14 @@ def generate(
     Chakrabarti, Zhan, Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004. The power law is
     that of PowerGraph's generator (Gonzalez et al., OSDI 2012).
     """
-    comm = world() if comm is None else comm
+    comm, threads = as_comm(comm), arguments.threads(threads)
+    kind = arguments.choice("kind", kind, KINDS)
+    seed = arguments.whole("seed", seed, 0, (1 << 64) - 1)
+    weights = arguments.whole("weights", weights, 1, (1 << 63) - 1, optional=True)
+    drop_duplicates, drop_self_loops = arguments.flags(
+        drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops
+    )
     threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
-    if kind not in KINDS:
-        raise UsageError(f"there is no generator {kind!r}{nearest(kind, KINDS)}")
     make = KINDS[kind]
     wanted = list(inspect.signature(make).parameters.values())[1:]
     for name in size:
@@ -72,10 +76,6 @@ def generate(
     for one in wanted:
         if one.default is one.empty and one.name not in size:
             raise UsageError(f"{kind} needs {one.name}")
-    if not 0 <= seed < 1 << 64:
-        raise UsageError(f"seed={seed} is not between 0 and 2**64 - 1")
-    if weights is not None and not 1 <= weights < 1 << 63:
-        raise UsageError(f"weights={weights} is not between 1 and 2**63 - 1")
     made = make(_Share(comm, seed, threads), **size)
     columns = {}
     if weights is not None:
@@ -128,8 +128,10 @@ def _rmat(
     d: float = 0.05,
     permute: bool = True,
 ) -> _Made:
-    _between("scale", scale, 0, 40)
-    _between("edge_factor", edge_factor, 0, 1 << 20)
+    scale = arguments.whole("scale", scale, 0, 40)
+    edge_factor = arguments.whole("edge_factor", edge_factor, 0, 1 << 20)
+    permute = arguments.flag("permute", permute)
+    a, b, c, d = (arguments.number(name, part) for name, part in zip("abcd", (a, b, c, d), strict=True))
     if min(a, b, c, d) < 0 or abs(a + b + c + d - 1) > 1e-9:
         raise UsageError(f"a={a}, b={b}, c={c}, d={d}: shares are not negative and add up to 1")
     first, count = share.of(edge_factor << scale)
@@ -140,11 +142,11 @@ def _rmat(
 def _powerlaw(
     share: _Share, vertices: int, exponent: float = 2.1, max_degree: int | None = None, in_degree: bool = True
 ) -> _Made:
-    _between("vertices", vertices, 2, 1 << 40)
+    vertices = arguments.whole("vertices", vertices, 2, 1 << 40)
     most = vertices - 1 if max_degree is None else max_degree
-    _between("max_degree", most, 1, vertices - 1)
-    if not 0 < exponent < 100:
-        raise UsageError(f"exponent={exponent} is not between 0 and 100")
+    most = arguments.whole("max_degree", most, 1, vertices - 1)
+    exponent = arguments.number("exponent", exponent, above=0, below=100)
+    in_degree = arguments.flag("in_degree", in_degree)
     cumulative = np.cumsum(np.arange(1, most + 1, dtype=np.float64) ** -exponent)
     cumulative /= cumulative[-1]
     at, count = share.of(vertices)
@@ -157,34 +159,29 @@ def _powerlaw(
 
 
 def _grid(share: _Share, rows: int, columns: int) -> _Made:
-    _between("rows", rows, 1, 1 << 31)
-    _between("columns", columns, 1, 1 << 31)
+    rows = arguments.whole("rows", rows, 1, 1 << 31)
+    columns = arguments.whole("columns", columns, 1, 1 << 31)
     first, count = share.of(rows * (columns - 1) + (rows - 1) * columns)
     src, dst = kernels.grid(first, count, rows, columns, share.threads)
     return _Made(src, dst, first, rows * columns, directed=False)
 
 
 def _erdos_renyi(share: _Share, vertices: int, edges: int) -> _Made:
-    _between("vertices", vertices, 1, 1 << 40)
-    _between("edges", edges, 0, 1 << 48)
+    vertices = arguments.whole("vertices", vertices, 1, 1 << 40)
+    edges = arguments.whole("edges", edges, 0, 1 << 48)
     first, count = share.of(edges)
     src, dst = kernels.uniform(first, count, vertices, share.seed, share.threads)
     return _Made(src, dst, first, vertices)
 
 
 def _bipartite(share: _Share, left: int, right: int, edges: int) -> _Made:
-    _between("left", left, 1, 1 << 40)
-    _between("right", right, 1, 1 << 40)
-    _between("edges", edges, 0, 1 << 48)
+    left = arguments.whole("left", left, 1, 1 << 40)
+    right = arguments.whole("right", right, 1, 1 << 40)
+    edges = arguments.whole("edges", edges, 0, 1 << 48)
     first, count = share.of(edges)
     src, _ = kernels.uniform(first, count, left, share.seed, share.threads)
     _, dst = kernels.uniform(first, count, right, share.seed, share.threads)
     return _Made(src, dst + left, first, left + right, left=left)
-
-
-def _between(name: str, value: int, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-        raise UsageError(f"{name}={value!r} is not an integer between {least} and {most}")
 
 
 KINDS: dict[str, Callable[..., _Made]] = {

@@ -10,17 +10,21 @@ neither integers nor strings (nodes of a NetworkX graph) are numbered as given a
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
+from gaslab import arguments
 from gaslab._kernels import ids as kernels
+from gaslab.collective import collective
 from gaslab.comm import Comm
-from gaslab.errors import UsageError, VertexNotFound
+from gaslab.errors import InputError, VertexNotFound
 from gaslab.ingest.names import Names, concatenate
 
 Kind = Literal["int", "str", "object"]
+LARGEST_PART = (1 << 31) - 1  # vertices of a rank
 SAMPLE = 2000  # names a rank compares with one that is not found
 
 
@@ -57,12 +61,13 @@ class VertexIds:
     def __repr__(self) -> str:
         return f"<VertexIds: {self.num_vertices} of kind {self.kind!r}>"
 
+    @collective(exempt=("gids",))
     def lookup(self, gids: Any) -> np.ndarray:
         """Return the user ids of *gids*, any global ids on any rank (collective).
 
         An int64 array for integer ids, else an object array of str or of the user's objects.
         """
-        gids = np.array(gids, dtype=np.int64, ndmin=1)
+        gids = self.comm.attempt(lambda: global_ids(gids, self.num_vertices))
         if self.kind == "object":
             found = np.empty(gids.size, dtype=object)
             for at, gid in enumerate(gids.tolist()):
@@ -86,6 +91,7 @@ class VertexIds:
         found[order] = np.concatenate(comm.alltoall([self._table[part] for part in asked]))
         return found
 
+    @collective(data=("user_ids",))
     def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
         """Return the int64 global ids of *user_ids* (collective).
 
@@ -100,17 +106,16 @@ class VertexIds:
         VertexNotFound
             For the first id that is not in the graph, naming the nearest that are; on every rank.
         """
-        if isinstance(user_ids, (str, bytes)) or not isinstance(user_ids, Iterable):
+        if isinstance(user_ids, (str, bytes, type)) or not isinstance(user_ids, Iterable):
             user_ids = [user_ids]
         wanted = user_ids.tolist() if isinstance(user_ids, np.ndarray) else list(user_ids)
-        if rows == "same":
+        if arguments.choice("rows", rows, arguments.ROWS[:2]) == "same":
             return self._find(wanted)
-        if rows != "parts":
-            raise UsageError(f"rows={rows!r}; use 'same' or 'parts'")
         parts = self.comm.allgather(wanted)
         first = sum(len(part) for part in parts[: self.comm.rank])
         return self._find([one for part in parts for one in part])[first : first + len(wanted)]
 
+    @collective(data=("user_ids",))
     def locate(self, user_ids: list[Any], rows: str = "same") -> np.ndarray:
         """As `find`, with -1 for ids that are not there (collective)."""
         if rows == "same":
@@ -123,6 +128,21 @@ class VertexIds:
     def named(self, gids: Any) -> list[str]:
         """Return how messages call *gids* (collective)."""
         return [str(one) for one in self.lookup(gids).tolist()]
+
+    def named_alone(self, gid: int) -> str:
+        """Return how messages call a vertex; its place where another rank has its id (not collective)."""
+        ranks = self.comm.size
+        if ranks == 1:
+            return self.named(np.array([gid], np.int64))[0]
+        if self.num_left is None and self.kind == "object":
+            return str(self._objects[gid])
+        if self.num_left is None and self._table is None:
+            return str(gid)
+        if self._table is None or gid % ranks != self.comm.rank:
+            return f"number {gid} in the order of the ids"
+        position = np.array([gid // ranks], np.int64)
+        here = self._table.take(position)
+        return str((here.decode() if isinstance(here, Names) else here)[0])
 
     def marked(self, gids: Any) -> list[Any]:
         """Return *gids* as their owner would name them (collective)."""
@@ -138,12 +158,12 @@ class VertexIds:
 
     def from_text(self, text: str) -> Any:
         """Return the user id that *text*, as typed at a command line, means in this graph."""
+        text = arguments.text("text", text)
         if self.kind != "int":
             return text
-        try:
-            return int(text)
-        except ValueError:
-            raise VertexNotFound(f"vertex {text!r} is not in the graph, whose ids are integers") from None
+        if not re.fullmatch("-?[0-9]{1,4000}", text):  # int() also reads 1_0, and digits of other scripts
+            raise VertexNotFound(f"vertex {text!r} is not in the graph, whose ids are integers")
+        return int(text)
 
     def _located(self, wanted: list[Any]) -> np.ndarray:
         if self.kind == "object":
@@ -161,7 +181,9 @@ class VertexIds:
     def _find_objects(self, wanted: list[Any]) -> np.ndarray:
         if self._places is None:
             self._places = {one: gid for gid, one in enumerate(self._objects)}
-        return np.array([self._places.get(one, -1) for one in wanted], dtype=np.int64)
+        places = self._places
+        found = [places.get(one, -1) if isinstance(one, Hashable) else -1 for one in wanted]
+        return np.array(found, dtype=np.int64)
 
     def _find_integers(self, wanted: list[Any]) -> np.ndarray:
         fits = [
@@ -223,6 +245,34 @@ class VertexIds:
         beside = sorted({name for _, part in offers for name in part})
         place = sum(name < wanted for name in beside)
         return _nearest_ids(beside[max(place - 1, 0) : place + 1])
+
+
+def global_ids(gids: Any, num_vertices: int) -> np.ndarray:
+    """Return global ids as an int64 array; raises UsageError for what are none."""
+    try:
+        found = np.atleast_1d(np.asarray(gids))
+    except ValueError:  # rows of several lengths
+        found = np.empty((0, 0))
+    found = found.astype(np.int64) if found.shape == (0,) else found
+    outside = found.dtype.kind not in "iu" or found.ndim != 1
+    if outside or (found.size and not (found.min() >= 0 and found.max() < num_vertices)):
+        needed = f"global ids are needed, whole numbers from 0 to {num_vertices - 1}"
+        raise arguments.wrong("gids", gids, needed)
+    return np.asarray(found, np.int64)
+
+
+def from_one(comm: Comm, num_vertices: int, where: str = "") -> VertexIds:
+    """Return the directory of vertices whose ids are 1 to *num_vertices* (not collective).
+
+    Raises InputError for more than the ranks can hold; *where* begins its message.
+    """
+    most = comm.size * LARGEST_PART
+    if num_vertices > most:
+        what = f"{num_vertices} vertices are more than the {most}"
+        raise InputError(f"{where}{what} that {comm.size} ranks can hold")
+    return VertexIds(
+        comm, "int", num_vertices, np.arange(comm.rank, num_vertices, comm.size, dtype=np.int64) + 1
+    )
 
 
 def _nearest_ids(ids: Sequence[int | str]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
+from gaslab.ingest.missing import plain
 from gaslab.ragged import RaggedColumn
 
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
@@ -28,8 +29,7 @@ def lists_of(name: str, values: Any) -> RaggedColumn | None:
             raise InputError(f"column {name!r} is missing in row {row}; write an empty list")
         rows = values.to_pylist()
     else:
-        if hasattr(values, "to_numpy"):
-            values = values.to_numpy()
+        values = plain(values, lambda at: f"column {name!r} at position {at}")
         if isinstance(values, np.ndarray):
             if values.dtype != object or values.ndim != 1:
                 return None
@@ -41,8 +41,10 @@ def lists_of(name: str, values: Any) -> RaggedColumn | None:
         if not _is_list(row):
             raise InputError(f"column {name!r} is {row!r} in row {k}, but other rows are lists; write [...]")
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    plain = [sorted(row) if isinstance(row, Set) else row for row in rows]
-    listed = list(chain.from_iterable(row.tolist() if isinstance(row, np.ndarray) else row for row in plain))
+    in_order = [sorted(row) if isinstance(row, Set) else row for row in rows]
+    listed = list(
+        chain.from_iterable(row.tolist() if isinstance(row, np.ndarray) else row for row in in_order)
+    )
     return RaggedColumn(lengths, _numbers(name, listed, lengths))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gaslab._kernels import parser
@@ -12,7 +13,10 @@ SHOWN = 80  # characters of a line that a message repeats
 
 @dataclass(frozen=True, order=True)
 class BadLine:
-    """One line that is no edge; *line* counts from 1, *field* is a position or a number of fields."""
+    """One line that is no edge; *line* counts from 1, *field* is a position or a number of fields.
+
+    *problem* is one of `PROBLEMS`, or says in words what is wrong.
+    """
 
     file: int
     line: int
@@ -41,7 +45,24 @@ def message(bad: BadLine, name: str, columns: list[str], rejected: int) -> str:
     )
 
 
-def _explain(bad: BadLine, columns: list[str]) -> tuple[str, str]:
+def refusal(
+    bad: BadLine,
+    name: str,
+    columns: list[str],
+    rejected: int,
+    line: str,
+    texts: Mapping[str, str] | None = None,
+) -> str:
+    """Return the error for the first bad line of a file in which every line counts.
+
+    *line* is what a line there is called; *texts* says of some problems what they are.
+    """
+    what = (texts or {}).get(bad.problem) or _explain(bad, columns, line)[0]
+    more = f" ({rejected - 1} more bad line{'s' if rejected > 2 else ''})" if rejected > 1 else ""
+    return f"{name}:{bad.line}: {what}: {shown(bad.text)}{more}"
+
+
+def _explain(bad: BadLine, columns: list[str], line: str = "the first data line") -> tuple[str, str]:
     """Return (what is wrong, the way out) without file, line and text."""
     column = columns[bad.field] if bad.field < len(columns) else f"column {bad.field + 1}"
     wanted = len(columns)
@@ -49,11 +70,11 @@ def _explain(bad: BadLine, columns: list[str]) -> tuple[str, str]:
     unwanted = f"leave the column out with --column {column}=none"
     if bad.problem == "too_few":
         return (
-            f"{_fields(bad.field)} where the first data line has {wanted}",
+            f"{_fields(bad.field)} where {line} has {wanted}",
             "check the delimiter (--delimiter)",
         )
     if bad.problem == "too_many":
-        return f"more than the {_fields(wanted)} of the first data line", "check the delimiter (--delimiter)"
+        return f"more than the {_fields(wanted)} of {line}", "check the delimiter (--delimiter)"
     if bad.problem == "quote":
         return "a double quote that does not close its field", "double a quote that is part of a name"
     return {
@@ -69,7 +90,7 @@ def _explain(bad: BadLine, columns: list[str]) -> tuple[str, str]:
             "a carriage return inside the line (old Mac line ends?)", "convert the file with tr '\\r' '\\n'"
         ),
         "not_utf8": (f"the {column} id is not UTF-8", "convert the file with iconv -t utf-8"),
-    }[bad.problem]  # fmt: skip
+    }.get(bad.problem, (bad.problem, ""))  # fmt: skip
 
 
 def _fields(count: int) -> str:

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import NoneType
+from typing import Any
 
 import numpy as np
 
-from gaslab import launch
+from gaslab import arguments, launch
 from gaslab._kernels import ids as kernels
-from gaslab.comm import Comm, world
+from gaslab.comm import Comm, as_comm
+from gaslab.errors import UsageError
 from gaslab.ingest.assign import number_integers, number_names
-from gaslab.ingest.edges import EdgeList, assemble
-from gaslab.ingest.files import find_files
+from gaslab.ingest.bagofwords import read_bag
+from gaslab.ingest.edges import EdgeList, Numbered, assemble
+from gaslab.ingest.files import InputFile, find_files
+from gaslab.ingest.formats import CALLED
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.layout import Columns, Options
+from gaslab.ingest.matrixmarket import read_matrix
+from gaslab.ingest.metis import read_metis
 from gaslab.ingest.names import NameTable
 from gaslab.ingest.sides import SidedIds
-from gaslab.ingest.text import Parsed, read_text
+from gaslab.ingest.text import Parsed, read_text, typed
 
+KINDS = ("auto", "int", "str")  # of ids
+BAD_LINES = ("error", "skip")
 log = logging.getLogger("gaslab")
 
 
@@ -32,50 +41,56 @@ def read_edges(
     comments: str = "#%",
     delimiter: str | None = None,
     header: bool | None = None,
-    directed: bool = True,
+    directed: bool | None = None,
     bipartite: bool = False,
     on_bad_line: str = "error",
     max_bad_lines: int | None = None,
     drop_duplicates: bool = False,
     drop_self_loops: bool = False,
+    format: str = "auto",
+    vocabulary: str | os.PathLike[str] | None = None,
     threads: int | None = None,
 ) -> EdgeList:
-    """Read edges from text, one a line (collective).
+    """Read edges from text, one a line, or from a MatrixMarket, METIS or bag-of-words file (collective).
 
     Parameters
     ----------
     path : path or sequence of paths
-        Files, plain or gzip (told by content, not by name), or globs. Every rank parses its own range
+        Files, plain or gzip (by content, not by name), or globs. Every rank parses its own range
         of the bytes of the plain ones; a gzip file is read whole by one rank.
     comm : Comm, optional
         The ranks; all of them by default.
     ids : {"auto", "int", "str"}
         ``"int"``: 0 to 2**63 - 1 in digits alone, ``007`` is 7. ``"str"``: any UTF-8, byte for byte.
         ``"auto"``: text if an id of the first data line is not an integer (``+5``, ``1_000`` and ``5.0``
-        are not) or any id of the input has a leading zero; else integers, and then a negative, larger
-        or other id is a bad line.
+        are not) or any id of an edge has a leading zero; else integers, and then a negative, larger
+        or other id is a bad line. Bad lines decide nothing.
     columns : dict or sequence of str, optional
         Which further fields become columns. By default all: fields are called ``weight`` (the third)
         and ``column3``, ``column4``, ... (counted from 0), or as the header names them. A dict binds
         names to fields (``{"cost": 2}``, ``{"cost": "price"}``; ``source`` and ``target`` too) and leaves
         fields out (``{"weight": None}``, and any whose own name is bound to another); a sequence names
-        the only ones to keep. A column is int64 if all its values are integers that fit, else float64.
+        the only ones to keep. Two fields of one name are an error unless one is bound to another name or left
+        out. A column is int64 if all its values are integers that fit, else float64.
     comments : str
         A line whose first visible character is one of these is a comment.
     delimiter : str, optional
-        Between fields: a punctuation character or ``"whitespace"``, ``"tab"``, ``"comma"``, ... By default
-        a comma if the first data line has one, else runs of blanks. With a delimiter, blanks around
-        fields do not count, and fields may be in double quotes, doubled inside.
+        Between fields: a punctuation character, once or twice (``"::"``), or ``"whitespace"``, ``"tab"``,
+        ``"comma"``, ... By default a comma if the first data line has one, ``::`` if the line has that and
+        no blanks between fields, else runs of blanks. With a delimiter, blanks around fields do not count,
+        and fields may be in double quotes, doubled inside.
     header : bool, optional
         Whether the first data line names the fields. By default it does if it has ``source`` and
         ``target`` (or ``src, dst``; ``from, to``; ``FromNodeId, ToNodeId``), or, with a delimiter, if its
         ids or a further field are text where the next line has integers or a number. A file that
         begins with the same line repeats it.
-    directed : bool
-        False: a line is one edge between its ends, in both directions.
+    directed : bool, optional
+        False: a line is one edge between its ends, in both directions. By default True for edge lists; a
+        METIS file and a symmetric MatrixMarket one are not directed. With True their edges lead both ways.
+        The edges of a bag of words lead from documents to words.
     bipartite : bool
         The ids of the first column and of the second are of two kinds: 7 on the left is another vertex than
-        7 on the right. Either both are integers or both are text.
+        7 on the right. Either both are integers or both are text. A bag of words always is bipartite.
     on_bad_line : {"error", "skip"}
         A bad line has too few or too many fields (the first data line decides), an id or a number that
         is none, a number that is nan or beyond float64 (``inf`` is fine), an unclosed quote, an empty id,
@@ -86,6 +101,9 @@ def read_edges(
     drop_duplicates, drop_self_loops : bool
         Leave out all but the first (by file and line) of the edges with the same ends, in any order
         where edges have no direction; leave out edges from a vertex to itself. Their vertices stay.
+    vocabulary : path, optional
+        Of a bag-of-words file: a file with a word a line, the k-th of which becomes the id of word k. The
+        words are UTF-8, distinct and as many as the head says; blanks around one do not count.
     threads : int, optional
 
     Returns
@@ -97,7 +115,7 @@ def read_edges(
     Raises
     ------
     InputError
-        On every rank alike: no such file, a directory, a format other than text and gzip, gzip data
+        On every rank alike: no such file, a directory, a format that is not read, gzip data
         that is damaged or ends too early, no line end in 1 MiB, a bad line, or no edge at all.
     UsageError
         Options that cannot be or do not fit the input.
@@ -111,23 +129,85 @@ def read_edges(
     >>> edges.num_vertices, edges.src.tolist(), edges.dst.tolist(), edges.columns["weight"].tolist()
     (3, [0, 1], [1, 2], [0.5, 1.0])
     """
-    comm = world() if comm is None else comm
+    comm, path = as_comm(comm), _paths(path)
+    ids = arguments.choice("ids", ids, KINDS)
+    comments = arguments.text("comments", comments)
+    delimiter = arguments.text("delimiter", delimiter, optional=True)
+    header = arguments.flag("header", header, optional=True)
+    directed = arguments.flag("directed", directed, optional=True)
+    bipartite, drop_duplicates, drop_self_loops = arguments.flags(
+        bipartite=bipartite, drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops
+    )
+    on_bad_line = arguments.choice("on_bad_line", on_bad_line, BAD_LINES)
+    max_bad_lines = arguments.whole("max_bad_lines", max_bad_lines, 0, optional=True)
+    words = arguments.path("vocabulary", vocabulary, optional=True)
+    columns, threads = _columns(columns), arguments.threads(threads)
     threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
-    files = comm.on_root(lambda: find_files(path))
-    options = Options(ids, columns, comments, delimiter, header)
-    parsed, layout, counts = read_text(files, options, comm, threads, on_bad_line, max_bad_lines)
+    files = comm.on_root(lambda: find_files(path, format))
+    options = Options(ids, columns, comments, delimiter, header, on_bad_line, max_bad_lines, words)
+    what = files[0].format
+    if words is not None and what != "bagofwords":
+        raise UsageError(
+            f"vocabulary={words!r} names the words of a bag-of-words file, and the format of {files[0].name} "
+            f"is {CALLED[what]}; pass format='bagofwords' (--format bagofwords) if it is one"
+        )
+    found = READERS[what](files, options, comm, threads, directed, bipartite)
+    made = assemble(
+        comm, found.src, found.dst, found.columns, found.ids, directed=found.directed, counts=found.counts,
+        source=", ".join(file.name for file in files), threads=threads, drop_self_loops=drop_self_loops,
+        drop_duplicates=drop_duplicates, position=found.position() if drop_duplicates else None,
+    )  # fmt: skip
+    made.vertices = found.vertices
+    return made
+
+
+def _read_list(
+    files: Sequence[InputFile],
+    options: Options,
+    comm: Comm,
+    threads: int,
+    directed: bool | None,
+    bipartite: bool,
+) -> Numbered:
+    """Read edge lists (collective)."""
+    parsed, layout, counts = read_text(files, options, comm, threads)
     if comm.rank == 0:
         for said in layout.said:
             log.info(said)
     known = (_number_sides if bipartite else _number)(parsed, layout.strings, comm, threads)
+    columns = typed(parsed.columns, [(run.lo, run.hi, run.real) for run in parsed.runs], comm)
     counts["lines_rejected"] = counts.pop("rejected")
     counts["edges_read"] = counts.pop("edges")
-    return assemble(
-        comm, parsed.src, parsed.dst, dict(zip(layout.columns, _typed(parsed, comm), strict=True)), known,
-        directed=directed, counts=counts, source=", ".join(file.name for file in files), threads=threads,
-        drop_self_loops=drop_self_loops, drop_duplicates=drop_duplicates,
-        position=_positions(parsed, comm) if drop_duplicates and layout.columns else None,
+    return Numbered(
+        parsed.src, parsed.dst, dict(zip(layout.columns, columns, strict=True)), known,
+        directed=directed is not False, counts=counts,
+        position=lambda: _positions(parsed, comm) if layout.columns else None,
     )  # fmt: skip
+
+
+READERS = {"edges": _read_list, "matrixmarket": read_matrix, "metis": read_metis, "bagofwords": read_bag}
+
+
+def _paths(path: Any) -> Any:
+    """Return a path, or several as a list."""
+    if isinstance(path, (str, os.PathLike)):
+        return arguments.path("path", path)
+    every = arguments.several("path", path, "a path, or a sequence of them,")
+    return [arguments.path("path", one) for one in every]
+
+
+def _columns(columns: Any) -> Columns:
+    """Return ``columns=`` of `read_edges`: names, or a mapping from name to field."""
+    if columns is None:
+        return None
+    if not isinstance(columns, Mapping):
+        return arguments.texts("columns", columns)  # type: ignore[no-any-return]
+    for name, field in columns.items():
+        is_field = isinstance(field, (int, str, NoneType)) and not isinstance(field, bool)
+        if not isinstance(name, str) or not is_field:
+            what = f"{arguments.shown(name)}: {arguments.shown(field)} does not bind a name to a field"
+            raise arguments.wrong("columns", columns, f"{what}, which is its position or name, or None")
+    return columns
 
 
 def _number(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
@@ -184,20 +264,3 @@ def _positions(parsed: Parsed, comm: Comm) -> np.ndarray | None:
     return np.concatenate(
         [np.empty(0, dtype=np.int64), *(place[file, begin] + np.arange(count) for file, begin, count in here)]
     )
-
-
-def _typed(parsed: Parsed, comm: Comm) -> list[np.ndarray]:
-    """Return the columns: int64 where all values of the input are integers, else float64 (collective)."""
-    count = len(parsed.columns)
-    real = np.zeros(count, dtype=np.int64)
-    for run in parsed.runs:
-        real |= run.real
-    if count:
-        real = comm.allreduce(real, "max")
-    for k in np.flatnonzero(real):
-        bits = parsed.columns[k]
-        for run in parsed.runs:
-            if not run.real[k]:
-                bits[run.lo : run.hi].view(np.float64)[:] = bits[run.lo : run.hi]
-        parsed.columns[k] = bits.view(np.float64)
-    return parsed.columns

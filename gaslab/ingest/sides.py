@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gaslab import arguments
 from gaslab.comm import Comm
 from gaslab.errors import UsageError, VertexNotFound
-from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.ids import VertexIds, global_ids
 
 LEFT, RIGHT = 0, 1
 SIDES = ("left", "right")
@@ -39,6 +40,9 @@ class Right:
     def __hash__(self) -> int:
         return hash((Right, self.id))
 
+    def __fingerprint__(self) -> Any:
+        return self.id
+
 
 def right(user_id: Any) -> Any:
     """Return the name of the vertex *user_id* on the right side of a bipartite graph.
@@ -66,7 +70,7 @@ class SidedIds(VertexIds):
 
     def lookup(self, gids: Any) -> np.ndarray:
         """Return the user ids of *gids* on their own sides, without saying which (collective)."""
-        gids = np.array(gids, dtype=np.int64, ndmin=1)
+        gids = self.comm.attempt(lambda: global_ids(gids, self.num_vertices))
         on_right = gids >= self.num_left
         found = np.empty(gids.size, np.int64 if self.kind == "int" else object)
         for side, mask in zip(self.sides, (~on_right, on_right), strict=True):
@@ -87,7 +91,8 @@ class SidedIds(VertexIds):
 
     def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
         """Return the global ids of *user_ids*, left ones but for those made by `right` (collective)."""
-        if isinstance(user_ids, (str, bytes)) or not isinstance(user_ids, Iterable):
+        rows = arguments.choice("rows", rows, arguments.ROWS[:2])
+        if isinstance(user_ids, (str, bytes, type)) or not isinstance(user_ids, Iterable):
             user_ids = [user_ids]
         wanted = user_ids.tolist() if isinstance(user_ids, np.ndarray) else list(user_ids)
         return self._on_sides(wanted, lambda number, part: self._find_on(number, part, rows))

@@ -13,7 +13,7 @@ from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import files as source
 from gaslab.ingest.files import Block, InputFile, Piece
-from gaslab.ingest.layout import Layout, Options, data_lines, find_layout
+from gaslab.ingest.layout import Layout, Options, find_layout, text_lines
 from gaslab.ingest.names import NameTable
 from gaslab.ingest.problems import PROBLEMS, BadLine, message
 
@@ -71,16 +71,13 @@ def read_text(
     options: Options,
     comm: Comm,
     threads: int,
-    on_bad_line: str,
-    max_bad_lines: int | None,
 ) -> tuple[Parsed, Layout, dict[str, int]]:
     """Read this rank's share of *files* (collective).
 
     Returns (edges, layout, counts of the whole input). Raises the same InputError on every rank:
     for the first bad line of the input, when it holds no edge, or when a file cannot be read.
     """
-    if on_bad_line not in ("error", "skip"):
-        raise UsageError(f"on_bad_line={on_bad_line!r}; use 'error' or 'skip'")
+    on_bad_line, max_bad_lines = options.on_bad_line, options.max_bad_lines
     if max_bad_lines is not None and on_bad_line != "skip":
         raise UsageError("max_bad_lines needs on_bad_line='skip'")
     layout = comm.on_root(lambda: find_layout(files, options))
@@ -89,15 +86,17 @@ def read_text(
     if options.ids == "auto" and not layout.strings and comm.allreduce(int(parsed.leading_zero), "max"):
         layout = layout.with_strings()
         parsed = comm.attempt(lambda: parse_pieces(files, pieces, layout, threads))
-    counts = dict(
-        zip(
-            COUNTED, comm.allreduce(np.array([parsed.counts[name] for name in COUNTED])).tolist(), strict=True
-        )
-    )
+    counts = total_counts(parsed, comm)
     _settle_bad_lines(parsed, files, layout, comm, counts, on_bad_line, max_bad_lines)
     if counts["edges"] == 0:
         raise InputError(_no_edges(files, counts))
     return parsed, layout, counts
+
+
+def total_counts(parsed: Parsed, comm: Comm) -> dict[str, int]:
+    """Return the counts of all ranks together (collective)."""
+    total = comm.allreduce(np.array([parsed.counts[name] for name in COUNTED]))
+    return dict(zip(COUNTED, total.tolist(), strict=True))
 
 
 def _no_edges(files: Sequence[InputFile], counts: dict[str, int]) -> str:
@@ -133,7 +132,7 @@ def parse_pieces(
     left = sum(piece.end - piece.begin for piece in pieces if piece.end >= 0)
     for piece in pieces:
         first_row, lines = parsed.rows, parsed.counts["lines"]
-        header = _header_offset(files[piece.file], piece, layout)
+        header = _header_offset(files[piece.file], layout)
         for block in source.blocks(files[piece.file], piece, block_bytes):
             at = header - block.offset if header >= 0 else -1
             _parse_block(parsed, block, at, piece.file, lines, layout, threads, left)
@@ -144,12 +143,16 @@ def parse_pieces(
     return parsed
 
 
-def _header_offset(file: InputFile, piece: Piece, layout: Layout) -> int:
-    """Return where the header of a file starts, -1 if it has none; every file may repeat it."""
-    if layout.header is not None and piece.begin == 0:
-        for offset, line in data_lines(file, layout.comment):
+def _header_offset(file: InputFile, layout: Layout) -> int:
+    """Return where the header or the last line of the head of a file starts, -1 if it has none.
+
+    Every file may repeat a header.
+    Comments may push it beyond the first rank's bytes, so every rank with a piece of the file looks.
+    """
+    if layout.header is not None:
+        for offset, line in text_lines(file, layout.comment):
             return offset if line == layout.header else -1
-    return -1
+    return layout.head
 
 
 def _parse_block(
@@ -173,7 +176,7 @@ def _parse_block(
     names = np.array([table.describe() for table in parsed.tables] or [(0,) * 5], dtype=np.int64)
     counters, bad, real = parser.parse(
         block.text, bounds, first, header, layout.delimiter, layout.comment, layout.strings, layout.role,
-        parsed.src, parsed.dst, tuple(parsed.columns), names,
+        parsed.src, parsed.dst, tuple(parsed.columns), names, layout.head >= 0,
     )  # fmt: skip
     counted = dict(zip(parser.COUNTERS, counters.T, strict=True))
     start = parsed.counts["lines"] - lines_before + np.cumsum(lines) - lines
@@ -205,17 +208,8 @@ def _settle_bad_lines(
     """Raise for the first bad line, or warn of those left out (collective)."""
     if counts["rejected"] == 0:
         return
-    told = comm.allgather((parsed.pieces, parsed.bad))
-    lengths = {(file, begin): lines for pieces, _ in told for file, begin, lines, _ in pieces}
-    found = []
-    for pieces, bads in told:
-        begins = {file: begin for file, begin, _, _ in pieces}
-        for bad in bads:
-            above = sum(
-                n for (file, begin), n in lengths.items() if file == bad.file and begin < begins[bad.file]
-            )
-            found.append(replace(bad, line=bad.line + above))
-    first = min(found, key=lambda bad: (bad.file, bad.line))
+    first = first_bad(parsed.pieces, parsed.bad, comm)
+    assert first is not None
     text = message(first, files[first.file].name, layout.fields, counts["rejected"])
     if on_bad_line == "error":
         raise InputError(text)
@@ -227,3 +221,45 @@ def _settle_bad_lines(
         log.warning(
             "%d of %d lines left out as bad; the first: %s", counts["rejected"], counts["lines"], text
         )
+
+
+def first_bad(
+    pieces: Sequence[tuple[int, int, int, int]], bad: Sequence[BadLine], comm: Comm
+) -> BadLine | None:
+    """Return the first bad line of the input, its line counted within the file (collective).
+
+    *bad* are lines of this rank, counted within its *pieces*: (file, first byte, lines, ...) each.
+    """
+    every = comm.allgather((pieces, bad))
+    lengths = {(file, begin): lines for parts, _ in every for file, begin, lines, *_ in parts}
+    found = []
+    for parts, lines in every:
+        begins = {file: begin for file, begin, *_ in parts}
+        for one in lines:
+            above = sum(
+                n for (file, begin), n in lengths.items() if file == one.file and begin < begins[one.file]
+            )
+            found.append(replace(one, line=one.line + above))
+    return min(found, key=lambda one: (one.file, one.line), default=None)
+
+
+def typed(
+    columns: Sequence[np.ndarray], runs: Sequence[tuple[int, int, np.ndarray]], comm: Comm
+) -> list[np.ndarray]:
+    """Return columns of bits as int64 where all values of the input are integers, else float64 (collective).
+
+    *runs* says of rows [lo, hi) which columns have the bits of float64 there; they are changed in place.
+    """
+    real = np.zeros(len(columns), dtype=np.int64)
+    for _, _, here in runs:
+        real |= here
+    if len(columns):
+        real = comm.allreduce(real, "max")
+    found = list(columns)
+    for k in np.flatnonzero(real).tolist():
+        bits = columns[k]
+        for lo, hi, here in runs:
+            if not here[k]:
+                bits[lo:hi].view(np.float64)[:] = bits[lo:hi]
+        found[k] = bits.view(np.float64)
+    return found

@@ -10,10 +10,11 @@ import gaslab._kernels.csr as kernels
 from gaslab.comm import Comm
 from gaslab.localgraph import LocalGraph
 from gaslab.partition.index import Index
+from gaslab.partition.parts import parts_of
 from gaslab.partition.place import Placement, place_masters
 from gaslab.partition.rows import rows_by_target
 from gaslab.partition.shuffle import check_limit, shuffle
-from gaslab.partition.strategies import Context, Strategy
+from gaslab.partition.strategies import SHIPPED, Context, Strategy
 from gaslab.ragged import RaggedColumn
 
 if TYPE_CHECKING:
@@ -21,21 +22,26 @@ if TYPE_CHECKING:
 
 
 def build_local(
-    edges: EdgeList, cut: Strategy, comm: Comm, threads: int = 1
+    edges: EdgeList, strategy: str, cut: Strategy, comm: Comm, threads: int = 1
 ) -> tuple[LocalGraph, dict[str, np.ndarray]]:
     """Build this rank's part of the graph and its edge columns in slot order (collective).
 
-    Takes the arrays of *edges* over: they are freed as soon as they are not needed.
+    *cut* is the function of the strategy, *strategy* what errors call it. Takes the arrays of *edges*
+    over: they are freed as soon as they are not needed.
     """
     share = _Share(edges)
     n = edges.num_vertices
+    context = Context(comm, n, edges.directed, threads)
     if comm.size == 1:
+        if not any(
+            cut is known for known in SHIPPED
+        ):  # a strategy that returns nonsense is an error here too, not only on a cluster
+            parts_of(strategy, cut, share.ends, 1, context)
         check_limit(np.array([share.ends[0].size]), "edges")
         check_limit(np.array([n]), "vertices")
         return _alone(share, n, edges.directed, threads)
 
-    context = Context(comm, n, edges.directed, threads)
-    part = cut(share.ends[0], share.ends[1], comm.size, context)
+    part = parts_of(strategy, cut, share.ends, comm.size, context)
     shuffle(comm, share.ends, share.columns, part, num_vertices=n, threads=threads)
     del part
     index = Index(share.ends[0], share.ends[1], n)

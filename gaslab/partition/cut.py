@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import gaslab._kernels.partition as kernels
+from gaslab import arguments
 from gaslab.comm import Comm, as_comm
-from gaslab.errors import UsageError
+from gaslab.ingest.edges import EdgeList
 from gaslab.partition.directory import Directory
 from gaslab.partition.index import Index
 from gaslab.partition.metrics import CutMetrics
+from gaslab.partition.parts import checked_parts, parts_of
+from gaslab.partition.shuffle import INT32_LIMIT
 from gaslab.partition.strategies import Context, find
-
-if TYPE_CHECKING:
-    from gaslab.ingest.edges import EdgeList
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,20 @@ class Cut:
 
 
 def cut(edges: EdgeList, k: int, strategy: str | None = None, comm: Comm | None = None) -> Cut:
-    """Cut *edges* into *k* parts and measure the cut (collective); *edges* stay as they are."""
+    """Cut *edges* into *k* parts and measure the cut (collective); *edges* stay as they are.
+
+    Raises
+    ------
+    UsageError
+        *k* is below 1 or above 2**31 - 1, or the strategy returns no part for each edge.
+    """
+    comm, k = as_comm(comm), arguments.whole("k", k, 1, INT32_LIMIT)
+    if isinstance(edges, type) or not all(hasattr(edges, name) for name in ("src", "dst", "num_vertices")):
+        raise arguments.wrong("edges", edges, f"an EdgeList is needed, not {type(edges).__name__}")
     name, function = find(strategy)
-    if k < 1:
-        raise UsageError(f"a graph cannot be cut into {k} parts; k is at least 1")
-    comm = as_comm(comm)
     context = Context(comm, edges.num_vertices, edges.directed)
-    part = function(edges.src, edges.dst, k, context)
-    return Cut(name, k, part, measure_parts(edges.src, edges.dst, part, k, edges.num_vertices, comm))
+    part = parts_of(name, function, [edges.src, edges.dst], k, context)
+    return Cut(name, k, part, _measured(edges.src, edges.dst, part, k, edges.num_vertices, comm))
 
 
 def measure_parts(
@@ -56,9 +61,19 @@ def measure_parts(
 ) -> CutMetrics:
     """Measure a cut from the part of every edge, however the edges are split over ranks (collective).
 
-    Every vertex has a row of k bits, one per part it has an edge in; the rows of all ranks are
-    joined at the directory.
+    Raises
+    ------
+    UsageError
+        *part* has not an integer from 0 to k - 1 for each edge.
     """
+    part = checked_parts("part= is", part, src, dst, k, comm)
+    return _measured(src, dst, part, k, num_vertices, comm)
+
+
+def _measured(
+    src: np.ndarray, dst: np.ndarray, part: np.ndarray, k: int, num_vertices: int, comm: Comm
+) -> CutMetrics:
+    """Give every vertex a row of k bits, one per part it has an edge in, and join the rows of all ranks."""
     index = Index(src, dst, num_vertices)
     held = np.zeros((index.gids.size, -(-k // 64)), dtype=np.uint64)
     for ends in (src, dst):

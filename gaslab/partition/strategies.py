@@ -20,12 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 
 import gaslab._kernels.partition as kernels
+from gaslab import arguments
 from gaslab.comm import Comm
-from gaslab.errors import UsageError, nearest
+from gaslab.errors import UsageError
 from gaslab.partition.directory import Directory
 from gaslab.partition.index import Index
+from gaslab.partition.names import DEFAULT as DEFAULT
+from gaslab.partition.names import NAMES
 
-DEFAULT = "1d"
 VERTEX_WORK = 8  # of a vertex, in edges
 BLOCK = 1 << 20  # edges that numpy takes at once
 SLICES = 1 << 16  # ranges of ids between which a chunk may end
@@ -41,16 +43,28 @@ class Context:
     threads: int = 1
 
 
-# (src, dst, k, context) -> the part, 0..k-1, of each edge of this rank, as int32; collective.
+# (src, dst, k, context) -> the part, 0..k-1, of each edge of this rank, as integers; collective.
 Strategy = Callable[[np.ndarray, np.ndarray, int, Context], np.ndarray]
 
 STRATEGIES: dict[str, Strategy] = {}
 
 
 def strategy(name: str) -> Callable[[Strategy], Strategy]:
-    """Register a strategy under a name."""
+    """Register a strategy under a name; ``docs/partitioning.md`` has what it gets and returns.
+
+    Raises
+    ------
+    UsageError
+        The name is not text, or what is registered is no function.
+    """
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"strategy({name!r}): a name is needed, as in @strategy('by-source')")
 
     def register(function: Strategy) -> Strategy:
+        if not callable(function):
+            raise UsageError(
+                f"strategy {name!r} is {function!r}; a function of (src, dst, k, context) is needed"
+            )
         STRATEGIES[name] = function
         return function
 
@@ -59,10 +73,11 @@ def strategy(name: str) -> Callable[[Strategy], Strategy]:
 
 def find(name: str | None) -> tuple[str, Strategy]:
     """Return the name and function of a strategy; None is the default. An unknown name is a UsageError."""
-    name = DEFAULT if name is None else name
-    if name not in STRATEGIES:
-        raise UsageError(f"no partitioning strategy {name!r}{nearest(str(name), STRATEGIES)}")
-    return name, STRATEGIES[name]
+    if name is not None and not isinstance(name, str):
+        needed = "a name is needed; register a function of your own with @strategy('NAME')"
+        raise arguments.wrong("strategy", getattr(name, "__name__", name), needed)
+    known = arguments.choice("strategy", DEFAULT if name is None else name, STRATEGIES)
+    return known, STRATEGIES[known]
 
 
 @strategy("random")
@@ -126,3 +141,7 @@ def by_chunk(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.n
     for block in blocks:
         part[block] = chunk[dst[block] // width]
     return part
+
+
+SHIPPED = tuple(STRATEGIES.values())  # these return what they should: tests hold them to it
+assert tuple(STRATEGIES) == NAMES, "gaslab/partition/names.py names each strategy of this file, in its order"

@@ -3,6 +3,7 @@
 The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand beside them.
 """
 
+from gaslab.programs.als import ALS
 from gaslab.programs.bfs import Levels, Tree
 from gaslab.programs.cdlp import LabelPropagation
 from gaslab.programs.clustering import Clustering, DirectedClustering
@@ -16,6 +17,7 @@ from gaslab.programs.hits import HITS
 from gaslab.programs.jacobi import Jacobi
 from gaslab.programs.kcore import Cores
 from gaslab.programs.lbp import BeliefPropagation
+from gaslab.programs.lda import LDA
 from gaslab.programs.mis import IndependentSet
 from gaslab.programs.pagerank import PageRank
 from gaslab.programs.pagerank_variants import (
@@ -25,13 +27,25 @@ from gaslab.programs.pagerank_variants import (
     SignalPageRank,
     UnnormalizedPageRank,
 )
+from gaslab.programs.sgd import SGD
 from gaslab.programs.sssp import DeltaStepping, ShortestPaths
 from gaslab.programs.strong_components import StrongComponents
 from gaslab.programs.triangles import TriangleCount, Triangles
 from gaslab.programs.unordered import FallingCores, SmallestLabel
 
+# Parameters that size fields are compiled in: the values, beside the default, for which programs are compiled
+# when gaslab is built. For any other the C compiler of the user's machine runs once.
+LENGTHS = {
+    "ALS": {"factors": (8, 16, 64, 100, 128)},
+    "LDA": {"topics": (5, 10, 50, 100, 200)},
+    "SGD": {"factors": (8, 16, 64, 100, 128)},
+}
+
 __all__ = [
+    "ALS",
     "HITS",
+    "LDA",
+    "SGD",
     "BeliefPropagation",
     "Clustering",
     "Coloring",

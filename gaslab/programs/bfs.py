@@ -12,6 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._columns import run
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -71,6 +74,7 @@ class Tree(gl.VertexProgram):
     )
 
 
+@collective(options="run")
 def bfs(graph: Graph, source: Any, *, parents: bool = False, **options: Any) -> Result:
     """Return breadth-first levels from *source*, ``result.vertices["level"]`` (int32, -1: not reached).
 
@@ -100,4 +104,5 @@ def bfs(graph: Graph, source: Any, *, parents: bool = False, **options: Any) -> 
     >>> gl.bfs(graph, 1, parents=True).vertices["parent"]
     array([-1,  1,  1, -1])
     """
-    return gl.run(Tree(source=source) if parents else Levels(source=source), graph, **options)
+    parents = arguments.flag("parents", parents)
+    return run(Tree(source=source) if parents else Levels(source=source), graph, **options)

@@ -11,6 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._columns import run
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -36,6 +39,7 @@ class LabelPropagation(gl.VertexProgram):
             v.label = gl.mode(labels)
 
 
+@collective(options="run", own=("max_iterations",))
 def cdlp(graph: Graph, *, iterations: int = 10, **options: Any) -> Result:
     """Return communities by label propagation, ``result.vertices["label"]``: the id of one of the vertices.
 
@@ -57,4 +61,5 @@ def cdlp(graph: Graph, *, iterations: int = 10, **options: Any) -> Result:
     >>> gl.cdlp(graph).vertices["label"]
     array([1, 1, 1, 3, 3, 3])
     """
-    return gl.run(LabelPropagation(), graph, max_iterations=iterations, **options)
+    iterations = arguments.whole("iterations", iterations, 0)
+    return run(LabelPropagation(), graph, max_iterations=iterations, **options)

@@ -10,6 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._arguments import check_graph
+from gaslab.programs._columns import run
 from gaslab.programs.directed_triangles import DirectedTriangles, LocalClustering
 from gaslab.programs.triangles import Triangles, checked
 
@@ -55,6 +59,7 @@ class DirectedClustering(DirectedTriangles):
     )
 
 
+@collective(options="run")
 def clustering(graph: Graph, *, definition: str = "networkx", **options: Any) -> Result:
     """Return the local clustering coefficient of every vertex, ``result.vertices["clustering"]`` (float64).
 
@@ -84,16 +89,15 @@ def clustering(graph: Graph, *, definition: str = "networkx", **options: Any) ->
     >>> gl.clustering(graph).vertices["clustering"].round(3)
     array([1.   , 0.667, 0.667, 1.   ])
     """
-    known = ("networkx", "graphalytics")
-    if definition not in known:
-        hint = gl.errors.nearest(definition, known)
-        raise gl.UsageError(f"definition={definition!r} is unknown{hint}")
+    check_graph(graph)
+    definition = arguments.choice("definition", definition, ("networkx", "graphalytics"))
     directed = LocalClustering() if definition == "graphalytics" else DirectedClustering()
-    result = gl.run(directed if graph.directed else Clustering(), graph, **options)
+    result = run(directed if graph.directed else Clustering(), graph, **options)
     checked(result)
     return result
 
 
+@collective(options="run")
 def transitivity(graph: Graph, **options: Any) -> float:
     """Return which part of the pairs of edges at a vertex are closed to triangles, as NetworkX's.
 
@@ -115,7 +119,8 @@ def transitivity(graph: Graph, **options: Any) -> float:
     >>> gl.transitivity(gl.Graph.from_edges([1, 1, 2, 2, 3], [2, 3, 3, 4, 4], directed=False))
     0.75
     """
+    check_graph(graph)
     if graph.directed:
         raise gl.UsageError("transitivity is defined for undirected graphs; this one is directed")
-    last = checked(gl.run(Triangles(), graph, **{**options, "on": "local"}))
+    last = checked(run(Triangles(), graph, **{**options, "on": "local"}))
     return last["corners"] / last["pairs"] if last["pairs"] else 0.0

@@ -11,6 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._columns import run
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -105,6 +108,7 @@ ORDERS = {
 }
 
 
+@collective(options="run")
 def coloring(graph: Graph, *, order: str = "degree", **options: Any) -> Result:
     """Colour the vertices so that neighbours differ, ``result.vertices["color"]`` (int64, from 0).
 
@@ -129,8 +133,7 @@ def coloring(graph: Graph, *, order: str = "degree", **options: Any) -> Result:
     >>> result.vertices["color"], result.metrics["answer"]
     (array([1, 2, 0, 1]), {'colors': 3})
     """
-    if order not in ORDERS:
-        raise gl.UsageError(f"order={order!r} is unknown{gl.errors.nearest(order, ORDERS)}")
-    result = gl.run(ORDERS[order], graph, **options)
+    order = arguments.choice("order", order, ORDERS)
+    result = run(ORDERS[order], graph, **options)
     colors = int(result.history[-1]["last"]) + 1 if result.history and graph.num_vertices else 0
     return result.replaced(metrics={**result.metrics, "answer": {"colors": colors}})

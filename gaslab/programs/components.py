@@ -12,6 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab.collective import collective
+from gaslab.programs._arguments import is_async
+from gaslab.programs._columns import run
 from gaslab.programs.unordered import SmallestLabel
 
 if TYPE_CHECKING:
@@ -67,6 +70,7 @@ class Components(gl.VertexProgram):
     )
 
 
+@collective(options="run")
 def components(graph: Graph, **options: Any) -> Result:
     """Return weakly connected components, ``result.vertices["component"]`` (the smallest id in each).
 
@@ -84,5 +88,5 @@ def components(graph: Graph, **options: Any) -> Result:
     >>> gl.components(graph).vertices["component"]
     array([1, 1, 1, 7, 7])
     """
-    unordered = options.get("engine") == "async"
-    return gl.run(SmallestLabel() if unordered else Components(), graph, **options)
+    unordered = is_async(options)
+    return run(SmallestLabel() if unordered else Components(), graph, **options)

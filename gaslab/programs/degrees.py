@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab.collective import collective
+from gaslab.programs._columns import run
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -23,6 +25,7 @@ class Degrees(gl.VertexProgram):
         v.in_edges, v.out_edges, v.edges = v.in_degree, v.out_degree, v.degree
 
 
+@collective(options="run")
 def degrees(graph: Graph, **options: Any) -> Result:
     """Return degrees, ``result.vertices["in_edges" | "out_edges" | "edges"]`` (int64).
 
@@ -34,4 +37,4 @@ def degrees(graph: Graph, **options: Any) -> Result:
     >>> gl.degrees(gl.Graph.from_edges([0, 0, 1], [1, 2, 2])).vertices["edges"]
     array([2, 2, 2])
     """
-    return gl.run(Degrees(), graph, **options)
+    return run(Degrees(), graph, **options)

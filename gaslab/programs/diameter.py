@@ -12,6 +12,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._columns import run
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -76,6 +79,7 @@ class Reach(gl.VertexProgram):
             nbr.signal()
 
 
+@collective(options="run")
 def diameter(graph: Graph, *, share: float = 0.9, registers: int = 64, **options: Any) -> Result:
     """Estimate how far vertices are from each other, ``result.metrics["answer"]``, and every vertex's reach.
 
@@ -103,9 +107,9 @@ def diameter(graph: Graph, *, share: float = 0.9, registers: int = 64, **options
     >>> gl.diameter(graph).metrics["answer"]["diameter"]
     50
     """
-    if not 0.0 < share <= 1.0:
-        raise gl.UsageError(f"share={share}: above 0 and at most 1 is needed; 0.9 is usual")
-    result = gl.run(Reach(registers=registers), graph, **options)
+    share = arguments.number("share", share, above=0, most=1, hint="; 0.9 is usual")
+    registers = arguments.whole("registers", registers, 1, 1 << 16)
+    result = run(Reach(registers=registers), graph, **options)
     pairs = [float(graph.num_vertices), *(row["pairs"] for row in result.history)]
     figures = {
         "diameter": int(result.history[-1]["diameter"]) if result.history and graph.num_vertices else 0,

@@ -12,7 +12,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
-from gaslab.programs._columns import lengths
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._arguments import check_graph
+from gaslab.programs._columns import lengths, run
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -50,7 +53,8 @@ class NearestSource(gl.VertexProgram):
         v._asked = True
 
     def tell_name(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
-        if v.distance + e.weight == nbr.distance and v.nearest < nbr.nearest:
+        # An edge of infinite length leads nowhere, though the sum is what a vertex has that no path reaches.
+        if v.distance + e.weight == nbr.distance and v.nearest < nbr.nearest and nbr.distance < math.inf:
             nbr.signal(v.nearest)
 
     phases = (
@@ -59,6 +63,7 @@ class NearestSource(gl.VertexProgram):
     )
 
 
+@collective(options="run", own=("columns", "init"))
 def distances(
     graph: Graph, sources: Iterable[Any], *, weight: str | None = "weight", **options: Any
 ) -> Result:
@@ -73,8 +78,8 @@ def distances(
     sources : iterable of vertex ids
         At least one.
     weight : str, optional
-        Edge column of non-negative lengths; every edge has length 1 where the graph has no such
-        column or *weight* is None.
+        Edge column of non-negative lengths, of which no path takes an infinite one; every edge has
+        length 1 where the graph has no such column or *weight* is None.
     **options
         As for `gaslab.run`.
 
@@ -83,7 +88,8 @@ def distances(
     VertexNotFound
         A source is not in the graph.
     UsageError
-        There is no source, or a weight is negative or not a number.
+        There is no source, a weight is negative or not a number, or weights are so large that a path may
+        sum to infinity.
 
     Examples
     --------
@@ -92,8 +98,9 @@ def distances(
     >>> result.vertices["distance"], result.vertices["nearest"]
     (array([0., 1., 2., 1., 0.]), array([1, 1, 1, 8, 8]))
     """
-    chosen = dict.fromkeys(sources, True)
+    check_graph(graph)
+    chosen = dict.fromkeys(arguments.ids("sources", sources), True)
     if not chosen:
         raise gl.UsageError("distances needs a source, and sources is empty")
     options = {**options, "columns": {"weight": lengths(graph, weight)}}
-    return gl.run(NearestSource(), graph, **{**options, "init": {"_source": chosen}})
+    return run(NearestSource(), graph, **{**options, "init": {"_source": chosen}})

@@ -10,7 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
-from gaslab.programs._columns import weights
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._arguments import check_graph
+from gaslab.programs._columns import check_scale, run, weights
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -75,6 +78,7 @@ class HITS(gl.VertexProgram):
     )
 
 
+@collective(options="run", own=("columns",))
 def hits(
     graph: Graph,
     *,
@@ -94,7 +98,7 @@ def hits(
     max_iterations : int
         Supersteps at most, three for each iteration; reaching it warns (ConvergenceWarning).
     weight : str, optional
-        Edge column to count edges by; non-negative.
+        Edge column to count edges by; non-negative, the largest from 1e-100 to 1e100.
     **options
         As for `gaslab.run`.
 
@@ -103,6 +107,11 @@ def hits(
     Result
         All 0 in a graph without edges.
 
+    Raises
+    ------
+    UsageError
+        The graph has no such column, its values are not as said, or the tolerance is not finite.
+
     Examples
     --------
     >>> import gaslab as gl
@@ -110,5 +119,8 @@ def hits(
     >>> result.vertices["hub"].round(4), result.vertices["authority"].round(4)
     (array([0.618, 0.382, 0.   ]), array([0.   , 0.382, 0.618]))
     """
+    check_graph(graph)
+    tolerance = arguments.number("tolerance", tolerance, least=0)
     options = {**options, "columns": {"weight": weights(graph, weight)}, "max_iterations": max_iterations}
-    return gl.run(HITS(tolerance=tolerance), graph, **options)
+    check_scale(graph, weight, "HITS sums products of two weights", 1e-100, 1e100)
+    return run(HITS(tolerance=tolerance), graph, **options)

@@ -7,9 +7,17 @@ converges for every start if A is strictly diagonally dominant.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._arguments import check_graph
+from gaslab.programs._columns import check_values, run, weights
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -50,7 +58,8 @@ class Jacobi(gl.VertexProgram):
 
     def solve(self, v: Vertex, total: float) -> None:
         x = (v.b - total) / v._diagonal
-        v._moved = abs(x - v.x)
+        moved = abs(x - v.x)
+        v._moved = moved if moved >= 0.0 else math.inf  # not a number where both are infinite
         v.x = x
 
     def settled(self) -> bool:
@@ -62,6 +71,7 @@ class Jacobi(gl.VertexProgram):
     )
 
 
+@collective(options="run", own=("columns",))
 def jacobi(
     graph: Graph,
     rhs: Any = 1.0,
@@ -91,7 +101,8 @@ def jacobi(
     Raises
     ------
     UsageError
-        The diagonal has a zero, or the graph has no such column.
+        The diagonal has a zero, an entry or a value of the right-hand side or of the start is not finite, or
+        the graph has no such column.
 
     Examples
     --------
@@ -100,13 +111,30 @@ def jacobi(
     >>> gl.jacobi(graph, [9.0, 18.0]).vertices["x"].round(6)
     array([1.5, 3. ])
     """
+    check_graph(graph)
+    weight, tolerance = arguments.text("weight", weight), arguments.number("tolerance", tolerance, least=0)
+    start = arguments.mapping("init", options.get("init"), "a mapping from field to values", optional=True)
+    _check_rhs(rhs, graph.num_vertices)
     if weight not in graph.edge_columns:
         known = gl.errors.nearest(weight, graph.edge_columns)
         raise gl.UsageError(f"the graph has no edge column {weight!r}{known}; it holds the matrix entries")
+    weights(graph, weight, least=-math.inf)
+    for what, values in (("rhs", rhs), ("init 'x'", (start or {}).get("x", 0.0))):
+        check_values(what, values, "finite numbers are needed")
     options = {**options, "columns": {"weight": weight}, "max_iterations": max_iterations}
-    options["init"] = {**(options.get("init") or {}), "b": rhs}
+    options["init"] = {**(start or {}), "b": rhs}
     program = Jacobi(tolerance=tolerance, loop=1.0 if graph.directed else 0.5)
-    result = gl.run(program, graph, **options)
+    result = run(program, graph, **options)
     if result.history and (rows := result.history[-1]["empty_rows"]):
         raise gl.UsageError(f"the diagonal is zero in {rows} row{'s' * (rows != 1)}; Jacobi divides by it")
     return result
+
+
+def _check_rhs(rhs: Any, count: int) -> None:
+    """Raise UsageError for what is neither by vertex nor a number or an array of one for each."""
+    if isinstance(rhs, (Mapping, gl.Result)) or hasattr(rhs, "to_dict"):
+        return
+    values = np.array(None) if isinstance(rhs, type) else np.asarray(rhs)
+    if values.dtype.kind not in "iuf" or values.shape not in ((), (count,)):
+        needed = f"a number, {count} of them in the order of the sorted ids, or a mapping by id is needed"
+        raise arguments.wrong("rhs", rhs, needed)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab.collective import collective
+from gaslab.programs._arguments import is_async
+from gaslab.programs._columns import run
 from gaslab.programs.unordered import FallingCores
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.result import Result
-
-SPAN = 1 << 32  # a message is (1 + SPAN * core) of each neighbour that went; all of one step have one core
 
 
 class Cores(gl.VertexProgram):
@@ -29,17 +30,20 @@ class Cores(gl.VertexProgram):
         _left: int = 0  # edges to vertices that have not gone
         _gone: bool = False
 
+    class Gone(gl.Accumulator):
+        edges: int  # to neighbours that went
+        core: gl.Max[int]  # of these; all of one step have one core
+
     def init(self, v: Vertex) -> None:
         v._left = v.degree
 
-    def apply(self, v: Vertex, message: gl.Sum[int]) -> None:
+    def apply(self, v: Vertex, message: Gone) -> None:
         if self.superstep == 0:
             if v._left > 0:
                 v.signal(priority=v._left)
         else:
-            gone = message % SPAN
-            level = message // SPAN // gone if gone > 0 else v._left
-            v._left = max(v._left - gone, level)
+            level = message.core if message.edges > 0 else v._left
+            v._left = max(v._left - message.edges, level)
             v._gone = v._left == level
             if v._gone:
                 v.core = level
@@ -48,9 +52,10 @@ class Cores(gl.VertexProgram):
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if v._gone and not nbr._gone:
-            nbr.signal(1 + SPAN * v.core, priority=v.core)
+            nbr.signal(self.Gone(edges=1, core=v.core), priority=v.core)
 
 
+@collective(options="run")
 def kcore(graph: Graph, **options: Any) -> Result:
     """Return core numbers, ``result.vertices["core"]`` (int32), as ``networkx.core_number`` has them.
 
@@ -71,5 +76,5 @@ def kcore(graph: Graph, **options: Any) -> Result:
     >>> gl.kcore(graph).vertices["core"]
     array([2, 2, 2, 1], dtype=int32)
     """
-    unordered = options.get("engine") == "async"
-    return gl.run(FallingCores() if unordered else Cores(), graph, **options)
+    unordered = is_async(options)
+    return run(FallingCores() if unordered else Cores(), graph, **options)

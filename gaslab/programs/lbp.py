@@ -9,16 +9,25 @@ keeps those of this step and those of the next.
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._arguments import check_graph
+from gaslab.programs._columns import check_values, run, weights
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.result import Result
+
+
+MOST = 700.0  # what exp takes
 
 
 class BeliefPropagation(gl.VertexProgram):
@@ -65,7 +74,8 @@ class BeliefPropagation(gl.VertexProgram):
         v._log = np.log(v.prior) + total.log
         belief = np.exp(v._log - np.max(v._log))
         belief = belief / np.sum(belief)
-        v._moved = np.max(np.abs(belief - v.belief))
+        moved = np.max(np.abs(belief - v.belief))
+        v._moved = moved if moved >= 0.0 else math.inf  # not a number where no state is possible
         v.belief = belief
 
     def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
@@ -83,7 +93,8 @@ class BeliefPropagation(gl.VertexProgram):
         """Return the log of what a vertex says of its neighbour's state; *rest*: what it believes itself."""
         own = np.exp(rest - np.max(rest))
         whole = np.sum(own)
-        new = np.log((whole + math.expm1(self.smoothing * weight) * own) / whole)
+        # Not whole + expm1(...) * own: of a vertex sure of its state, which is to differ, the log of 0.
+        new = np.log((whole - own + math.exp(self.smoothing * weight) * own) / whole)
         said: gl.Vector = (1.0 - self.damping) * (new - np.max(new)) + self.damping * old
         return said
 
@@ -91,6 +102,7 @@ class BeliefPropagation(gl.VertexProgram):
         return self.change <= self.tolerance
 
 
+@collective(options="run", own=("columns", "init"))
 def lbp(
     graph: Graph,
     prior: Any,
@@ -109,11 +121,11 @@ def lbp(
     graph : Graph
         Edge directions and self-loops are ignored.
     prior : mapping by vertex id or array by sorted id
-        The weight of every state at every vertex, a row of non-negative numbers; vertices that a
+        The weight of every state at every vertex, a row of non-negative numbers, not all 0; vertices that a
         mapping leaves out favour no state.
     smoothing : float
         Ends of an edge are exp(smoothing * weight) times as likely to be in the same state as not;
-        negative for neighbours that differ.
+        negative for neighbours that differ; smoothing * weight is -700 to 700.
     weight : str, optional
         Edge column; without it every edge counts 1.
     damping : float
@@ -125,6 +137,12 @@ def lbp(
     **options
         As for `gaslab.run`.
 
+    Raises
+    ------
+    UsageError
+        A row of the prior that is not as said, a weight or parameter that is not finite, or smoothing *
+        weight is beyond 700.
+
     Examples
     --------
     >>> import gaslab as gl
@@ -134,9 +152,44 @@ def lbp(
            [0.685, 0.315],
            [0.585, 0.415]])
     """
-    if not 0.0 <= damping < 1.0:
-        raise gl.UsageError(f"damping={damping}: at least 0 and below 1 is needed; 0.5 is usual")
-    row = next(iter(prior.values()), (1.0, 1.0)) if hasattr(prior, "values") else np.asarray(prior)[0]
-    program = BeliefPropagation(states=len(row), smoothing=smoothing, damping=damping, tolerance=tolerance)
+    check_graph(graph)
+    smoothing, tolerance = (
+        arguments.number("smoothing", smoothing), arguments.number("tolerance", tolerance, least=0)
+    )  # fmt: skip
+    damping = arguments.number("damping", damping, least=0, below=1, hint="; 0.5 is usual")
+    weight = weights(graph, arguments.text("weight", weight, optional=True), least=-math.inf)
+    _check_agreement(graph, weight, smoothing)
+    states = _states(prior)
+    check_values("the prior", prior, "weights of states are finite and at least 0, not all 0", least=0.0)
+    program = BeliefPropagation(states=states, smoothing=smoothing, damping=damping, tolerance=tolerance)
     options = {**options, "columns": {"weight": weight}, "max_iterations": max_iterations}
-    return gl.run(program, graph, **{**options, "init": {"prior": prior}})
+    return run(program, graph, **{**options, "init": {"prior": prior}})
+
+
+def _states(prior: Any) -> int:
+    """Return how many states each vertex has; raises UsageError for what has no rows of numbers."""
+    first = np.asarray(None)
+    if isinstance(prior, Mapping):
+        first = np.asarray(next(iter(prior.values()), (1.0, 1.0)))
+    elif not isinstance(prior, type):
+        with contextlib.suppress(TypeError, ValueError):  # no rows, or of several lengths
+            rows = np.asarray(prior)
+            first = rows[0] if len(rows) else np.ones(rows.shape[1] if rows.ndim == 2 else 2)
+    if first.ndim != 1 or first.dtype.kind not in "iuf" or not first.size:
+        needed = "a row of numbers for every vertex is needed, by id or in the order of the sorted ids"
+        raise arguments.wrong("prior", prior, needed)
+    return int(first.size)
+
+
+def _check_agreement(graph: Graph, weight: str | None, smoothing: float) -> None:
+    """Raise UsageError where exp(smoothing * weight) is more than a float64 holds, or less (collective)."""
+    values = np.ones(1) if weight is None else graph.edge_columns[weight]
+    least, most = (
+        float(graph.comm.allreduce(float(getattr(values, op)(initial=0.0)), op)) for op in ("min", "max")
+    )
+    for value in (least, most):
+        if not abs(smoothing * value) <= MOST:
+            raise gl.UsageError(
+                f"smoothing={smoothing!r} times a weight of {value:g} is beyond {MOST:g}: neighbours would "
+                f"be exp({smoothing * value:g}) times as likely to agree; scale one of them down"
+            )

@@ -11,6 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._columns import run
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -52,6 +55,7 @@ class IndependentSet(gl.VertexProgram):
             nbr.signal()
 
 
+@collective(options="run")
 def mis(graph: Graph, *, order: str = "random", **options: Any) -> Result:
     """Return a maximal independent set, ``result.vertices["member"]`` (bool).
 
@@ -77,6 +81,5 @@ def mis(graph: Graph, *, order: str = "random", **options: Any) -> Result:
     >>> gl.mis(graph, seed=2).vertices["member"]
     array([ True, False,  True, False,  True])
     """
-    if order not in ("random", "id"):
-        raise gl.UsageError(f"order={order!r} is unknown{gl.errors.nearest(order, ('random', 'id'))}")
-    return gl.run(IndependentSet(by_id=order == "id"), graph, **options)
+    order = arguments.choice("order", order, ("random", "id"))
+    return run(IndependentSet(by_id=order == "id"), graph, **options)

@@ -8,10 +8,15 @@ edge and one field travels to mirrors. Its relatives are in `pagerank_variants`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._arguments import check_graph, is_async
+from gaslab.programs._columns import run, weights
 from gaslab.programs.pagerank_variants import (
     OutWeight,
     PersonalizedPageRank,
@@ -23,6 +28,9 @@ from gaslab.programs.pagerank_variants import (
 if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.result import Result
+
+
+LEAST, MOST = 1e-290, 1e290  # a sum of weights that scores are divided by
 
 
 class PageRank(gl.VertexProgram):
@@ -61,6 +69,7 @@ class PageRank(gl.VertexProgram):
         return self.change < self.tolerance
 
 
+@collective(options="run")
 def pagerank(
     graph: Graph,
     *,
@@ -87,10 +96,11 @@ def pagerank(
     max_iterations : int, optional
         Supersteps at most (200); reaching it warns (ConvergenceWarning). ``engine="async"`` has none.
     personalization : mapping, optional
-        Vertex id to non-negative weight: where the surfer restarts, normalised to sum 1. Dangling mass
-        goes there too, as in NetworkX.
+        Vertex id to non-negative weight: where the surfer restarts, normalised to sum 1; their sum is
+        positive and finite. Dangling mass goes there too, as in NetworkX.
     weight : str, optional
-        Edge column to follow edges in proportion to; non-negative.
+        Edge column to follow edges in proportion to; non-negative. Of each vertex's out-edges they sum to 0,
+        which is as without out-edges, or to 1e-290 to 1e290.
     unnormalised : bool
         PowerGraph's definition: scores start at 1 and dangling mass is lost.
     method : {"power", "signal"}, optional
@@ -102,7 +112,8 @@ def pagerank(
     Raises
     ------
     UsageError
-        Damping outside [0, 1), negative weights, or options that exclude each other.
+        Damping outside [0, 1), weights or sums of them that are not as said, a tolerance that is not finite,
+        or options that exclude each other.
     VertexNotFound
         A personalised id that is not in the graph.
 
@@ -113,13 +124,16 @@ def pagerank(
     >>> gl.pagerank(graph).vertices["score"].round(4)
     array([0.3326, 0.3202, 0.3097, 0.0375])
     """
-    if not 0.0 <= damping < 1.0:
-        raise gl.UsageError(f"damping={damping}: a probability below 1 is needed; 0.85 is usual")
-    unordered = options.get("engine") == "async"
+    check_graph(graph)
+    damping = arguments.number("damping", damping, least=0, below=1, hint="; 0.85 is usual")
+    tolerance = arguments.number("tolerance", tolerance, least=0, optional=True)
+    arguments.numbers("personalization", personalization)
+    weight = arguments.text("weight", weight, optional=True)
+    unnormalised = arguments.flag("unnormalised", unnormalised)
+    method = arguments.choice("method", method, ("power", "signal"), optional=True)
+    unordered = is_async(options)
     options["max_iterations"] = 200 if max_iterations is None and not unordered else max_iterations
     method = method or ("signal" if unordered else "power")
-    if method not in ("power", "signal"):
-        raise gl.UsageError(f"method={method!r} is unknown; 'power' or 'signal'")
     if method == "power" and unordered:
         raise gl.UsageError("method='power' runs in supersteps; engine='async' needs method='signal'")
     if personalization is not None or weight is not None:
@@ -127,10 +141,10 @@ def pagerank(
             raise gl.UsageError("personalization and weight need method='power' and normalised scores")
         return _personalized(graph, damping, tolerance, personalization, weight, options)
     if method == "signal":
-        result = gl.run(SignalPageRank(damping=damping, tolerance=_or(tolerance, 1e-3)), graph, **options)
+        result = run(SignalPageRank(damping=damping, tolerance=_or(tolerance, 1e-3)), graph, **options)
         return result if unnormalised else _normalised(graph, result, options)
     kind = UnnormalizedPageRank if unnormalised else PageRank
-    return gl.run(kind(damping=damping, tolerance=_or(tolerance, 1e-9)), graph, **options)
+    return run(kind(damping=damping, tolerance=_or(tolerance, 1e-9)), graph, **options)
 
 
 def _or(value: float | None, default: float) -> float:
@@ -144,7 +158,7 @@ def _normalised(graph: Graph, result: Result, options: dict[str, Any]) -> Result
     if again.get("engine") == "async":  # Scale is one superstep
         kept = again.keys() - {"engine", "consistency", "scheduler", "max_updates"}
         again = {name: again[name] for name in kept}
-    scaled = gl.run(Scale(factor=1.0 / mass), graph, **again)
+    scaled = run(Scale(factor=1.0 / (mass or 1.0)), graph, **again)
     answer = scaled.replaced(
         metrics=result.metrics,
         history=result.history,
@@ -163,20 +177,26 @@ def _personalized(
     weight: str | None,
     options: dict[str, Any],
 ) -> Result:
-    options = {**options, "columns": {"weight": weight}}
-    out = gl.run(OutWeight(), graph, **{**options, "max_iterations": 1})
-    if out.history and out.history[-1]["smallest"] < 0.0:
-        raise gl.UsageError(
-            f"column {weight!r} has negative weights; PageRank follows edges in proportion to them"
-        )
+    options = {**options, "columns": {"weight": weights(graph, weight)}}
+    out = run(OutWeight(), graph, **{**options, "max_iterations": 1})
+    for name in ("lightest", "heaviest") if out.history and graph.num_vertices else ():
+        whole, vertex = out.history[-1][name]
+        if whole > 0.0 and not LEAST <= whole <= MOST and (whole, name) != (math.inf, "lightest"):
+            raise gl.UsageError(
+                f"the weights {weight!r} of the out-edges of vertex {vertex!r} sum to {whole:g}, and "
+                f"PageRank divides by it; scale the column, so that it is {LEAST:g} to {MOST:g}"
+            )
     if personalization is None:
         restart: Any = 1.0 / max(graph.num_vertices, 1)
     else:
         whole = float(sum(personalization.values()))
-        if min(personalization.values(), default=0.0) < 0.0 or not whole > 0.0:
-            raise gl.UsageError("personalization needs non-negative weights, at least one of them above 0")
+        if not 0.0 < whole < math.inf:
+            raise gl.UsageError(
+                f"the weights sum to {whole:g}; personalization needs finite weights of at least 0, with a "
+                "sum that is positive and finite"
+            )
         restart = {vertex: value / whole for vertex, value in personalization.items()}
-    return gl.run(
+    return run(
         PersonalizedPageRank(damping=damping, tolerance=_or(tolerance, 1e-9)),
         graph,
         **{**options, "init": {"restart": restart, "out_weight": out}},

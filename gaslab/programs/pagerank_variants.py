@@ -6,6 +6,8 @@ Haveliwala, Topic-Sensitive PageRank, 2002 (restarts); Gonzalez et al., PowerGra
 
 from __future__ import annotations
 
+import math
+
 import gaslab as gl
 
 
@@ -66,8 +68,12 @@ class OutWeight(gl.VertexProgram):
         weight: float = 1.0
 
     @gl.aggregator
-    def smallest(self, v: Vertex) -> gl.Min[float]:
-        return v.out_weight
+    def lightest(self, v: Vertex) -> gl.ArgMin[float, gl.VertexId]:
+        return v.out_weight if v.out_weight > 0.0 else math.inf, v.id
+
+    @gl.aggregator
+    def heaviest(self, v: Vertex) -> gl.ArgMax[float, gl.VertexId]:
+        return v.out_weight, v.id
 
     def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
         return e.weight

@@ -12,6 +12,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._arguments import check_graph
+from gaslab.programs._columns import lengths, run
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -54,6 +58,7 @@ class DeltaStepping(ShortestPaths):
             nbr.signal(there, priority=there / self.delta)
 
 
+@collective(options="run", own=("columns",))
 def sssp(
     graph: Graph, source: Any, *, weight: str | None = "weight", delta: float | None = None, **options: Any
 ) -> Result:
@@ -65,8 +70,8 @@ def sssp(
     source : vertex id
         In the user's own ids.
     weight : str, optional
-        Edge column of non-negative lengths; every edge has length 1 where the graph has no such
-        column or *weight* is None.
+        Edge column of non-negative lengths, of which no path takes an infinite one; every edge has
+        length 1 where the graph has no such column or *weight* is None.
     delta : float, optional
         Run by delta-stepping: only vertices of the nearest bucket, so many units of length wide, run
         in a superstep. Fewer relaxations in more supersteps; what ``engine="async"`` gains most from. By
@@ -79,7 +84,8 @@ def sssp(
     VertexNotFound
         *source* is not in the graph.
     UsageError
-        A weight is negative or not a number, or *delta* is not above 0.
+        A weight is negative or not a number, weights are so large that a path may sum to infinity, or
+        *delta* is not above 0.
 
     Examples
     --------
@@ -90,14 +96,9 @@ def sssp(
     >>> gl.sssp(graph, 0, delta=2.0).vertices["distance"]
     array([0., 1., 2.])
     """
-    if delta is not None and not delta > 0.0:
-        raise gl.UsageError(f"delta={delta!r}: a bucket's width, must be above 0")
-    column = weight if weight in graph.edge_columns else None
-    if weight not in (None, "weight") and column is None:
-        raise gl.UsageError(
-            f"the graph has no edge column {weight!r}{gl.errors.nearest(weight, graph.edge_columns)}"
-        )
-    if column is not None:
-        graph.check_column(column, minimum=0.0)
+    check_graph(graph)
+    weight = arguments.text("weight", weight, optional=True)
+    delta = arguments.number("delta", delta, above=0, optional=True)
+    column = lengths(graph, weight)
     program = ShortestPaths(source=source) if delta is None else DeltaStepping(source=source, delta=delta)
-    return gl.run(program, graph, columns={"weight": column}, **options)
+    return run(program, graph, columns={"weight": column}, **options)

@@ -12,6 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
+from gaslab.collective import collective
+from gaslab.programs._arguments import check_graph
+from gaslab.programs._columns import run
 from gaslab.programs.components import components
 
 if TYPE_CHECKING:
@@ -79,6 +82,7 @@ class StrongComponents(gl.VertexProgram):
     )
 
 
+@collective(options="run")
 def strong_components(graph: Graph, **options: Any) -> Result:
     """Return strongly connected components, ``result.vertices["component"]`` (the smallest id in each).
 
@@ -96,4 +100,5 @@ def strong_components(graph: Graph, **options: Any) -> Result:
     >>> gl.strong_components(graph).vertices["component"]
     array([1, 1, 1, 4])
     """
-    return gl.run(StrongComponents(), graph, **options) if graph.directed else components(graph, **options)
+    check_graph(graph)
+    return run(StrongComponents(), graph, **options) if graph.directed else components(graph, **options)

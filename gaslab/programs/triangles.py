@@ -11,7 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import gaslab as gl
+from gaslab import arguments
+from gaslab.collective import collective
+from gaslab.programs._arguments import check_graph
 from gaslab.programs._around import Around
+from gaslab.programs._columns import run
 from gaslab.programs.directed_triangles import DirectedTriangles
 
 if TYPE_CHECKING:
@@ -109,6 +113,7 @@ class Triangles(Around):
     )
 
 
+@collective(options="run")
 def triangles(graph: Graph, *, per_vertex: bool = True, **options: Any) -> Result:
     """Return the triangles of every vertex; of all together ``result.metrics["triangles"]``.
 
@@ -140,13 +145,15 @@ def triangles(graph: Graph, *, per_vertex: bool = True, **options: Any) -> Resul
     >>> result.vertices["triangles"], result.metrics["triangles"]
     (array([1, 2, 2, 1]), 2)
     """
+    check_graph(graph)
+    per_vertex = arguments.flag("per_vertex", per_vertex)
     if graph.directed and not per_vertex:
         raise gl.UsageError("per_vertex=False counts in undirected graphs; this one is directed")
     if graph.directed:
-        result = gl.run(DirectedTriangles(), graph, **options)
+        result = run(DirectedTriangles(), graph, **options)
         checked(result)
         return result
-    result = gl.run(Triangles() if per_vertex else TriangleCount(), graph, **options)
+    result = run(Triangles() if per_vertex else TriangleCount(), graph, **options)
     last = checked(result)
     count = last["corners"] // 3 if per_vertex else last["triangles"]
     return result.replaced(metrics={**result.metrics, "triangles": count})
@@ -154,7 +161,8 @@ def triangles(graph: Graph, *, per_vertex: bool = True, **options: Any) -> Resul
 
 def checked(result: Result) -> dict[str, Any]:
     """Return the aggregates at the end; raises UsageError if there were parallel edges."""
-    last: dict[str, Any] = result.history[-1]
+    nothing = dict.fromkeys(("parallel", "corners", "pairs", "triangles"), 0)
+    last: dict[str, Any] = result.history[-1] if result.history else nothing  # no vertices, no supersteps
     if last["parallel"]:
         raise gl.UsageError(
             "the graph has parallel edges, of which triangles know nothing; read it with drop_duplicates=True"

@@ -141,7 +141,7 @@ class Contributions:
             except Fault as fault:
                 file, line = self._lines[name]
                 raise ExecutionError(
-                    f"{file}:{line}: {self._owner} failed at vertex {v._named.id} in superstep "
+                    f"{file}:{line}: {self._owner} failed at vertex {v._run.name(v._named)} in superstep "
                     f"{v._run.superstep_number}: {fault}\n    {linecache.getline(file, line).strip()}"
                 ) from fault
         for name in self.combiners:

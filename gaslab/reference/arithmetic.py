@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gaslab.chance import WORDS
+from gaslab.errors import unknown
 
 LIMITS = {
     f"{sign}int{bits}": ((0, min(2**bits, 2**63) - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
@@ -64,6 +65,8 @@ def narrow(storage: str, value: Any) -> Any:
         return _float32(float(value))
     if isinstance(value, float):
         raise TypeError(f"a float ({value!r}) cannot be stored as {storage}; write int(...)")
+    if storage not in LIMITS:
+        raise unknown("the reference", storage)
     value = number(int(value))
     low, high = LIMITS[storage]
     if not low <= value <= high:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gaslab.chance import EDGE_FIELD, FIELD, PHASES, Draw
-from gaslab.errors import ProgramError
+from gaslab.errors import ProgramError, unknown
 from gaslab.reference.arithmetic import Fault, number
 
 _BITS32, _BITS64 = 2**32, 2**64
@@ -124,5 +124,7 @@ def _shaped(kind: str, arguments: tuple[Any, ...], words: tuple[int, int]) -> An
     if kind == "uniform":
         low, high = arguments
         return low + (high - low) * math.ldexp(words[0] >> 11, -53)
+    if kind != "normal":
+        raise unknown("the reference", kind)
     radius = math.sqrt(-2.0 * math.log(math.ldexp((words[0] >> 11) + 1, -53)))
     return arguments[0] * (radius * math.cos(2.0 * math.pi * math.ldexp(words[1] >> 11, -53)))

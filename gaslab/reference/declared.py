@@ -10,7 +10,7 @@ from typing import Any
 
 from gaslab import program as words
 from gaslab.annotations import annotations_of
-from gaslab.errors import ProgramError
+from gaslab.errors import ProgramError, unknown
 from gaslab.nobody import Nobody
 from gaslab.reference.arithmetic import LIMITS, narrow, number, translate
 from gaslab.reference.merges import OwnCombiner
@@ -48,6 +48,8 @@ class Combiner:
             return narrow(self.storage, int(self.op == "prod"))
         if self.op in ("any", "all"):
             return self.op == "all"
+        if self.op not in ("min", "max"):
+            raise unknown("the reference", self)
         low = self.op == "max"
         if self.storage == "id":
             return _FIRST if low else _LAST
@@ -73,6 +75,8 @@ class Combiner:
             return (a or b) if self.op == "any" else (a and b)
         if self.op in ("bitor", "prod"):
             return narrow(self.storage, a | b if self.op == "bitor" else a * b)
+        if self.op not in ("min", "max"):
+            raise unknown("the reference", self)
         return (b if b < a else a) if self.op == "min" else (b if b > a else a)
 
 

@@ -94,7 +94,9 @@ def _both(op: str, a: Any, b: Any) -> Any:
 
 
 def widened(combiner: Any) -> Any:
-    """Return the combiner of an aggregator, whose parts are kept in eight bytes."""
+    """Return the combiner of an aggregator, which is kept in eight bytes, as its parts are."""
+    if combiner.op not in ("record", "argmin", "argmax"):
+        return _widened(combiner)
     if isinstance(combiner, PairCombiner):
         return replace(combiner, key=_widened(combiner.key), payload=_wide(combiner.payload))
     if not isinstance(combiner, RecordCombiner):

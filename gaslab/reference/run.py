@@ -47,6 +47,7 @@ def run_reference(
     vertex_columns: Mapping[str, Mapping[Any, Any]] | None = None,
     trace: Sequence[Any] | None = None,
     written: Collection[str] = (),
+    names: Sequence[str] | None = None,
 ) -> ReferenceResult:
     """Run *program* on one graph, vertex by vertex, in plain Python.
 
@@ -76,6 +77,8 @@ def run_reference(
         The ids of vertices of which every call is written down.
     written
         Edge fields to tell of even where nothing wrote them.
+    names
+        How errors call the vertices, in their order, where *vertices* are not the user's ids.
 
     Raises
     ------
@@ -91,6 +94,7 @@ def run_reference(
     for place, v in enumerate(run.vertices if num_left is not None else ()):
         vars(v)["side"] = number(int(place >= (num_left or 0)))
     run.start = start
+    run.names = None if names is None else dict(zip(vertices, names, strict=True))
     run.initialise(init or {}, vertex_columns or {})
     converged = run.supersteps(max_iterations)
     written = {name: [getattr(e, name) for e in run.edges] for name in sorted({*run.written, *written})}

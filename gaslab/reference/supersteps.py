@@ -14,7 +14,7 @@ import numpy as np
 from gaslab import chance
 from gaslab import program as words
 from gaslab.chance import EDGE_PHASES, drawing
-from gaslab.errors import ExecutionError, UsageError
+from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
 from gaslab.reference import records
 from gaslab.reference.additive import Contributions
 from gaslab.reference.arithmetic import Fault, narrow, number
@@ -86,6 +86,7 @@ class Run:
         self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
         self.history: list[dict[str, Any]] = []
         self.superstep_number = 0
+        self.names: Mapping[Any, str] | None = None  # what errors call a vertex, if not by its id
         self.graph = PlainGraph(self, vertices, edges, directed)
         self.vertices, self.edges = self.graph.vertices, self.graph.edges
         self.chance.learn(list(self.graph.by_id), edges)
@@ -108,7 +109,8 @@ class Run:
             return int(getattr(self.turn, name))
         way: int = self.call(name, v)
         if not 0 <= way <= words.ALL:
-            raise ExecutionError(f"{name} is {way} at vertex {v.id}; return gl.IN, gl.OUT, gl.ALL or gl.NONE")
+            where = f"at vertex {self.name(v)}"
+            raise ExecutionError(f"{name} is {way} {where}; return gl.IN, gl.OUT, gl.ALL or gl.NONE")
         return way
 
     @property
@@ -170,6 +172,7 @@ class Run:
     def superstep(self, active: list[Vertex]) -> bool:
         """Gather at every active vertex, then apply, then scatter; return whether the program is done."""
         for k in self.visit_order if "visit" in self.turn.methods else ():
+            vars(self.edges[k])["forward"] = True  # from the source, u
             self.call("visit", self.graph.ends[k][0], self.edges[k], self.graph.ends[k][1])
         for v in active if self.init_takes_message else ():
             assert self.message is not None
@@ -215,20 +218,29 @@ class Run:
         total = gather.identity
         for e, nbr in self.graph.beside(v, self.direction("gather_edges", v)):
             value = self.call("gather", v, e, nbr)
-            try:
-                total = gather.add(total, value)
-            except Fault as fault:
-                code = self.turn.methods["gather"].__code__
-                line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
-                raise self.failed(code.co_filename, code.co_firstlineno, v, fault, line) from fault
+            total = self.added(gather, total, value, v, self.turn.methods["gather"])
         return total
+
+    def added(self, combiner: Any, total: Any, value: Any, v: Vertex, function: Any) -> Any:
+        """Combine what *function* gave at *v* into a total; a fault is an error at the function's line."""
+        try:
+            return combiner.add(total, value)
+        except Fault as fault:
+            code = function.__code__
+            line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+            raise self.failed(code.co_filename, code.co_firstlineno, v, fault, line) from fault
 
     def failed(self, file: str, at: int | None, v: Vertex, fault: Exception, text: str | None) -> Exception:
         """Return the error that names the vertex and the user's line."""
-        return ExecutionError(
-            f"{file}:{at}: {self.cls.__name__} failed at vertex {v.id} in superstep "
-            f"{self.superstep_number}: {fault}\n    {text}"
-        )
+        name = self.cls.__name__
+        return ExecutionError(f"{file}:{at}: {name} failed {self._where(v)}: {fault}\n    {text}")
+
+    def _where(self, v: Vertex) -> str:
+        return f"at vertex {self.name(v)} in superstep {self.superstep_number}"
+
+    def name(self, v: Vertex) -> str:
+        """Return what errors call a vertex."""
+        return str(v.id) if self.names is None else self.names[v.id]
 
     def first_active(self) -> list[Vertex]:
         if self.start is not None and not self.superstep_number and self.turn is self.turns[0]:
@@ -259,10 +271,12 @@ class Run:
             total = combiner.identity
             if function.__code__.co_argcount == 4:
                 for e, (source, target) in zip(self.edges, self.graph.ends, strict=True):
-                    total = combiner.add(total, self.call(name, source, e, target, function=function))
+                    value = self.call(name, source, e, target, function=function)
+                    total = self.added(combiner, total, value, source, function)
             else:
                 for v in self.vertices:
-                    total = combiner.add(total, self.call(name, v, function=function))
+                    value = self.call(name, v, function=function)
+                    total = self.added(combiner, total, value, v, function)
             if mark.finalizer is not None:
                 told = mark.finalizer(self.instance(self.cls, shown), shown(total))
                 if combiner.op in ("record", "argmin", "argmax"):
@@ -299,10 +313,23 @@ class Run:
         before = drawing.set(self.chance.draw)
         try:
             return (function or self.turn.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
+        except OutOfTime as late:
+            user = _user_frame(late)
+            late.where, late.place = self._where(v), (user.filename, user.lineno or 0, user.line or "")
+            raise
+        except KeyboardInterrupt as stopped:
+            user = _user_frame(stopped)
+            place, text = f"{user.filename}:{user.lineno}: {self.cls.__name__}", f"\n    {user.line}"
+            raise Interrupted(f"{place} was interrupted {self._where(v)}{text}") from None
         except (Fault, ZeroDivisionError, IndexError, np.linalg.LinAlgError) as fault:
-            frames = traceback.extract_tb(fault.__traceback__)
-            user = next(f for f in reversed(frames) if not f.filename.startswith(_NOT_THE_USERS))
+            user = _user_frame(fault)
             fault = fault if isinstance(fault, (Fault, ZeroDivisionError, IndexError)) else Fault(SINGULAR)
             raise self.failed(user.filename, user.lineno, v, fault, user.line) from fault
         finally:
             drawing.reset(before)
+
+
+def _user_frame(error: BaseException) -> traceback.FrameSummary:
+    """Return the user's own place among those that an error has passed, the innermost; else the innermost."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((f for f in reversed(frames) if not f.filename.startswith(_NOT_THE_USERS)), frames[-1])

@@ -60,7 +60,7 @@ def turns_of(program: Any, cls: type, computing: Any) -> tuple[list[Turn], Funct
     for phase in phases:
         names = {role: function.__name__ for role, function in phase.methods(cls).items()}
         done = names.pop("done", None)
-        edges = (phase.gather_edges, phase.scatter_edges)
+        edges = (phase.direction(cls, "gather_edges"), phase.direction(cls, "scatter_edges"))
         over = method_of(cls, done) if done else None
         turns.append(_turn(program, cls, computing, names, over, edges, phase.supersteps))
     if method_of(cls, "init"):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+REAL = ROOT.parent / "shared" / "data"  # beside the project; its tests skip where it is absent
 
 
 @functools.cache

@@ -89,3 +89,30 @@ class Cooling(gl.VertexProgram):
 
     def done(self) -> bool:
         return self.gap < 0.25
+
+
+@case(limit=3)
+class Narrow(gl.VertexProgram):
+    """Aggregators of narrow types, kept in eight bytes: sums beyond them, and what nothing gives."""
+
+    class Vertex(gl.Vertex):
+        n: gl.int16 = 30_000
+
+    @gl.aggregator
+    def sum(self, v: Vertex) -> gl.Sum[gl.int16]:
+        return v.n
+
+    @gl.aggregator
+    def least(self, v: Vertex) -> gl.Min[gl.int8]:
+        return v.n
+
+    @gl.aggregator
+    def nothing(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[gl.uint8]:
+        return v.degree
+
+    @gl.aggregator
+    def share(self, v: Vertex) -> gl.Max[gl.float32]:
+        return v.n / 3
+
+    def apply(self, v: Vertex) -> None:
+        v.n -= 1

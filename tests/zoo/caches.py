@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gaslab import program as gl
 from tests.zoo.case import case
 
@@ -100,3 +102,85 @@ class Silent(gl.VertexProgram):
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if nbr.degree > 100:
             nbr.clear_cache()
+
+
+@case(limit=7)
+class SilentArrays(gl.VertexProgram):
+    """Vectors, a matrix, the sign of a zero and nan change without posting; gathers read them all."""
+
+    gather_edges = gl.ALL
+    scatter_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        z: gl.Vector = gl.field(shape=3, init=0.5)
+        table: gl.Matrix = gl.field(shape=(2, 2), dtype=gl.float32)
+        mine: gl.Vector = gl.field(shape=2, dtype=gl.int16)
+        sign: float = 0.0
+        odd: float = math.nan
+        seen: float = 0.0
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
+        sign = math.copysign(2.0, nbr.sign) + (1.0 if nbr.odd != nbr.odd else 4.0)
+        return nbr.z[2] + nbr.table[1, 0] + v.mine[1] + sign
+
+    def apply(self, v: Vertex, total: float) -> None:
+        v.seen = (v.seen + total) % 64.0
+        if v.degree % 2 == 0:
+            v.z[self.superstep % 3] = v.z[2] + 0.25
+        if v.seen % 3.0 == 1.0:
+            v.table[1, 0] = v.seen
+        if v.seen % 5.0 == 2.0:
+            v.mine[1] = self.superstep
+        if v.in_degree % 2 == 1:
+            v.sign = -v.sign
+            v.odd = 1.0 if self.superstep == 2 else math.nan
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr.degree > 100:
+            nbr.clear_cache()
+        nbr.signal()
+
+
+@case(limit=9)
+class SilentLists(gl.VertexProgram):
+    """Lists of one phase change in the next, in length or in a value alone, and nothing is posted."""
+
+    gather_edges = gl.OUT
+    scatter_edges = gl.IN
+
+    class Vertex(gl.Vertex):
+        near: gl.List[int]
+        other: gl.List[int]
+        mine: gl.List[int]
+        seen: int = 0
+
+    def degrees(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.List[int]:
+        return nbr.in_degree + self.superstep * (v.out_degree % 2)
+
+    def keep(self, v: Vertex, total: gl.List[int]) -> None:
+        if self.superstep == 0:
+            v.near = total
+        else:
+            v.other = total
+
+    def first(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return (nbr.near[0] if len(nbr.near) > 0 else 7) + len(v.mine) * 10
+
+    def change(self, v: Vertex, total: int) -> None:
+        v.seen = (v.seen * 3 + total) % 97
+        if self.superstep % 3 == v.degree % 3:
+            v.near = v.other
+        if v.seen % 4 == 1:
+            v.mine = v.other
+        if v.seen % 7 == 3:
+            v.other = []
+
+    def hint(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr.degree > 100:
+            nbr.clear_cache()
+        nbr.signal()
+
+    phases = (
+        gl.Phase(gather=degrees, apply=keep, supersteps=2),
+        gl.Phase(gather=first, apply=change, scatter=hint, supersteps=6),
+    )

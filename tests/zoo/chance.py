@@ -113,3 +113,25 @@ class Duels(gl.VertexProgram):
             u.strength += e.thrown
         else:
             w.strength -= gl.integers(50)
+
+
+@case(limit=4)
+class Spilled(gl.VertexProgram):
+    """Draws in an init that takes a message: others in every superstep."""
+
+    class Vertex(gl.Vertex):
+        held: int = 0
+        heard: int = 0
+
+    def init(self, v: Vertex, message: gl.Sum[int]) -> None:
+        v.held = message % 1000 + gl.integers(100)
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return nbr.held
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v.heard = v.heard * 3 + total
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.held % 3 > 0:
+            nbr.signal(v.held)

@@ -73,3 +73,33 @@ class Chain(gl.VertexProgram):
     def apply(self, v: Vertex, total: int) -> None:
         v.heard = total % 97
         v.seen += 1
+
+
+@case(limit=2)
+class Sized(gl.VertexProgram):
+    """Reads all that the graph knows of both ends, which travels with their fields."""
+
+    class Vertex(gl.Vertex):
+        all: int = 0
+        coming: int = 0
+        going: int = 0
+
+    def visit(self, u: Vertex, e: gl.Edge, w: Vertex) -> None:
+        u.going = 100 * u.in_degree + 10 * u.out_degree + u.degree
+        w.coming = 100 * w.in_degree + 10 * w.out_degree + w.degree
+        w.all = w.all + u.going
+
+
+@case(limit=2)
+class Ahead(gl.VertexProgram):
+    """Asks in visit, and in a helper of it, which end it is at: always the source."""
+
+    class Vertex(gl.Vertex):
+        paid: int = 0
+
+    def price(self, e: gl.Edge, one: int, other: int) -> int:
+        return one if e.forward else other
+
+    def visit(self, u: Vertex, e: gl.Edge, w: Vertex) -> None:
+        u.paid += 1 if e.forward else 100
+        w.paid += self.price(e, 10, 1000)

@@ -1,6 +1,7 @@
 """The built-in programs as commands: what each takes, which function runs it, how its answer is shown.
 
-The commands are gathered by what they answer: `ranking`, `paths`, `groups`, `local`, `models`.
+The commands are gathered by what they answer: `ranking`, `paths`, `groups`, `local`,
+`models`, `topics`, `factors`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gaslab.cli.arguments import Parser, add_input, add_output, add_running, read_options
-from gaslab.cli.builtins import groups, local, models, paths, ranking
+from gaslab.cli.builtins import factors, groups, local, models, paths, ranking, topics
 
 BUILTINS = {
     **ranking.COMMANDS,
@@ -16,6 +17,8 @@ BUILTINS = {
     **groups.COMMANDS,
     **local.COMMANDS,
     **models.COMMANDS,
+    **topics.COMMANDS,
+    **factors.COMMANDS,
 }
 
 
@@ -26,8 +29,8 @@ def parser(name: str) -> Parser:
     add_input(made)
     if builtin.add is not None:
         builtin.add(made)
-    add_running(made)
-    add_output(made)
+    add_running(made, builtin.iterations)
+    add_output(made, tables=builtin.tables)
     made.set_defaults(**builtin.defaults)
     return made
 
@@ -37,7 +40,7 @@ def execute(arguments: Any) -> int:
     from gaslab.cli.job import Job
 
     builtin = BUILTINS[arguments.command]
-    job = Job(arguments, read_options(arguments, builtin.keep(arguments)))
+    job = Job(arguments, read_options(arguments, builtin.keep(arguments)), builtin.names())
     result = builtin.call(job.graph, arguments, job.options())
     known = builtin.fields(job.graph) if callable(builtin.fields) else builtin.fields
-    return job.finish(result, list(arguments.fields or known), builtin.show)
+    return job.finish(result, list(arguments.fields or known), builtin.show, builtin.top)

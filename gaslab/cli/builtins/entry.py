@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gaslab.result import Result
 
 Fields = tuple[str, ...]
+Style = str | Callable[["Graph", "Result", int], list[str]]  # of gaslab.cli.show, or a function of its own
 Call = Callable[["Graph", Any, dict[str, Any]], "Result"]
 
 
@@ -39,10 +40,18 @@ class Builtin:
     description: str
     fields: Fields | Callable[[Graph], Fields]  # of its answer, as written by --output
     call: Call
-    show: str  # how gaslab.cli.show prints its answer
+    show: Style  # how its answer is printed
     add: Callable[[Parser], None] | None = None  # its own options
     keep: Callable[[Any], list[str] | None] = no_columns  # columns of the input it uses; None: any
     defaults: dict[str, Any] = field(default_factory=dict)  # of common options
+    also: Fields = ()  # further fields that its answer has, or has under some options or on some graphs
+    tables: Fields = ()  # of `Result.tables`: each can be written by an option of its name
+    iterations: str = "supersteps at most"  # what --iterations is a number of
+    top: int = 10  # rows that are shown where nothing else is asked for
+
+    def names(self) -> Fields:
+        """Return all fields that its answer may have."""
+        return self.also if callable(self.fields) else (*self.fields, *self.also)
 
 
 def plain(module: str, name: str) -> Call:

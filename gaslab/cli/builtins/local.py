@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from gaslab.result import Result
 
 
+DIRECTED = ("in_triangles", "out_triangles", "through_triangles", "cycle_triangles")
+UNDIRECTED = ("triangles", "neighbors")
+
+
 def _triangle_fields(graph: Graph) -> tuple[str, ...]:
-    ways = ("in_triangles", "out_triangles", "through_triangles", "cycle_triangles")
-    return ways if graph.directed else ("triangles",)
+    return DIRECTED if graph.directed else UNDIRECTED[:1]
 
 
 def _triangles(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
@@ -72,11 +75,12 @@ def _mis(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
 COMMANDS = {
     "triangles": Builtin(
         "Triangles of every vertex, and of all together; of a directed graph by their directions.",
-        _triangle_fields, _triangles, "largest",
+        _triangle_fields, _triangles, "largest", also=(*DIRECTED, *UNDIRECTED),
     ),
     "clustering": Builtin(
         "Local clustering coefficients: how many pairs of neighbours are neighbours.",
         ("clustering",), _clustering, "largest", _add_clustering,
+        also=(*DIRECTED, *UNDIRECTED),
     ),
     "coloring": Builtin(
         "Greedy colouring: neighbours have different colours, few of them.",

@@ -61,9 +61,10 @@ COMMANDS = {
     "lbp": Builtin(
         "Loopy belief propagation: the probability of every state of every vertex.",
         ("belief",), _lbp, "largest", _add_lbp, weighted_columns, {"max_iterations": 200},
+        also=("prior",),
     ),
     "jacobi": Builtin(
         "Solve A x = b, where the edge i -> j with weight w is the entry A[i, j] = w.",
-        ("x",), _jacobi, "largest", _add_jacobi, all_columns,
+        ("x",), _jacobi, "largest", _add_jacobi, all_columns, also=("b",),
     ),
 }  # fmt: skip

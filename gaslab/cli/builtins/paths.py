@@ -71,10 +71,10 @@ COMMANDS = {
     ),
     "bfs": Builtin(
         "Breadth-first search: how many edges away every vertex is; -1 where it is not reached.",
-        ("level",), _bfs, "nearest", _add_bfs,
+        ("level",), _bfs, "nearest", _add_bfs, also=("parent",),
     ),
     "sssp": Builtin(
         "Shortest paths from one vertex, or the nearest of several; inf where there is none.",
-        ("distance",), _sssp, "nearest", _add_sssp, all_columns,
+        ("distance",), _sssp, "nearest", _add_sssp, all_columns, also=("nearest",),
     ),
 }  # fmt: skip

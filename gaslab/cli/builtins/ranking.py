@@ -68,6 +68,7 @@ COMMANDS = {
     "pagerank": Builtin(
         "PageRank: scores that sum to 1, as NetworkX and Graphalytics define them.",
         ("score",), _pagerank, "largest", _add_pagerank, weighted_columns,
+        also=("share", "moved", "restart", "out_weight"),
     ),
     "hits": Builtin(
         "HITS: hubs and authorities, each sum to 1.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
+from gaslab.compiler.depth import too_deep
 from gaslab.compiler.emit import (
     additive,
     aggregate,
@@ -38,7 +39,14 @@ def abi() -> str:
 
 
 def emit(tree: Tree) -> str:
-    """Return the C text of *tree*; the same tree gives the same text."""
+    """Return the C text of *tree*; the same tree gives the same text; ProgramError if it is too deep."""
+    try:
+        return _text(tree)
+    except RecursionError:
+        raise too_deep(tree) from None
+
+
+def _text(tree: Tree) -> str:
     methods = records.structs(tree) + "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)

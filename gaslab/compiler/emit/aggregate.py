@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, aggregate_name, combined
-from gaslab.compiler.emit.phases import FAULT_CHECK, VERTEX_LOOP, load
+from gaslab.compiler.emit.phases import VERTEX_LOOP, fault_check, load
+from gaslab.compiler.emit.work import ROW, steps
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 
 
@@ -41,15 +42,17 @@ def apart(tree: Tree, k: int) -> str:
     if a.over_edges:
         call = f"gl_do_{name}(c, n, source, p{f', {into}' * has_parts})"
         add = call if has_parts else f"t = {combined(a.combiner, 't', call)}"
+        long = steps(tree, a.function.body) > ROW
+        halted = f"gl_halted(c, {a.function.site})" if long else "c->code != 0"
         body = (
             "        for (int64_t p = c->in_begin[v], end = c->in_begin[v + 1]; p < end; p++) {\n"
             "            const int64_t source = c->in_neighbor[p];\n"
             f"            {add};\n"
-            "            if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
+            f"            if (__builtin_expect({halted}, 0)) return gl_fail(c, fault, source);\n"
             "        }\n"
         )
     else:
         call = f"gl_do_{name}(c, n{f', {into}' * has_parts})"
         add = call if has_parts else f"t = {combined(a.combiner, 't', call)}"
-        body = f"        {add};\n{FAULT_CHECK}"
+        body = f"        {add};\n{fault_check(tree, [a.function])}"
     return f"\nGL_RANGE(gl_aggregate_{k}) {{\n{begin}{VERTEX_LOOP}{load(tree, names)}{body}    }}\n{end}"

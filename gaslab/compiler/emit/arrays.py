@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, narrowed, widened
 from gaslab.compiler.emit.records import pair, part_name
+from gaslab.errors import unknown
 
 WAYS, WIDE_SUM = 4, 8  # sums of a reduction of floats, and from how many elements on
 
@@ -133,6 +134,8 @@ class ArrayBody:
         self.nested(f"for (int64_t {i} = 0; {i} < {self.expr(s.count)}; {i}++)", s.body)
 
     def solve(self, s: t.Solve) -> None:
+        if s.method not in ("lu", "spd"):
+            raise unknown("emit", s)
         assert isinstance(s.matrix.type, t.Array)
         assert isinstance(s.right.type, t.Array)
         n = s.matrix.type.shape[0]
@@ -168,6 +171,8 @@ class ArrayBody:
         if x.op in ("min", "max"):
             both = f"gl_{x.op}_{MEMBER[t.element_of(x.value.type)]}({total}, {value})"
             return f"({{ {kind} {total} = {start}; {loop.format(first=1)} {total} = {both}; {total}; }})"
+        if x.op not in ("argmin", "argmax"):
+            raise unknown("emit", x)
         sign = "<" if x.op == "argmin" else ">"
         return (
             f"({{ {kind} {total} = {start}; int64_t at{depth} = 0; {loop.format(first=1)} "

@@ -7,12 +7,13 @@ vertex, its values in registers), `x` (the far vertex, a local id) and `e` (the 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit import chance, letters, lists
+from gaslab.compiler.emit import chance, letters, lists, work
 from gaslab.compiler.emit.arrays import ArrayBody, declaration, row
 from gaslab.compiler.emit.names import (
     C_TYPE,
     aggregate_name,
     by_source,
+    c_string,
     combined,
     constant,
     edge_name,
@@ -23,9 +24,11 @@ from gaslab.compiler.emit.names import (
     widened,
 )
 from gaslab.compiler.tree import STORAGE
+from gaslab.errors import unknown, unknown_node
 
 # Python's math -> C, where the names differ
 MATH = {"gamma": "tgamma"}
+ENDS = {"nbr": "x", "v": "v"}  # of a signal that names no vertex
 ARITHMETIC = {("//", "int"): "gl_floor_divide_i", ("%", "int"): "gl_modulo_i",
               ("//", "float"): "gl_floor_divide_f", ("%", "float"): "gl_modulo_f",
               ("<<", "int"): "gl_shift_left", (">>", "int"): "gl_shift_right"}  # fmt: skip
@@ -53,6 +56,7 @@ class Body(ArrayBody):
         self.lines: list[str] = []
         self.depth = 1
         self.loops = 0
+        self._exits: list[str] = []  # how each loop around is left
         self.drawing = chance.drawing_helpers(tree)
 
     def text(self) -> str:
@@ -76,8 +80,7 @@ class Body(ArrayBody):
     def block(self, statements: tuple[t.Stmt, ...]) -> None:
         for statement in statements:
             site = self.tree.sites[statement.site]
-            name = site.file.replace("\\", "\\\\").replace('"', '\\"')
-            self.lines.append(f'#line {site.line} "{name}"\n')
+            self.lines.append(f"#line {site.line} {c_string(site.file)}\n")
             self.statement(statement)
 
     def nested(self, head: str, statements: tuple[t.Stmt, ...]) -> None:
@@ -95,7 +98,9 @@ class Body(ArrayBody):
             if s.otherwise:
                 self.nested("else", s.otherwise)
         elif isinstance(s, t.While):
-            self.nested(f"while (!c->code && {self.expr(s.test)})", s.body)
+            self._exits.append("break;")
+            self.nested(f"while (!gl_halted(c, {s.site}) && {self.expr(s.test)})", s.body)
+            self._exits.pop()
         elif isinstance(s, t.ForRange):
             self.for_range(s)
         elif isinstance(s, t.Each):
@@ -111,7 +116,7 @@ class Body(ArrayBody):
         elif isinstance(s, t.Stop):
             self.put("c->stopped = 1;")
         elif isinstance(s, t.Break):
-            self.put("break;")
+            self.put(self._exits[-1])
         elif isinstance(s, t.Post):
             self.post(s)
         elif isinstance(s, t.Continue):
@@ -125,8 +130,10 @@ class Body(ArrayBody):
             self.give_back(s)
         elif isinstance(s, t.Contribute):
             self.contribute(s)
-        else:
+        elif isinstance(s, t.Signal):
             self.send(s)
+        else:
+            raise unknown_node("emit", s)
 
     def post(self, s: t.Post) -> None:
         """Add to the neighbour's cached total on this rank, or forget it."""
@@ -189,6 +196,8 @@ class Body(ArrayBody):
         elif isinstance(target, t.EdgeField):
             storage = self.tree.edge_fields[target.index].storage
             self.put(f"c->{edge_name(self.tree, target.index)}[e] = {narrowed(storage, value, s.site)};")
+        elif not isinstance(target, t.VertexField):
+            raise unknown_node("emit", target)
         else:
             storage = self.tree.vertex_fields[target.index].storage
             if self.function.name == "visit":  # both ends are in memory: they may be one vertex
@@ -226,19 +235,41 @@ class Body(ArrayBody):
             self.put(f"const int64_t {name} = {self.expr(bound)};")
         self.put(f"const uint64_t {count} = "
                  f"gl_range_length(c, {first}, {stop}, {step}, {s.site});")  # fmt: skip
-        self.put(f"for (uint64_t {i} = 0; {i} < {count} && !c->code; {i}++) {{")
-        self.depth += 1
-        self.put(f"l_{s.target.name} = {first} + (int64_t){i} * {step};")
-        self.block(s.body)
-        for _ in range(2):
-            self.depth -= 1
+        look, value = work.look_every(self.tree, s), f"l_{s.target.name} = {first} + (int64_t){i} * {step};"
+        if look is None:
+            self.loop(f"for (uint64_t {i} = 0; {i} < {count} && !c->code; {i}++) {{", value, s.body, "break;")
+        else:  # in runs that do not look, so that these may be vectorised
+            until, over = f"until{self.loops}", f"over{self.loops}"
+            self.put(f"for (uint64_t {i} = 0; {i} < {count} && !gl_halted(c, {s.site});) {{")
+            self.put(f"    const uint64_t {until} = {count} - {i} < {look} ? {count} : {i} + {look};")
+            head = f"    for (; {i} < {until} && !c->code; {i}++) {{"
+            left = self.loop(head, value, s.body, f"goto {over};")
             self.put("}")
+            if left:
+                self.put(f"{over}:;")
+        self.depth -= 1
+        self.put("}")
+
+    def loop(self, head: str, first: str, body: tuple[t.Stmt, ...], leave: str) -> bool:
+        """Write a loop that *leave* leaves; return whether its body does."""
+        self.put(head)
+        self.depth += 1
+        self.put(first)
+        self._exits.append(leave)
+        begin = len(self.lines)
+        self.block(body)
+        self._exits.pop()
+        self.depth -= 1
+        self.put("}")
+        return any(line.strip() == leave for line in self.lines[begin:])
 
     def send(self, s: t.Signal) -> None:
         if s.target == "id":
             letters.send(self, s)
             return
-        at = "x" if s.target == "nbr" else "v"
+        if s.target not in ENDS:
+            raise unknown("emit", s)
+        at = ENDS[s.target]
         if s.parts is not None:
             self.put(f"{{ gl_message *sent = {self.deliver.replace('{at}', at)};")
             self.depth += 1
@@ -331,7 +362,9 @@ class Body(ArrayBody):
             return "(gl_list){0}"
         if isinstance(x, t.ListWord):
             return lists.word(x, list(map(self.expr, x.arguments)), self.marked)
-        return self.call(x)
+        if isinstance(x, t.Call):
+            return self.call(x)
+        raise unknown_node("emit", x)
 
     def binary(self, x: t.Binary) -> str:
         left, right = self.expr(x.left), self.expr(x.right)
@@ -390,4 +423,6 @@ class Body(ArrayBody):
             return f"(__builtin_{name}({arguments[0]}) != 0)"
         if name == "ldexp":
             return f"gl_ldexp({', '.join(arguments)})"
+        if name not in t.MATH_ARITY or name == x.function:
+            raise unknown("emit", x)
         return f"__builtin_{MATH.get(name, name)}({', '.join(arguments)})"

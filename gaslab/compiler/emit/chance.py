@@ -10,6 +10,7 @@ from typing import Any
 from gaslab import chance
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.names import C_TYPE
+from gaslab.errors import unknown
 
 STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_t ", "stream", "0"),
          ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"))  # fmt: skip
@@ -91,6 +92,8 @@ def draw(x: t.Draw, arguments: list[str]) -> str:
         return f"gl_integers(c, {arguments[0]}, {x.site})"
     if x.kind == "normal":
         return f"({arguments[0]} * gl_as_normal(gl_next_words(c)))"
+    if x.kind != "uniform":
+        raise unknown("emit", x)
     if x.arguments == (t.Const(0.0, "float"), t.Const(1.0, "float")):
         return "gl_as_uniform(gl_next_word(c))"
     return f"gl_uniform(c, {arguments[0]}, {arguments[1]})"

@@ -32,7 +32,7 @@ def context(tree: Tree) -> str:
     for name in ATTRIBUTES:
         members.append(("const int64_t *", name, f"w->{'gid' if name == 'id' else name}"))
     members += [(f"const {kind} *", name, f"w->{name}") for name, kind in POSITIONS.items()]
-    members.append(("const uint64_t *", "active_bits", "w->active_bits"))
+    members += [("const uint64_t *", "active_bits", "w->active_bits"), ("const int32_t *", "stop", "w->stop")]
     if lists.uses_lists(tree):
         members += [("const gl_scratch *", "scratch", "w->scratch"), ("int64_t ", "marked", "0")]
     for k, field in enumerate(tree.vertex_fields):

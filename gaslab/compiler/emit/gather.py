@@ -5,8 +5,9 @@ from __future__ import annotations
 from gaslab.compiler.emit import lists
 from gaslab.compiler.emit.lookahead import look_ahead
 from gaslab.compiler.emit.names import C_TYPE, combined, constant, field_name, identity, narrowed
-from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load
+from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load, walks
 from gaslab.compiler.emit.records import part_name
+from gaslab.compiler.emit.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
@@ -31,8 +32,7 @@ def gather_row(tree: Tree) -> str:
         return f"a{k} = {combined(combiner, f'a{k}', value)};"
 
     loops = []
-    way = " & w->gather_way[v]" if "gather_edges" in tree.functions else ""
-    more = " && !c->stopped" if tree.stops else ""
+    more = " && !c->stopped" * tree.stops + looks(tree, tree.functions["gather"])
     if isinstance(combiner, RecordCombiner) and tree.settled_by:
         kept = [f"t->{part_name(k, part)}" for k, part in enumerate(combiner.parts)]
         final = [place if best else f"!{place}" for place, best in zip(kept, tree.settled_by, strict=True)]
@@ -40,17 +40,18 @@ def gather_row(tree: Tree) -> str:
     elif tree.settled_by:  # the first True of a Max decides, False of a Min
         more += " && !a0" if combiner.op == "max" else " && a0"
     names = tree.reads("gather", "nbr")
-    for mask, (begin, neighbor, slot) in (("GL_IN", ROWS["in"]), ("GL_OUT", ROWS["out"])):
+    for way in ROWS:
+        begin, neighbor, slot = ROWS[way]
         four = "".join(f"            {step(k % ways, f'(p + {k})', neighbor, slot)}\n" for k in range(4))
         if has_parts:  # a call is long: once in a loop is enough
             loops.append(
-                f"    if (w->gather_edges & {mask}{way})\n"
+                f"    if ({walks(tree, 'gather', way)})\n"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{more}; p++)\n"
                 f"            {step(0, 'p', neighbor, slot)}\n"
             )
             continue
         loops.append(
-            f"    if (w->gather_edges & {mask}{way}) {{\n"
+            f"    if ({walks(tree, 'gather', way)}) {{\n"
             f"        int64_t p = {begin}[v];\n"
             f"        const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
             f"        for (; p + 4 <= end{more}; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}"
@@ -87,9 +88,16 @@ def gather(tree: Tree) -> str:
     combiner = tree.gather
     assert combiner is not None
     if combiner.collects:
-        forward = {way: is_forward(tree, "gather", way == "out") for way in ROWS}
-        loads = load(tree, tree.reads("gather", "v"))
-        return lists.gather(tree, ROWS, forward, VERTEX_LOOP, loads, FAULT_CHECK)
+        loads, loops = load(tree, tree.reads("gather", "v")), []
+        look = looks(tree, tree.functions["gather"])
+        for way, (begin, neighbor, slot) in ROWS.items():
+            edge = f"{neighbor.format(p='p')}, {slot.format(p='p')}{is_forward(tree, 'gather', way == 'out')}"
+            loops.append(
+                f"    if ({walks(tree, 'gather', way)})\n"
+                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{look}; p++)\n"
+                f"            at += gl_do_gather(c, n, {edge}, at);\n"
+            )
+        return lists.gather(tree, "".join(loops), VERTEX_LOOP, loads, FAULT_CHECK)
     if isinstance(combiner, RecordCombiner):
         row = "        gl_gather_row(c, w, n, v, (gl_total *)w->total + i);\n"
     else:

@@ -14,6 +14,7 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.names import edge_name, field_name
 from gaslab.compiler.tree import STORAGE, Tree, element_storage, is_list, nodes
+from gaslab.errors import unknown
 
 ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
 WORK_WORDS = ("mode", "mex")  # words that need the thread's work space
@@ -324,7 +325,9 @@ def word(x: t.ListWord, arguments: list[str], marked: str | None) -> str:
         return f"gl_common_{storage}({others[0]}, {last})"
     if x.function == "mode":
         return f"gl_mode_{storage}(c, {last}, {x.site})"
-    return f"gl_mex_{storage}(c, {last})"
+    if x.function == "mex":
+        return f"gl_mex_{storage}(c, {last})"
+    raise unknown("emit", x)
 
 
 def head(function: t.Function, first: str) -> str:
@@ -333,40 +336,23 @@ def head(function: t.Function, first: str) -> str:
     return f"GL_INLINE int64_t gl_do_gather({first})"
 
 
-def gather(
-    tree: Tree,
-    rows: dict[str, tuple[str, str, str]],
-    forward: dict[str, str],
-    head: str,
-    loads: str,
-    check: str,
-) -> str:
+def gather(tree: Tree, loops: str, head: str, loads: str, check: str) -> str:
     """``gl_gather_row``, ``gl_finished`` and ``gl_gather`` of a gather that collects.
 
-    *rows* are the ways to walk a vertex's edges, *forward* what each passes to gather by that name,
-    *head* the loop over vertices, *loads* what brings the near vertex's values, *check* what looks for
-    a fault.
+    *loops* walk a vertex's edges and add their values ``at`` the end, *head* is the loop over vertices,
+    *loads* what brings the near vertex's values, *check* what looks for a fault.
     """
     combiner = tree.gather
     assert combiner is not None
     storage, size = combiner.storage, STORAGE[combiner.storage][2]
     c_type = STORAGE[storage][1]
-    loops = []
-    for mask, way in (("GL_IN", "in"), ("GL_OUT", "out")):
-        begin, neighbor, slot = rows[way]
-        edge = f"{neighbor.format(p='p')}, {slot.format(p='p')}{forward[way]}"
-        loops.append(
-            f"    if (w->gather_edges & {mask})\n"
-            f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++)\n"
-            f"            at += gl_do_gather(c, n, {edge}, at);\n"
-        )
     sort = f"gl_sort_{storage}(at, c->scratch->work, x.length);"
     unique = f"x.length = gl_unique_{storage}(at, x.length);"
     is_set = combiner.op == "set"
     finish = f"    {sort}\n    {unique}\n" if is_set else f"    {sort}\n" if order_seen(tree) else ""
     return (
         f"\nGL_INLINE gl_list gl_gather_row(gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, "
-        f"{c_type} *room) {{\n    {c_type} *at = room;\n{''.join(loops)}"
+        f"{c_type} *room) {{\n    {c_type} *at = room;\n{loops}"
         "    return (gl_list){room, at - room};\n}\n"
         "GL_INLINE gl_list gl_finished(gl_context *c, gl_list x) {\n"
         f"    {c_type} *at = ({c_type} *)x.at;\n    (void)at;\n{finish}    return x;\n}}\n"

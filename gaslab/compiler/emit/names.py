@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 
 from gaslab.compiler.tree import OWN, PAYLOAD, STORAGE, Combiner, Tree, is_list
+from gaslab.errors import unknown
 
 C_TYPE = {"float": "double", "int": "int64_t", "bool": "_Bool", "id": "int64_t"}  # of expressions
 C_TYPE |= {kind: "gl_list" for kind in STORAGE if is_list(kind)}
@@ -16,6 +18,17 @@ INTEGER_RANGE = {
     for name, (kind, _, size) in STORAGE.items()
     if kind == "int" and (bits := 8 * size)
 }
+
+
+@functools.cache  # asked for at every statement
+def c_string(text: str) -> str:
+    """Return a C string literal of one line, whatever is in *text*."""
+    return '"' + "".join(map(_c_character, text.encode("utf-8", "backslashreplace"))) + '"'
+
+
+def _c_character(byte: int) -> str:
+    plain = 0x20 <= byte < 0x7F and chr(byte) not in '"\\?'  # ??/ is a backslash to some compilers
+    return chr(byte) if plain else f"\\{byte:03o}"
 
 
 def mangled(prefix: str, index: int, name: str) -> str:
@@ -74,6 +87,8 @@ def narrowed(storage: str, expression: str, site: int) -> str:
         return f"({STORAGE[storage][1]})gl_within(c, {expression}, {lo}, {hi}, {site})"
     if storage == "float32":
         return f"(float)({expression})"
+    if storage not in STORAGE:
+        raise unknown("emit", storage)
     return expression
 
 
@@ -92,6 +107,8 @@ def identity(combiner: Combiner) -> float | int | bool:
     if combiner.op in ("sum", "bitor", PAYLOAD):
         return {"float": 0.0, "bool": False}.get(combiner.type, 0)
     first = combiner.op in ("min", "argmin")
+    if not first and combiner.op not in ("max", "argmax"):
+        raise unknown("identity", combiner)
     if combiner.type == "float":
         return math.inf if first else -math.inf
     if combiner.type == "bool":
@@ -132,4 +149,6 @@ def combined(combiner: Combiner, left: str, right: str) -> str:
         return f"({left} | {right})" if combiner.type == "bool" else f"({left} + {right})"
     if combiner.op in ("prod", "bitor"):
         return f"({left} {'*' if combiner.op == 'prod' else '|'} {right})"
+    if combiner.op not in ("min", "max"):
+        raise unknown("emit", combiner)
     return f"gl_{combiner.op}_{MEMBER[combiner.type]}({left}, {right})"

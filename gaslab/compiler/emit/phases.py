@@ -6,6 +6,8 @@ its registers, and loops over its block; the program's methods are inlined into 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gaslab.compiler.emit import lists, records
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.guard import guard
@@ -21,7 +23,8 @@ from gaslab.compiler.emit.names import (
     narrowed,
     widened,
 )
-from gaslab.compiler.tree import STORAGE, Array, Combiner, RecordCombiner, Tree, is_list
+from gaslab.compiler.emit.work import BLOCK, looks, steps
+from gaslab.compiler.tree import STORAGE, Array, Combiner, Function, RecordCombiner, Tree, is_list
 
 # Each way to walk a vertex's edges: row bounds, neighbour and slot by position p.
 ROWS = {
@@ -38,6 +41,14 @@ FAULT_CHECK = "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, 
 ARGUMENTS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_fault *fault"
 
 
+def fault_check(tree: Tree, functions: Iterable[Function]) -> str:
+    """Return what looks for a fault after a vertex; of long *functions*, also whether the run is to end."""
+    for function in functions:
+        if steps(tree, function.body) > BLOCK:
+            return FAULT_CHECK.replace("c->code != 0", f"gl_halted(c, {function.site})")
+    return FAULT_CHECK
+
+
 def rows(tree: Tree) -> dict[str, str]:
     """Return the kinds of rows that scatter's methods are made for, with what names an edge of such a row."""
     slot = "const int64_t e"
@@ -49,6 +60,12 @@ def rows(tree: Tree) -> dict[str, str]:
 def is_forward(tree: Tree, name: str, forward: bool) -> str:
     """Return the argument of gather or scatter for ``e.forward``, where it is asked."""
     return f", {int(forward)}" if "forward" in tree.reads(name, "e") else ""
+
+
+def walks(tree: Tree, name: str, row: str) -> str:
+    """Return the C test of whether gather or scatter walks such a row of vertex ``v``."""
+    mask = f"w->{name}_edges & GL_{row.upper()}"
+    return mask + (f" & w->{name}_way[v]" if f"{name}_edges" in tree.functions else "")
 
 
 def edge(tree: Tree, row: str, p: str) -> tuple[str, str]:
@@ -107,15 +124,15 @@ def masters(tree: Tree, name: str) -> str:
     if name == "init_message":
         assert tree.message is not None
         message = ", " + message_of(tree.message)
-    call = f"gl_do_{name}(c, n{message})"
+    call, check = f"gl_do_{name}(c, n{message})", fault_check(tree, [tree.functions[name]])
     act = (
-        f"        {call};\n{FAULT_CHECK}{store(tree, tree.writes(name), 'vertex')}"
+        f"        {call};\n{check}{store(tree, tree.writes(name), 'vertex')}"
         if name in ("init", "init_message")
-        else (f"        w->active[v] = {call};\n{FAULT_CHECK}")
+        else (f"        w->active[v] = {call};\n{check}")
     )
     if name in ("gather_edges", "scatter_edges"):
         way, site = name.removesuffix("edges") + "way", tree.functions[name].site
-        act = f"        w->{way}[v] = (uint8_t)gl_within(c, {call}, 0, GL_ALL, {site});\n{FAULT_CHECK}"
+        act = f"        w->{way}[v] = (uint8_t)gl_within(c, {call}, 0, GL_ALL, {site});\n{check}"
     act = load(tree, names, writes=writes, into="vertex") + act
     return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{act}    }}\n    return 0;\n}}\n"
 
@@ -183,7 +200,7 @@ def with_aggregates(name: str, body: str, tree: Tree) -> str:
         return f"\nGL_RANGE({name}) {{\n{VERTEX_LOOP}{body}    }}\n    return 0;\n}}\n"
     return (
         f"\nGL_RANGE({name}) {{\n    gl_totals sums = {{0}}, *t = &sums;\n    if (out) gl_begin(t, out);\n"
-        f"{VERTEX_LOOP}{body}        if (out) gl_add(t, c, n);\n{FAULT_CHECK}    }}\n"
+        f"{VERTEX_LOOP}{body}        if (out) gl_add(t, c, n);\n{_check_in_apply(tree)}    }}\n"
         "    if (out) gl_end(t, out);\n    return 0;\n}\n"
     )
 
@@ -191,9 +208,13 @@ def with_aggregates(name: str, body: str, tree: Tree) -> str:
 def aggregate(tree: Tree) -> str:
     return (
         "\nGL_RANGE(gl_aggregate) {\n    gl_totals sums = {0}, *t = &sums;\n    gl_begin(t, out);\n"
-        f"{VERTEX_LOOP}{load(tree, aggregated(tree))}        gl_add(t, c, n);\n{FAULT_CHECK}    }}\n"
-        "    gl_end(t, out);\n    return 0;\n}\n"
+        f"{VERTEX_LOOP}{load(tree, aggregated(tree))}        gl_add(t, c, n);\n"
+        f"{_check_in_apply(tree)}    }}\n    gl_end(t, out);\n    return 0;\n}}\n"
     )
+
+
+def _check_in_apply(tree: Tree) -> str:
+    return fault_check(tree, (a.function for _, a in tree.in_apply))
 
 
 def near_arguments(tree: Tree, name: str) -> str:
@@ -210,7 +231,7 @@ def apply(tree: Tree) -> str:
     if "message" in takes:
         assert tree.message is not None
         message = ", " + message_of(tree.message)
-    after = FAULT_CHECK + store(tree, tree.writes("apply"), "vertex_next")
+    after = fault_check(tree, [function]) + store(tree, tree.writes("apply"), "vertex_next")
     near = ", w, v" if tree.signals("apply") else ""
     given = ""
     if "total" in takes:
@@ -275,21 +296,20 @@ def scatter_push(tree: Tree) -> str:
     concurrent = ", concurrent" if tree.message else ""
     if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", v"
-    way = " & w->scatter_way[v]" if "scatter_edges" in tree.functions else ""
     before = after = ""
     if tree.posts:  # whoever changed and posted nothing over an edge leaves no cached total behind
         before = "            {\n                c->posted = 0;\n"
         after = "                if (!c->posted && w->changed[v]) w->cached[{x}] = 0;\n            }}\n"
-    loops = []
-    for mask, row in (("GL_OUT", "out"), ("GL_IN", "in")):
+    loops, look = [], looks(tree, tree.functions["scatter"])
+    for row in ("out", "in"):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += is_forward(tree, "scatter", row == "out")
         x = neighbor.format(p="p")
         early = look_ahead(tree, tree.reads("scatter", "nbr"), neighbor, 1)
         ahead = f", ahead = gl_ahead(w, {begin})" if early else ""
         loops.append(
-            f"        if (w->scatter_edges & {mask}{way})\n"
-            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{ahead}; p < end; p++) {{\n"
+            f"        if ({walks(tree, 'scatter', row)})\n"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{ahead}; p < end{look}; p++) {{\n"
             f"{early}{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n"
             f"{after.format(x=x)}            }}\n"
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gaslab.compiler.emit import arrays
+from gaslab.compiler.emit import arrays, work
 
 HEAD = """\
 #define GL_INLINE static inline __attribute__((always_inline))
@@ -30,6 +30,7 @@ GL_INLINE int32_t gl_fail(const gl_context *c, gl_fault *fault, int64_t vertex) 
 
 # name -> text; a helper stands after those it uses
 HELPERS = {
+    "gl_halted": work.HELPER,
     "gl_within": """\
 GL_INLINE int64_t gl_within(gl_context *c, int64_t x, int64_t lo, int64_t hi, int64_t site) {
     if (__builtin_expect(x < lo || x > hi, 0)) { gl_raise(c, GL_FAULT_RANGE, site); return 0; }
@@ -42,7 +43,9 @@ GL_INLINE int64_t gl_to_int(gl_context *c, double x, int64_t site) {
         gl_raise(c, GL_FAULT_RANGE, site);
         return 0;
     }
-    return (int64_t)x;
+    int64_t whole = (int64_t)x;
+    __asm__("" : "+r"(whole));   /* no instruction: gcc makes (double)whole trunc(x), which can be -0.0 */
+    return whole;
 }
 """,
     "gl_true_divide": """\

@@ -17,6 +17,7 @@ from gaslab.compiler.emit.guard import guard, harmless, names
 from gaslab.compiler.emit.lookahead import look_ahead
 from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
 from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load
+from gaslab.compiler.emit.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
@@ -108,7 +109,7 @@ def _pull(tree: Tree) -> str:
     combiner = tree.message
     first_only = combiner is None and not tree.contributed()
     enough = "        if (w->signalled[v]) continue;\n" if first_only else ""
-    stop = " && !heard" if first_only else ""
+    stop = " && !heard" * first_only + looks(tree, tree.functions["scatter"])
     passed = begin_message = end_message = ""
     if isinstance(combiner, RecordCombiner):
         passed = ", (gl_message *)w->message + v"
@@ -123,7 +124,7 @@ def _pull(tree: Tree) -> str:
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += is_forward(tree, "scatter", row == "in")
         loops.append(
-            f"        if (w->scatter_edges & {mask}{stop})\n"
+            f"        if (w->scatter_edges & {mask}{' && !heard' * first_only})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = {neighbor.format(p='p')};\n"
             "                if (!(c->all_active || gl_is_active(c, source))) continue;\n"

@@ -75,18 +75,21 @@ class Interpreter:
 
         Returns
         -------
-        The first fault as (code, local vertex, site), or None.
+        The first fault as (code, local vertex, site), or None; site is -1 where ``stop`` of the view was seen
+        between two vertices or edges.
         """
         block = Block(self.tree, view, self._namespace)
-        for b in range(len(blocks) - 1):
-            block.out = None if out is None else out[b]
-            lo, hi = int(blocks[b]), int(blocks[b + 1])
-            block.first = lo
-            positions = ((i, i if ids is None else ids.item(i)) for i in range(lo, hi))
-            try:
-                self._phases[phase](block, positions)
-            except numerics.Fault as fault:
-                return fault.code, block.at, fault.site
+        stop: Any = getattr(view, "stop", [0, 0])
+        stop[1] = 1  # as a kernel does: Ctrl-C is heard where it can be named
+        try:
+            for b in range(len(blocks) - 1):
+                block.out = None if out is None else out[b]
+                block.first = int(blocks[b])
+                self._phases[phase](block, _positions(block, ids, int(blocks[b]), int(blocks[b + 1])))
+        except numerics.Fault as fault:
+            return fault.code, block.at, fault.site
+        finally:
+            stop[1] = 0
         return None
 
     # ---- vertices by themselves ------------------------------------------------------------------
@@ -121,6 +124,11 @@ class Interpreter:
         site = self.tree.functions[name].site
         for _, v in positions:
             ways[v] = numerics.within(self._namespace[f"do_{name}"](c, c.load(v), v), 0, IN | OUT, site)
+
+    def _walked(self, c: Block, v: int, name: str) -> int:
+        """Return the directions in which gather or scatter walks the edges of a vertex."""
+        mask: int = getattr(c, f"{name}_edges")
+        return mask & (getattr(c, f"{name}_way").item(v) if f"{name}_edges" in self.tree.functions else mask)
 
     def _start(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
@@ -224,10 +232,10 @@ class Interpreter:
         """Return a vertex's accumulator with parts."""
         total, do = records.empty(combiner), self._namespace["do_gather"]
         c.stopped, settled = False, self._settled
-        chosen = c.gather_way.item(v) if "gather_edges" in self.tree.functions else IN | OUT
+        chosen = self._walked(c, v, "gather")
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
             c.forward = bit == OUT
-            for x, e in row(v) if c.gather_edges & bit & chosen and not c.stopped else ():
+            for x, e in row(v) if bit & chosen and not c.stopped else ():
                 do(c, n, v, x, e, total)
                 if c.stopped or (settled and tuple(total) == settled):
                     c.stopped = True
@@ -247,9 +255,9 @@ class Interpreter:
         ways = 4 if combiner.type == "float" else 1
         sums = [identity(combiner)] * ways
         c.stopped = False
-        chosen = c.gather_way.item(v) if "gather_edges" in self.tree.functions else IN | OUT
+        chosen = self._walked(c, v, "gather")
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
-            if c.gather_edges & bit & chosen and not c.stopped:
+            if bit & chosen and not c.stopped:
                 c.forward = bit == OUT
                 edges = list(row(v))
                 whole = len(edges) - len(edges) % ways
@@ -265,8 +273,9 @@ class Interpreter:
     def _collected(self, c: Block, n: list[Any], v: int) -> list[Any]:
         """Return the list that a vertex gathers here, in ascending order."""
         do, found = self._namespace["do_gather"], []
+        chosen = self._walked(c, v, "gather")
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
-            if c.gather_edges & bit:
+            if bit & chosen:
                 c.forward = bit == OUT
                 found += [y for x, e in row(v) if (y := do(c, n, v, x, e)) is not None]
         assert self.tree.gather is not None
@@ -290,9 +299,9 @@ class Interpreter:
     def _scatter_push(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             n = c.load(v)
-            way = c.scatter_way.item(v) if "scatter_edges" in self.tree.functions else IN | OUT
+            chosen = self._walked(c, v, "scatter")
             for bit, row in ((OUT, c.out_row), (IN, c.in_row)):
-                if c.scatter_edges & bit & way:
+                if bit & chosen:
                     c.forward = bit == OUT
                     for x, e in row(v):
                         c.posted = False
@@ -317,3 +326,10 @@ class Interpreter:
             c.at = at
             is_record = isinstance(combiner, RecordCombiner)
             c.send(c.message, at, c.message_at(c.incoming, i) if is_record else c.incoming.item(i))
+
+
+def _positions(c: Block, ids: Any, lo: int, hi: int) -> Iterator[tuple[int, int]]:
+    """Yield the positions of a block, with the local ids (or of visit the edges) there."""
+    for i in range(lo, hi):
+        numerics.heed(c, -1)
+        yield i, i if ids is None else ids.item(i)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.arrays import WIDE_SUM
+from gaslab.errors import unknown
 
 ZERO = {"float": "0.0", "int": "0", "bool": "False", "id": "0"}
 ZERO |= {kind: "[]" for kind in t.STORAGE if t.is_list(kind)}
@@ -74,6 +75,8 @@ class PythonArrays:
         self.nested(f"for l_{s.counter} in range({self.position(s.count)})", s.body)
 
     def solve(self, s: t.Solve) -> None:
+        if s.method not in ("lu", "spd"):
+            raise unknown("interpret", s)
         assert isinstance(s.matrix.type, t.Array)
         assert isinstance(s.right.type, t.Array)
         n = s.matrix.type.shape[0]
@@ -82,6 +85,8 @@ class PythonArrays:
 
     def reduce(self, x: t.Reduce) -> str:
         wide = x.op == "sum" and x.type == "float" and x.count >= WIDE_SUM
+        if x.op not in ("sum", "prod", "min", "max", "argmin", "argmax"):
+            raise unknown("interpret", x)
         name = "sum_of_four" if wide else f"reduce_{x.op}"
         values = f"[{self.expr(x.value)} for l_{x.counter} in range({x.count})]"
         return f"{name}({values}, {x.type == 'int'})"

@@ -26,6 +26,7 @@ class Block:
         self.chance = Chance(self, tree.rng == "stream")
         self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
+        self.stop = getattr(view, "stop", (0, 0))  # of gl_view
         namespace["block"][0] = self  # for a merge
         self.params = scalars(view.param, [element_of(p.type) for p in tree.params])
         self.aggregates = _aggregates(tree, view.aggregate)
@@ -62,11 +63,13 @@ class Block:
     def in_row(self, v: int) -> Iterator[tuple[int, int]]:
         """Yield (source, slot) of the edges that end at v."""
         for p in range(self.in_begin.item(v), self.in_begin.item(v + 1)):
+            numerics.heed(self, -1)
             yield self.in_neighbor.item(p), p
 
     def out_row(self, v: int) -> Iterator[tuple[int, int]]:
         """Yield (target, slot) of the edges that begin at v."""
         for p in range(self.out_begin.item(v), self.out_begin.item(v + 1)):
+            numerics.heed(self, -1)
             yield self.out_neighbor.item(p), self.out_slot.item(p)
 
     def signal(self, v: int, x: int) -> None:

@@ -8,10 +8,12 @@ apply and helpers, their scalars.
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit.body import ARITHMETIC
+from gaslab.compiler.emit.body import ARITHMETIC, ENDS
 from gaslab.compiler.emit.names import INTEGER_RANGE
 from gaslab.compiler.interpret import chance
 from gaslab.compiler.interpret.arrays import PythonArrays, zero
+from gaslab.compiler.interpret.lists import WORDS
+from gaslab.errors import unknown, unknown_node
 
 COMBINE = {"sum": "({0} + {1})", "prod": "({0} * {1})", "bitor": "({0} | {1})",
            "min": "minimum({0}, {1})", "max": "maximum({0}, {1})"}  # fmt: skip
@@ -64,13 +66,17 @@ class PythonBody(PythonArrays):
             self.assign(s)
         elif isinstance(s, t.If):
             self.nested(f"if {self.expr(s.test)}", s.body)
-            if s.otherwise:
-                self.nested("else", s.otherwise)
+            rest = s.otherwise
+            while len(rest) == 1 and isinstance(rest[0], t.If):  # Python ends at a hundred levels
+                self.nested(f"elif {self.expr(rest[0].test)}", rest[0].body)
+                rest = rest[0].otherwise
+            if rest:
+                self.nested("else", rest)
         elif isinstance(s, t.While):
-            self.nested(f"while {self.expr(s.test)}", s.body)
+            self.nested(f"while heed(c, {s.site}) and {self.expr(s.test)}", s.body)
         elif isinstance(s, t.ForRange):
             bounds = ", ".join(map(self.expr, (s.start, s.stop, s.step)))
-            self.nested(f"for l_{s.target.name} in steps({bounds}, {s.site})", s.body)
+            self.nested(f"for l_{s.target.name} in steps(c, {bounds}, {s.site})", s.body)
         elif isinstance(s, t.Each):
             self.each(s)
         elif isinstance(s, t.AddPart):
@@ -103,14 +109,18 @@ class PythonBody(PythonArrays):
             self.put(f"return list({value})" if copied else f"return{value}")
         elif isinstance(s, t.Contribute):
             self.contribute(s)
-        else:
+        elif isinstance(s, t.Signal):
             self.send(s)
+        else:
+            raise unknown_node("interpret", s)
 
     def send(self, s: t.Signal) -> None:
         if s.target == "id":
             self.send_to_id(s)
             return
-        at = "x" if s.target == "nbr" else "v"
+        if s.target not in ENDS:
+            raise unknown("interpret", s)
+        at = ENDS[s.target]
         if self.tree.by_priority:
             priority = "0" if s.priority is None else self.expr(s.priority)
             self.put(f"c.prioritise({at}, within({priority}, 0, {2**63 - 2}, {s.site}))")
@@ -180,6 +190,8 @@ class PythonBody(PythonArrays):
         elif isinstance(target, t.EdgeField):
             storage = self.tree.edge_fields[target.index].storage
             self.put(f"c.edge[{target.index}][e] = {narrowed(storage, value, s.site)}")
+        elif not isinstance(target, t.VertexField):
+            raise unknown_node("interpret", target)
         else:
             storage = self.tree.vertex_fields[target.index].storage
             if self.function.name == "visit":
@@ -269,9 +281,13 @@ class PythonBody(PythonArrays):
         if isinstance(x, t.NoList):
             return "[]"
         if isinstance(x, t.ListWord):
+            if x.function not in WORDS:
+                raise unknown("interpret", x)
             site = f", {x.site}" if x.site >= 0 else ""
             return f"list_{x.function}({', '.join(map(self.expr, x.arguments))}{site})"
-        return self.call(x)
+        if isinstance(x, t.Call):
+            return self.call(x)
+        raise unknown_node("interpret", x)
 
     def binary(self, x: t.Binary) -> str:
         left, right = self.expr(x.left), self.expr(x.right)
@@ -299,6 +315,8 @@ class PythonBody(PythonArrays):
         name = x.function.removeprefix("math.")
         if name == "log" and len(x.arguments) == 2:
             return f"log({arguments})"
+        if name not in t.MATH_ARITY or name == x.function:
+            raise unknown("interpret", x)
         return f"math_{name}({arguments})"
 
 
@@ -317,11 +335,15 @@ def narrowed(storage: str, expression: str, site: int) -> str:
     if storage in INTEGER_RANGE and storage != "int64":
         lo, hi = INTEGER_RANGE[storage]
         return f"within({expression}, {lo}, {hi}, {site})"
+    if storage not in t.STORAGE:
+        raise unknown("interpret", storage)
     return f"float32({expression})" if storage == "float32" else expression
 
 
 def both_of(combiner: t.Combiner, a: str, b: str) -> str:
     """Return the Python expression of two values combined."""
+    if combiner.op not in COMBINE:
+        raise unknown("interpret", combiner)
     both = COMBINE[combiner.op].format(a, b)
     if combiner.op in ("sum", "prod") and combiner.type != "float":
         return f"bool({a} | {b})" if combiner.type == "bool" else f"wrap({both})"

@@ -7,6 +7,7 @@ from typing import Any
 from gaslab import chance
 from gaslab.compiler import tree as t
 from gaslab.compiler.interpret.numerics import Fault, math_function
+from gaslab.errors import unknown
 
 CHOICE = 9  # gl_fault.code
 _MASK32, _MASK64, _STEP = (1 << 32) - 1, (1 << 64) - 1, 0x9E3779B97F4A7C15
@@ -24,6 +25,8 @@ def begin(tree: t.Tree, function: t.Function) -> str:
 
 def draw(x: t.Draw, arguments: str) -> str:
     """Return a draw as a Python expression."""
+    if x.kind not in chance.TYPES:
+        raise unknown("interpret", x)
     return f"c.chance.{x.kind}({arguments}{f', {x.site}' if x.kind == 'integers' else ''})"
 
 

@@ -1,4 +1,4 @@
-"""The language's numerics in plain Python, for `interpret`: the twin of `emit_prelude`.
+"""The language's numerics in plain Python, for `interpret`: the twin of `gaslab.compiler.emit.prelude`.
 
 Ints wrap at 64 bits, floats are IEEE and never raise, math functions are the C library's own, so
 that an interpreted program gives the very bits of a compiled one.
@@ -10,7 +10,7 @@ import ctypes
 import ctypes.util
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 DIVISION, RANGE, SHIFT, STEP, INDEX, SINGULAR, NOBODY = 1, 2, 3, 4, 5, 6, 10  # gl_fault.code
@@ -23,6 +23,13 @@ class Fault(Exception):
     def __init__(self, code: int, site: int) -> None:
         super().__init__(code, site)
         self.code, self.site = code, site
+
+
+def heed(c: Any, site: int) -> bool:
+    """Return True, unless the run is to end."""
+    if c.stop[0]:
+        raise Fault(int(c.stop[0]), site)
+    return True
 
 
 def wrap(x: int) -> int:
@@ -104,11 +111,13 @@ def square(x: float) -> float:
     return x * x
 
 
-def steps(start: int, stop: int, step: int, site: int) -> range:
-    """Return Python's range, or the fault of a step 0."""
+def steps(c: Any, start: int, stop: int, step: int, site: int) -> Iterator[int]:
+    """Yield Python's range, or raise the fault of a step 0."""
     if step == 0:
         raise Fault(STEP, site)
-    return range(start, stop, step)
+    for k in range(start, stop, step):
+        heed(c, site)
+        yield k
 
 
 def minimum(a: Any, b: Any) -> Any:

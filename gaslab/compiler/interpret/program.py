@@ -7,13 +7,22 @@ import re
 from typing import Any
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.depth import too_deep
 from gaslab.compiler.interpret import lists, numerics, records
 from gaslab.compiler.interpret.body import PythonBody, both_of, narrowed
 
 
 def namespace(tree: t.Tree) -> dict[str, Any]:
-    """Return the functions of `python_text`, ready to be called, by name."""
-    text = python_text(tree)
+    """Return the functions of `python_text`, by name, to be called; ProgramError for a too deep tree."""
+    try:
+        text = python_text(tree)
+        code = compile(text, f"<interpreted {tree.name}>", "exec")
+    except (RecursionError, MemoryError):
+        raise too_deep(tree) from None
+    except SyntaxError as error:
+        if not (error.msg or "").startswith("too many"):  # of nested parentheses, levels, blocks
+            raise
+        raise too_deep(tree) from None
     names = {name: value for name, value in vars(numerics).items() if not name.startswith("_")}
     for name in set(re.findall(r"\bmath_(\w+)", text)):
         names[f"math_{name}"] = numerics.math_function(name)
@@ -23,7 +32,7 @@ def namespace(tree: t.Tree) -> dict[str, Any]:
         "no_record": functools.partial(records.empty, tree.own or t.RecordCombiner(t.OWN, "record")),
     }
     names |= {"inf": float("inf"), "nan": float("nan")}
-    exec(compile(text, f"<interpreted {tree.name}>", "exec"), names)
+    exec(code, names)
     return names
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gaslab.compiler.depth import TOO_DEEP, deepest
 from gaslab.compiler.parse.statements import Statements
 from gaslab.compiler.tree import PAIR, RECORD, Assign, Function, Local, Stmt, Type
 
@@ -57,7 +58,10 @@ class Body(Statements):
         self.breaks = []
         self.made = set()
         self.pending = []
-        body = self.block(self.source.node.body)
+        try:
+            body = self.block(self.source.node.body)
+        except RecursionError:  # a chain of helpers comes here too, at one that has room to raise
+            raise self.error(deepest(self.source.node), TOO_DEEP) from None
         if self.assigned is not None and (self.returns is not None or self.is_helper):
             name = self.source.node.name
             raise self.error(self.source.node, f"{name} may end without a value; return one on every path")

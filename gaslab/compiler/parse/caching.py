@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from gaslab.arguments import shown
 from gaslab.compiler.parse.declare import Declared
 from gaslab.compiler.parse.source import class_source
 from gaslab.compiler.tree import Aggregate, Combiner, EdgeField, Global, Post, Tree, nodes
@@ -47,7 +48,7 @@ def check_caching(declared: Declared, tree: Tree) -> None:
         home = class_source(next(c for c in declared.cls.__mro__ if "cache_rebuild" in vars(c)))
         at = home.declaration("cache_rebuild")
         at = getattr(at, "value", at)
-        raise home.error(at, f"cache_rebuild is {rebuild!r}; write a number of supersteps")
+        raise home.error(at, f"cache_rebuild is {shown(rebuild)}; write a number of supersteps")
     if not tree.posts:
         return
     scatter, gather = declared.source("scatter"), declared.source("gather")
@@ -68,7 +69,7 @@ def check_caching(declared: Declared, tree: Tree) -> None:
             name = tree.vertex_fields[k].name
             raise gather.error(gather.node, f"a cached gather cannot read {name}, which scatter adds to")
     if "init_message" in tree.functions:
-        source = declared.source("init")
+        source = declared.source("init_message")
         raise source.error(source.node, "init with a message changes what is cached; write def init(self, v)")
     written = tree.writes("scatter", "e")
     for node in nodes(tree.functions["gather"].body):

@@ -17,6 +17,7 @@ from gaslab.compiler.parse.declare import PHASES
 from gaslab.compiler.parse.frame import MISSING
 from gaslab.compiler.parse.linear import Linear, is_solve_spd, numpy_word
 from gaslab.compiler.parse.names import nearest_only
+from gaslab.compiler.tree import MATH_ARITY as ARITY
 from gaslab.compiler.tree import (
     Assign,
     Binary,
@@ -25,22 +26,13 @@ from gaslab.compiler.tree import (
     Cast,
     Const,
     Expr,
+    Forward,
     Local,
     element_of,
     is_list,
 )
 from gaslab.errors import ProgramError, nearest
 
-_ONE = (
-    "acos acosh asin asinh atan atanh cbrt ceil cos cosh degrees erf erfc exp exp2 expm1 fabs floor gamma "
-    "isfinite isinf isnan lgamma log10 log1p log2 radians sin sinh sqrt tan tanh trunc"
-)
-ARITY = {
-    **dict.fromkeys(_ONE.split(), (1, 1)),
-    **dict.fromkeys(["atan2", "copysign", "fmod", "hypot", "ldexp", "nextafter", "pow", "remainder"], (2, 2)),
-    "fma": (3, 3),
-    "log": (1, 2),
-}  # of the math functions that C has too: fewest and most arguments
 BUILTINS = ("abs", "min", "max", "int", "float", "bool", "len")
 _KNOWN = {getattr(builtins, name): name for name in BUILTINS}
 _MATH = {getattr(math, name): name for name in ARITY if hasattr(math, name)}
@@ -89,7 +81,7 @@ class Calls(Linear):
             value = self.value(node.args[0])
             if is_list(value.type):
                 return lists.length(value)
-        if isinstance(function, FunctionType):
+        if isinstance(function, FunctionType) and not _of_gaslab(function):
             return self.call_helper(node, function, None)
         if _found(function, _MATH):
             return self.call_math(node, _MATH[function])
@@ -151,10 +143,10 @@ class Calls(Linear):
         return result
 
     def call_abs(self, node: ast.Call) -> Any:
-        array = self.value(node.args[0])
-        if isinstance(array, ArrayValue):
-            return self.function(node, "abs", array)
-        value = self.number(node.args[0], "abs of")
+        argument = self.value(node.args[0])
+        if isinstance(argument, ArrayValue):
+            return self.function(node, "abs", argument)
+        value = self.as_number(argument, node.args[0], "abs of")
         value = self.widened(value, "int") if value.type == "bool" else value
         return Call("abs", (value,), element_of(value.type))
 
@@ -248,7 +240,8 @@ class Calls(Linear):
                 given[name] = self.const(number, node)
         helper = self.unit.helpers.special(function, given, self, node)
         values = [value for value in given.values() if not isinstance(value, str)]
-        hidden = [self.as_value(self.access(value, node)) for value in helper.hidden]
+        read = (self.forward(node) if x == Forward() else self.access(x, node) for x in helper.hidden)
+        hidden = [self.as_value(x) for x in read]
         hidden = [self.in_local(x, node) if isinstance(x, ArrayValue) else x for x in hidden]
         if "self.draws" in helper.reads:
             self.note_draw(node)
@@ -314,6 +307,12 @@ def _found(function: Any, table: dict[Any, str]) -> bool:
         return function in table
     except TypeError:  # not hashable
         return False
+
+
+def _of_gaslab(function: FunctionType) -> bool:
+    """Return whether *function* is gaslab's own, such as gl.field, and no program's."""
+    package, _, rest = function.__module__.partition(".")
+    return package == "gaslab" and rest.split(".")[0] not in ("", "programs")
 
 
 def _why_not(function: Any, text: str) -> str:

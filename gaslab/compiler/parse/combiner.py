@@ -49,7 +49,7 @@ def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes, collect
 
     Where *collects*, it may be a list or a sorted set.
     """
-    method, arguments = source.node.name, source.node.args.args
+    method, arguments = source.node.name, source.arguments
     if name == "return":
         at: ast.AST = source.node
         node, what, example = source.node.returns, f"{method}'s value", "-> gl.Sum[float]"
@@ -140,7 +140,7 @@ def merged(cls: type) -> type | None:
     if not isinstance(function, FunctionType):
         return None
     source, names = function_source(function), function.__code__.co_varnames[: function.__code__.co_argcount]
-    nodes = {a.arg: a.annotation for a in source.node.args.args} | {"return": source.node.returns}
+    nodes = {a.arg: a.annotation for a in source.arguments} | {"return": source.node.returns}
     meant = [
         annotation_value(cls, source, name, node)
         for name in (*names[1:], "return")

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from gaslab import program
+from gaslab.arguments import shown
 from gaslab.compiler.parse.combiner import combiner, is_count
 from gaslab.compiler.parse.fields import Sizes, fields, parameters
 from gaslab.compiler.parse.source import FunctionSource, class_source, function_source
@@ -69,7 +70,7 @@ def declare(
     several; by default the class's own. *shapes* has the values of int parameters.
     """
     if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram):
-        raise ProgramError(f"{cls!r} is not a vertex program; write class Name(gl.VertexProgram):")
+        raise ProgramError(f"{shown(cls)} is not a vertex program; write class Name(gl.VertexProgram):")
     own, static, names = methods_of(cls)
     functions = own if functions is None else functions
     params = parameters(cls)
@@ -90,8 +91,8 @@ def declare(
     apply = sources.get("init_message", sources.get("apply"))
     takes_message = apply is not None and "message" in parameters_of(apply.function)
     gather_edges, scatter_edges = directions or (
-        _direction(cls, "gather_edges") if "gather" in functions else 0,
-        _direction(cls, "scatter_edges") if "scatter" in functions else 0,
+        class_direction(cls, "gather_edges") if "gather" in functions else 0,
+        class_direction(cls, "scatter_edges") if "scatter" in functions else 0,
     )
     return Declared(
         cls=cls,
@@ -137,6 +138,11 @@ def methods_of(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list
                 static.add(name)
                 function = value.__func__
             if not isinstance(function, FunctionType):
+                if name in aggregators:
+                    source = class_source(base)
+                    write = f"write def {name}(self, v)"
+                    text = f"aggregator {name!r} is no plain method; {write}"
+                    raise source.error(source.declaration(name), text)
                 continue
             if (name in PHASES or name in aggregators) and hasattr(function, "__wrapped__"):
                 source = class_source(base)
@@ -162,10 +168,12 @@ def _rng(cls: type) -> str:
         return str(value)
     source = class_source(next(c for c in cls.__mro__ if "rng" in vars(c)))
     at = source.declaration("rng")
-    raise source.error(getattr(at, "value", at), f'rng is {value!r}; write rng = "counter" or rng = "stream"')
+    text = f'rng is {shown(value)}; write rng = "counter" or rng = "stream"'
+    raise source.error(getattr(at, "value", at), text)
 
 
-def _direction(cls: type, name: str) -> int:
+def class_direction(cls: type, name: str) -> int:
+    """Return over which edges a class says it gathers or scatters at most; raises ProgramError."""
     value = getattr(cls, name)
     if type(value) is int and program.NONE <= value <= program.ALL:
         return value
@@ -174,5 +182,5 @@ def _direction(cls: type, name: str) -> int:
     source = class_source(next(c for c in cls.__mro__ if name in vars(c)))
     at = source.declaration(name)
     raise source.error(
-        getattr(at, "value", at), f"{name} is {value!r}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
+        getattr(at, "value", at), f"{name} is {shown(value)}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
     )

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_origin
 
 from gaslab import program
 from gaslab.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
+from gaslab.arguments import ADDRESS, shown
 from gaslab.chance import TYPES as TYPES_OF_DRAWS
 from gaslab.chance import Draw
 from gaslab.compiler.parse.convert import INT_MAX, constant, join, named, type_of
@@ -18,6 +19,7 @@ from gaslab.compiler.parse.lists import list_storage, refused_elements
 from gaslab.compiler.parse.source import ClassSource, class_source
 from gaslab.compiler.tree import CHOICES, REQUIRED, STORAGE, Variable, element_storage, is_list
 from gaslab.errors import ProgramError, nearest
+from gaslab.fields import RANGES
 
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
 _ELEMENTS = "dtype=float, int, bool or a width such as gl.float32"
@@ -25,13 +27,6 @@ _PLAIN = {float: "float64", int: "int64", bool: "bool"}
 # may be annotated, and are no parameters
 _DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways", "rng", "cache_rebuild")
 _EXAMPLE = {"float": "a float such as 1.0", "int": "an int such as 1", "bool": "True or False"}
-_RANGES = {
-    f"{sign}int{bits}": (0, (1 << bits) - 1) if sign else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    for sign in ("", "u")
-    for bits in (8, 16, 32, 64)
-}
-
-
 MAX_ELEMENTS = 1 << 16  # of an array: some lie on the stacks of threads
 
 
@@ -195,7 +190,7 @@ class _Group:
             if isinstance(length, str):
                 if length not in self.sizes.values:
                     known = nearest(length, self.sizes.values) if self.sizes.values else ""
-                    raise source.error(at, f"{what} has the shape {length!r}, no int parameter{known}")
+                    raise source.error(at, f"{what} has the shape {shown(length)}, no int parameter{known}")
                 value = self.sizes.values[length]
                 if value is REQUIRED:
                     raise source.error(
@@ -207,7 +202,7 @@ class _Group:
                     )
                 self.sizes.used[length] = length = value
             if type(length) is not int or length < 1:
-                raise source.error(at, f"{what} has the length {length!r}; write an int from 1 on")
+                raise source.error(at, f"{what} has the length {shown(length)}; write an int from 1 on")
             lengths.append(length)
         if math.prod(lengths) > MAX_ELEMENTS:
             raise source.error(
@@ -222,7 +217,7 @@ class _Group:
         if mark is None:
             return None
         if mark not in (program.SUM, program.MIN, program.MAX):
-            raise source.error(at, f"sync of {what} is {mark!r}; write gl.SUM, gl.MIN or gl.MAX")
+            raise source.error(at, f"sync of {what} is {shown(mark)}; write gl.SUM, gl.MIN or gl.MAX")
         if rank and self.kind == "Edge":
             raise source.error(at, f"{what} is an array, which cannot be additive on edges; leave out sync=")
         if self.kind not in ("Vertex", "Edge"):
@@ -287,7 +282,7 @@ class _Group:
                 at, f"{what} is {kind} but its default {number!r} is {given}; write {_EXAMPLE[kind]}"
             )
         if kind == "int":
-            low, high = _RANGES[storage]
+            low, high = RANGES[storage]
             if not low <= number <= high:
                 raise source.error(at, f"{what} holds {low} to {high}, not {number}; choose a wider type")
             return int(number)
@@ -331,9 +326,15 @@ def _said(dtype: Any) -> str:
 def _text(annotation: Any) -> str:
     if isinstance(annotation, Unresolved):
         return f"of the unknown type {annotation.text}"
+    return f"of type {_written(annotation)}, which is not in the language"
+
+
+def _written(annotation: Any) -> str:
+    """Return an annotation much as it is written: ``int | None``, ``(bool, int)``."""
+    if isinstance(annotation, tuple):
+        return f"({', '.join(map(_written, annotation))})"
     plain = isinstance(annotation, type) and get_origin(annotation) is None  # list[int] was a type once
-    name = annotation.__name__ if plain else str(annotation).replace("typing.", "")
-    return f"of type {name}, which is not in the language"
+    return annotation.__name__ if plain else ADDRESS.sub("", str(annotation)).replace("typing.", "")
 
 
 def _advice(annotation: Any) -> str:

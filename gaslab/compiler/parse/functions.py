@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import FunctionType
 from typing import Any
 
 from gaslab.compiler.parse.declare import declare, parameters_of
@@ -30,11 +29,10 @@ from gaslab.compiler.tree import (
     VertexAttribute,
     VertexField,
 )
-from gaslab.errors import UsageError
 from gaslab.program import VertexProgram
 
 ROLES = {"vertex": ("v",), "edge": ("v", "e", "nbr")}
-_SIGNATURE = {"vertex": "(v)", "edge": "(source, e, target)", "merge": "(a, b)"}
+SIGNATURE = {"vertex": "(v)", "edge": "(source, e, target)", "merge": "(a, b)"}
 _NOWHERE = Site("", 0, "")
 
 
@@ -64,16 +62,13 @@ def parse_function(
     ProgramError
         The function is outside the language, at its own line.
     """
-    if not isinstance(function, FunctionType):
-        kind_of = type(function).__name__
-        raise UsageError(f"a function is needed, not {kind_of}; write def f{_SIGNATURE[kind]}:")
     source = function_source(function)
     given = parameters_of(function)
     roles = ROLES.get(kind, ("a", "b"))
     if len(given) != len(roles) or source.node.args.vararg or source.node.args.kwonlyargs:
         raise source.error(
             source.node, f"{function.__name__} takes {len(given)} parameters; write def "
-            f"{function.__name__}{_SIGNATURE[kind]}"
+            f"{function.__name__}{SIGNATURE[kind]}"
         )  # fmt: skip
     declared = replace(
         declare(type(function.__name__, (VertexProgram,), {"__module__": function.__module__})),

@@ -127,7 +127,7 @@ def _of_apply(
         combiner = declared.message if parameter == "message" else declared.gather
         assert combiner is not None
         scalars[parameter] = combiner
-        annotation = next(a.annotation for a in source.node.args.args if a.arg == parameter)
+        annotation = next(a.annotation for a in source.arguments if a.arg == parameter)
         if annotation is not None and parameter != "message":
             meant = annotation_value(declared.cls, source, parameter, annotation)
             if isinstance(combiner, RecordCombiner) and combiner.is_pair:
@@ -152,7 +152,7 @@ def _wrong_apply(source: FunctionSource, given: tuple[str, ...], declared: Decla
     if declared.gather is not None and given[2:] in ((), ("message",)):
         return source.error(source.node, f"{source.node.name} does not take what gather gives; {write}")
     if declared.gather is None and len(given) > 2 and given[2] != "message":
-        argument = source.node.args.args[2]
+        argument = source.arguments[2]
         return source.error(
             argument, f"{source.node.name} takes {given[2]!r} but there is no gather to give it; {write}"
         )

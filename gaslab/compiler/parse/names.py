@@ -249,12 +249,16 @@ class Names(Frame):
             if field.name == node.attr:
                 return self.access(EdgeField(k, field.type), node)
         if node.attr == "forward":
-            if self.name == "visit":
-                return Const(True, "bool")  # u is the source
-            if not self.is_helper and self.name not in ("gather", "scatter"):
-                raise self.name_error(node, f"{self.name} has no side of an edge; gather and scatter have")
-            return self.access(Forward(), node)
+            return self.forward(node)
         raise self.no_field(node, "Edge", [*(field.name for field in fields), "forward"])
+
+    def forward(self, node: ast.AST) -> Expr:
+        """Return ``e.forward``, which is read here or in a helper that is called here."""
+        if self.name == "visit" and not self.is_helper:
+            return Const(True, "bool")  # u is the source
+        if not self.is_helper and self.name not in ("gather", "scatter"):
+            raise self.name_error(node, f"{self.name} has no side of an edge; gather and scatter have")
+        return self.access(Forward(), node)
 
     def no_field(self, node: ast.Attribute, kind: str, known: list[str]) -> ProgramError:
         if node.attr == "signal":

@@ -58,8 +58,11 @@ class Operators(Arrays):
         return value if value.type == "bool" else Cast(value, "bool")
 
     def number(self, node: ast.expr, doing: str) -> Expr:
-        """Return the value of *node*, which must not be a vertex id."""
-        value = self.value(node)
+        """Return the value of *node*, which must be a number."""
+        return self.as_number(self.value(node), node, doing)
+
+    def as_number(self, value: Any, node: ast.expr, doing: str) -> Expr:
+        """Return *value*, that of *node*; raises for what is no number."""
         self.no_array(value, node, doing.removesuffix(" of"))
         if value.type == "id":
             raise self.error(node, f"{doing} a vertex id; {IDS}")
@@ -75,11 +78,10 @@ class Operators(Arrays):
         negative = isinstance(node.op, ast.USub)
         if negative and isinstance(node.operand, ast.Constant) and type(node.operand.value) is int:
             return self.const(-node.operand.value, node)  # -2**63 has no positive twin
-        if negative:
-            array = self.value(node.operand)
-            if isinstance(array, ArrayValue):
-                return self.binary(ast.Mult(), array, Const(-1, "int"), node)
-        value = self.number(node.operand, "a sign before")
+        operand = self.value(node.operand)
+        if negative and isinstance(operand, ArrayValue):
+            return self.binary(ast.Mult(), operand, Const(-1, "int"), node)
+        value = self.as_number(operand, node.operand, "a sign before")
         if value.type == "bool":
             value = self.widened(value, "int")
         if isinstance(node.op, ast.Invert):

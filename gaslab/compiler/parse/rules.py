@@ -7,6 +7,7 @@ import difflib
 from typing import Any
 
 from gaslab import program
+from gaslab.arguments import shown
 from gaslab.compiler.parse.declare import PHASES, Declared
 from gaslab.compiler.parse.method import entities_of
 from gaslab.compiler.parse.names import GLOBALS
@@ -77,7 +78,7 @@ def _check_visit(declared: Declared) -> None:
         home = class_source(next(c for c in cls.__mro__ if "visit_ways" in vars(c)))
         at = home.declaration("visit_ways")
         raise home.error(
-            getattr(at, "value", at), f"visit_ways is {ways!r}; write an int from 1 to {MAX_WAYS}"
+            getattr(at, "value", at), f"visit_ways is {shown(ways)}; write an int from 1 to {MAX_WAYS}"
         )
 
 
@@ -88,7 +89,7 @@ def check_tree(declared: Declared, tree: Tree) -> None:
         text = "nothing sends messages; write nbr.signal(...) in scatter"
         if "scatter" in tree.functions:
             text = "scatter sends no message; write nbr.signal(...) with a value"
-        raise source.error(source.node.args.args[-1], text)
+        raise source.error(source.arguments[-1], text)
     if declared.scatter_edges == program.ALL:
         _check_ends(declared, tree)
     if declared.endless is not None and not tree.by_signal:
@@ -101,7 +102,7 @@ def _check_ends(declared: Declared, tree: Tree) -> None:
     if found is None:
         return
     (index, how), source = found, declared.source("scatter")
-    name, edge = tree.edge_fields[index].name, source.node.args.args[2].arg
+    name, edge = tree.edge_fields[index].name, source.arguments[2].arg
     context = ast.Store if how == WRITTEN else ast.Load
     for node in ast.walk(source.node):
         if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, context):
@@ -147,7 +148,7 @@ def check_done(declared: Declared) -> None:
     """
     source = declared.source("done")
     entities_of(source, "done", declared)
-    me = source.node.args.args[0].arg
+    me = source.arguments[0].arg
     known = [*(p.name for p in declared.params), *declared.aggregators, *GLOBALS]
     for node in ast.walk(source.node):
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or node.value.id != me:

@@ -8,11 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 from gaslab import program
-from gaslab.compiler.parse.declare import Declared, declare, methods_of, parameters_of
+from gaslab.arguments import shown
+from gaslab.compiler.parse.declare import (
+    Declared,
+    class_direction,
+    declare,
+    methods_of,
+    parameters_of,
+)
 from gaslab.compiler.parse.rules import check_done
 from gaslab.compiler.parse.source import ClassSource, class_source
 from gaslab.errors import ProgramError
-from gaslab.phases import DIRECTIONS, METHODS, phases_of
+from gaslab.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of
 
 
 def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[Declared]:
@@ -46,9 +53,9 @@ def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[D
     done = rest.pop("done", None)
     found = []
     for k, (phase, methods) in enumerate(zip(phases, named, strict=True)):
-        _check(phase, methods, k, places)
+        _check(cls, phase, methods, k, places)
         own = {n: f for n, f in rest.items() if n != "init" or k == 0} | methods
-        declared = declare(cls, own, phase.directions(), shapes)
+        declared = declare(cls, own, phase.directions(cls), shapes)
         found.append(replace(declared, supersteps=phase.supersteps, endless=_endless(phase, k, places)))
     if done is not None:
         check_done(replace(found[0], functions={**rest, "done": done}))
@@ -85,17 +92,19 @@ def declare_source(cls: type, name: str) -> ClassSource:
     return class_source(next(c for c in cls.__mro__ if name in vars(c)))
 
 
-def _check(phase: program.Phase, methods: dict[str, Any], k: int, places: _Places) -> None:
+def _check(cls: type, phase: program.Phase, methods: dict[str, Any], k: int, places: _Places) -> None:
     if not methods.keys() & {"gather", "apply", "scatter"}:
         raise places.error(k, "the phase does nothing; give it gather=, apply= or scatter=")
     for name in DIRECTIONS:
         value = getattr(phase, name)
+        if value is OF_CLASS:
+            value = class_direction(cls, name)
         if name not in methods and (type(value) is not int or not program.NONE <= value <= program.ALL):
-            text = f"{name} is {value!r}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
+            text = f"{name} is {shown(value)}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
             raise places.error(k, text, name)
     count = phase.supersteps
     if count is not None and (type(count) is not int or count < 1):
-        raise places.error(k, f"supersteps is {count!r}; write a number from 1 on", "supersteps")
+        raise places.error(k, f"supersteps is {shown(count)}; write a number from 1 on", "supersteps")
 
 
 def _endless(phase: program.Phase, k: int, places: _Places) -> ProgramError | None:

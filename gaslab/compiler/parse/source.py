@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import linecache
-import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from gaslab.annotations import functions_of
+from gaslab.compiler.places import shown
 from gaslab.compiler.tree import Site
 from gaslab.errors import ProgramError
 
@@ -40,20 +40,24 @@ class SourceFile:
         self.lines = lines
         self.functions: dict[tuple[str, int], Def] = {}  # by name and the line Python counts as first
         self.classes: dict[str, list[ast.ClassDef]] = {}  # by qualified name, in the order of the file
+        self.lambdas: dict[int, ast.Lambda] = {}  # the first of each line
         with self._parsing:
             tree = ast.parse("".join(lines))
-        self._index(tree, "")
+        self._index(tree)
 
-    def _index(self, parent: ast.AST, prefix: str) -> None:
-        for node in ast.iter_child_nodes(parent):
+    def _index(self, tree: ast.AST) -> None:
+        waiting = [(tree, "")]  # no recursion: a file may be nested deeply where there is no program
+        while waiting:
+            node, prefix = waiting.pop()
             if isinstance(node, Def):
                 self.functions[node.name, first_line(node)] = node
-                self._index(node, f"{prefix}{node.name}.<locals>.")
+                prefix += f"{node.name}.<locals>."
             elif isinstance(node, ast.ClassDef):
                 self.classes.setdefault(prefix + node.name, []).append(node)
-                self._index(node, f"{prefix}{node.name}.")
-            else:
-                self._index(node, prefix)
+                prefix += f"{node.name}."
+            elif isinstance(node, ast.Lambda):
+                self.lambdas.setdefault(node.lineno, node)
+            waiting += [(child, prefix) for child in reversed([*ast.iter_child_nodes(node)])]
 
     @classmethod
     def of(cls, name: str, module: dict[str, Any] | None = None) -> SourceFile | None:
@@ -68,6 +72,8 @@ class SourceFile:
                 known = cls(name, lines)
             except SyntaxError:  # the file changed after Python read it
                 return None
+            except (RecursionError, MemoryError):
+                raise ProgramError(f"{shown(name)}: the file is nested too deeply to be read") from None
             cls._known[name] = known
         return known
 
@@ -103,15 +109,6 @@ def first_line(node: Def | ast.ClassDef) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
-def shown(name: str) -> str:
-    """Return a file's name as errors show it: relative if it lies below the working directory."""
-    try:
-        relative = os.path.relpath(name)
-    except (ValueError, OSError):  # another drive, or no working directory any more
-        return name
-    return name if relative.startswith(os.pardir) or not os.path.exists(name) else relative
-
-
 @dataclass(frozen=True)
 class FunctionSource:
     """A function, its definition in the syntax tree, and the file around it."""
@@ -119,6 +116,11 @@ class FunctionSource:
     function: FunctionType
     node: ast.FunctionDef
     file: SourceFile
+
+    @property
+    def arguments(self) -> tuple[ast.arg, ...]:
+        """The positional parameters, those before a ``/`` among them."""
+        return (*self.node.args.posonlyargs, *self.node.args.args)
 
     def error(self, node: ast.AST, message: str) -> ProgramError:
         """Return the error *message* at *node*."""
@@ -130,14 +132,20 @@ def function_source(function: FunctionType) -> FunctionSource:
     code = function.__code__
     where = f"{shown(code.co_filename)}:{code.co_firstlineno}"
     name = function.__qualname__.rpartition("<locals>.")[2]
-    if code.co_name == "<lambda>":
-        raise ProgramError(f"{where}: a lambda is not in the language; write a def")
     file = SourceFile.of(code.co_filename, function.__globals__)
+    if code.co_name == "<lambda>":
+        text = "a lambda is not in the language; write a def"
+        at = file.lambdas.get(code.co_firstlineno) if file else None
+        raise file.error(at, text) if file and at else ProgramError(f"{where}: {text}")
     if file is None:
         raise ProgramError(
             f"{where}: the source of {name} cannot be read; define the program in a file or a notebook cell"
         )
     node = file.functions.get(_key(function))
+    for argument in _arguments(node) if node is not None else ():
+        if argument.arg.startswith("__") and argument.arg not in code.co_varnames:
+            text = f"{argument.arg!r} is renamed by Python within a class; drop the underscores"
+            raise file.error(argument, text)
     if node is None or _parameters(node) != code.co_varnames[: len(_parameters(node))]:
         raise ProgramError(f"{where}: {name} is not at this line any more; load the changed file again")
     if isinstance(node, ast.AsyncFunctionDef):
@@ -145,9 +153,12 @@ def function_source(function: FunctionType) -> FunctionSource:
     return FunctionSource(function, node, file)
 
 
+def _arguments(node: Def) -> tuple[ast.arg, ...]:
+    return (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+
+
 def _parameters(node: Def) -> tuple[str, ...]:
-    a = node.args
-    return tuple(argument.arg for argument in (*a.posonlyargs, *a.args, *a.kwonlyargs))
+    return tuple(argument.arg for argument in _arguments(node))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,36 @@
+"""Lets kernels on the main thread hear of Ctrl-C; `interrupt.h` says how."""
+
+from libc.stdint cimport int32_t
+
+cdef extern from "interrupt.h" nogil:
+    int32_t *gl_listen(int32_t *)
+    void gl_leave(int32_t *)
+
+
+cdef class Listener:
+    """Brings SIGINT to a run, from `listen` to `leave`; runs may lie within each other, as calls do.
+
+    *stop* is the int32[2] that the run's views have as ``stop``.
+    """
+
+    cdef int32_t[::1] stop
+    cdef int32_t *around
+    cdef bint listening
+
+    def __init__(self, int32_t[::1] stop):
+        self.stop = stop
+
+    def listen(self):
+        """Let SIGINT be heard; to be called on the main thread."""
+        self.around = gl_listen(&self.stop[0])
+        self.listening = True
+
+    def leave(self):
+        """Let the handler that was in place have it again."""
+        if self.listening:
+            self.listening = False
+            gl_leave(self.around)
+
+    def __dealloc__(self):  # an exception came between `listen` and the block that would leave
+        if self.listening:
+            gl_leave(self.around)

@@ -1,0 +1,84 @@
+"""Where a command writes: all outputs that its options name, checked together before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gaslab.comm import Comm
+from gaslab.errors import UsageError, nearest
+from gaslab.ingest.files import find_files
+from gaslab.outputs import Output, check_apart
+from gaslab.writers import Target
+
+TABLES = ("output", "map")  # beside those that a command has of its own, which its `tables` name
+FILES = ("json", "timeline")
+# Options that name a file to read, beside the graph.
+READ = ("personalization", "rhs", "prior", "vertices", "vocab", "test")
+
+
+@dataclass(frozen=True)
+class Destinations:
+    """What a command is to write; None for what it is not asked for."""
+
+    output: Target | None = None
+    map: Target | None = None
+    json: Output | None = None
+    timeline: Output | None = None
+    tables: dict[str, Target] = field(default_factory=dict)  # by name: what the command answers beside
+
+
+def destinations(comm: Comm, arguments: Any) -> Destinations:
+    """Return the outputs that the options name (collective).
+
+    Raises
+    ------
+    UsageError
+        One cannot or may not be written, two are one file, or one is read too.
+    """
+    return comm.on_root(lambda: _checked(arguments))  # what a name leads to is rank 0's affair
+
+
+def _checked(arguments: Any) -> Destinations:
+    force, own = arguments.force, getattr(arguments, "tables", ())
+    tables = {name: Target(getattr(arguments, name), force) for name in _named(arguments, (*TABLES, *own))}
+    files = {name: Output(getattr(arguments, name), force) for name in _named(arguments, FILES)}
+    for table in tables.values():
+        table.check()
+    for file in files.values():
+        file.check()
+    outputs = {name: table.output for name, table in tables.items()} | files
+    if outputs:
+        options = ((f"--{name.replace('_', '-')}", one) for name, one in outputs.items())
+        check_apart(options, _read(arguments))
+    beside = {name: tables.pop(name) for name in own if name in tables}
+    return Destinations(**tables, **files, tables=beside)  # type: ignore[arg-type]
+
+
+def check_fields(arguments: Any, known: Iterable[str]) -> None:
+    """Raise UsageError if ``--fields`` names what the answer of the program cannot have."""
+    names = list(known)
+    allowed = {"id", *names}
+    if arguments.bipartite:
+        allowed |= {"side", *(f"{name}_side" for name in names)}
+    for name in arguments.fields or ():
+        if name not in allowed:
+            raise UsageError(f"there is no vertex field {name!r}{nearest(name, names)}")
+
+
+def _named(arguments: Any, options: Iterable[str]) -> list[str]:
+    return [name for name in options if getattr(arguments, name, None) is not None]
+
+
+def _read(arguments: Any) -> list[str]:
+    """Return the files that a command reads."""
+    paths = getattr(arguments, "input", None)
+    found = [file.name for file in find_files(paths, getattr(arguments, "format", "auto"))] if paths else []
+    found += [getattr(arguments, name) for name in _named(arguments, READ)]
+    found += [file for _, file in getattr(arguments, "init", ())]
+    program = getattr(arguments, "program", None)
+    if program is not None:
+        file, colon, _ = program.rpartition(":")
+        found.append(file if colon else program)
+    return found

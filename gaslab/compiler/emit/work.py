@@ -1,0 +1,73 @@
+"""How long a method may run: where loops look at ``stop`` of the view, so that a run can be ended in them.
+
+A step is about one operation on numbers. A loop whose steps are known to be few has no look, and stays
+as simple as a compiler likes it; so does the code around a method of few steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from typing import Any
+
+from gaslab.compiler import tree as t
+
+MOST = 1 << 16  # steps of a loop between two looks
+ROW = 256  # steps of a method from which on its loop over a vertex's edges looks
+BLOCK = 4096  # the same of its loop over a block's vertices
+LIST = 4096  # steps of a word on lists, which may be as long as a hub has edges
+
+HELPER = """\
+/* Whether the method is to go no further: after a fault, or because the run is to end. */
+GL_INLINE _Bool gl_halted(gl_context *c, int64_t site) {
+    const int32_t code = __atomic_load_n(c->stop, __ATOMIC_RELAXED);
+    if (__builtin_expect(code != 0, 0)) gl_raise(c, code, site);
+    return c->code != 0;
+}
+"""
+
+
+def steps(tree: t.Tree, x: Any) -> int:
+    """Return about how many steps an expression, a statement or several are, of loops that look one round."""
+    if isinstance(x, tuple):
+        return sum(steps(tree, one) for one in x)
+    if not is_dataclass(x):
+        return 0
+    if isinstance(x, t.Each | t.Reduce):
+        count = x.count.value if isinstance(x.count, t.Const) else x.count
+        inner = steps(tree, x.body if isinstance(x, t.Each) else x.value)
+        return 1 + inner * (int(count) if isinstance(count, int) else LIST)
+    if isinstance(x, t.ForRange):
+        inner = steps(tree, x.body)
+        return inner * (rounds(x) if _every(rounds(x), inner) is None else 1)
+    if isinstance(x, t.Solve):
+        assert isinstance(x.matrix.type, t.Array)
+        return int(x.matrix.type.shape[0]) ** 3
+    more = 0
+    if isinstance(x, t.CallHelper):
+        more = steps(tree, tree.helpers[x.index].body)
+    if isinstance(x, t.ListWord) and x.function not in ("len", "item"):
+        more = LIST
+    return 1 + more + sum(steps(tree, part) for part in vars(x).values())
+
+
+def rounds(loop: t.ForRange) -> int:
+    """Return how often a loop runs where its bounds are numbers, else more than is few."""
+    bounds = [x.value if isinstance(x, t.Const) else None for x in (loop.start, loop.stop, loop.step)]
+    if None in bounds or not bounds[2]:
+        return MOST + 1
+    return len(range(*(int(x) for x in bounds)))  # type: ignore[arg-type]
+
+
+def look_every(tree: t.Tree, loop: t.ForRange) -> int | None:
+    """Return after how many rounds a loop looks, None where its rounds are few."""
+    return _every(rounds(loop), steps(tree, loop.body))
+
+
+def _every(count: int, inner: int) -> int | None:
+    inner = max(inner, 1)
+    return None if count * inner <= MOST else max(MOST // inner, 1)
+
+
+def looks(tree: t.Tree, function: t.Function, few: int = ROW) -> str:
+    """Return `` && !gl_halted(...)`` for a loop that calls *function*, nothing where it is of *few* steps."""
+    return "" if steps(tree, function.body) <= few else f" && !gl_halted(c, {function.site})"

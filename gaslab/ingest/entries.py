@@ -1,0 +1,173 @@
+"""A head and an entry a line, ``row column [value]``, its ends from 1 on: MatrixMarket and bags of words.
+
+The entries are parsed as the lines of an edge list are. The first of them that cannot be in what the head
+describes is looked for once all ranks know that there is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaslab.comm import Comm
+from gaslab.errors import InputError, UsageError
+from gaslab.ingest.files import InputFile, blocks, share
+from gaslab.ingest.formats import CALLED
+from gaslab.ingest.layout import SOURCE, TARGET, Layout, Options, comment_table, roles
+from gaslab.ingest.problems import BadLine, refusal
+from gaslab.ingest.text import Parsed, first_bad, parse_pieces, total_counts, typed
+
+Fault = tuple[int, str]  # an entry of this rank, and why it cannot be one
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the lines above the entries say.
+
+    *sizes* are how many ids each end has, and *fields* what the fields of an entry are called: two ends and
+    perhaps a value, an integer if *integer*. *says* begins a message on their number, *entries*.
+    """
+
+    sizes: tuple[int, int]
+    entries: int
+    fields: tuple[str, ...]
+    integer: bool
+    line: int  # from 1, that says how many entries there are
+    at: int  # where the last line starts
+    says: str
+    comments: str = ""
+
+
+@dataclass
+class Entries:
+    """This rank's entries: ends from 0, columns by name, and the counts of the whole file."""
+
+    src: np.ndarray
+    dst: np.ndarray
+    columns: dict[str, np.ndarray]
+    counts: dict[str, int]
+
+
+def read_entries(
+    files: Sequence[InputFile],
+    head: Head,
+    options: Options,
+    comm: Comm,
+    threads: int,
+    faults: Callable[[Parsed], list[Fault]] = lambda parsed: [],
+) -> Entries:
+    """Read the entries of one file, each rank its own range of lines (collective).
+
+    *faults* finds what else cannot be among this rank's entries, their ends counted from 0. Raises InputError
+    for the first line that is no entry, and for too few and too many of them.
+    """
+    file = files[0]
+    layout = _layout(file, head, options)
+    parsed = comm.attempt(lambda: parse_pieces(files, share(files, comm.rank, comm.size), layout, threads))
+    _check_lines(parsed, file, head, layout, comm)
+    _check_entries(parsed, file, head, layout, comm, faults)
+    counts = total_counts(parsed, comm)
+    if counts["edges"] != head.entries:
+        raise InputError(
+            f"{file.name}:{head.line}: {head.says} {head.entries} entries, and the file has "
+            f"{counts['edges']}; it is cut short"
+        )
+    columns = typed(parsed.columns, [(run.lo, run.hi, run.real) for run in parsed.runs], comm)
+    counts["lines_rejected"] = counts.pop("rejected")
+    counts["edges_read"] = counts.pop("edges")
+    return Entries(parsed.src, parsed.dst, dict(zip(layout.columns, columns, strict=True)), counts)
+
+
+def _layout(file: InputFile, head: Head, options: Options) -> Layout:
+    """Return how to read the lines of entries."""
+    called = ["source", "target", *head.fields[2:]]
+    role, fields, columns, _ = roles([b"1"] * len(called), called, 0, options.columns, file.name)
+    if (role[0], role[1]) != (SOURCE, TARGET):
+        first, second = head.fields[:2]
+        raise UsageError(
+            f"columns={options.columns!r}: the source is the {first} and the target the {second} in a "
+            f"{CALLED[file.format]} file; the reverse() of a graph has its edges turned round"
+        )
+    fields[:2] = head.fields[:2]
+    return Layout(0, comment_table(head.comments), role, fields, columns, False, head=head.at)
+
+
+def _check_lines(parsed: Parsed, file: InputFile, head: Head, layout: Layout, comm: Comm) -> None:
+    """Raise for the first line that is no entry of any file (collective)."""
+    bad = first_bad(parsed.pieces, parsed.bad, comm)
+    if bad is not None:
+        rejected = int(comm.allreduce(parsed.counts["rejected"]))
+        raise InputError(refusal(bad, file.name, layout.fields, rejected, "an entry"))
+
+
+def _check_entries(
+    parsed: Parsed,
+    file: InputFile,
+    head: Head,
+    layout: Layout,
+    comm: Comm,
+    faults: Callable[[Parsed], list[Fault]],
+) -> None:
+    """Count the ends from 0; raise for the first line that is no entry of this file (collective)."""
+    before = sum(comm.allgather(parsed.rows)[: comm.rank])
+    for ends in (parsed.src, parsed.dst):
+        ends -= 1
+    wrong: list[BadLine] = []
+
+    def look() -> None:
+        at, what = min([*_outside(parsed, head, before), *faults(parsed)], default=(0, ""))
+        integers = head.integer and any(run.real.any() for run in parsed.runs)
+        if what or integers:
+            bad = _find(file, head, layout, comm, at, what, integers)
+            wrong.extend([bad] if bad is not None else [])
+
+    comm.attempt(look)
+    bad = first_bad(parsed.pieces, wrong, comm)
+    if bad is not None:
+        raise InputError(refusal(bad, file.name, layout.fields, 1, "an entry"))
+
+
+def _outside(parsed: Parsed, head: Head, before: int) -> list[Fault]:
+    """Return this rank's first entries with ends that are not there, and the first that is one too many."""
+    found: list[Fault] = []
+    for ends, size, name in zip((parsed.src, parsed.dst), head.sizes, head.fields, strict=False):
+        distance = ends.view(np.uint64)  # 0 in the file is 2**64 - 1 here
+        if distance.size and int(distance.max()) >= size:
+            found.append((int(np.argmax(distance >= size)), f"the {name} is not from 1 to {size}"))
+    if before + parsed.rows > head.entries:
+        what = f"an entry more than the {head.entries} of line {head.line}"
+        found.append((max(head.entries - before, 0), what))
+    return found
+
+
+def _find(
+    file: InputFile, head: Head, layout: Layout, comm: Comm, at: int, what: str, integers: bool
+) -> BadLine | None:
+    """Return the line of this rank's entry *at*, or the first before it whose value is no integer.
+
+    It reads the lines once more: slow, for what an error says.
+    """
+    entry = 0
+    for piece in share([file], comm.rank, comm.size):
+        number = 0
+        for block in blocks(file, piece):
+            start = block.offset + block.begin
+            for line in bytes(block.text[block.begin : block.end]).split(b"\n")[:-1]:
+                number += 1
+                bare, below = line.strip(b" \t\r"), start > head.at
+                start += len(line) + 1
+                if not below or not bare or layout.comment[bare[0]]:
+                    continue
+                if integers and not _is_integer(bare.split()[2]):
+                    return BadLine(0, number, f"{layout.columns[0]} is no integer of 64 bits", 0, line)
+                if what and entry == at:
+                    return BadLine(0, number, what, 0, line)
+                entry += 1
+    return None
+
+
+def _is_integer(word: bytes) -> bool:
+    return re.fullmatch(rb"[+-]?\d{1,30}", word) is not None and -(1 << 63) <= int(word) < 1 << 63

@@ -1,0 +1,39 @@
+"""What must not stay behind where this process ends at once: files under way, a compiler that runs.
+
+A normal end and an exception undo it by themselves (`undone`). A timeout and an abort end the process from
+another thread, with no exception anywhere; they call `clear` before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+HOLD_SECONDS = 5.0  # for a process that is about to end to be gone
+
+_actions: dict[int, Callable[[], None]] = {}
+_cleared_by: int | None = None  # a thread
+
+
+@contextlib.contextmanager
+def undone(action: Callable[[], None]) -> Iterator[None]:
+    """Run *action* at the end of the block, or in `clear`; it may run twice and raises nothing."""
+    key = id(action)
+    _actions[key] = action
+    try:
+        yield
+    finally:
+        _actions.pop(key, None)
+        if _cleared_by not in (None, threading.get_ident()):
+            time.sleep(HOLD_SECONDS)  # else this thread would take what was undone for a failure, and say so
+        action()
+
+
+def clear() -> None:
+    """Undo what is under way in this process, which the calling thread is about to end (not collective)."""
+    global _cleared_by
+    _cleared_by = threading.get_ident()
+    for action in list(_actions.values()):
+        action()

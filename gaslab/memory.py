@@ -1,0 +1,24 @@
+"""How much memory there is, and how a number of bytes is said."""
+
+from __future__ import annotations
+
+
+def available_memory() -> int:
+    """Return the bytes that may still be allocated on this machine (2**62 where nobody says)."""
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 1 << 62
+
+
+def human(count: float) -> str:
+    """Return a number of bytes in the unit a person would choose."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if abs(count) < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"

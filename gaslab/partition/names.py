@@ -1,0 +1,6 @@
+"""The names of the strategies that gaslab brings; no numpy here, so that the command line's help is quick."""
+
+from __future__ import annotations
+
+NAMES = ("random", "1d", "2d", "dbh", "chunk")  # in the order of gaslab.partition.strategies
+DEFAULT = "1d"

@@ -1,0 +1,92 @@
+"""The part of each edge, as a strategy returned it and as kernels can trust it.
+
+A user may register a strategy of their own, and kernels count and write by what it returns without a look.
+So whatever returns parts passes here once, on one rank too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.comm import Comm
+from gaslab.errors import GaslabError, UsageError
+from gaslab.ingest.missing import masked_at
+
+if TYPE_CHECKING:
+    from gaslab.partition.strategies import Context, Strategy
+
+WAIT = 5.0  # seconds that a rank on which the strategy failed waits for the others, to raise with them
+
+
+def parts_of(name: str, cut: Strategy, ends: list[np.ndarray], k: int, context: Context) -> np.ndarray:
+    """Return the part of each edge by the strategy *name*, 0..k-1, as int32 (collective).
+
+    *ends* are the sources and the targets; the strategy gets them read-only.
+
+    Raises
+    ------
+    UsageError
+        The strategy raised, or what it returned is no part for each edge; on every rank.
+    """
+    src, dst = (_read_only(end) for end in ends)
+    error: Exception | None = None
+    part: Any = None
+    try:
+        part = cut(src, dst, k, context)
+    except Exception as caught:  # raised below, on every rank
+        error = caught
+    # A strategy may be collective. Where it failed on some ranks, others may be held up inside of it.
+    if not context.comm.all_here(WAIT if error is not None else math.inf):
+        _checked(name, None, error, src, dst, k)
+    found: np.ndarray = context.comm.attempt(lambda: _checked(name, part, error, src, dst, k))
+    return found
+
+
+def checked_parts(what: str, part: Any, src: np.ndarray, dst: np.ndarray, k: int, comm: Comm) -> np.ndarray:
+    """Return the part of each edge as int32 after a look at it; UsageError on every rank (collective)."""
+    found: np.ndarray = comm.attempt(lambda: _parts(what, part, src, dst, k))
+    return found
+
+
+def _read_only(ids: np.ndarray) -> np.ndarray:
+    view: np.ndarray = ids.view()
+    view.flags.writeable = False
+    return view
+
+
+def _checked(
+    name: str, part: Any, error: Exception | None, src: np.ndarray, dst: np.ndarray, k: int
+) -> np.ndarray:
+    if isinstance(error, GaslabError):
+        raise error
+    if error is not None:
+        raise UsageError(f"strategy {name!r} failed: {type(error).__name__}: {error}") from error
+    return _parts(f"strategy {name!r} returned", part, src, dst, k)
+
+
+def _parts(what: str, part: Any, src: np.ndarray, dst: np.ndarray, k: int) -> np.ndarray:
+    need = f"an integer array with the part, 0 to {k - 1}, of each of the {src.size} edges is needed"
+    if part is None:
+        raise UsageError(f"{what} None; {need}")
+    hidden = masked_at(part)
+    if hidden is not None:
+        raise UsageError(f"{what} a masked value at position {hidden[0]}; {need}")
+    try:
+        values = np.asarray(part)
+    except Exception as error:
+        raise UsageError(f"{what} a {type(part).__name__}, which is no array ({error}); {need}") from error
+    if values.ndim != 1:
+        raise UsageError(f"{what} a {type(part).__name__} of shape {values.shape}; {need}")
+    if values.size != src.size:
+        raise UsageError(f"{what} {values.size} parts; {need}")
+    if values.size == 0:
+        return np.empty(0, np.int32)  # of no edges an empty list, which numpy makes float64
+    if values.dtype.kind not in "iu":
+        raise UsageError(f"{what} {values.dtype}; {need} (convert it with .astype('int32'))")
+    if int(values.min()) < 0 or int(values.max()) >= k:
+        at = int(np.argmax((values < 0) | (values >= k)))
+        raise UsageError(f"{what} part {values[at]} for the edge {src[at]} -> {dst[at]} (global ids); {need}")
+    return np.ascontiguousarray(values, np.int32)

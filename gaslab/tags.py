@@ -1,0 +1,24 @@
+"""The tags of messages between ranks: one for each purpose, so that none takes another's."""
+
+from __future__ import annotations
+
+from enum import IntEnum, unique
+
+
+@unique
+class Tag(IntEnum):
+    """What a message is for; two of one purpose arrive in the order in which they were sent."""
+
+    PLAIN = 1  # of `Comm.begin` where the caller names none
+    ALLTOALL = 2
+    GATHER = 3
+    TABLE_TEXT = 9  # of an answer's file, to rank 0
+    SPREAD = 11  # masters' fields to mirrors
+    COLLECT = 12  # mirrors' signals and messages to masters
+    PARTIALS = 13  # mirrors' partial totals to masters
+    SIGNALS_BY_ID = 14
+    CHANGES = 15  # of additive fields, to masters
+    MOVED_VERTICES = 16  # of visit, with the right to write them
+    BATCH = 31  # without supersteps
+    CLOCK = 41  # of rank 0, for a timeline
+    NOTICE = 42  # of a rank that waits for others, has ended or has failed

@@ -1,0 +1,99 @@
+"""The benchmarks of learned models at tiny sizes: what they print, with the peers that are installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.mpi.launcher import ROOT, environment
+
+TINY = {
+    "topics": ["--seeds", "2", "--sweeps", "3", "30", "--topics", "4", "--documents", "120"],
+    "ratings": ["--seeds", "2", "--factors", "4", "--iterations", "5"],
+}
+PEERS = {"topics": {"tomotopy": "tomotopy"}, "ratings": {"cmfrec": "cmfrec ALS", "surprise": "Surprise SGD"}}
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, cwd=ROOT, env=environment(), check=False
+    )
+
+
+def _table(name: str, *arguments: str) -> tuple[str, list[list[str]]]:
+    """Return what a benchmark prints, and the cells of its table."""
+    done = _run(name, *TINY[name], *arguments)
+    assert done.returncode == 0, done.stderr
+    rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines() if line.startswith("| ")]
+    systems = {cells[1].split(",")[0] for cells in rows[2:]}
+    for module, system in PEERS[name].items():
+        there = importlib.util.find_spec(module) is not None
+        assert there == (system in systems)
+        assert there != (f"{module} is left out: it is not installed" in done.stdout)
+    return done.stdout, rows[2:]
+
+
+def _mean(cells: list[str], column: int) -> float:
+    """Return the mean of a figure, once least <= mean <= greatest."""
+    mean, least, _, greatest = cells[column].replace("(", "").replace(")", "").split()
+    assert float(least) <= float(mean) <= float(greatest)
+    return float(mean)
+
+
+def test_topics_are_compared_on_generated_documents_and_docstrings() -> None:
+    printed, rows = _table("topics", "--only", "kos", "generated", "docstrings")
+    assert "docword.kos.txt is left out: it is not below --data DIR" in printed
+    ours = {(cells[0], int(cells[2])): cells for cells in rows if cells[1] == "gaslab"}
+    assert set(ours) == {(name, n) for name in ("generated", "docstrings, 4 topics") for n in (3, 30)}
+    cosines = [_mean(ours["generated", sweeps], 4) for sweeps in (3, 30)]
+    held_out = [_mean(ours["docstrings, 4 topics", sweeps], 4) for sweeps in (3, 30)]
+    assert cosines[0] < cosines[1] < 1
+    assert cosines[1] > 0.6
+    assert held_out[0] < held_out[1]
+    assert -np.log(2710) < held_out[1] < -6  # better than any word alike
+
+
+def test_topics_are_compared_on_a_corpus_below_the_folder(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(1.0, (20, 12))
+    cells = [f"{d + 1} {w + 1} {counts[d, w]}\n" for d, w in zip(*counts.nonzero(), strict=True)]
+    (tmp_path / "corpora").mkdir()
+    (tmp_path / "corpora" / "docword.kos.txt").write_text(f"20\n12\n{len(cells)}\n{''.join(cells)}")
+    _, rows = _table("topics", "--only", "kos", "--data", str(tmp_path))
+    ours = [cells for cells in rows if cells[1] == "gaslab"]
+    assert [cells[0] for cells in ours] == ["kos, 4 topics"] * 2
+    assert all(-5 < _mean(cells, 4) < -1 for cells in ours)
+
+
+def test_ratings_are_compared_on_generated_ones() -> None:
+    printed, rows = _table("ratings")
+    assert "u.data is left out" in printed
+    ours = {cells[1]: _mean(cells, 2) for cells in rows if cells[1].startswith("gaslab")}
+    assert [cells[0] for cells in rows] == ["generated"] * len(rows)
+    assert set(ours) == {"gaslab ALS", "gaslab SGD", "gaslab SGD, step 0.02"}
+    assert all(0.5 < error < 0.9 for error in ours.values())  # the noise is 0.5, the ratings spread by more
+
+
+def test_ratings_are_compared_on_the_splits_below_the_folder(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    cells = rng.permutation(20 * 10)[:150]
+    lines = [f"{c // 10}\t{c % 10}\t{1 + c % 3 + c // 10 % 3}\t88\n" for c in cells.tolist()]
+    (tmp_path / "u.data").write_text("".join(lines))
+    (tmp_path / "u1.base").write_text("".join(lines[30:]))
+    (tmp_path / "u1.test").write_text("".join([*lines[:30], "777\t3\t4\t88\n"]))  # an unknown user
+    _, rows = _table("ratings", "--data", str(tmp_path))
+    assert {cells[0] for cells in rows} == {"u1", "u.data, 80 to 20"}
+    assert all(0 < _mean(cells, 2) < 2 for cells in rows)
+
+
+@pytest.mark.parametrize("name", ["nothing", "topic"])
+def test_an_unknown_benchmark_is_named(name: str) -> None:
+    done = _run(name)
+    assert done.returncode == 1
+    assert f"there is no benchmark {name!r}; there are asynchronous, figures, load" in done.stderr
