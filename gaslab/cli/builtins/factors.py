@@ -1,0 +1,106 @@
+"""Commands that factorise ratings: als, sgd; shown by what they recommend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gaslab.cli.arguments import Parser, at_least, read_options
+from gaslab.cli.builtins.entry import Builtin, all_columns
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+USERS = 10  # that are shown recommendations
+PER_LINE = 10  # iterations
+
+
+def _add(made: Parser, command: str) -> None:
+    group = made.add_argument_group(command)
+    group.add_argument("--factors", type=at_least(1), default=32, metavar="K",
+                       help="length of the vectors of users and items (32)")  # fmt: skip
+    group.add_argument("--regularization", type=at_least(0.0, float), default=0.1, metavar="R",
+                       help="weight of the squares of factors and biases (0.1)")  # fmt: skip
+    if command == "sgd":
+        group.add_argument("--learning-rate", type=at_least(0.0, float), default=0.05, metavar="S",
+                           help="the first step (0.05)")  # fmt: skip
+        group.add_argument("--decay", type=at_least(0.0, float), default=0.2, metavar="D",
+                           help="in sweep t, from 0, the step is S / (1 + D * t) (0.2)")  # fmt: skip
+    group.add_argument("--test", metavar="FILE",
+                       help="further ratings, read as GRAPH is, to be predicted")  # fmt: skip
+
+
+def _add_als(made: Parser) -> None:
+    _add(made, "als")
+
+
+def _add_sgd(made: Parser) -> None:
+    _add(made, "sgd")
+
+
+def _options(arguments: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments that both functions take (collective)."""
+    from gaslab.reading import read_graph
+
+    bound = dict(arguments.column).get("rating", "none")
+    test = None if arguments.test is None else read_graph(arguments.test, **read_options(arguments))
+    sweeps = {"iterations": options.pop("max_iterations")} if "max_iterations" in options else {}
+    return {
+        "factors": arguments.factors,
+        "regularization": arguments.regularization,
+        "rating": None if bound == "none" else "rating",
+        "test": test,
+        **sweeps,
+        **options,
+    }
+
+
+def _als(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.programs.als import als
+
+    return als(graph, **_options(arguments, options))
+
+
+def _sgd(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    from gaslab.programs.sgd import sgd
+
+    own = {"learning_rate": arguments.learning_rate, "decay": arguments.decay}
+    return sgd(graph, **own, **_options(arguments, options))
+
+
+def _show(graph: Graph, result: Result, count: int) -> list[str]:
+    """Return the training RMSE by iteration, and the best items for the first users."""
+    from gaslab.programs._recommend import recommend
+
+    found = recommend(graph, result, USERS, count)
+    errors = [f"{row['rmse']:.4f}" for row in result.history]
+    width = len(str(len(errors)))
+    lines = ["training RMSE by iteration:"]
+    for first in range(0, len(errors), PER_LINE):
+        lines.append(f"  {first + 1:{width}}: {' '.join(errors[first : first + PER_LINE])}")
+    lines.append(f"recommendations for the first {len(found)} users, by prediction:")
+    for user, items in found:
+        words = ", ".join(f"{item} ({score:.2f})" for item, score in items)
+        lines.append(f"  {user}: {words or 'has rated every item'}")
+    return lines
+
+
+FIELDS = ("factors", "bias")
+TABLES = ("user_factors", "item_factors")
+INPUT = (
+    "GRAPH has a line for each rating: user, item, rating. The rating is the field called rating, else the\n"
+    "third; --column rating=NAME names another. --top N shows N items for each of the first 10 users."
+)
+
+COMMANDS = {
+    "als": Builtin(
+        f"Factors of users and items from ratings, by alternating least squares.\n{INPUT}",
+        FIELDS, _als, _show, _add_als, all_columns, {"bipartite": True}, tables=TABLES, top=5,
+        iterations="sweeps, each over all users, then all items (20)",
+    ),
+    "sgd": Builtin(
+        f"Factors of users and items from ratings, by stochastic gradient descent.\n{INPUT}",
+        FIELDS, _sgd, _show, _add_sgd, all_columns, {"bipartite": True}, tables=TABLES, top=5,
+        iterations="sweeps over all ratings (20)",
+    ),
+}  # fmt: skip

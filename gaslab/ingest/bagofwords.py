@@ -1,0 +1,96 @@
+"""UCI bag-of-words files: how often each word is in each document, as edges from documents to words.
+
+Newman, "Bag of Words", UCI Machine Learning Repository, 2008, doi:10.24432/C5ZG6P.
+
+Three lines say how many documents, words and entries there are; each line below is an entry, ``document word
+count``. The graph is bipartite: documents 1 to D on the left, words 1 to W on the right, with or without
+entries, and an edge from the document to the word for each entry, with the column ``count``. A vocabulary
+names the words: line k of it is the id of word k.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from gaslab._kernels import ids as kernels
+from gaslab.comm import Comm
+from gaslab.errors import InputError
+from gaslab.ingest.edges import Numbered
+from gaslab.ingest.entries import Fault, Head, read_entries
+from gaslab.ingest.files import InputFile
+from gaslab.ingest.formats import IF_EDGES
+from gaslab.ingest.ids import from_one
+from gaslab.ingest.layout import Options, comment_table, data_lines, only_of_edge_lists
+from gaslab.ingest.problems import shown
+from gaslab.ingest.sides import SidedIds
+from gaslab.ingest.text import Parsed
+from gaslab.ingest.vocabulary import number_words
+
+HEAD = ("documents", "words", "entries")
+
+
+def read_bag(
+    files: Sequence[InputFile],
+    options: Options,
+    comm: Comm,
+    threads: int,
+    directed: bool | None,
+    bipartite: bool,
+) -> Numbered:
+    """Read the entries of one file, each rank its own range of lines (collective).
+
+    The graph is bipartite with and without *bipartite*. Raises InputError for a file that is no bag of words,
+    ends too early or has too many entries, for a line that is no entry of it, and for a vocabulary of other
+    words than it has.
+    """
+    file = files[0]
+    only_of_edge_lists(options, file)
+    head = comm.on_root(lambda: find_head(file))
+    documents, words = head.sizes
+    left = from_one(comm, documents, f"{file.name}: ")
+    if options.vocabulary is None:
+        number, right = None, from_one(comm, words, f"{file.name}: ")
+    else:
+        number, right = number_words(options.vocabulary, words, f"{file.name} has {words}", comm)
+    found = read_entries(files, head, options, comm, threads, _faults)
+    if number is not None:
+        kernels.translate(found.dst, number, threads)
+    found.dst += documents
+    return Numbered(
+        found.src, found.dst, found.columns, SidedIds(comm, left, right), directed=directed is not False,
+        counts=found.counts,
+    )  # fmt: skip
+
+
+def find_head(file: InputFile) -> Head:
+    """Read the three lines above the entries (not collective)."""
+    sizes: list[int] = []
+    for number, at, line in data_lines(file, comment_table("")):
+        what = HEAD[len(sizes)]
+        if not re.fullmatch(rb"\d{1,18}", line.strip(b" \t")):
+            raise InputError(
+                f"{file.name}:{number}: a bag-of-words file begins with the numbers of its documents, words "
+                f"and entries, a line each, and {shown(line)} is no number of {what}; {IF_EDGES}"
+            )
+        sizes.append(int(line))
+        if len(sizes) == len(HEAD):
+            documents, words, entries = sizes
+            fields = ("document", "word", "count")
+            return Head((documents, words), entries, fields, True, number, at, "the head says")
+    raise InputError(
+        f"{file.name}: a bag-of-words file begins with the numbers of its documents, words and entries, a "
+        f"line each, and this ends before the number of {HEAD[len(sizes)]}; it is cut short"
+    )
+
+
+def _faults(parsed: Parsed) -> list[Fault]:
+    """Return this rank's first entry whose count is less than 1."""
+    for run in parsed.runs if parsed.columns else ():
+        bits = parsed.columns[0][run.lo : run.hi]
+        small = (bits.view(np.float64) if run.real[0] else bits) < 1
+        if small.any():
+            return [(run.lo + int(np.argmax(small)), "the count is less than 1")]
+    return []

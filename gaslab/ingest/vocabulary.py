@@ -1,0 +1,73 @@
+"""A vocabulary: a file with a word a line; the word of line k is the id of vertex k of one side."""
+
+from __future__ import annotations
+
+from operator import methodcaller
+
+import numpy as np
+
+from gaslab.comm import Comm
+from gaslab.errors import InputError
+from gaslab.ingest.assign import number_names
+from gaslab.ingest.files import InputFile, blocks, look_at, share
+from gaslab.ingest.ids import VertexIds, from_one
+from gaslab.ingest.names import Names
+from gaslab.ingest.problems import shown
+
+
+def number_words(path: str, count: int, needed: str, comm: Comm) -> tuple[np.ndarray, VertexIds]:
+    """Return (the global id of the word of each line, int64; the directory of words) (collective).
+
+    Raises InputError where there are not *count* of them, as *needed* says, for a line that is no word, and
+    for a word that is there twice.
+    """
+    file = comm.on_root(lambda: look_at(path, "edges"))
+    words = comm.attempt(lambda: _read(file, comm))
+    faults = comm.allgather((len(words), _fault(words)))
+    above = 0
+    for lines, fault in faults:
+        if fault is not None:
+            raise InputError(f"{path}:{above + fault[0] + 1}: {fault[1]}")
+        above += lines
+    if above != count:
+        raise InputError(f"{path}: the vocabulary has {above} words, a line each, and {needed}")
+    if count == 0:
+        return np.empty(0, np.int64), from_one(comm, 0)
+    own, known = number_names(Names.of([word.decode() for word in words]), comm)
+    number = np.concatenate(comm.allgather_array(own))
+    if known.num_vertices < count:
+        order = np.argsort(number, kind="stable")
+        again = order[1:][number[order[1:]] == number[order[:-1]]]
+        line = int(again.min())
+        first = int(np.argmax(number == number[line]))
+        word = known.lookup(number[[line]])[0]
+        raise InputError(
+            f"{path}:{line + 1}: the word {word!r} is in line {first + 1} too; each is a vertex of its own"
+        )
+    return number, known
+
+
+def _read(file: InputFile, comm: Comm) -> list[bytes]:
+    """Return this rank's lines without blanks around them (not collective)."""
+    lines: list[bytes] = []
+    for piece in share([file], comm.rank, comm.size):
+        for block in blocks(file, piece):
+            lines += bytes(block.text[block.begin : block.end]).split(b"\n")[:-1]
+    return list(map(methodcaller("strip", b" \t\r"), lines))
+
+
+def _fault(words: list[bytes]) -> tuple[int, str] | None:
+    """Return the first line that is no word, from 0, and what is wrong with it; None if all are words."""
+    found = [(words.index(b""), "an empty line; each line of a vocabulary is a word")] if b"" in words else []
+    text = b"\n".join(words)
+    for byte, what in ((b"\0", "a NUL byte"), (b"\r", "a carriage return inside the line")):
+        at = text.find(byte)
+        if at >= 0:
+            line = text.count(b"\n", 0, at)
+            found.append((line, f"{what}: {shown(words[line])}; is it a text file?"))
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start)
+        found.append((line, f"the word is not UTF-8: {shown(words[line])}; convert it with iconv -t utf-8"))
+    return min(found, default=None)

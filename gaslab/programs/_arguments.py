@@ -1,0 +1,20 @@
+"""What functions of the toolkit check of their arguments before they look at the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gaslab as gl
+from gaslab import arguments
+
+
+def check_graph(graph: Any) -> None:
+    """Raise UsageError unless *graph* is a graph."""
+    arguments.instance("graph", graph, gl.Graph, arguments.GRAPH)
+
+
+def is_async(options: Mapping[str, Any]) -> bool:
+    """Return whether the options ask for a run without supersteps."""
+    engine = options.get("engine")
+    return isinstance(engine, str) and engine == "async"

@@ -1,0 +1,61 @@
+"""Programs that run for a number of sweeps: LDA, matrix factorisation.
+
+A sweep goes once over all edges, in one superstep or in several. What the user asks for and sees are sweeps,
+called iterations; such a program ends by itself after them, so it is converged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import gaslab as gl
+from gaslab.programs._columns import run
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+Row = Mapping[str, Any]
+SPENT = ("seconds", "bytes_sent")  # in each superstep, which the reference engine does not count
+
+
+def check_options(name: str, graph: Graph, options: Mapping[str, Any]) -> None:
+    """Raise UsageError for options of `gaslab.run` that mean nothing to a program of sweeps, *name*."""
+    if "max_iterations" in options:
+        raise gl.UsageError(f"{name} runs a number of sweeps: say iterations=, not max_iterations=")
+    engine = options.get("engine", "sync")
+    if engine in ("async", "stale"):
+        raise gl.UsageError(
+            f"{name} runs with engine='sync' or 'reference', not engine={engine!r}: all ranks take its steps "
+            "together; leave engine= (--engine) out"
+        )
+    if graph.ids.num_left is None:
+        raise gl.UsageError(f"{name} needs a bipartite graph; make it with bipartite=True (--bipartite)")
+
+
+def run_sweeps(
+    program: Any, graph: Graph, supersteps: int, measured: Callable[[Row], dict[str, float]], **options: Any
+) -> Result:
+    """Run ``program.iterations`` sweeps of so many supersteps each (collective).
+
+    The history has a row per sweep: ``iteration`` from 1, ``seconds``, ``bytes_sent``, and what *measured*
+    makes of the row of its last superstep. ``metrics["figures"]`` has the last of these, and ``cpu_seconds``
+    of all ranks and threads.
+    """
+    cpu = time.process_time()
+    limit = supersteps * program.iterations + 1  # beyond its end, which the program says itself
+    result = run(program, graph, max_iterations=limit, **options)
+    cpu = float(graph.comm.allreduce(time.process_time() - cpu))
+    rows: list[dict[str, Any]] = []
+    for last in range(supersteps - 1, len(result.history), supersteps):
+        steps = result.history[last + 1 - supersteps : last + 1]
+        spent = {name: sum(step[name] for step in steps) for name in SPENT if name in steps[0]}
+        rows.append({"iteration": len(rows) + 1, **spent, **measured(steps[-1])})
+    figures = {**measured(result.history[-1]), "cpu_seconds": cpu}
+    metrics = {**result.metrics, "iterations": len(rows), "figures": figures}
+    metrics["bytes_per_iteration"] = metrics.get("bytes_sent", 0) // max(len(rows), 1)
+    answer = result.replaced(metrics=metrics, history=rows, converged=True, iterations=len(rows))
+    answer.aggregates, answer.trace = result.aggregates, result.trace
+    return answer

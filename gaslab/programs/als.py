@@ -1,0 +1,158 @@
+"""Matrix factorisation by alternating least squares, with biases.
+
+A rating is mean + bias[user] + bias[item] + factors[user] . factors[item]. Users and items take turns: with
+the other side held still, each vertex solves its own ridge problem for its factors and its bias at once,
+regularized in proportion to how many ratings it has (Zhou, Wilkinson, Schreiber, Pan, "Large-Scale Parallel
+Collaborative Filtering for the Netflix Prize", AAIM 2008). An iteration is the users' turn, then the items'.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gaslab as gl
+from gaslab.collective import collective
+from gaslab.programs import _ratings
+from gaslab.programs._sweeps import run_sweeps
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.result import Result
+
+
+class ALS(gl.VertexProgram):
+    """So many iterations, each a superstep of the left side, users, and one of the right side, items."""
+
+    factors: int = 32
+    mean: float = 0.0  # of the ratings
+    regularization: float = 0.1
+    iterations: int = 20
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        factors: gl.Vector = gl.field(shape="factors", dtype=gl.float32, init=gl.normal(0.1))
+        bias: float = 0.0
+
+    class Edge(gl.Edge):
+        rating: float
+
+    class Total(gl.Accumulator):  # the normal equations of one vertex
+        products: gl.Matrix = gl.field(shape=("factors", "factors"))
+        vectors: gl.Vector = gl.field(shape="factors")
+        right: gl.Vector = gl.field(shape="factors")
+        rest: float
+
+    @gl.aggregator(every=2)
+    def squares(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        error = e.rating - self.mean - v.bias - nbr.bias - np.dot(v.factors, nbr.factors)
+        return float(error * error)
+
+    def active(self, v: Vertex) -> bool:  # users, then items
+        return v.side == self.superstep % 2
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
+        rest = e.rating - self.mean - nbr.bias
+        return self.Total(
+            products=np.outer(nbr.factors, nbr.factors),
+            vectors=nbr.factors,
+            right=rest * nbr.factors,
+            rest=rest,
+        )
+
+    def apply(self, v: Vertex, total: Total) -> None:
+        """Solve for factors and bias; the bias is eliminated first, which leaves a matrix of the factors."""
+        count = float(max(v.degree, 1))
+        trace = 0.0
+        for k in range(self.factors):
+            trace += total.products[k, k]
+        # Without regularization, too, the matrix is positive definite beyond rounding.
+        ridge = max(self.regularization * count, 1e-9 * trace, 1e-30)
+        whole = count + self.regularization * count
+        matrix = total.products - np.outer(total.vectors, total.vectors) / whole
+        right = total.right - total.rest / whole * total.vectors
+        x = gl.solve_spd(matrix + ridge * np.eye(self.factors), right)
+        v.factors = x
+        v.bias = (total.rest - np.dot(total.vectors, x)) / whole
+
+    def done(self) -> bool:
+        return self.superstep + 1 >= 2 * self.iterations
+
+
+@collective(options="run", own=("columns",))
+def als(
+    graph: Graph,
+    *,
+    factors: int = 32,
+    regularization: float = 0.1,
+    iterations: int = 20,
+    rating: str | None = None,
+    test: Graph | None = None,
+    **options: Any,
+) -> Result:
+    """Factorise ratings of items by users by alternating least squares, ``result.tables["user_factors"]``.
+
+    A rating is predicted as mean + bias[user] + bias[item] + factors[user] . factors[item]. Minimised is the
+    sum over ratings of the squared error plus *regularization* times the squares of both biases and of all
+    factors of user and item. The mean is that of the ratings, correctly rounded.
+
+    Parameters
+    ----------
+    graph : Graph
+        Bipartite, users on the left and items on the right, an edge for every rating; parallel ones each
+        count. Users and items without ratings have factors and bias 0.
+    factors : int
+        Length of the vector of a user and of an item, from 1.
+    regularization : float
+        From 0. It is weighted by the number of ratings of a vertex, so that the same value suits any data of
+        the same scale.
+    iterations : int
+        Each solves for all users, then for all items; from 1. The run ends after them and is converged.
+    rating : str, optional
+        Edge column of the ratings: finite numbers, at most 1e30 in size. By default ``rating``, else the
+        first column (the third field of a text file).
+    test : Graph, optional
+        Further ratings, bipartite and read alike; they are predicted, not learned. The prediction for a user
+        or an item without a rating in *graph* is the mean.
+    **options
+        As for `gaslab.run`, without ``max_iterations`` and ``columns``; ``engine`` is ``"sync"`` or
+        ``"reference"``.
+
+    Returns
+    -------
+    Result
+        ``tables["user_factors"]`` and ``tables["item_factors"]`` have a row for each user and each item, by
+        id: ``factors`` (float32, a vector of length *factors*) and ``bias`` (float64). ``vertices`` has both.
+        ``history`` has a row for each iteration with ``rmse``: the root mean square error over the ratings of
+        *graph*, of the vectors after that iteration. ``metrics["figures"]`` has ``train_rmse``, the last of
+        these, ``cpu_seconds`` of all ranks and threads, and with *test* ``test_rmse`` and ``test_ratings``,
+        how many there are. ``metrics["parameters"]`` has the ``mean``.
+
+    Raises
+    ------
+    UsageError
+        The graph is not bipartite or has no ratings, a rating is not finite or beyond 1e30, or an argument is
+        not as said.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> users, items = ["ann", "ann", "bob", "bob", "cy"], ["tea", "milk", "tea", "milk", "tea"]
+    >>> graph = gl.Graph.from_edges(users, items, columns={"rating": [5, 1, 4, 2, 5]}, bipartite=True)
+    >>> result = gl.als(graph, factors=1)
+    >>> result.tables["item_factors"].ids.tolist(), result.tables["item_factors"]["bias"].round(2).tolist()
+    (['milk', 'tea'], [-0.95, 0.67])
+    >>> result.iterations, round(result.metrics["figures"]["train_rmse"], 2)
+    (20, 0.1)
+
+    References
+    ----------
+    Zhou, Wilkinson, Schreiber, Pan: Large-Scale Parallel Collaborative Filtering for the Netflix Prize.
+    AAIM 2008.
+    """
+    factors, regularization, iterations = _ratings.check(factors, regularization, iterations)
+    ratings = _ratings.Ratings("als", graph, rating, test, options)
+    program = ALS(factors=factors, mean=ratings.mean, regularization=regularization, iterations=iterations)
+    result = run_sweeps(program, graph, 2, ratings.measured, **ratings.options)
+    return ratings.answer(result)
