@@ -1,0 +1,300 @@
+"""What an edge list means, after docs/graphs.md and the docstring of read_edges."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.fuzz.plain import LARGEST, Answer, Refused, column, is_number, lines_of, number
+
+PAIRS = (("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid"))
+NAMED = {
+    "whitespace": b"",
+    "space": b"",
+    " ": b"",
+    "tab": b"\t",
+    "\t": b"\t",
+    "\\t": b"\t",
+    "comma": b",",
+    "semicolon": b";",
+    "pipe": b"|",
+    "colon": b":",
+}
+_ID = re.compile(rb"-?(?:0|[1-9][0-9]*)")
+_QUOTED = re.compile(rb'"((?:[^"]|"")*)"(?!")')
+
+
+def read(files: list[tuple[str, bytes]], options: dict[str, Any]) -> Answer:
+    """Return the graph of *files*, (name, text) each; raise Refused where there is none."""
+    return _Reader(files, options).answer()
+
+
+class Meaning:
+    """What one line means, once the layout is known."""
+
+    def __init__(self, comments: bytes, cut: bytes = b"") -> None:
+        self.comments = comments
+        self.cut = cut  # empty: runs of blanks
+        self.strings = self.zeros = False
+        self.width = 2
+        self.ends = [0, 1]
+        self.kept: list[int] = []
+
+    def kind(self, line: bytes) -> str:
+        visible = line.strip(b" \t")
+        if not visible:
+            return "blanks"
+        return "comments" if visible[0] in self.comments else "data"
+
+    def fields(self, line: bytes) -> list[bytes] | None:
+        """Return the fields of a line, None for quotes that do not close."""
+        if not self.cut:
+            return re.split(rb"[ \t]+", line.strip(b" \t"))
+        blanks = b" \t".replace(self.cut, b"")
+        found, at = [], 0
+        while True:
+            rest = line[at:]
+            at += len(rest) - len(rest.lstrip(blanks))
+            if line[at : at + 1] == b'"':
+                quoted = _QUOTED.match(line, at)
+                if quoted is None:
+                    return None
+                found.append(quoted[1].replace(b'""', b'"'))
+                at = quoted.end()
+                stop = line.find(self.cut, at) if self.cut in line[at:] else len(line)
+                if line[at:stop].strip(b" \t"):
+                    return None
+            else:
+                stop = line.find(self.cut, at) if self.cut in line[at:] else len(line)
+                found.append(line[at:stop].rstrip(b" \t"))
+            if stop == len(line):
+                return found
+            at = stop + 1
+
+    def edge(self, line: bytes) -> tuple[Any, ...] | None:
+        fields = None if re.search(rb"[\0\r]", line) else self.fields(line)
+        if fields is None or len(fields) != self.width:
+            return None
+        ends: list[Any] = []
+        zeros = False
+        for at in self.ends:
+            text = fields[at]
+            if self.strings:
+                try:
+                    ends.append(text.decode("utf-8"))
+                except UnicodeDecodeError:
+                    return None
+                if not text:
+                    return None
+            else:
+                digits = text.lstrip(b"0") or b"0"
+                if not re.fullmatch(b"[0-9]+", text) or len(digits) > 19 or int(digits) > LARGEST:
+                    return None
+                ends.append(int(digits))
+                zeros |= len(text) > 1 and text[:1] == b"0"
+        values = [number(fields[at]) for at in self.kept]
+        if None in values:
+            return None
+        self.zeros |= zeros
+        return (*ends, *values)
+
+
+class _Reader(Meaning):
+    def __init__(self, files: list[tuple[str, bytes]], options: dict[str, Any]) -> None:
+        self.files = [(name, lines_of(text)) for name, text in files]
+        self.option = options.get
+        super().__init__(self.option("comments", "#%").encode())
+
+    def answer(self) -> Answer:
+        if self.option("max_bad_lines") is not None and self.option("on_bad_line", "error") != "skip":
+            raise Refused("max_bad_lines needs skip")
+        for name, lines in self.files:
+            if any(len(line) > 1 << 20 for line in lines):
+                raise Refused(f"{name}: no line end")
+        self._find_layout()
+        ids = self.option("ids", "auto")
+        counts, edges, bad = self._parse()
+        if ids == "auto" and not self.strings and self.zeros:
+            self.strings = True
+            counts, edges, bad = self._parse()
+        if bad:
+            most = self.option("max_bad_lines")
+            if self.option("on_bad_line", "error") == "error":
+                raise Refused("a bad line", bad[0])
+            if most is not None and len(bad) > most:
+                raise Refused("too many bad lines")
+        if not edges:
+            raise Refused("no edges")
+        return self._graph(counts, edges)
+
+    def _find_layout(self) -> None:
+        """Decide from the first lines that could be edges: those with a NUL or a CR say nothing."""
+        starts = []  # of each file the first such line, which may repeat the header
+        text = []
+        for name, lines in self.files:
+            mine = [line for line in lines if self.kind(line) == "data" and not re.search(rb"[\0\r]", line)]
+            starts.append(mine[0] if mine else None)
+            text += [(name, line, at == 0) for at, line in enumerate(mine)]
+        named = self.option("delimiter")
+        self.cut = b"" if named is None else NAMED.get(named, named.encode())
+        self.header: bytes | None = None
+        self.names: list[str] = []
+        if not text:
+            return
+        first = text[0][1]
+        if named is None:
+            self.cut = b"," if b"," in first else b""
+        top = self._cut_or_refuse(first)
+        header = self.option("header")
+        below = next((line for _, line, starts in text[1:] if not (starts and line == first)), None)
+        row = None if below is None else self._cut_or_refuse(below)
+        if header is None:
+            header = self._is_header(top, row)
+        if header:
+            self.header = first
+            if row is None:
+                return
+        sample = row if header else top
+        assert sample is not None
+        if header and len(top) != len(sample):
+            raise Refused("fields are not those of the header")
+        if not 2 <= len(sample) <= 255:
+            raise Refused("too few or too many fields")
+        self.width = len(sample)
+        self._find_roles(sample, [name.decode("utf-8", "replace") for name in top] if header else None)
+        ends = [sample[at] for at in self.ends]
+        ids = self.option("ids", "auto")
+        self.strings = ids == "str" or (ids == "auto" and not all(_ID.fullmatch(end) for end in ends))
+
+    def _cut_or_refuse(self, line: bytes) -> list[bytes]:
+        found = self.fields(line)
+        if found is None:
+            raise Refused("bad quotes")
+        return found
+
+    def _is_header(self, top: list[bytes], row: list[bytes] | None) -> bool:
+        lower = [name.decode("utf-8", "replace").lower() for name in top]
+        if any(source in lower and target in lower for source, target in PAIRS):
+            return True
+        if not self.cut or row is None:
+            return False
+        if len(row) > 1 and not any(map(_ID.fullmatch, top[:2])) and all(map(_ID.fullmatch, row[:2])):
+            return True
+        pairs = zip(top[2:], row[2:], strict=False)
+        return any(a and not is_number(a) and is_number(b) for a, b in pairs)
+
+    def _find_roles(self, sample: list[bytes], names: list[str] | None) -> None:
+        wanted = self.option("columns")
+        own = names or (["source", "target", "weight"] + [f"column{k}" for k in range(3, len(sample))])
+        own = own[: len(sample)]
+        bound: dict[str, int] = {}
+        if isinstance(wanted, dict):
+            for name, place in wanted.items():
+                if place is not None:
+                    bound[name] = self._place(place, own)
+        lower = [name.lower() for name in own]
+        pair = next((p for p in PAIRS if names is not None and p[0] in lower and p[1] in lower), None)
+        ends = [lower.index(end) for end in pair] if pair else [0, 1]
+        self.ends = [bound.pop("source", ends[0]), bound.pop("target", ends[1])]
+        taken = list(bound.values())
+        if self.ends[0] == self.ends[1] or len({*taken}) < len(taken) or {*taken} & {*self.ends}:
+            raise Refused("one column twice")
+        called = {place: name for name, place in bound.items()}
+        for at, value in enumerate(sample):
+            if at in self.ends:
+                continue
+            name = called.get(at, f"column{at}" if names is None and at < 2 else own[at])
+            if at not in called:
+                if isinstance(wanted, dict) and name in wanted:
+                    continue
+                if isinstance(wanted, list) and name not in wanted:
+                    continue
+            if value and not is_number(value):
+                if not self.cut or at in called:
+                    raise Refused("a column of text")
+                continue
+            if name in self.names or (names is not None and name in [own[end] for end in self.ends]):
+                raise Refused("two columns of one name")
+            self.kept.append(at)
+            self.names.append(name)
+        if isinstance(wanted, list) and not {*wanted} <= {*self.names}:
+            raise Refused("no such column")
+
+    @staticmethod
+    def _place(place: int | str, own: list[str]) -> int:
+        if isinstance(place, str) and place in own:
+            if own.count(place) > 1:
+                raise Refused("two columns of that name")
+            return own.index(place)
+        if isinstance(place, str) and not re.fullmatch("[0-9]{1,9}", place):
+            raise Refused("no such column")
+        if not 0 <= int(place) < len(own):
+            raise Refused("no such position")
+        return int(place)
+
+    def _parse(self) -> tuple[dict[str, int], list[Any], list[tuple[str, int]]]:
+        counts = dict.fromkeys(("lines", "headers", "comments", "blanks", "lines_rejected", "edges_read"), 0)
+        edges, bad = [], []
+        self.zeros = False
+        for name, lines in self.files:
+            fresh = self.header is not None
+            for at, line in enumerate(lines):
+                counts["lines"] += 1
+                kind = self.kind(line)
+                if kind != "data":
+                    counts[kind] += 1
+                    continue
+                if fresh and not re.search(rb"[\0\r]", line):
+                    fresh = False
+                    if line == self.header:
+                        counts["headers"] += 1
+                        continue
+                edge = self.edge(line)
+                if edge is None:
+                    counts["lines_rejected"] += 1
+                    bad.append((name, at + 1))
+                else:
+                    edges.append(edge)
+        counts["edges_read"] = len(edges)
+        return counts, edges, bad
+
+    def _graph(self, counts: dict[str, int], edges: list[Any]) -> Answer:
+        types, values = [], []
+        for k, name in enumerate(self.names):
+            dtype, one = column([edge[2 + k] for edge in edges])
+            types.append((name, dtype))
+            values.append(one)
+        edges = list(zip([e[0] for e in edges], [e[1] for e in edges], *values, strict=True))
+        key: Any = (lambda one: one.encode()) if self.strings else None
+        left, right = {e[0] for e in edges}, {e[1] for e in edges}
+        bipartite = self.option("bipartite", False)
+        ids = sorted(left, key=key) + sorted(right, key=key) if bipartite else sorted(left | right, key=key)
+        return dropped(
+            Answer(
+                ids,
+                edges,
+                types,
+                self.option("directed") is not False,
+                counts,
+                len(left) if bipartite else None,
+            ),
+            self.option,
+        )
+
+
+def dropped(answer: Answer, option: Any) -> Answer:
+    """Return the graph as drop_duplicates and drop_self_loops leave it, its counts complete."""
+    loops = [answer.num_left is None and bool(edge[0] == edge[1]) for edge in answer.edges]
+    answer.counts["self_loops"] = sum(loops)
+    kept, seen = [], set()
+    for edge, loop in zip(answer.edges, loops, strict=True):
+        ends: Any = edge[:2] if answer.directed or answer.num_left is not None else frozenset(edge[:2])
+        again = ends in seen
+        seen.add(ends)
+        if not (again and option("drop_duplicates")) and not (loop and option("drop_self_loops")):
+            kept.append(edge)
+    if option("drop_duplicates"):
+        answer.counts["duplicates"] = len(answer.edges) - len(seen)
+    answer.counts["edges"] = len(kept)
+    answer.edges = kept
+    return answer

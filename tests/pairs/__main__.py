@@ -1,0 +1,160 @@
+"""``python -m tests.pairs --seconds 600 --seed 1``: draw programs and runs until the time is over."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import random
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.pairs import judge as judging
+from tests.pairs import page
+from tests.pairs.features import Choice
+from tests.pairs.programs import drawn_program
+from tests.pairs.reduce import reduced
+from tests.pairs.runs import Answer, Mode, Task, answers, drawn_task, script
+from tests.pairs.table import Table
+
+
+class Hosts:
+    """Hosts of ranks, each started when it is first asked and again when it broke."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[int, Any] = {}
+
+    def ask(self, size: int, task: Task, modes: list[Mode]) -> list[list[Answer]]:
+        """Return what each rank says."""
+        from tests.mpi.ranks import Host
+
+        host = self._hosts.get(size)
+        if host is None:
+            host = self._hosts[size] = Host(size)
+        try:
+            return host.run(pickle.dumps((answers, (task, modes))), 1, 25.0 * len(modes))
+        except BaseException:
+            host.close()
+            del self._hosts[size]
+            raise
+
+    def close(self) -> None:
+        for host in self._hosts.values():
+            host.close()
+
+
+def drawn(seed: int, focus: tuple[str, ...] = ()) -> Task:
+    """Return the task of a seed, which has the features *focus* and others."""
+    draws = random.Random(seed)
+    features = Choice(draws, focus).chosen
+    return drawn_task(draws, f"drawn_{seed}", drawn_program(draws, features), features)
+
+
+def shrink(path: Path) -> None:
+    """Print the smallest program and graph on which what differed in a kept finding still does."""
+    task, verdict = pickle.loads(path.read_bytes())
+    hosts, wanted = Hosts(), kind_of(verdict.differs[0])
+    sizes = (
+        (1, *(n for n in verdict.sizes if n > 1)) if not verdict.differs[0].startswith("1 ranks") else (1,)
+    )
+
+    def differs(smaller: Task) -> bool:
+        try:
+            found = judging.judge(smaller, hosts.ask, sizes).differs
+        except SyntaxError:
+            return False
+        return any(kind_of(one) == wanted for one in found)
+
+    try:
+        least = reduced(task, differs)
+        text = "\n".join(judging.judge(least, hosts.ask, sizes).differs)
+    finally:
+        hosts.close()
+    path.with_suffix(".small.py").write_text(script(least, text))
+    print(script(least, text))
+
+
+def kind_of(differs: str) -> str:
+    """Return what differs without the values: the mode and the part of the answer, or the kind of error."""
+    return re.sub(r"\[.*", "", re.sub(r"^\d ranks", "", differs)[:40].split(" is ")[0])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.pairs", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int, help="run the program of this number alone, and print it")
+    parser.add_argument("--focus", default="", help="features that every program has, with commas")
+    parser.add_argument("--table", type=Path, help="add what is found to this table (json)")
+    parser.add_argument("--findings", type=Path, help="a folder for what differs")
+    parser.add_argument("--every-rank", action="store_true", help="run each program on 1, 2, 3 and 4 ranks")
+    parser.add_argument("--broad", type=float, default=0.5, help="share of programs without a pair to aim at")
+    parser.add_argument("--page", nargs="*", help="write docs/pairs.md, with the counts of these tables")
+    parser.add_argument("--shrink", type=Path, help="make a kept finding small, and print it")
+    options = parser.parse_args()
+    os.environ["GASLAB_CACHE_DIR"] = tempfile.mkdtemp(prefix="gaslab-pairs-")
+    if options.page is not None:
+        tables = [json.loads(Path(name).read_text()) for name in options.page]
+        if tables:
+            page.COUNTS.write_text(json.dumps(page.counted(tables)) + "\n")
+        page.PAGE.write_text(page.page())
+        return 0
+    if options.shrink:
+        shrink(options.shrink)
+        return 0
+    table = Table.read(options.table)
+    hosts, began, programs, runs, found = Hosts(), time.monotonic(), 0, 0, 0
+    focus = tuple(filter(None, options.focus.split(",")))
+    number = options.seed * 1_000_000
+    draws = random.Random(options.seed)
+    try:
+        while time.monotonic() - began < options.seconds:
+            number += 1
+            aim = focus or (() if draws.random() < options.broad else table.rarest(draws))
+            if options.only is not None:
+                number = options.only
+            task = drawn(number, aim)
+            sizes = (1, 2, 3, 4) if options.every_rank or options.only is not None else (1, 2 + number % 3)
+            verdict = judging.judge(task, hosts.ask, sizes)
+            programs, runs = programs + 1, runs + verdict.runs + verdict.engine_runs
+            table.add(task, verdict)
+            if verdict.differs:
+                found += 1
+                print(
+                    f"--- program {number} {aim} after {programs} programs, {runs} runs, "
+                    f"{time.monotonic() - began:.0f} s",
+                    flush=True,
+                )
+                print(verdict.differs[0][:600], flush=True)
+                if options.findings:
+                    options.findings.mkdir(parents=True, exist_ok=True)
+                    (options.findings / f"{number}.pickle").write_bytes(pickle.dumps((task, verdict)))
+                    text = "\n".join(["# " + x.replace("\n", "\n# ") for x in verdict.differs])
+                    (options.findings / f"{number}.py").write_text(
+                        f"{text}\n# {task.features}\n{task.text}\n# {task}\n"
+                    )
+            if options.only is not None:
+                print(
+                    task.text, task.graph, task.options, task.engine, task.limit, *verdict.differs, sep="\n"
+                )
+                break
+            if programs % 50 == 0:
+                table.write(options.table)
+    finally:
+        hosts.close()
+        table.write(options.table)
+    print(
+        json.dumps(
+            {"programs": programs, "runs": runs, "differ": found, "seconds": round(time.monotonic() - began)}
+        )
+    )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""Writes docs/pairs.md, the map of the language: what runs together, and what is refused and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.pairs.features import FEATURES, POINTLESS, REFUSED, pairs, refusal
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE, COUNTS = ROOT / "docs" / "pairs.md", Path(__file__).with_name("counts.json")
+HEAD = """# Which features go together
+
+Every two features of a program and its run work together, or gaslab refuses them with a reason. A generator
+draws programs, graphs and runs that have every feature of the list below, and holds each answer, bit for bit,
+against `engine="reference"`: compiled and interpreted, with one and with two threads, on 1, 2, 3 and 4 ranks,
+and by the engine that was drawn. This page is written by `python -m tests.pairs --page`, and a test holds it
+to what the generator knows. `python -m tests.pairs --seconds 600` draws on.
+
+"""
+WORDS = {
+    "field": "fields of vertices",
+    "edge field": "fields of edges",
+    "additive": "additive fields",
+    "gather": "gathers",
+    "message": "messages",
+    "aggregator": "aggregators",
+    "method": "methods",
+    "signal": "signals",
+    "direction": "directions",
+    "caching": "kept totals",
+    "draw": "random numbers",
+    "parameter": "parameters",
+    "helper": "helpers",
+    "statement": "statements",
+    "operator": "expressions",
+    "graph": "graphs",
+    "cut": "cuts",
+    "run": "runs",
+    "engine": "engines",
+    "scheduler": "schedulers",
+    "fault": "faults",
+}
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def page() -> str:
+    """Return the text of docs/pairs.md."""
+    all_pairs = list(pairs())
+    refused = [p for p in all_pairs if refusal(*p)]
+    counts: dict[str, Any] = json.loads(COUNTS.read_text())
+    lines = [HEAD + "## The features", "", "| of | features |", "|---|---|"]
+    groups = dict.fromkeys(f.group for f in FEATURES)
+    for group in groups:
+        lines.append(f"| {WORDS[group]} | {', '.join(f.name for f in FEATURES if f.group == group)} |")
+    lines += [
+        "",
+        f"{len(FEATURES)} features make {len(all_pairs):,} pairs that can be asked for: "
+        f"{len(all_pairs) - len(refused):,} run, {len(refused):,} are refused.",
+        "",
+        "## What is refused",
+        "",
+        "| these | beside these | the error says |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {_listed(a)} | {_listed(b)} | {why} |" for a, b, why in REFUSED]
+    lines += [
+        "",
+        "All errors name the program, and the line where there is one; each is the same on every rank.",
+        "",
+        "## What cannot be asked for",
+        "",
+        "| these | beside these | because |",
+        "|---|---|---|",
+    ]
+    slots = dict.fromkeys(f.slot for f in FEATURES if f.slot)
+    for slot in slots:
+        if len(names := tuple(f.name for f in FEATURES if f.slot == slot)) > 1:
+            lines.append(f"| {_listed(names)} | each other | a program or run has one of them |")
+    lines += [f"| {_listed(a)} | {_listed(b)} | {why} |" for a, b, why in POINTLESS]
+    lines += [
+        "",
+        "## What was drawn",
+        "",
+        f"The counts kept beside the generator are of {counts['programs']:,} programs in "
+        f"{counts['runs']:,} runs. "
+        f"{counts['agreed']:,} pairs agreed or were refused as above in at least one run, "
+        f"{counts['often']:,} in twenty or more; the others are still to be drawn.",
+        "",
+        "An answer of `async relaxed`, `async serialisable` and `stale 2` is compared where the program",
+        "comes to one fixed point in any order: those programs are drawn so. Beside `self.superstep`, an",
+        "aggregator that methods read or a draw in gather or scatter the answer depends on the order, and",
+        "only the end of the run is looked at. Where a gather may stop early, or a scatter can change",
+        "nothing more, a fault behind that edge may be spared; of several vertices that fail, any may be",
+        "named.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def counted(tables: list[dict[str, Any]]) -> dict[str, int]:
+    """Return the figures of the page from the tables of some campaigns."""
+    sums: dict[str, int] = {}
+    for table in tables:
+        for part in ("agreed", "refused"):
+            for key, runs in table[part].items():
+                sums[key] = sums.get(key, 0) + runs
+    of_pairs = [sums.get(" + ".join(sorted(pair)), 0) for pair in pairs()]
+    return {
+        "programs": sum(t["programs"] for t in tables),
+        "runs": sum(t["runs"] for t in tables),
+        "agreed": sum(n > 0 for n in of_pairs),
+        "often": sum(n >= 20 for n in of_pairs),
+    }

@@ -1,0 +1,468 @@
+"""One drawn program: the methods that its features ask for, as the text of a module with the class P."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Collection
+from dataclasses import replace
+
+from tests.pairs.totals import Total
+from tests.pairs.words import BOTH, V
+from tests.pairs.writer import OWN_MERGE, WAYS, Writer
+
+
+class Program(Writer):
+    """Writes class P, method by method."""
+
+    def __init__(self, draws: random.Random, features: Collection[str]) -> None:
+        super().__init__(draws, features)
+        self.gathers, self.scatters, self.applies = self.has("gather"), self.has("scatter"), self.has("apply")
+        self.totals = self.total("gather", "Total")
+        if self.gathers and self.totals is None:
+            self.totals = Total("Sum", "Total", self)
+        self.message, self.whole = self.total("message", "Letter"), self.total("aggregator", "Sum")
+        if self.has("aggregator") and self.whole is None:
+            self.whole = Total("Sum", "Sum", self)
+        if self.has("gl.stop") and self.totals is not None:
+            self.without_ids()
+        self.ways = {"gather": self.way("gather", "gl.IN"), "scatter": self.way("scatter", "gl.OUT")}
+        if (
+            self.whole is not None
+            and self.has("aggregator read")
+            and self.whole.op in ("Sum", "Min", "Max", "Prod")
+            and self.whole.kinds == ("int",)
+        ):
+            self.aggregate = "self.whole % 11"
+        self.quiet_edges = replace(BOTH, changing=self.now.changing)
+
+    def without_ids(self) -> None:
+        while self.totals and self.totals.kinds[:1] == ("id",) and self.totals.op in ("Min", "Max"):
+            self.totals = Total(self.totals.op, "Total", self)
+
+    def way(self, what: str, default: str) -> str:
+        if self.has(f"{what} by method"):
+            return "method"
+        return next((word for way, word in WAYS.items() if self.has(f"{what} {way}")), default)
+
+    # ---- methods -------------------------------------------------------------------------------------
+
+    def method(self, head: str, returns: str | None, body: list[str], above: str = "") -> list[str]:
+        arrow = f" -> {returns}" if returns else ""
+        return [
+            *([f"    {above}"] if above else []),
+            f"    def {head}{arrow}:",
+            *(f"        {line}" for line in body),
+        ]
+
+    def text(self) -> str:
+        """Return the text of the module."""
+        lines = ["class P(gl.VertexProgram):"]
+        if self.has("rng stream"):
+            lines.append('    rng = "stream"')
+        if self.has("cache_rebuild"):
+            lines.append("    cache_rebuild = 2")
+        lines += self.parameters()
+        methods: dict[str, list[str]] = {}
+        if self.gathers:
+            methods["gather"] = self.gather()
+        if self.applies:
+            methods["apply"] = self.apply()
+        if self.scatters:
+            methods["scatter"] = self.scatter()
+        for name in ("start", "active"):
+            if self.has(name):
+                body = [
+                    *self.fault(name),
+                    f"return {self.value('bool', replace(self.now, draws=not self.fixed))}",
+                ]
+                methods[name] = self.method(f"{name}(self, v)", "bool", body)
+        if self.has("visit"):
+            methods["visit"] = self.visit()
+        for what in ("gather", "scatter"):
+            if self.has(what) and self.ways[what] == "method":
+                methods[f"{what}_edges"] = self.directions(f"{what}_edges")
+            elif self.has(what) and not (self.has("directions of the phase") and self.odds(0.7)):
+                lines.append(f"    {what}_edges = {self.ways[what]}")
+        head = [*lines, *self.fields(), *self.records()]
+        rest = [*self.aggregator(), *self.init(), *self.own_helpers()]
+        for method in methods.values():
+            rest += method
+        rest += self.phases(list(methods)) if self.has("phases") else self.done("done")
+        return self.helpers() + "\n\n" + "\n".join([*head, *rest]) + "\n"
+
+    def records(self) -> list[str]:
+        totals = (self.totals, self.message, self.whole)
+        texts = [t.declared.rstrip("\n") for t in totals if t is not None and t.declared]
+        if any(t is not None and t.op == "own merge" for t in totals):
+            fault = ""
+            if self.has("fault in merge"):
+                body = ["if a.n + b.n > 3:", *self.indented(self.failing("(a.n + b.n)", False))]
+                fault = "".join(f"        {line}\n" for line in body)
+            texts.append(OWN_MERGE.format(fault=fault).rstrip("\n"))
+        return texts
+
+    def own_helpers(self) -> list[str]:
+        if not self.has("method as helper"):
+            return []
+        return self.method(
+            "twice(self, k)",
+            None,
+            [f"return (k * 2 + {'self.p' if self.has('int parameter') else '1'}) % 101"],
+        )
+
+    def aggregator(self) -> list[str]:
+        if self.whole is None:
+            return []
+        of = replace(V, changing=False)
+        head = "whole(self, v)"
+        if self.has("aggregator over edges"):
+            head, of = "whole(self, v, e, nbr)", replace(BOTH, changing=False, ends=False)
+        body = [*self.fault("aggregator"), f"return {self.whole.given(of)}"]
+        above = "@gl.aggregator(every=2)" if self.has("every=") else "@gl.aggregator"
+        lines = self.method(head, self.whole.text, body, above)
+        if self.has("finaliser"):
+            body = ["return total"]
+            if self.has("fault in finaliser"):
+                body = [
+                    "if self.superstep >= 0:",
+                    "    raise RuntimeError('the finaliser has failed')",
+                    *body,
+                ]
+            elif self.whole.kinds in (("int",), ("float",)) and self.whole.op != "Prod":
+                kind = self.whole.kinds[0]
+                body = [f"return {kind}(min(max(total, -9), 50)) + self.num_edges % 3"]
+            lines += self.method("_(self, total)", None, body, "@whole.finalize")
+        return lines
+
+    def init(self) -> list[str]:
+        where = replace(V, draws=bool(self.drawn), changing=False)
+        if not self.has("init", "init with a message", "id field") and not self.fixed:
+            return []
+        sets = (
+            [f"v.least = {self.one(['v.id', 'gl.NOBODY']) if not self.fixed else 'v.id'}"]
+            if self.has("id field")
+            else []
+        )
+        names, fixed = self.names, self.fixed
+        self.names, self.fixed = {"int": "n", "float": "x", "bool": "b", "id": "least"}, False
+        lines = [*self.fault("init"), *sets, *self.statements(where)]
+        if self.has("init with a message") and self.message is not None:
+            lines = [*self.fault("message init"), *self.message.taken("message"), *self.statements(where, 2)]
+            self.names, self.fixed = names, fixed
+            return self.method(f"init(self, v, message: {self.message.text})", None, lines)
+        self.names, self.fixed = names, fixed
+        if self.fixed:
+            lines.append(f"v.low = abs({self.value('int', where)}) % 50")
+        return self.method("init(self, v)", None, lines)
+
+    def directions(self, name: str) -> list[str]:
+        one, other = self.random.sample(["gl.IN", "gl.OUT", "gl.ALL", "gl.NONE"], 2)
+        body = [
+            *self.fault(name),
+            f"return {one} if {self.value('bool', replace(V, changing=False))} else {other}",
+        ]
+        return self.method(f"{name}(self, v)", "int", body)
+
+    # ---- gather --------------------------------------------------------------------------------------
+
+    def cached_of(self, u: str) -> str:
+        """Return what a cached gather reads of a vertex, where its changes are posted."""
+        return f"{u}.low" if self.fixed else f"{u}.n"
+
+    def gather(self) -> list[str]:
+        assert self.totals is not None
+        where = replace(
+            self.quiet_edges,
+            changing=self.quiet_edges.changing and not self.cached,
+            draws=self.has("draw in gather"),
+        )
+        if self.has("edge written") and not self.cached and not self.fixed:
+            self.extra = {"int": ["e.seen"]}
+        body = self.fault("gather")
+        if self.has("draw in gather") and not self.has("gl.stop"):
+            body += [f"if {self.draw('bool')}:", f"    return {self.totals.given(where, 1)}"]
+        if self.has("return early") and not self.has("gl.stop"):
+            body += [f"if {self.value('bool', where, 1)}:", f"    return {self.totals.given(where, 1)}"]
+        if self.posts and not self.has("draw in gather"):
+            body = [*self.fault("gather"), f"return {self.posted('nbr')}"]
+        elif self.has("gl.stop"):
+            body += self.stopping(where)
+        elif self.fixed and self.totals.drives and self.odds(0.75) and not self.has("draw in gather"):
+            c = self.value("int", replace(where, changing=False, draws=False))
+            body = [*self.fault("gather"), f"return {self.totals.drive('nbr', c)}"]
+            self.driven = True
+        else:
+            body.append(f"return {self.totals.given(where)}")
+        self.extra = {}
+        return self.method("gather(self, v, e, nbr)", self.totals.text, body)
+
+    driven = False
+
+    @property
+    def posts(self) -> bool:
+        """Whether changes are posted as sums, minima or maxima of a field, or caches are cleared alone."""
+        total = self.totals
+        return (
+            self.has("post_delta")
+            and total is not None
+            and total.op in ("Sum", "Min", "Max", "BitOr", "Prod")
+        )
+
+    def posted(self, u: str, was: bool = False) -> str:
+        assert self.totals is not None
+        n = f"{u}._was" if was else self.cached_of(u)
+        kind = self.totals.kinds[0]
+        if self.totals.op == "Prod":
+            return "1"
+        return {"int": n, "float": f"{n} * 0.5", "bool": f"{n} < 3", "id": f"{u}.id"}[kind]
+
+    def stopping(self, where: object) -> list[str]:
+        assert self.totals is not None
+        op, given = self.totals.op, self.totals.given(where)  # type: ignore[arg-type]
+        least = op in ("Min", "All")
+        if op == "record":  # the same from every edge
+            return ["gl.stop()", "return self.Total(falls=3)"]
+        if op in ("ArgMin", "ArgMax"):
+            bound = "-3" if self.totals.kinds[0] == "int" else "-3.0"
+            key = self.totals.value(self.totals.kinds[0], where, 1)  # type: ignore[arg-type]
+            payload = {"int": "7", "float": "0.5", "id": "v.id"}[self.totals.kinds[1]]
+            return [
+                f"g = {'max' if op == 'ArgMin' else 'min'}({key}, {bound})",
+                f"if g == {bound}:",
+                "    gl.stop()",
+                f"return (g, {payload})",
+            ]
+        if op == "BitOr":
+            return [f"g = {given} & 3", "if g == 3:", "    gl.stop()", "return g"]
+        if op not in ("Min", "Max", "Any", "All"):
+            return [f"if {self.value('bool', V, 1)}:", "    gl.stop()", f"return {given}"]
+        if self.totals.kinds[0] == "bool":
+            return [f"g = {given}", f"if {'not g' if least else 'g'}:", "    gl.stop()", "return g"]
+        bound = self.one(["-3", "0", "5"])
+        if self.totals.kinds[0] == "float":
+            bound += ".0"
+        return [
+            f"g = {'max' if least else 'min'}({given}, {bound})",
+            f"if g == {bound}:",
+            "    gl.stop()",
+            "return g",
+        ]
+
+    # ---- apply and scatter ---------------------------------------------------------------------------
+
+    def apply(self) -> list[str]:
+        takes, body = "", []
+        where = replace(self.now, draws=not self.fixed)
+        if self.gathers:
+            takes += ", total"
+        if self.message is not None and not self.has("init with a message"):
+            takes += f", message: {self.message.text}"
+        if self.cached:
+            body.append(f"v._was = {self.cached_of('v')}")
+        body += self.fault("apply", stores=True)
+        if self.fixed:
+            body += ["fell = v.low"]
+            if self.totals is not None and (self.driven or self.posts):
+                body += self.totals.fall("total") if not self.posts else ["fell = min(fell, 45)"]
+            if self.message is not None and not self.has("init with a message"):
+                body += self.message.fall("message") if self.message.drives else []
+            body += ["v._fell = fell < v.low", "v.low = fell", "v._turns = min(v._turns + 1, 2)"]
+            body += self.totals.taken("total") if self.totals is not None else []
+        else:
+            body += self.totals.taken("total") if self.totals is not None else []
+            if self.message is not None and not self.has("init with a message"):
+                body += self.message.taken("message")
+            body += self.takes_additive()
+        if self.has("return early") and not self.fixed:
+            body += [
+                f"if {self.value('bool', where)}:",
+                *self.indented([*self.store("int", where), "return"]),
+            ]
+        body += self.statements(where)
+        again = [f for f in ("v.signal in apply", "signal by id in apply") if self.has(f)]
+        for feature in again:
+            test = "v._turns == 1" if self.fixed else self.value("bool", replace(where, draws=False))
+            body += [f"if {test}:", f"    {self.signal(self.named(feature), 'v')}"]
+        return self.method(f"apply(self, v{takes})", None, body)
+
+    def named(self, feature: str) -> str:
+        if not feature.startswith("signal by id"):
+            return "v.signal"
+        options = ["v.id"] + ["self.source"] * self.has("id parameter")
+        options += ["min(v.least, v.id)"] * self.has("id field")
+        return f"self.signal|{self.one(options)}"
+
+    def signal(self, what: str, near: str, bare: bool = False) -> str:
+        """Return a call by which *near* signals."""
+        word, _, target = what.partition("|")
+        given = [target] if target else []
+        where = replace(self.quiet_edges if near == "nbr" else self.now, draws=False)
+        if self.message is not None and not bare:
+            if self.fixed:
+                c = self.value("int", replace(where, changing=False))
+                given.append(
+                    self.message.drive("v", c) if self.message.drives else self.message.given(where, 1)
+                )
+            else:
+                given.append(self.message.given(where, 1))
+        if self.has("priority"):
+            few, many = (
+                f"abs({self.value('int', where, 1)}) % 4",
+                f"(abs({self.value('int', where, 1)}) * 37) % 120",
+            )
+            wide = "e.weight * 15.0" if near == "nbr" and self.has("edge column") else many
+            given.append(f"priority={self.one([few, many, wide])}")
+        return f"{word}({', '.join(given)})"
+
+    def both_ends(self) -> bool:
+        return self.has("undirected") or self.ways["scatter"] in ("gl.ALL", "method")
+
+    def scatter(self) -> list[str]:
+        where = replace(self.quiet_edges, draws=False)
+        body = self.fault("scatter")
+        if self.has("edge written"):
+            low = "v.low" if self.fixed else f"({self.value('int', V, 1)}) % 101"
+            line = f"e.seen = {low}"
+            body += ["if e.forward:", f"    {line}"] if self.both_ends() else [line]
+        body += self.additive(replace(where, changing=False))
+        if self.cached:
+            body += self.posting()
+        test = self.value("bool", where)
+        if self.has("draw in scatter"):
+            body += ["toss = " + self.draw("bool")]
+            test = f"toss and {test}"
+        if self.fixed:
+            test = "v._fell or v._turns == 1"
+        body += [f"if {test}:", f"    {self.signal('nbr.signal', 'nbr')}"]
+        if self.has("signal without a message") and self.message is not None:
+            again = "v._turns == 1" if self.fixed else self.value("bool", where, 1)
+            body += [f"elif {again}:", "    nbr.signal()"]
+        for feature in ("v.signal in scatter", "signal by id in scatter"):
+            if self.has(feature):
+                again = "v._turns == 1" if self.fixed else self.value("bool", where, 1)
+                body += [f"if {again}:", f"    {self.signal(self.named(feature), 'nbr')}"]
+        return self.method("scatter(self, v, e, nbr)", None, body)
+
+    def posting(self) -> list[str]:
+        """Return how a scatter keeps the caches of its neighbours right."""
+        total, clears = self.totals, self.has("clear_cache")
+        if not self.posts or total is None:
+            return (
+                [f"if {self.value('bool', V, 1)}:", "    nbr.clear_cache()"]
+                if clears or self.has("post_delta")
+                else []
+            )
+        now, was = self.posted("v"), self.posted("v", was=True)
+        if total.op == "Sum":
+            post = [f"nbr.post_delta({now} - ({was}))"] if total.kinds[0] != "bool" else ["nbr.clear_cache()"]
+        elif total.op == "Prod":
+            post = ["nbr.post_delta(1)"]
+        elif total.op in ("Min", "Max") and total.kinds[0] in ("int", "float"):
+            better = "<=" if total.op == "Min" else ">="
+            post = [
+                f"if {now} {better} {was}:",
+                f"    nbr.post_delta({now})",
+                "else:",
+                "    nbr.clear_cache()",
+            ]
+        elif total.kinds[0] == "id":
+            post = ["nbr.post_delta(v.id)"]
+        else:
+            post = [
+                f"if v._was == {self.cached_of('v')}:",
+                f"    nbr.post_delta({now})",
+                "else:",
+                "    nbr.clear_cache()",
+            ]
+        if clears:
+            return [f"if {self.value('bool', V, 1)}:", *self.indented(post), "else:", "    nbr.clear_cache()"]
+        if self.odds(0.5):  # what nobody posts is found out
+            return [f"if {self.value('bool', replace(V, changing=False), 1)}:", *self.indented(post)]
+        return post
+
+    def visit(self) -> list[str]:
+        where = replace(BOTH, roles=("u", "w"), lists=False)
+        body = self.fault("visit", "u")
+        for line in ("u.n = ({i}) % 101", "w.n = ({i}) % 101", "w.x = {f}", "u.b = {b}", "w.least = {d}"):
+            field = line[2:].split()[0]
+            kind = {"n": "int", "x": "float", "b": "bool", "least": "id"}[field]
+            if self.can(kind) and self.odds(0.6):
+                body.append(self.filled(line, where, 1))
+        if self.has("edge written"):
+            body.append(self.filled("e.seen = (e.seen + {i}) % 101", where, 1))
+        return self.method("visit(self, u, e, w)", None, body or ["u.n = w.n"])
+
+    # ---- ends ----------------------------------------------------------------------------------------
+
+    def done(self, name: str) -> list[str]:
+        if not self.has("done"):
+            return []
+        if self.has("fault in done"):
+            return self.method(f"{name}(self)", "bool", ["return 1 // (self.num_edges - self.num_edges) > 0"])
+        if self.fixed:
+            return self.method(f"{name}(self)", "bool", ["return False"])
+        test = self.one(["self.superstep >= 2", "str(self.whole)[-1] in '1357'", "False"])
+        return self.method(f"{name}(self)", "bool", [f"return {test}"])
+
+    def phases(self, methods: list[str]) -> list[str]:
+        """Return the class's methods as phases, with one before or behind them."""
+        lines = []
+        words = {}
+        for name in methods:
+            words |= {name: name} if name != "visit" else {}
+        if self.has("done"):
+            lines += self.done("finished")
+            words["done"] = "finished"
+        for what in ("gather", "scatter"):
+            if (
+                self.has(
+                    what,
+                )
+                and self.ways[what] != "method"
+                and self.has("directions of the phase")
+            ):
+                words[f"{what}_edges"] = self.ways[what]
+            if self.has(what) and self.ways[what] == "method" and self.odds(0.5):
+                words.pop(f"{what}_edges", None)
+                words[f"{what}_edges"] = f"{what}_edges"
+        counted = f"return ({self.value('int', self.quiet_edges)}) % 101"
+        lines += self.method("counted(self, v, e, nbr)", "gl.Sum[int]", [counted])
+        lines += self.method("keep(self, v, sum)", None, [f"v.{self.names['int']} = (v.n + sum % 101) % 101"])
+        other = "gl.Phase(gather=counted, apply=keep, supersteps=1"
+        if self.odds(0.5):
+            other += f", gather_edges={self.one(list(WAYS.values()))}"
+        own = ", ".join(f"{role}={name}" for role, name in words.items())
+        several = [other + ")", f"gl.Phase({own}, supersteps={self.one(['1', '2', '3'])})"]
+        if self.has("start= ids", "start= messages"):
+            several.reverse()  # which are for the first phase
+        else:
+            self.random.shuffle(several)
+        lines += ["    phases = (", *(f"        {phase}," for phase in several), "    )"]
+        if self.has("phases begin anew"):
+            lines += self.method("done(self)", "bool", ["return self.superstep >= 3"])
+        return lines
+
+
+def drawn_program(draws: random.Random, features: Collection[str]) -> str:
+    """Return the text of a module with the program P, which has *features*."""
+    return ast.unparse(ast.parse(Program(draws, features).text())) + "\n"
+
+
+def twin(text: str) -> str:
+    """Return the program with its phases' directions in each phase, "" where none is left to the class."""
+    tree = ast.parse(text)
+    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef))
+    named = {x.name: ast.Name(x.name) for x in body if isinstance(x, ast.FunctionDef)}
+    ways: dict[str, ast.expr] = {k: x for k, x in named.items() if k.endswith("_edges")}
+    assigned = [x for x in body if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name)]
+    ways |= {x.targets[0].id: x.value for x in assigned if x.targets[0].id.endswith("_edges")}  # type: ignore[attr-defined]
+    changed = False
+    for node in ast.walk(next((x.value for x in assigned if x.targets[0].id == "phases"), ast.Pass())):  # type: ignore[attr-defined]
+        if isinstance(node, ast.Call):
+            said = {keyword.arg for keyword in node.keywords}
+            for name, way in ways.items():
+                if name.removesuffix("_edges") in said and name not in said:
+                    node.keywords.append(ast.keyword(name, way))
+                    changed = True
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n" if changed else ""

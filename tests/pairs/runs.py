@@ -1,0 +1,396 @@
+"""Drawn graphs and runs: a program on a graph, in every mode, on the ranks of a host."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import random
+import sys
+import types
+import warnings
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tests.pairs.features import ASYNC, BY_NAME, FIXED_POINT
+
+if TYPE_CHECKING:
+    from gaslab.comm import Comm
+    from gaslab.graph import Graph
+
+SECONDS = 20.0  # of one run; a run that takes longer hangs
+OF_A_RANK = ("seconds", "bytes_sent", "delivery", "staleness_max", "staleness_mean", "waited")
+NAMES = ("~", "a", "b b", "é", "zz", "日本", "a.b", "A", "0", "007", "#x", "ÿĀ")
+
+
+@dataclass
+class Drawn:
+    """A graph as plain lists; of a bipartite one `right` are the ids on the right."""
+
+    ids: list[Any]
+    edges: list[tuple[Any, Any]]
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+    vertex_columns: dict[str, list[Any]] = field(default_factory=dict)
+    directed: bool = True
+    right: list[Any] | None = None
+
+    def build(self, comm: Comm | None = None, strategy: str | None = None) -> Graph:
+        """Return it as a graph on the ranks of *comm* (collective)."""
+        from gaslab.graph import Graph
+
+        # An empty list has no type: ids are ints unless an array says otherwise.
+        src, dst = ([e[k] for e in self.edges] or np.zeros(0, np.int64) for k in (0, 1))
+        if not self.edges and self.ids and isinstance(self.ids[0], str):
+            src, dst = np.zeros(0, str), np.zeros(0, str)
+        more: dict[str, Any] = {} if comm is None else {"comm": comm}
+        if self.right is not None:
+            more |= {"vertices": (self.ids, self.right), "bipartite": True}
+        elif self.ids:
+            more |= {"vertices": self.ids}
+        columns = (
+            self.columns
+            if self.edges
+            else {
+                k: np.zeros((0, 2)[: 1 + (k == "place")])
+                for k in self.columns
+                if k not in ("tokens", "marks")
+            }
+        )
+        graph = Graph.from_edges(src, dst, columns=columns, directed=self.directed, strategy=strategy, **more)
+        if self.vertex_columns:
+            table: dict[str, Any] = {"id": [*self.ids, *(self.right or [])], **self.vertex_columns}
+            if self.right is not None:
+                table["side"] = [0] * len(self.ids) + [1] * len(self.right)
+            graph = graph.with_vertices(table)
+        return graph
+
+
+def drawn_graph(draws: random.Random, features: Collection[str]) -> Drawn:
+    """Return a graph that has *features*; hubs are likely, so that vertices get mirrors."""
+    if "no vertices" in features:
+        return Drawn(
+            [],
+            [],
+            _columns(draws, features, 0),
+            {},
+            "undirected" not in features,
+            [] if "bipartite" in features else None,
+        )
+    n = draws.randrange(1, 12) if draws.random() < 0.65 else draws.randrange(12, 60)
+    if "large graph" in features:
+        n = draws.choice([200, 500, 2000])
+    count = draws.randrange(1, 4 * n + 2)
+    ids = _ids(draws, features, n)
+    bipartite, right = "bipartite" in features, None
+    if bipartite:
+        m = draws.randrange(1, n + 2)
+        right = _ids(draws, features, m) if draws.random() < 0.5 else ids[:m]
+    ends = (len(ids), len(right) if right is not None else len(ids))
+    pairs = (
+        []
+        if "no edges" in features
+        else [
+            tuple(draws.randrange(k) if draws.random() < 0.6 else draws.randrange(min(3, k)) for k in ends)
+            for _ in range(count)
+        ]
+    )
+    if pairs and "parallel edges" in features:
+        pairs += [pairs[0], draws.choice(pairs)]
+    elif "parallel edges" not in features:
+        pairs = list({(min(p), max(p)) if not bipartite else p: p for p in pairs}.values())
+    if not bipartite:
+        pairs = [p for p in pairs if p[0] != p[1]]
+        if pairs and "self-loops" in features:
+            pairs += [(k, k) for k in draws.choices(range(n), k=2)]
+            pairs = pairs if "parallel edges" in features else list(dict.fromkeys(pairs))
+    if "isolated vertices" not in features and pairs and not bipartite:
+        used = sorted({k for p in pairs for k in p})
+        place = {k: j for j, k in enumerate(used)}
+        ids, pairs = [ids[k] for k in used], [(place[a], place[b]) for a, b in pairs]
+    if not pairs and not {"no edges", "no vertices"} & {*features}:
+        ids = ids if bipartite or len(ids) > 1 else _ids(draws, features, 2)
+        pairs = [(0, 0 if bipartite else 1)]
+    other = right if right is not None else ids
+    edges = [(ids[a], other[b]) for a, b in pairs]
+    vertices = len(ids) + len(right or [])
+    columns = {"colour": [draws.randrange(9) for _ in range(vertices)]} if "vertex column" in features else {}
+    return Drawn(
+        ids, edges, _columns(draws, features, len(edges)), columns, "undirected" not in features, right
+    )
+
+
+def _ids(draws: random.Random, features: Collection[str], n: int) -> list[Any]:
+    if "string ids" in features:
+        return sorted(
+            {NAMES[k % len(NAMES)] + (str(k) if k >= len(NAMES) else "") for k in range(n)}, key=str.encode
+        )
+    if "sparse ids" in features:
+        return sorted((k * 0x9E3779B97F4A7C15 + 12345) % 2**63 for k in range(n))
+    return list(range(n))
+
+
+def _columns(draws: random.Random, features: Collection[str], m: int) -> dict[str, list[Any]]:
+    made: dict[str, list[Any]] = {}
+    if "edge column" in features:
+        made["price" if "columns=" in features else "weight"] = [draws.randrange(1, 65) / 8 for _ in range(m)]
+    if "edge default" in features and draws.random() < 0.5:
+        made["cost"] = [draws.randrange(-9, 10) for _ in range(m)]
+    if "edge vector" in features and draws.random() < 0.7:
+        made["place"] = [[draws.randrange(16) / 4, draws.randrange(16) / 4] for _ in range(m)]
+    for feature, name in (("edge list", "tokens"), ("edge set", "marks")):
+        if feature in features:
+            made[name] = [[draws.randrange(7) for _ in range(draws.randrange(5))] for _ in range(m)]
+    return made
+
+
+@dataclass
+class Task:
+    """A program's text, a graph, and how to run the one on the other."""
+
+    name: str
+    text: str
+    graph: Drawn
+    features: tuple[str, ...]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)  # of gl.run, in every mode
+    engine: dict[str, Any] = field(default_factory=dict)  # of gl.run, where another engine runs it
+    strategy: str | None = None
+    limit: int | None = None
+    right_source: bool = False
+
+    @property
+    def fixed(self) -> bool:
+        return any(f in FIXED_POINT for f in self.features)
+
+
+def drawn_task(draws: random.Random, name: str, text: str, features: Collection[str]) -> Task:
+    """Return a run of the program *text* that has *features*."""
+    graph = drawn_graph(draws, features)
+    task = Task(name, text, graph, tuple(sorted(features)))
+    every = [*graph.ids] or [0]
+    if "id parameter" in features:
+        task.right_source = bool(graph.right) and draws.random() < 0.5
+        task.parameters["source"] = draws.choice(graph.right if task.right_source and graph.right else every)
+    some = draws.sample(graph.ids, min(len(graph.ids), 1 + draws.randrange(4)))
+    if "start= ids" in features:
+        task.options["start"] = some
+    if "start= messages" in features:
+        task.options["start"] = {v: _message(draws, text) for v in some}
+    if "init=" in features:
+        task.options["init"] = {"n": {v: draws.randrange(9) for v in some}}
+        if "list field" in features:
+            task.options["init"]["some"] = {v: [draws.randrange(7) for _ in range(3)] for v in some}
+        if "set field" in features:
+            task.options["init"]["near"] = dict.fromkeys(some, some[:2])
+        if "vector field" in features:
+            task.options["init"]["z"] = {v: [0.5, 1.0, -2.0] for v in some}
+    if "columns=" in features:
+        task.options["columns"] = {"weight": "price"}
+    if "seed=" in features:
+        task.options["seed"] = draws.randrange(1000)
+    task.strategy = next((f for f in features if BY_NAME[f].slot == "cut"), None)
+    for f in features:
+        slot = BY_NAME[f].slot
+        if f in ASYNC:
+            task.engine |= {"engine": "async", "consistency": f.split()[1]}
+        elif slot == "engine":
+            task.engine |= {"engine": "stale", "staleness": int(f[-1])}
+        elif slot == "scheduler":
+            task.engine["scheduler"] = f.split()[0]
+    if "engine" not in task.engine:
+        task.engine = {}
+    signals = "scatter" in features or "v.signal in apply" in features or "signal by id in apply" in features
+    if not task.fixed or "active" in features or not signals or "phases" in features:
+        task.limit = 40 if task.fixed else draws.randrange(1, 6)
+    return task
+
+
+def _message(draws: random.Random, text: str) -> Any:
+    """Return a message of the type that the program declares."""
+    declared = next(
+        (x.split("message: ")[1] for x in text.splitlines() if "message: " in x and "def " in x), ""
+    )
+    declared = declared.rsplit(")", 1)[0]
+    if declared in ("Letter", "Own"):
+        return f"P.{declared}()"
+    if "Arg" in declared:
+        kinds = declared.split("[")[1].rstrip("]").split(", ")
+        return tuple(0.5 if "float" in k else "an id" if "Id" in k else 2 for k in kinds)
+    if "Id" in declared:
+        return "an id"
+    return True if "bool" in declared or "Count" in declared else 0.5 if "float" in declared else 2
+
+
+def script(task: Task, differs: str = "") -> str:
+    """Return a file that runs a task alone, by its engine and by the reference."""
+    graph, made = task.graph, [f"{k}={v!r}" for k, v in task.parameters.items()]
+    if task.right_source:
+        made = [f"source=gl.right({task.parameters['source']!r})"]
+    lists = {k: v for k, v in graph.columns.items() if v}
+    vertices = (
+        f"({graph.ids!r}, {graph.right!r}), bipartite=True" if graph.right is not None else f"{graph.ids!r}"
+    )
+    table = {"id": [*graph.ids, *(graph.right or [])], **graph.vertex_columns}
+    told = {**task.options, **task.engine, **({"max_iterations": task.limit} if task.limit else {})}
+    lines = [
+        *(f"# {line}" for line in differs.splitlines()),
+        task.text,
+        'if __name__ == "__main__":',
+        f"    edges = {graph.edges!r}",
+        "    graph = gl.Graph.from_edges(",
+        f"        [e[0] for e in edges], [e[1] for e in edges], columns={lists!r},",
+        f"        vertices={vertices}, directed={graph.directed}, strategy={task.strategy!r})",
+        *([f"    graph = graph.with_vertices({table!r})"] if graph.vertex_columns else []),
+        f"    for options in ({told!r}, { ({**told, 'engine': 'reference'})!r}):",
+        f"        result = gl.run(P({', '.join(made)}), graph, **options)",
+        "        print(result.vertices.to_dict(), result.history)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+# ---- on the ranks ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to run a task: the engine of supersteps, the reference, or the task's own engine."""
+
+    name: str
+    compile: str = "require"
+    threads: int = 1
+    own: bool = False  # by the task's own engine
+
+
+COMPILED, THREADS, INTERPRETED = Mode("compiled"), Mode("2 threads", threads=2), Mode("interpreted", "never")
+REFERENCE, OWN = Mode("reference"), Mode("engine", own=True)
+OWN_INTERPRETED = Mode("engine interpreted", "never", own=True)
+Answer = tuple[str, Any]  # ("answer", ...), ("fault", text), ("refused", text) or ("broken", text)
+
+
+def remember_trees() -> None:
+    """Let a program that runs in several modes be parsed once; that is what takes the time."""
+    import gaslab.compiler as compiler
+    from gaslab.engine import oracle
+
+    if hasattr(compiler.parse_phases, "remembers"):
+        return
+    parse, trees = compiler.parse_phases, {}
+
+    def remembered(cls: type, shapes: Any = None, debugging: bool = False) -> Any:
+        key = (cls, debugging, tuple(sorted((shapes or {}).items())))
+        if key not in trees:
+            if len(trees) > 8:
+                trees.clear()
+            trees[key] = parse(cls, shapes, debugging)
+        return trees[key]
+
+    remembered.remembers = True  # type: ignore[attr-defined]
+    compiler.parse_phases = oracle.parse_phases = remembered  # type: ignore[attr-defined]
+
+
+def module_of(name: str, text: str) -> types.ModuleType:
+    """Return a module made of *text*, its source where tracebacks and the compiler look for it."""
+    name = f"{name}_{short(text)[:8]}"
+    filename = f"<{name}>"
+    if name not in sys.modules:
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        module = sys.modules[name] = types.ModuleType(name)
+        module.__file__ = filename
+        exec(compile(text, filename, "exec"), vars(module))
+    return sys.modules[name]
+
+
+def answers(comm: Comm, task: Task, modes: list[Mode]) -> list[tuple[str, Any]]:
+    """Return what each mode gives; beyond rank 0 a hash of it."""
+    from gaslab.errors import GaslabError
+
+    remember_trees()
+    found: list[Answer] = []
+    try:
+        graph = task.graph.build(comm, task.strategy)
+        module = module_of(task.name, task.text)
+    except Exception as error:
+        return [("broken", f"{type(error).__name__}: {error}")] * len(modes)
+    for mode in modes:
+        try:
+            found.append(("answer", run(task, graph, module, mode)))
+        except GaslabError as error:
+            kind = "fault" if type(error).__name__ in ("ExecutionError", "TimeoutExpired") else "refused"
+            found.append((kind, f"{type(error).__name__}: {error}"))
+        except Exception as error:  # what the program's own Python raises, or a mistake of the engine
+            found.append(("broken", f"{type(error).__name__}: {error}"))
+    if comm.rank:
+        return [(kind, short(value)) for kind, value in found]
+    return found
+
+
+def short(value: Any) -> str:
+    """Return a hash of an answer."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()
+
+
+def run(task: Task, graph: Graph, module: types.ModuleType, mode: Mode) -> dict[str, Any]:
+    """Run a task in one mode; return all of its answer."""
+    import gaslab as gl
+
+    made = dict(task.parameters)
+    if task.right_source:
+        made["source"] = gl.right(made["source"])
+    program = module.P(**made)
+    options = dict(task.options)
+    if isinstance(options.get("start"), dict):
+        an_id = next(iter(options["start"]), 0)
+        options["start"] = {v: _said(m, module, an_id) for v, m in options["start"].items()}
+    if mode is REFERENCE or mode.name == "reference":
+        options["engine"] = "reference"
+    elif mode.own:
+        options |= task.engine
+    limit = {} if options.get("engine") == "async" else {"max_iterations": task.limit}
+    warnings.simplefilter("ignore")
+    result = gl.run(
+        program, graph, threads=mode.threads, compile=mode.compile, timeout=SECONDS, **limit, **options
+    )
+    vertices = {name: plain(list(result.vertices[name])) for name in result.vertices.columns}
+    ids = [plain(list(x)) for x in result.edges.ids] if result.edges.columns else []
+    edges = {
+        name: sorted(zip(*ids, plain(list(result.edges[name])), strict=True), key=repr)
+        for name in result.edges.columns
+    }
+    of_engine = mode.own and task.engine.get("staleness") != 0  # in an order of its own
+    history = (
+        []
+        if of_engine
+        else [{k: plain(x) for k, x in row.items() if k not in OF_A_RANK} for row in result.history]
+    )
+    return {
+        "ids": plain(list(result.vertices.ids)),
+        "vertices": vertices,
+        "edges": edges,
+        "history": history,
+        "aggregates": plain(result.aggregates),
+        "iterations": 0 if of_engine else int(result.iterations),
+        "converged": bool(result.converged),
+    }
+
+
+def _said(message: Any, module: types.ModuleType, an_id: Any) -> Any:
+    if isinstance(message, str) and message.startswith("P."):
+        return getattr(module.P, message[2:-2])()
+    if isinstance(message, tuple):
+        return tuple(an_id if x == "an id" else x for x in message)
+    return an_id if message == "an id" else message
+
+
+def plain(value: Any) -> Any:
+    """Return a value made of Python's own types."""
+    if isinstance(value, dict):
+        return {plain(k): plain(x) for k, x in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(x) for x in value]
+    if type(value).__mro__[1:2] and type(value).__mro__[1].__name__ == "Accumulator":
+        return [plain(np.asarray(part).tolist()) for part in vars(value).values()]
+    if getattr(value, "ndim", 0):
+        return [plain(x) for x in value.tolist()]
+    return value.item() if hasattr(value, "item") else value

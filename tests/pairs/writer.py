@@ -1,0 +1,415 @@
+"""Writes one program that has the features it is asked for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection
+from dataclasses import replace
+
+from tests.pairs.features import ADDITIVE, CACHED, FIXED_POINT
+from tests.pairs.totals import OWN, Total
+from tests.pairs.words import BOTH, SMALL, WILD, V, Where, Words
+
+WAYS = {"IN": "gl.IN", "OUT": "gl.OUT", "ALL": "gl.ALL", "NONE": "gl.NONE"}
+HELPERS = {
+    "helper of numbers": "def falling(a, b):\n    if a > b:\n        return a - b\n"
+    "    while a < b:\n        a = a * 2 + 7\n        b = b - 3\n    return a % 100\n\n\n"
+    "def lower(a, b):\n    return min(a, b)\n",
+    "helper of vertices": "def sized(u, k):\n    return (u.n + k * u.degree) % 101\n\n\n"
+    "def half(u, me):\n    return u.n % 9 * 0.5 if me.num_edges > 3 else 0.25\n",
+    "helper of an edge": "def of_edge(e, k):\n    return (k + {edge}) % 101\n",
+    "helper of vectors": "def most(x):\n    return np.max(x * 0.5)\n",
+    "fault in a helper": "def bad(a):\n    {bad}\n",
+}
+FAULTS = {
+    "division": "{t} = 7 // ({a} - {a})",
+    "modulo": "{t} = 7 % ({a} - {a})",
+    "cast": "{t} = int(1e300 * ({a} + 1))",
+    "index": "line = np.ones(3)\n{t} = line[abs({a}) + 3]",
+    "narrow store": "v.tiny = 1000 + abs({a})",
+}
+
+
+class Writer(Words):
+    """Writes the program; `parameters` are those it needs beside its defaults."""
+
+    def __init__(self, draws: random.Random, features: Collection[str]) -> None:
+        super().__init__(draws, features)
+        self.fixed = self.has(*FIXED_POINT)  # one fixed point: only `low` changes, and falls
+        self.cached = self.has(*CACHED)
+        self.now = replace(V, changing=not self.fixed or self.has("aggregator read", "self.superstep"))
+        self.names = {"int": "n", "float": "x", "bool": "b", "id": "least"}
+        if self.fixed:
+            self.names = {"int": "on", "float": "ox", "bool": "ob", "id": "oid"}
+
+    # ---- statements --------------------------------------------------------------------------------
+
+    def can(self, kind: str) -> bool:
+        return kind == "int" or self.has(f"{kind} field")
+
+    def store(self, kind: str, where: Where) -> list[str]:
+        """Return an assignment to the field of *kind*."""
+        value = self.value(kind, replace(where, draws=where.draws and self.odds(0.5)))
+        name = f"v.{self.names[kind]}"
+        if kind == "int":
+            return [f"{name} = ({value}) % 101"]
+        if kind == "float" and not self.fixed and self.has("augmented assignment") and self.odds(0.3):
+            return [f"{name} {self.one(['+=', '-='])} {value}", f"{name} %= 16.0"]
+        return [f"{name} = {value}"]
+
+    def statement(self, where: Where) -> list[str]:
+        """Return some lines that change the vertex."""
+        kind = self.one([k for k in self.names if self.can(k)])
+        options = [lambda: self.store(kind, where)] * 2
+        options += [lambda: [f"if {self.value('bool', where)}:", *self.indented(self.store(kind, where))]]
+        for feature, made in (
+            ("elif", self.branches),
+            ("while", self.loop_while),
+            ("for", self.loop_for),
+            ("tuple assignment", self.two),
+            ("numpy", self.vectors),
+            ("linear algebra", self.matrices),
+            ("wild floats", self.wild),
+            ("list words", self.over_list),
+        ):
+            if self.has(feature):
+                options.append(lambda made=made: made(where))
+        if self.has(*SMALL) and not self.fixed:
+            options.append(lambda: [f"v.k = abs({self.value('int', where)}) % 100"])
+        if self.has("float32 field") and not self.fixed:
+            options.append(lambda: [f"v.y = {self.value('float', where)}"])
+        if self.has("private field") and not self.fixed:
+            options.append(lambda: [f"v._own = ({self.value('int', where)} + v._own) % 11"])
+        return options[self.random.randrange(len(options))]()
+
+    @staticmethod
+    def indented(lines: list[str]) -> list[str]:
+        return ["    " + line for line in lines]
+
+    def branches(self, where: Where) -> list[str]:
+        first, second, third = (self.store("int", where) for _ in range(3))
+        tests = [self.value("bool", where) for _ in range(2)]
+        return [
+            f"if {tests[0]}:",
+            *self.indented(first),
+            f"elif {tests[1]}:",
+            *self.indented(second),
+            "else:",
+            *self.indented(third),
+        ]
+
+    def body(self, where: Where, local: str) -> list[str]:
+        lines = [f"{local} = ({local} * 3 + ({self.value('int', where, 1)})) % 97"]
+        if self.has("augmented assignment"):
+            lines.append(f"{local} {self.one(['+=', '-=', '^=', '|='])} ({self.value('int', where, 1)}) % 16")
+        if self.has("continue") and self.odds(0.5):
+            lines = [f"if {local} % 4 == 1:", "    continue", *lines]
+        if self.has("break") and self.odds(0.5):
+            lines += [f"if {local} > 60:", "    break"]
+        if self.odds(0.1):
+            lines += [f"if {local} < 0:", "    pass"]
+        return lines
+
+    def loop_for(self, where: Where) -> list[str]:
+        bounds = self.one(["{}", "1, {}", "-2, {}, 2", "{}, -1, -1"]).format(
+            f"({self.value('int', where, 1)}) % 6"
+        )
+        return [
+            f"a = {self.value('int', where, 1)} % 50",
+            f"for i in range({bounds}):",
+            *self.indented(self.body(where, "a")),
+            "    a = a + i",
+            f"v.{self.names['int']} = a % 101",
+        ]
+
+    def loop_while(self, where: Where) -> list[str]:
+        return [
+            "i = 0",
+            f"a = {self.value('int', where, 1)} % 50",
+            "while i < 5:",
+            "    i = i + 1",
+            *self.indented(self.body(where, "a")),
+            f"v.{self.names['int']} = a % 101",
+        ]
+
+    def two(self, where: Where) -> list[str]:
+        values = ", ".join(f"({self.value('int', where)}) % 101" for _ in range(2))
+        name = self.names["int"]
+        return [f"a, c = {values}", f"v.{name} = (a - c) % 101"]
+
+    def vectors(self, where: Where) -> list[str]:
+        z, f, i = (
+            "v.z" if self.has("vector field") else "np.ones(3)",
+            self.value("float", where),
+            self.value("int", where),
+        )
+        name, of = self.names["int"], f"v.{self.names['float']}"
+        options = [f"v.{name} = np.argmin({z} * {f})", f"v.{name} = len({z}) + np.argmax({z} - {f})"]
+        if self.has("float field"):
+            options += [
+                f"{of} = np.sum({z}) % 16.0",
+                f"{of} = np.max({z} * 2.0) % 16.0",
+                f"{of} = np.dot({z}, np.ones(3)) % 16.0",
+                f"{of} = np.min(np.abs({z} - {f}))",
+            ]
+        if self.has("vector field") and not self.fixed:
+            options += [
+                f"v.z = (v.z + {f}) % 16.0",
+                f"v.z = np.minimum(v.z, np.abs(v.z - {f}))",
+                f"v.z[{i} % 3] = {f}",
+                "v.z = -v.z",
+                f"v.z[-1] += {f}\nv.z = v.z % 16.0",
+                "v.z = np.zeros(len(v.z)) + 0.25",
+            ]
+        return self.one(options).split("\n")
+
+    def matrices(self, where: Where) -> list[str]:
+        f, of = self.value("float", where), f"v.{self.names['int']}"
+        m = "v.m" if self.has("matrix field") else "(np.eye(2) * 0.5)"
+        options = [
+            f"{of} = int(np.sum({m} @ np.ones(2))) % 101",
+            f"{of} = int(np.max(np.linalg.solve(np.eye(2) * 2.0, np.ones(2) * {f}))) % 101",
+            f"{of} = int(np.sum(gl.solve_spd(np.eye(2) * 4.0, np.ones(2) * {f}))) % 101",
+            f"{of} = int(np.linalg.norm(np.ones(4) * {f})) % 101",
+        ]
+        if self.has("matrix field") and not self.fixed:
+            options += [
+                f"v.m = np.outer(np.ones(2) * {f}, np.ones(2))",
+                f"v.m[{self.value('int', where)} % 2, 1] = {f}",
+                "v.m = v.m * -1.0",
+                f"v.m = np.maximum(v.m, {f})",
+            ]
+        return [self.one(options)]
+
+    def wild(self, where: Where) -> list[str]:
+        return [f"v.w = {self.filled(self.one(WILD), where, 2)}"]
+
+    def over_list(self, where: Where) -> list[str]:
+        x = "v.some" if self.has("list field") else ("v.near" if self.has("set field") else "")
+        if not x:
+            return ["pass"]
+        if self.has("for"):
+            return [
+                "a = 0",
+                f"for y in {x}:",
+                f"    a = a + {'y % 7' if x == 'v.some' else '(1 if y == v.id else 2)'}",
+                f"v.{self.names['int']} = a % 101",
+            ]
+        return [f"if {x}:", f"    v.{self.names['int']} = len({x})"]
+
+    def statements(self, where: Where, most: int = 4) -> list[str]:
+        return [line for _ in range(self.random.randrange(1, most)) for line in self.statement(where)]
+
+    # ---- totals --------------------------------------------------------------------------------------
+
+    def take(self, kind: str, name: str) -> list[str]:
+        """Return how a method takes in a value of *kind*: added to what was, or alone at a fixed point."""
+        to, n = f"v.{self.names[kind]}", f"v.{self.names['int']}"
+        was = "" if self.fixed else f"{n} + "
+        if kind == "int":
+            return [f"{n} = ({was}{name} % 101) % 101"]
+        if not self.can(kind):
+            value = {
+                "float": f"(int({name} * 4.0) if abs({name}) < 1e9 else 7)",
+                "bool": f"(1 if {name} else 5)",
+                "id": f"(1 if {name} < v.id else 5)",
+            }[kind]
+            return [f"{n} = ({was}{value}) % 101"]
+        if self.fixed:
+            return [f"{to} = {name}"]
+        if kind == "float":
+            return [f"{to} = ({to} + {name}) % 16.0 if abs({name}) < 1e9 else 0.25"]
+        return [f"{to} = {to} != {name}"] if kind == "bool" else [f"{to} = min({to}, {name})"]
+
+    def take_list(self, op: str, kind: str, name: str) -> list[str]:
+        n = f"v.{self.names['int']}"
+        was = "" if self.fixed else f"{n} + "
+        lines = [f"{n} = ({was}len({name})) % 101"]
+        if kind == "int" and self.odds(0.5):
+            lines += [
+                f"{n} = ({n} + gl.mex({name})) % 101",
+                f"if len({name}) > 0:",
+                f"    {n} = ({n} + gl.mode({name}) + {name}[0] - {name}[-1]) % 101",
+            ]
+        elif self.odds(0.5) and (kind != "bool"):
+            lines += [f"if len({name}) > 0:", *self.indented(self.take(kind, f"{name}[-1]"))]
+        if not self.fixed and op == "SortedSet" and kind == "id" and self.has("set field"):
+            lines += [f"{n} = ({n} + gl.common({name}, v.near)) % 101", f"v.near = {name}"]
+        if not self.fixed and op == "List" and kind == "int" and self.has("list field"):
+            lines += [f"v.some = {name}" if self.odds(0.7) else "v.some = []"]
+        return lines
+
+    # ---- faults --------------------------------------------------------------------------------------
+
+    def fault(self, place: str, role: str = "v", stores: bool = False) -> list[str]:
+        """Return the lines that fail in the method *place*, if it shall."""
+        if not self.has(f"fault in {place}"):
+            return []
+        test = f"{role}.id == self.source" if self.has("id parameter") else f"{role}.degree % 4 == 3"
+        return [f"if {test}:", *self.indented(self.failing(f"{role}.degree", stores and role == "v"))]
+
+    def failing(self, value: str, stores: bool) -> list[str]:
+        kind = next((k for k in FAULTS if self.has(f"{k} fault")), "division")
+        if kind == "narrow store" and not stores:
+            kind = "division"
+        if self.has("fault in a helper") and kind != "narrow store":
+            return [f"t = bad({value})"]
+        return FAULTS[kind].format(t="t", a=value).split("\n")
+
+    def helpers(self) -> str:
+        texts = []
+        for feature, text in HELPERS.items():
+            if not self.has(feature):
+                continue
+            if feature == "helper of an edge":
+                text = text.replace("{edge}", "e.cost" if self.has("edge default") else "1")
+            if feature == "fault in a helper":
+                kind = next((k for k in FAULTS if self.has(f"{k} fault") and k != "narrow store"), "division")
+                bad = FAULTS[kind].format(t="t", a="a").replace("\n", "\n    ") + "\n    return t"
+                text = text.replace("{bad}", bad)
+            texts.append(text)
+        constants = "LIMIT = 7\nSHARE = 0.25\n" if self.has("module constant") else ""
+        return (
+            "import math\n\nimport numpy as np\n\nimport gaslab as gl\n\n"
+            + "\n\n".join([constants, *texts])
+            + "\n"
+        )
+
+    # ---- declarations --------------------------------------------------------------------------------
+
+    def fields(self) -> list[str]:
+        lines = ["        n: int = 3", "        low: int = 40"]
+        rows = {
+            "float field": ["x: float = 0.5"],
+            "float32 field": ["y: gl.float32 = -1.5"],
+            "bool field": ["b: bool = True"],
+            "id field": ["least: gl.VertexId", "none: gl.VertexId = gl.NOBODY"],
+            "matrix field": ["m: gl.Matrix = gl.field(shape=(2, 2), init=0.5)"],
+            "list field": ["some: gl.List[int]"],
+            "set field": ["near: gl.SortedSet[gl.VertexId]"],
+            "private field": ["_own: int = 1"],
+            "wild floats": ["w: float = 0.5"],
+            "drawn start": ["drawn: int = gl.integers(9)"],
+            "vertex column": ["colour: int = 2"],
+            "narrow store fault": ["tiny: gl.int8"],
+            "sync=gl.SUM": [
+                "got: int = gl.field(sync=gl.SUM)",
+                "pool: float = gl.field(init=0.5, sync=gl.SUM)",
+            ],
+            "sync=gl.MIN": ["under: int = gl.field(init=90, sync=gl.MIN)"],
+            "sync=gl.MAX": ["over: float = gl.field(init=-9.0, sync=gl.MAX)"],
+            "additive vector": ["pile: gl.Vector = gl.field(shape=2, sync=gl.SUM)"],
+        }
+        for feature, texts in rows.items():
+            lines += [f"        {text}" for text in texts if self.has(feature)]
+        if self.has("vector field"):
+            shape = '"size"' if self.has("shape parameter") else "3"
+            lines.append(f"        z: gl.Vector = gl.field(shape={shape}, init=0.25)")
+        small = next((kind for feature, kind in SMALL.items() if self.has(feature)), None)
+        lines += [f"        k: gl.{small} = 4"] if small else []
+        if self.fixed:
+            lines += ["        on: int", "        _fell: bool = True", "        _turns: int = 0"]
+            lines += [
+                f"        {self.names[k]}: {t}"
+                for k, t in (("float", "float"), ("bool", "bool"), ("id", "gl.VertexId"))
+                if self.can(k)
+            ]
+        if self.cached:
+            lines.append("        _was: int = 0")
+        edges = {
+            "edge column": "weight: float",
+            "edge default": "cost: gl.int32 = 2",
+            "edge vector": "place: gl.Vector = gl.field(shape=2, init=0.5)",
+            "edge list": "tokens: gl.List[int]",
+            "edge set": "marks: gl.SortedSet[int]",
+            "drawn edge field": "luck: int = gl.integers(5)",
+            "edge written": "seen: int = 0",
+            "additive edge field": "paid: float = gl.field(sync=gl.SUM)",
+        }
+        told = [f"        {text}" for feature, text in edges.items() if self.has(feature)]
+        return [
+            "    class Vertex(gl.Vertex):",
+            *lines,
+            *(["    class Edge(gl.Edge):", *told] if told else []),
+        ]
+
+    def parameters(self) -> list[str]:
+        rows = {
+            "id parameter": "source: gl.VertexId",
+            "int parameter": "p: int = 3",
+            "float parameter": "q: float = -0.75",
+            "shape parameter": "size: int = 3",
+        }
+        return [f"    {text}" for feature, text in rows.items() if self.has(feature)]
+
+    def additive(self, where: Where) -> list[str]:
+        """Return the contributions of a scatter."""
+        lines = []
+        f, i = self.value("float", where, 1), self.value("int", where, 1)
+        rows = {
+            "sync=gl.SUM": [f"nbr.got += ({i}) % 101", f"v.got -= ({i}) % 7", f"nbr.pool += {f}"],
+            "sync=gl.MIN": [f"nbr.under = min(nbr.under, {i})"],
+            "sync=gl.MAX": [f"nbr.over = max(nbr.over, {f} + 0.0)"],
+            "additive vector": [f"nbr.pile += {f}", f"nbr.pile[1] += {f}"],
+            "additive edge field": [f"e.paid += {f}"],
+        }
+        for feature, texts in rows.items():
+            if self.has(feature):
+                lines.append(self.one(texts))
+        if self.fixed and lines:
+            return ["if v._turns == 1:", *self.indented(lines)]
+        return lines
+
+    def takes_additive(self) -> list[str]:
+        if self.fixed:
+            return []
+        lines = []
+        rows = {
+            "sync=gl.SUM": ["v.n, v.got = (v.n + v.got) % 101, 0", "v.pool = v.pool % 16.0"],
+            "sync=gl.MIN": ["v.n = (v.n + v.under) % 101"],
+            "sync=gl.MAX": ["v.over = v.over % 8.0"],
+            "additive vector": ["v.n = (v.n + int(v.pile[1])) % 101"],
+        }
+        for feature, texts in rows.items():
+            if self.has(feature) and self.odds(0.7):
+                lines.append(self.one(texts))
+        return lines
+
+    @property
+    def adds(self) -> bool:
+        return self.has(*ADDITIVE)
+
+    def total(self, what: str, name: str) -> Total | None:
+        """Return what *what* combines."""
+        op = next(
+            (
+                f.removeprefix(f"{what} ")
+                for f in sorted(self.features)
+                if f.startswith(f"{what} ") and f.removeprefix(f"{what} ") in OPS
+            ),
+            None,
+        )
+        return (
+            Total(op, name, self, ids=self.has("aggregator of ids") if what == "aggregator" else None)
+            if op
+            else None
+        )
+
+
+OPS = (
+    "Sum",
+    "Min",
+    "Max",
+    "Prod",
+    "Any",
+    "All",
+    "Count",
+    "BitOr",
+    "ArgMin",
+    "ArgMax",
+    "record",
+    "own merge",
+    "List",
+    "SortedSet",
+)
+BOTH_ENDS, OWN_MERGE = BOTH, OWN
