@@ -48,11 +48,12 @@ class Hosts:
             host.close()
 
 
-def drawn(seed: int, focus: tuple[str, ...] = ()) -> Task:
-    """Return the task of a seed, which has the features *focus* and others."""
+def drawn(seed: int, focus: tuple[str, ...] = (), graphs: int = 1) -> list[Task]:
+    """Return the program of a seed, which has the features *focus* and others, on so many graphs."""
     draws = random.Random(seed)
     features = Choice(draws, focus).chosen
-    return drawn_task(draws, f"drawn_{seed}", drawn_program(draws, features), features)
+    text = drawn_program(draws, features)
+    return [drawn_task(draws, f"drawn_{seed}", text, features) for _ in range(graphs)]
 
 
 def shrink(path: Path) -> None:
@@ -84,6 +85,13 @@ def kind_of(differs: str) -> str:
     return re.sub(r"\[.*", "", re.sub(r"^\d ranks", "", differs)[:40].split(" is ")[0])
 
 
+def keep(path: Path, task: Task, verdict: judging.Verdict) -> None:
+    """Write a finding: as it is, for --shrink, and as a file that runs alone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".pickle").write_bytes(pickle.dumps((task, verdict)))
+    path.with_suffix(".py").write_text(script(task, "\n".join([*verdict.differs, repr(task.features)])))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.pairs", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -92,6 +100,7 @@ def main() -> int:
     parser.add_argument("--focus", default="", help="features that every program has, with commas")
     parser.add_argument("--table", type=Path, help="add what is found to this table (json)")
     parser.add_argument("--findings", type=Path, help="a folder for what differs")
+    parser.add_argument("--graphs", type=int, default=2, help="on how many graphs each program runs")
     parser.add_argument("--every-rank", action="store_true", help="run each program on 1, 2, 3 and 4 ranks")
     parser.add_argument("--broad", type=float, default=0.5, help="share of programs without a pair to aim at")
     parser.add_argument("--page", nargs="*", help="write docs/pairs.md, with the counts of these tables")
@@ -118,30 +127,25 @@ def main() -> int:
             aim = focus or (() if draws.random() < options.broad else table.rarest(draws))
             if options.only is not None:
                 number = options.only
-            task = drawn(number, aim)
-            sizes = (1, 2, 3, 4) if options.every_rank or options.only is not None else (1, 2 + number % 3)
-            verdict = judging.judge(task, hosts.ask, sizes)
-            programs, runs = programs + 1, runs + verdict.runs + verdict.engine_runs
-            table.add(task, verdict)
-            if verdict.differs:
-                found += 1
-                print(
-                    f"--- program {number} {aim} after {programs} programs, {runs} runs, "
-                    f"{time.monotonic() - began:.0f} s",
-                    flush=True,
-                )
-                print(verdict.differs[0][:600], flush=True)
-                if options.findings:
-                    options.findings.mkdir(parents=True, exist_ok=True)
-                    (options.findings / f"{number}.pickle").write_bytes(pickle.dumps((task, verdict)))
-                    text = "\n".join(["# " + x.replace("\n", "\n# ") for x in verdict.differs])
-                    (options.findings / f"{number}.py").write_text(
-                        f"{text}\n# {task.features}\n{task.text}\n# {task}\n"
+            programs += 1
+            for k, task in enumerate(drawn(number, aim, options.graphs)):
+                sizes = (1, 2, 3, 4) if options.every_rank else (1, 2 + (number + k) % 3)
+                verdict = judging.judge(task, hosts.ask, sizes)
+                runs += verdict.runs + verdict.engine_runs
+                table.add(task, verdict, new=k == 0)
+                if options.only is not None:
+                    print(script(task, "\n".join(verdict.differs)))
+                if verdict.differs:
+                    found += 1
+                    print(
+                        f"--- program {number} {aim} after {programs} programs, {runs} runs, "
+                        f"{time.monotonic() - began:.0f} s",
+                        flush=True,
                     )
+                    print(verdict.differs[0][:600], flush=True)
+                    if options.findings:
+                        keep(options.findings / f"{number}_{k}", task, verdict)
             if options.only is not None:
-                print(
-                    task.text, task.graph, task.options, task.engine, task.limit, *verdict.differs, sep="\n"
-                )
                 break
             if programs % 50 == 0:
                 table.write(options.table)

@@ -189,6 +189,8 @@ def engine_differs(task: Task, expected: Answer, said: Answer) -> str:
     if exact and "fault in gather" not in task.features:
         return differs(task, expected, said)
     if expected[0] != said[0]:
+        if {expected[0], said[0]} == {"answer", "broken"} and _wished(task, said):
+            return ""  # how often done is asked, depends on the order
         if (
             {expected[0], said[0]} == {"answer", "fault"}
             and not str(said[1]).startswith("TimeoutExpired")

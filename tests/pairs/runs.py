@@ -60,11 +60,15 @@ class Drawn:
         )
         graph = Graph.from_edges(src, dst, columns=columns, directed=self.directed, strategy=strategy, **more)
         if self.vertex_columns:
-            table: dict[str, Any] = {"id": [*self.ids, *(self.right or [])], **self.vertex_columns}
-            if self.right is not None:
-                table["side"] = [0] * len(self.ids) + [1] * len(self.right)
-            graph = graph.with_vertices(table)
+            graph = graph.with_vertices(self.vertex_table())
         return graph
+
+    def vertex_table(self) -> dict[str, list[Any]]:
+        """Return the columns of vertices with the ids that they belong to."""
+        table = {"id": [*self.ids, *(self.right or [])], **self.vertex_columns}
+        if self.right is not None:
+            table["side"] = [0] * len(self.ids) + [1] * len(self.right)
+        return table
 
 
 def drawn_graph(draws: random.Random, features: Collection[str]) -> Drawn:
@@ -177,7 +181,7 @@ def drawn_task(draws: random.Random, name: str, text: str, features: Collection[
     if "start= ids" in features:
         task.options["start"] = some
     if "start= messages" in features:
-        task.options["start"] = {v: _message(draws, text) for v in some}
+        task.options["start"] = {v: _message(text, task.fixed) for v in some}
     if "init=" in features:
         task.options["init"] = {"n": {v: draws.randrange(9) for v in some}}
         if "list field" in features:
@@ -207,20 +211,26 @@ def drawn_task(draws: random.Random, name: str, text: str, features: Collection[
     return task
 
 
-def _message(draws: random.Random, text: str) -> Any:
-    """Return a message of the type that the program declares."""
+def _message(text: str, fixed: bool) -> Any:
+    """Return a message of the type that the program declares.
+
+    On the way to one fixed point it is one of those that let a vertex fall: a greater one would hide others
+    that wait beside it, which depends on the order.
+    """
     declared = next(
         (x.split("message: ")[1] for x in text.splitlines() if "message: " in x and "def " in x), ""
     )
     declared = declared.rsplit(")", 1)[0]
+    sign = -1 if fixed and "Max" in declared else 1
     if declared in ("Letter", "Own"):
         return f"P.{declared}()"
     if "Arg" in declared:
-        kinds = declared.split("[")[1].rstrip("]").split(", ")
-        return tuple(0.5 if "float" in k else "an id" if "Id" in k else 2 for k in kinds)
+        key, other = declared.split("[")[1].rstrip("]").split(", ")
+        rest = 0.5 if "float" in other else "an id" if "Id" in other else 2
+        return sign * (0.5 if "float" in key else 2), rest
     if "Id" in declared:
         return "an id"
-    return True if "bool" in declared or "Count" in declared else 0.5 if "float" in declared else 2
+    return True if "bool" in declared or "Count" in declared else sign * (0.5 if "float" in declared else 2)
 
 
 def script(task: Task, differs: str = "") -> str:
@@ -232,8 +242,11 @@ def script(task: Task, differs: str = "") -> str:
     vertices = (
         f"({graph.ids!r}, {graph.right!r}), bipartite=True" if graph.right is not None else f"{graph.ids!r}"
     )
-    table = {"id": [*graph.ids, *(graph.right or [])], **graph.vertex_columns}
-    told = {**task.options, **task.engine, **({"max_iterations": task.limit} if task.limit else {})}
+    is_async = task.engine.get("engine") == "async"
+    limit = {"max_iterations": task.limit} if task.limit else {}
+    runs = [task.options | task.engine | limit, task.options | limit | {"engine": "reference"}]
+    if is_async:
+        runs[0].pop("max_iterations", None)
     lines = [
         *(f"# {line}" for line in differs.splitlines()),
         task.text,
@@ -242,8 +255,8 @@ def script(task: Task, differs: str = "") -> str:
         "    graph = gl.Graph.from_edges(",
         f"        [e[0] for e in edges], [e[1] for e in edges], columns={lists!r},",
         f"        vertices={vertices}, directed={graph.directed}, strategy={task.strategy!r})",
-        *([f"    graph = graph.with_vertices({table!r})"] if graph.vertex_columns else []),
-        f"    for options in ({told!r}, { ({**told, 'engine': 'reference'})!r}):",
+        *([f"    graph = graph.with_vertices({graph.vertex_table()!r})"] if graph.vertex_columns else []),
+        f"    for options in {runs!r}:",
         f"        result = gl.run(P({', '.join(made)}), graph, **options)",
         "        print(result.vertices.to_dict(), result.history)",
     ]

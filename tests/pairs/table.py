@@ -55,9 +55,10 @@ class Table:
     def key(a: str, b: str) -> str:
         return " + ".join(sorted((a, b)))
 
-    def add(self, task: Task, verdict: Verdict) -> None:
-        """Count a task's runs for every pair of its features."""
-        self.programs, self.runs = self.programs + 1, self.runs + verdict.runs + verdict.engine_runs
+    def add(self, task: Task, verdict: Verdict, new: bool = True) -> None:
+        """Count a task's runs for every pair of its features; *new* says that its program is another one."""
+        self.programs += new
+        self.runs += verdict.runs + verdict.engine_runs
         if verdict.differs:
             return
         for a, b in itertools.combinations(sorted(task.features), 2):
