@@ -175,6 +175,55 @@ def test_vectors_that_a_start_leaves_out_keep_their_draws(mode: dict[str, Any]) 
     assert again.to_dict() == whole.vertices.to_dict()
 
 
+class Ordered(gl.VertexProgram):
+    """Draws where C may choose the order, and where an element is read and written."""
+
+    class Vertex(gl.Vertex):
+        n: int = 3
+        z: gl.Vector = gl.field(shape=3, init=0.25)
+        m: gl.Matrix = gl.field(shape=(2, 3), init=1.0)
+        heap: gl.Vector = gl.field(shape=3, sync=gl.SUM)
+        x: float = 0.0
+
+    def init(self, v: Vertex) -> None:
+        v.n = gl.integers(9)
+        v.z[gl.integers(3)] = gl.uniform()
+        v.x = gl.uniform()
+
+    def apply(self, v: Vertex) -> None:
+        v.z[gl.integers(3)] += gl.uniform()
+        v.m[gl.integers(2), gl.integers(3)] -= v.z[gl.integers(3)]
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        nbr.heap[gl.integers(3)] += gl.uniform()
+
+
+@pytest.mark.parametrize("given", [{}, {"n": {0: 7}}, {"z": [0.5, 1.0, 2.0]}, {"n": 1, "z": 0.5}])
+def test_draws_come_in_python_s_order_whatever_is_given(given: dict[str, Any]) -> None:
+    graph = gl.Graph.generate("grid", rows=6, columns=6)
+    compiled, interpreted, plain = (
+        gl.run(Ordered(), graph, max_iterations=2, init=given, **mode).vertices for mode in MODES
+    )
+    for name in ("n", "z", "m", "heap", "x"):
+        assert compiled[name].tolist() == interpreted[name].tolist() == plain[name].tolist()
+    if "n" in given:
+        assert compiled["n"][0] in (1, 7)
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_what_a_given_field_would_get_is_still_computed(mode: dict[str, Any]) -> None:
+    class Divides(gl.VertexProgram):
+        class Vertex(gl.Vertex):
+            n: int = 0
+
+        def init(self, v):  # type: ignore[no-untyped-def]
+            v.n = 1 // v.n
+
+    graph = gl.Graph.from_edges([0], [1])
+    with pytest.raises(gl.ExecutionError, match="division"):
+        gl.run(Divides(), graph, init={"n": {0: 1}}, **mode)
+
+
 class Empty(gl.VertexProgram):
     class Vertex(gl.Vertex):
         x: int = 0

@@ -330,8 +330,8 @@ class Program(Writer):
             body += self.posting()
         test = self.value("bool", where)
         if self.has("draw in scatter"):
-            body += ["toss = " + self.draw("bool")]
-            test = f"toss and {test}"
+            body += ["toss = " + self.draw("bool"), f"wish = {test}"]  # which may need a loop of its own
+            test = "toss and wish"
         if self.fixed:
             test = "v._fell or v._turns == 1"
         body += [f"if {test}:", f"    {self.signal('nbr.signal', 'nbr')}"]

@@ -157,6 +157,7 @@ class Writer(Words):
                 f"v.z = (v.z + {f}) % 16.0",
                 f"v.z = np.minimum(v.z, np.abs(v.z - {f}))",
                 f"v.z[{i} % 3] = {f}",
+                f"v.z[{i} % 3] += {f}\nv.z = v.z % 16.0",
                 "v.z = -v.z",
                 f"v.z[-1] += {f}\nv.z = v.z % 16.0",
                 "v.z = np.zeros(len(v.z)) + 0.25",
@@ -176,6 +177,7 @@ class Writer(Words):
             options += [
                 f"v.m = np.outer(np.ones(2) * {f}, np.ones(2))",
                 f"v.m[{self.value('int', where)} % 2, 1] = {f}",
+                f"v.m[1, {self.value('int', where)} % 2] *= 1.0 if {f} < 1.0 else 0.5",
                 "v.m = v.m * -1.0",
                 f"v.m = np.maximum(v.m, {f})",
             ]

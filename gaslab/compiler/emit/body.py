@@ -172,13 +172,15 @@ class Body(ArrayBody):
 
     def assign_element(self, target: t.Element, s: t.Assign) -> None:
         storage = self.storage(target.array)
-        place = f"{self.array(target.array)}[{self.expr(target.index)}]"
+        index, value = self.expr(target.index), self.expr(s.value)
+        place = f"{self.array(target.array)}[{index}]"
         if self.function.name == "visit" and isinstance(target.array, t.VertexField):
             place = f"*({STORAGE[storage][1]} *)&{place}"
-        store = f"{place} = {narrowed(storage, self.expr(s.value), s.site)};"
+        store = f"{place} = {narrowed(storage, value, s.site)};"
         if self.function.name == "init" and isinstance(target.array, t.VertexField):
-            store = f"if (!(c->given >> {target.array.index} & 1)) {store}"
-        self.put(store)
+            self.store_unless_given(target.array.index, store, value, index)
+        else:
+            self.put(store)
 
     def assign(self, s: t.Assign) -> None:
         if isinstance(s.target, t.Element):
@@ -207,9 +209,19 @@ class Body(ArrayBody):
             store = f"n->{field_name(self.tree, target.index)} = {narrowed(storage, value, s.site)};"
             if t.is_list(storage):
                 store = lists.assign(self.tree, target.index, value)
-            if self.function.name == "init":  # a field given by the caller keeps the caller's values
-                store = f"if (!(c->given >> {target.index} & 1)) {store}"
-            self.put(store)
+            if self.function.name == "init":
+                self.store_unless_given(target.index, store, value)
+            else:
+                self.put(store)
+
+    def store_unless_given(self, field: int, store: str, *values: str) -> None:
+        """Write a store by ``init``: what the caller gives stays, what is drawn is drawn."""
+        self.put(f"if (c->given >> {field} & 1) {{")
+        for value in values:
+            self.put(f"    (void){value};")
+        self.put("} else {")
+        self.put(f"    {store}")
+        self.put("}")
 
     def contribute(self, s: t.Contribute) -> None:
         """Add to what the end will get: ``v`` is near when pushed, ``nbr`` when pulled."""

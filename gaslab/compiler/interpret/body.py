@@ -179,8 +179,9 @@ class PythonBody(PythonArrays):
             storage = storage_of(self.tree, target.array)
             store = f"{self.element_place(target)} = {narrowed(storage, value, s.site)}"
             if self.function.name == "init" and isinstance(target.array, t.VertexField):
-                store = f"if not c.given >> {target.array.index} & 1: {store}"
-            self.put(store)
+                self.store_unless_given(target.array.index, store, value, self.expr(target.index))
+            else:
+                self.put(store)
             return
         if isinstance(target, t.Local):
             self.put(f"l_{target.name} = {value}")
@@ -199,9 +200,15 @@ class PythonBody(PythonArrays):
                 self.put(f"{place} = {narrowed(storage, value, s.site)}")
                 return
             store = f"n[{target.index}] = {narrowed(storage, value, s.site)}"
-            if self.function.name == "init":  # a field given by the caller keeps the caller's values
-                store = f"if not c.given >> {target.index} & 1: {store}"
-            self.put(store)
+            if self.function.name == "init":
+                self.store_unless_given(target.index, store, value)
+            else:
+                self.put(store)
+
+    def store_unless_given(self, field: int, store: str, *values: str) -> None:
+        """Write a store by ``init``: what the caller gives stays, what is drawn is drawn."""
+        self.put(f"if c.given >> {field} & 1: {', '.join(values)}")
+        self.put(f"else: {store}")
 
     def at(self, role: str) -> str:
         """Return the name of the vertex in that role."""

@@ -32,6 +32,11 @@ NO_WRITE = (
 _WRITES_VERTEX = ("init", "init_message", "apply", "visit")
 
 
+def _calls(index: ast.expr) -> bool:
+    """Return whether an index calls something, which may draw: it is evaluated once, in Python's order."""
+    return any(isinstance(part, ast.Call) for part in ast.walk(index))
+
+
 class Assignments(Additive):
     """Adds the statements that assign."""
 
@@ -95,13 +100,31 @@ class Assignments(Additive):
         return [Assign(local, self.widened(value, local.type), self.site(node))], local
 
     def do_AugAssign(self, node: ast.AugAssign) -> list[Stmt]:
+        target = self.indexed_once(node.target)
+        node = ast.copy_location(ast.AugAssign(target, node.op, node.value), node)
         contributed = self.added(node)
         if contributed is not None:
             return contributed
-        if isinstance(node.target, ast.Attribute):
-            self.writable(node.target)  # a rule broken by the write comes before one broken by the read
-        value = self.binary(node.op, self.value(node.target), self.value(node.value), node)
-        return self.store(node.target, value, node, node.value)
+        if isinstance(target, ast.Attribute):
+            self.writable(target)  # a rule broken by the write comes before one broken by the read
+        value = self.binary(node.op, self.value(target), self.value(node.value), node)
+        return self.store(target, value, node, node.value)
+
+    def indexed_once(
+        self, target: ast.Name | ast.Attribute | ast.Subscript
+    ) -> ast.Name | ast.Attribute | ast.Subscript:
+        """Return *target*, which is read and written, with each index that calls something in a local."""
+        if not isinstance(target, ast.Subscript) or not _calls(target.slice):
+            return target
+        indices: list[ast.expr] = []
+        for index in target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]:
+            if _calls(index):
+                text = ast.unparse(index) + " " * len(indices)
+                self.stand_ins[text] = self.kept(self.value(index), index)
+                index = ast.copy_location(ast.Name(text), index)
+            indices.append(index)
+        place = ast.copy_location(ast.Tuple(indices), target.slice) if len(indices) > 1 else indices[0]
+        return ast.copy_location(ast.Subscript(target.value, place), target)
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> list[Stmt]:
         if not isinstance(node.target, ast.Name):
@@ -187,11 +210,11 @@ class Assignments(Additive):
         if len(indices) < len(place.type.shape):
             raise self.error(target, "a row is not assigned at once; write a loop over its elements")
         value = self.fit(value, place.type.element, at, ast.unparse(target))
-        return [
-            Assign(
-                Element(place, flat(indices, place.type.shape), place.type.element), value, self.site(node)
-            )
-        ]
+        before: list[Stmt] = []
+        if _calls(target.slice):  # after the value
+            before, value = self.keep(value, node)
+        element = Element(place, flat(indices, place.type.shape), place.type.element)
+        return [*before, Assign(element, value, self.site(node))]
 
     def store_local(self, target: ast.Name, value: Expr, node: ast.stmt, at: ast.AST) -> Assign:
         name = target.id

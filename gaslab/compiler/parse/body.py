@@ -57,6 +57,7 @@ class Body(Statements):
         self.assigned = set(self.parameters)
         self.breaks = []
         self.made = set()
+        self.stand_ins = {}
         self.pending = []
         try:
             body = self.block(self.source.node.body)

@@ -119,6 +119,8 @@ class Names(Frame):
 
     def value_Name(self, node: ast.Name) -> Expr:
         name = node.id
+        if name in self.stand_ins:
+            return self.stand_ins[name]
         if name in self.entities:
             what = _ENTITIES[self.entities[name]]
             raise self.error(node, f"{name!r} is {what}, not a value; read one of its fields: {name}.<field>")
