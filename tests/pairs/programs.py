@@ -333,7 +333,7 @@ class Program(Writer):
             body += ["toss = " + self.draw("bool"), f"wish = {test}"]  # which may need a loop of its own
             test = "toss and wish"
         if self.fixed:
-            test = "v._fell or v._turns == 1"
+            test = "v._fell or v._turns == 1" if self.has("apply") else "v._turns == 1"  # or for ever
         body += [f"if {test}:", f"    {self.signal('nbr.signal', 'nbr')}"]
         if self.has("signal without a message") and self.message is not None:
             again = "v._turns == 1" if self.fixed else self.value("bool", where, 1)
