@@ -1,16 +1,18 @@
 """Runs every benchmark, or those named: ``python -m benchmarks [NAME ...] [--scale 20] [--repeats 7]``.
 
+Names and the options that every benchmark has may stand in any order; those that some have alone stand last.
 Some minutes at scale 20. ``python -m benchmarks topics ratings --data DIR`` measures learned models on data
 that is not part of the project, looked for by name below DIR; without it they run on what there is.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+from benchmarks.common import parser
 
 HERE = Path(__file__).parent
 # script, ranks, threads of each
@@ -24,13 +26,28 @@ RUNS = [
 ]  # fmt: skip
 
 
-def main() -> None:
-    names = list(itertools.takewhile(lambda word: not word.startswith("-"), sys.argv[1:]))
+def split(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the benchmarks that *words* name, and the options for them; exits where none is so called."""
     known = sorted({Path(script).stem for script, _, _ in RUNS})
+    made = parser(__doc__)
+    common = {option: action.dest for action in made._actions for option in action.option_strings}
+    made.set_defaults(**dict.fromkeys(common.values()))  # a benchmark has its own
+    made.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
+    ends = (k for k, word in enumerate(words) if word.startswith("--") and word.split("=")[0] not in common)
+    end = next(ends, len(words))
+    given = vars(made.parse_intermixed_args(words[:end]))
+    names = given.pop("names")
     for name in names:
         if name not in known:
             sys.exit(f"there is no benchmark {name!r}; there are {', '.join(known)}")
-    options = sys.argv[1 + len(names) :]
+    if not names and (late := next((word for word in words[end:] if word in known), None)):
+        sys.exit(f"name {late} before {words[end]}, which not every benchmark has")
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
+    return names, [*options, *words[end:]]
+
+
+def main() -> None:
+    names, options = split(sys.argv[1:])
     beside = Path(sys.executable).parent / "mpiexec"
     for script, ranks, threads in RUNS:
         if names and Path(script).stem not in names:

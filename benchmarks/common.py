@@ -35,7 +35,7 @@ class Timing:
 
 def parser(description: str | None) -> argparse.ArgumentParser:
     """Return a parser with the options every benchmark has."""
-    made = argparse.ArgumentParser(description=description)
+    made = argparse.ArgumentParser(description=description, allow_abbrev=False)
     made.add_argument("--scale", type=int, default=20, help="R-MAT scale: 2**SCALE vertices (default 20)")
     made.add_argument("--edge-factor", type=int, default=16)
     made.add_argument("--threads", type=int, default=1, help="threads of each rank (default 1)")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.__main__ import split
 from tests.mpi.launcher import ROOT, environment
 
 TINY = {
@@ -97,3 +98,31 @@ def test_an_unknown_benchmark_is_named(name: str) -> None:
     done = _run(name)
     assert done.returncode == 1
     assert f"there is no benchmark {name!r}; there are asynchronous, figures, load" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "names", "options"),
+    [
+        ([], [], []),
+        (["topics", "--data", "DIR"], ["topics"], ["--data=DIR"]),
+        (["--data", "DIR", "topics"], ["topics"], ["--data=DIR"]),
+        (
+            ["--scale=9", "topics", "--data", "topics", "ratings"],
+            ["topics", "ratings"],
+            ["--scale=9", "--data=topics"],
+        ),
+        (["--repeats", "2", "ranks", "--only", "pagerank"], ["ranks"], ["--repeats=2", "--only", "pagerank"]),
+        (["--threads", "2", "--seeds", "1"], [], ["--threads=2", "--seeds", "1"]),
+    ],
+)
+def test_names_and_common_options_stand_in_any_order(
+    words: list[str], names: list[str], options: list[str]
+) -> None:
+    assert split(words) == (names, options)
+
+
+def test_a_wrong_name_is_refused_also_behind_options() -> None:
+    with pytest.raises(SystemExit, match="there is no benchmark 'topic'; there are asynchronous, "):
+        split(["--data", "DIR", "topic"])
+    with pytest.raises(SystemExit, match="name topics before --seeds"):
+        split(["--seeds", "2", "topics"])
