@@ -77,6 +77,10 @@ def _text(tree: t.Tree, x: t.Expr) -> str:
         assert x.test.type == "bool"
         assert x.then.type == x.otherwise.type == x.type
         return f"({text(x.then)} if {text(x.test)} else {text(x.otherwise)})"
+    if isinstance(x, t.Let):
+        return f"(once{x.number} := {text(x.value)}; {text(x.body)})"
+    if isinstance(x, t.Bound):
+        return f"once{x.number}"
     if isinstance(x, t.Cast):
         return f"{x.type}({text(x.operand)})"
     arguments = ", ".join(map(text, x.arguments))

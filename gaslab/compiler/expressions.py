@@ -155,7 +155,7 @@ class Binary:
 
 @dataclass(frozen=True)
 class Compare:
-    """op: ``== != < <= > >=``; a chain is lowered to `Logical` over operands that are repeated."""
+    """op: ``== != < <= > >=``; of a chain, each is an operand of a `Logical`, under a `Let`."""
 
     op: str
     left: Expr
@@ -177,6 +177,24 @@ class Conditional:
     test: Expr
     then: Expr
     otherwise: Expr
+    type: str
+
+
+@dataclass(frozen=True)
+class Let:
+    """*body*, in which `Bound` of the same *number* stands for *value*, evaluated once before it."""
+
+    number: int
+    value: Expr
+    body: Expr
+    type: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a `Let` around it has evaluated."""
+
+    number: int
     type: str
 
 
@@ -265,7 +283,7 @@ class ListWord:
 Expr = (
     Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local | Unary
     | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
-    | Reduce | PartOf | NoList | ListWord
+    | Reduce | PartOf | NoList | ListWord | Let | Bound
 )  # fmt: skip
 
 

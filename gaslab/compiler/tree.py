@@ -36,6 +36,7 @@ from gaslab.compiler.declared import is_list as is_list
 from gaslab.compiler.expressions import MATH_ARITY as MATH_ARITY
 from gaslab.compiler.expressions import Aggregate as Aggregate
 from gaslab.compiler.expressions import Binary as Binary
+from gaslab.compiler.expressions import Bound as Bound
 from gaslab.compiler.expressions import Call as Call
 from gaslab.compiler.expressions import CallHelper as CallHelper
 from gaslab.compiler.expressions import Cast as Cast
@@ -49,6 +50,7 @@ from gaslab.compiler.expressions import Expr as Expr
 from gaslab.compiler.expressions import Forward as Forward
 from gaslab.compiler.expressions import Global as Global
 from gaslab.compiler.expressions import Index as Index
+from gaslab.compiler.expressions import Let as Let
 from gaslab.compiler.expressions import ListWord as ListWord
 from gaslab.compiler.expressions import Local as Local
 from gaslab.compiler.expressions import Logical as Logical

@@ -363,6 +363,11 @@ class Body(ArrayBody):
             return "(" + (" && " if x.op == "and" else " || ").join(map(self.expr, x.operands)) + ")"
         if isinstance(x, t.Conditional):
             return f"({self.expr(x.test)} ? {self.expr(x.then)} : {self.expr(x.otherwise)})"
+        if isinstance(x, t.Let):
+            kind = C_TYPE[t.element_of(x.value.type)]
+            return f"({{ const {kind} once{x.number} = {self.expr(x.value)}; {self.expr(x.body)}; }})"
+        if isinstance(x, t.Bound):
+            return f"once{x.number}"
         if isinstance(x, t.Cast):
             return self.cast(x)
         if isinstance(x, t.CallHelper):

@@ -11,8 +11,8 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.tree import Tree
 
-_LEAVES = (t.Const, t.Param, t.Aggregate, t.Global)
-_INNER = (t.Unary, t.Binary, t.Compare, t.Logical, t.Conditional, t.Cast, t.Call)
+_LEAVES = (t.Const, t.Param, t.Aggregate, t.Global, t.Bound)
+_INNER = (t.Unary, t.Binary, t.Compare, t.Logical, t.Conditional, t.Cast, t.Call, t.Let)
 
 
 def guard(tree: Tree, role: str) -> tuple[t.Expr, ...]:

@@ -28,26 +28,33 @@ GL_INLINE _Bool gl_halted(gl_context *c, int64_t site) {
 
 def steps(tree: t.Tree, x: Any) -> int:
     """Return about how many steps an expression, a statement or several are, of loops that look one round."""
+    return _steps(tree, x, {})
+
+
+def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
+    """As `steps`; *known* has those of each helper met so far, which may be called at many places."""
     if isinstance(x, tuple):
-        return sum(steps(tree, one) for one in x)
+        return sum(_steps(tree, one, known) for one in x)
     if not is_dataclass(x):
         return 0
     if isinstance(x, t.Each | t.Reduce):
         count = x.count.value if isinstance(x.count, t.Const) else x.count
-        inner = steps(tree, x.body if isinstance(x, t.Each) else x.value)
+        inner = _steps(tree, x.body if isinstance(x, t.Each) else x.value, known)
         return 1 + inner * (int(count) if isinstance(count, int) else LIST)
     if isinstance(x, t.ForRange):
-        inner = steps(tree, x.body)
+        inner = _steps(tree, x.body, known)
         return inner * (rounds(x) if _every(rounds(x), inner) is None else 1)
     if isinstance(x, t.Solve):
         assert isinstance(x.matrix.type, t.Array)
         return int(x.matrix.type.shape[0]) ** 3
     more = 0
     if isinstance(x, t.CallHelper):
-        more = steps(tree, tree.helpers[x.index].body)
+        if x.index not in known:
+            known[x.index] = _steps(tree, tree.helpers[x.index].body, known)
+        more = known[x.index]
     if isinstance(x, t.ListWord) and x.function not in ("len", "item"):
         more = LIST
-    return 1 + more + sum(steps(tree, part) for part in vars(x).values())
+    return 1 + more + sum(_steps(tree, part, known) for part in vars(x).values())
 
 
 def rounds(loop: t.ForRange) -> int:

@@ -276,6 +276,10 @@ class PythonBody(PythonArrays):
             return "(" + f" {x.op} ".join(map(self.expr, x.operands)) + ")"
         if isinstance(x, t.Conditional):
             return f"({self.expr(x.then)} if {self.expr(x.test)} else {self.expr(x.otherwise)})"
+        if isinstance(x, t.Let):
+            return f"(once{x.number} := {self.expr(x.value)}, {self.expr(x.body)})[1]"
+        if isinstance(x, t.Bound):
+            return f"once{x.number}"
         if isinstance(x, t.Cast):
             if x.type == "int" and x.operand.type == "float":
                 return f"to_int({self.expr(x.operand)}, {x.site})"

@@ -58,6 +58,7 @@ class Body(Statements):
         self.breaks = []
         self.made = set()
         self.stand_ins = {}
+        self.bound = 0
         self.pending = []
         try:
             body = self.block(self.source.node.body)

@@ -54,12 +54,6 @@ class Draws(Names):
         called = [helpers[n.index] for n in nodes(value) if isinstance(n, CallHelper) and n.index >= 0]
         return any("self.draws" in h.reads for h in called) or any(isinstance(n, Draw) for n in nodes(value))
 
-    def once(self, value: Expr, node: ast.AST) -> Expr:
-        """Return *value*, which the tree will hold twice; raises if that would draw twice."""
-        if self.final and self.draws(value):
-            raise self.error(node, "a draw cannot stand here; assign it to a local first")
-        return value
-
     def check_order(self, node: ast.Call, arguments: list[Expr]) -> None:
         """Raise where two arguments draw and keywords may have changed their order."""
         if self.final and sum(map(self.draws, arguments)) > 1:

@@ -92,6 +92,7 @@ class Frame:
         self.written: dict[str, str] = {}  # names of locals in the tree, where they differ
         self.made: set[str] = set()  # locals that are the parser's own
         self.stand_ins: dict[str, Expr] = {}  # of expressions that are evaluated once, by their text
+        self.bound = 0  # values that the expressions of this walk name, see `Let`
         self.aliases: dict[str, str] = {}  # a local that is another name of an array -> that array
         self.pending: list[Stmt] = []
         self.hidden: dict[Expr, Local] = {}  # a helper's parameters for what it reads of its entities

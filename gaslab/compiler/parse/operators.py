@@ -1,28 +1,21 @@
-"""Values made by operators: arithmetic, comparisons, conditions."""
+"""Values made by operators of arithmetic and of bits."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gaslab.compiler.parse import lists
-from gaslab.compiler.parse.arrays import Arrays, ArrayValue, stored
-from gaslab.compiler.parse.convert import IDS, NUMBERS, named
+from gaslab.compiler.parse.arrays import ArrayValue
+from gaslab.compiler.parse.conditions import Conditions
+from gaslab.compiler.parse.convert import IDS
 from gaslab.compiler.tree import (
-    Array,
-    Assign,
     Binary,
     Call,
-    Cast,
-    Compare,
-    Conditional,
     Const,
     Expr,
     Global,
-    If,
-    Logical,
     Unary,
     element_of,
     is_list,
@@ -32,30 +25,10 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
     ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
 }  # fmt: skip
-_COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-}  # fmt: skip
 
 
-class Operators(Arrays):
+class Operators(Conditions):
     """Adds operators to the values of one function."""
-
-    def truth(self, node: ast.expr) -> Expr:
-        """Return the tree of *node* where only its truth counts."""
-        if isinstance(node, ast.BoolOp):
-            return self.logical(node, self.at_once(node.values, self.truth))
-        return self.as_bool(self.value(node), node)
-
-    def as_bool(self, value: Expr, node: ast.expr) -> Expr:
-        """Return whether *value* is true."""
-        self.no_array(value, node, "truth")
-        if value.type == "id":
-            raise self.error(node, "a vertex id is neither true nor false; compare it with another id")
-        if is_list(value.type):
-            return Cast(lists.length(value), "bool")
-        if isinstance(value, Const):
-            return Const(bool(value.value), "bool")
-        return value if value.type == "bool" else Cast(value, "bool")
 
     def number(self, node: ast.expr, doing: str) -> Expr:
         """Return the value of *node*, which must be a number."""
@@ -168,113 +141,6 @@ class Operators(Arrays):
             node,
             "int ** int is an int or a float by the exponent's sign; write float(...) ** ... for a float",
         )
-
-    # ---- conditions
-
-    def at_once(self, nodes: list[ast.expr], of: Callable[[ast.expr], Any]) -> list[Any]:
-        """Return the values of operands of which only the first is sure to be computed."""
-        values = [of(nodes[0])]
-        for node in nodes[1:]:
-            before = len(self.pending)
-            values.append(of(node))
-            if len(self.pending) > before:
-                raise self.error(node, "this takes a loop of its own; assign it to a local before")
-        return values
-
-    def value_BoolOp(self, node: ast.BoolOp) -> Expr:
-        """``a or b`` is one of its operands, as in Python: a bool only if all are."""
-        values = self.at_once(node.values, self.value)
-        if all(value.type == "bool" for value in values):
-            return self.logical(node, values)
-        result: Expr = values[-1]
-        for value, operand in zip(reversed(values[:-1]), reversed(node.values[:-1]), strict=True):
-            test = self.as_bool(self.once(value, operand), operand)
-            value, result, kind = self.join(value, result, node)
-            then, otherwise = (result, value) if isinstance(node.op, ast.And) else (value, result)
-            result = Conditional(test, then, otherwise, kind)
-        return result
-
-    def logical(self, node: ast.BoolOp, operands: list[Expr]) -> Expr:
-        return Logical("and" if isinstance(node.op, ast.And) else "or", tuple(operands))
-
-    def value_IfExp(self, node: ast.IfExp) -> Any:
-        test = self.truth(node.test)
-        around = self.pending
-        values, before = [], []
-        for branch in (node.body, node.orelse):
-            self.pending = []
-            values.append(self.value(branch))
-            before.append(self.pending)
-        self.pending = around
-        then, otherwise = values
-        if isinstance(then, ArrayValue) and isinstance(otherwise, ArrayValue):
-            kind: Any = self.joined(then, otherwise, node)
-        else:
-            then, otherwise, kind = self.join(then, otherwise, node)
-        if isinstance(kind, str) and not any(before):
-            return Conditional(test, then, otherwise, kind)
-        target = self.new_local("_chosen", kind, node)
-        branches = []
-        for value, self.pending in zip((then, otherwise), before, strict=True):
-            if isinstance(value, ArrayValue):
-                self.pending += self.fill(target, value, node)
-            else:
-                self.pending.append(Assign(target, self.widened(value, target.type), self.site(node)))
-            branches.append(tuple(self.pending))
-        self.pending = around
-        self.pending.append(If(test, branches[0], branches[1], self.site(node)))
-        return stored(target) if isinstance(kind, Array) else target
-
-    def value_Compare(self, node: ast.Compare) -> Expr:
-        """A chain ``a < b < c`` becomes ``a < b and b < c``: expressions have no side effects."""
-        parts = []
-        left = self.value(node.left)
-        for op, right_node in zip(node.ops, node.comparators, strict=True):
-            if isinstance(op, ast.Is | ast.IsNot):
-                raise self.error(right_node, "`is` is not in the language; write == or !=")
-            if isinstance(op, ast.In | ast.NotIn):
-                if len(node.ops) > 1:
-                    raise self.error(
-                        right_node, "`in` within a chain of comparisons; write the two with `and`"
-                    )
-                return self.membership(op, left, right_node)
-            right = self.value(right_node)
-            if right_node is not node.comparators[-1]:
-                self.once(right, right_node)
-            parts.append(self.comparison(op, left, right, right_node))
-            left = right
-        return parts[0] if len(parts) == 1 else Logical("and", tuple(parts))
-
-    def comparison(self, op: ast.cmpop, left: Expr, right: Expr, node: ast.expr) -> Expr:
-        self.no_array(left, node, "a comparison")
-        self.no_array(right, node, "a comparison")
-        for value in (left, right):
-            if is_list(value.type):
-                raise lists.no_number(self, value, node)
-        if (left.type == "id") != (right.type == "id"):
-            other = right if left.type == "id" else left
-            raise self.error(
-                node,
-                f"a vertex id is compared with {named(other.type)}; declare the other side gl.VertexId, "
-                "as a parameter or a field",
-            )
-        if left.type in NUMBERS:
-            left, right, _ = self.join(left, right, node)
-        return Compare(_COMPARISONS[type(op)], left, right)
-
-    def membership(self, op: ast.cmpop, left: Expr, node: ast.expr) -> Expr:
-        if not isinstance(node, ast.Tuple | ast.List | ast.Set):
-            among = self.value(node)
-            if is_list(among.type):
-                found = lists.contains(self, left, among, node)
-                return found if isinstance(op, ast.In) else Unary("not", found, "bool")
-        if not isinstance(node, ast.Tuple | ast.List | ast.Set) or not node.elts:
-            raise self.error(node, "`in` needs its choices written out; write x in (1, 2, 3)")
-        if len(node.elts) > 1:
-            self.once(left, node)
-        parts = tuple(self.comparison(ast.Eq(), left, self.value(choice), choice) for choice in node.elts)
-        one_of = parts[0] if len(parts) == 1 else Logical("or", parts)
-        return one_of if isinstance(op, ast.In) else Unary("not", one_of, "bool")
 
 
 def never_zero(value: Expr) -> bool:

@@ -1,0 +1,204 @@
+"""Values made by conditions: comparisons, ``and`` and ``or``, ``in``, ``a if c else b``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from gaslab.compiler.parse import lists
+from gaslab.compiler.parse.arrays import Arrays, ArrayValue, stored
+from gaslab.compiler.parse.convert import NUMBERS, named
+from gaslab.compiler.tree import (
+    Aggregate,
+    Array,
+    Assign,
+    Bound,
+    Cast,
+    Compare,
+    Conditional,
+    Const,
+    EdgeField,
+    Expr,
+    Forward,
+    Global,
+    If,
+    Let,
+    Local,
+    Logical,
+    NoList,
+    Param,
+    PartOf,
+    Unary,
+    VertexAttribute,
+    VertexField,
+    is_list,
+)
+
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+Lets = list[tuple[int, Expr]]  # numbers and values, see `Let`
+_READ = (Aggregate, Bound, Const, EdgeField, Forward, Global, Local, NoList, Param, PartOf, VertexAttribute,
+         VertexField)  # fmt: skip
+
+
+class Conditions(Arrays):
+    """Adds conditions to the values of one function."""
+
+    def truth(self, node: ast.expr) -> Expr:
+        """Return the tree of *node* where only its truth counts."""
+        if isinstance(node, ast.BoolOp):
+            return self.logical(node, self.at_once(node.values, self.truth))
+        return self.as_bool(self.value(node), node)
+
+    def as_bool(self, value: Expr, node: ast.expr) -> Expr:
+        """Return whether *value* is true."""
+        self.no_array(value, node, "truth")
+        if value.type == "id":
+            raise self.error(node, "a vertex id is neither true nor false; compare it with another id")
+        if is_list(value.type):
+            return Cast(lists.length(value), "bool")
+        if isinstance(value, Const):
+            return Const(bool(value.value), "bool")
+        return value if value.type == "bool" else Cast(value, "bool")
+
+    def at_once(self, nodes: list[ast.expr], of: Callable[[ast.expr], Any]) -> list[Any]:
+        """Return the values of operands of which only the first is sure to be computed."""
+        values = [of(nodes[0])]
+        for node in nodes[1:]:
+            before = len(self.pending)
+            values.append(of(node))
+            if len(self.pending) > before:
+                raise self.error(node, "this takes a loop of its own; assign it to a local before")
+        return values
+
+    def value_BoolOp(self, node: ast.BoolOp) -> Expr:
+        """``a or b`` is one of its operands, as in Python: a bool only if all are."""
+        values = self.at_once(node.values, self.value)
+        if all(value.type == "bool" for value in values):
+            return self.logical(node, values)
+        result: Expr = values[-1]
+        for value, operand in zip(reversed(values[:-1]), reversed(node.values[:-1]), strict=True):
+            lets: Lets = []
+            value = self.reusable(value, lets)
+            test = self.as_bool(value, operand)
+            value, result, kind = self.join(value, result, node)
+            then, otherwise = (result, value) if isinstance(node.op, ast.And) else (value, result)
+            result = let(lets, Conditional(test, then, otherwise, kind))
+        return result
+
+    def reusable(self, value: Any, lets: Lets) -> Any:
+        """Return what may stand for *value* more than once: itself if it is only read, else a new name.
+
+        The name and its value are added to *lets*.
+        """
+        inner = value.operand if isinstance(value, Cast) else value
+        if isinstance(inner, (*_READ, ArrayValue)):
+            return value
+        self.bound += 1
+        lets.append((self.bound, value))
+        return Bound(self.bound, value.type)
+
+    def logical(self, node: ast.BoolOp, operands: list[Expr]) -> Expr:
+        return Logical("and" if isinstance(node.op, ast.And) else "or", tuple(operands))
+
+    def value_IfExp(self, node: ast.IfExp) -> Any:
+        test = self.truth(node.test)
+        around = self.pending
+        values, before = [], []
+        for branch in (node.body, node.orelse):
+            self.pending = []
+            values.append(self.value(branch))
+            before.append(self.pending)
+        self.pending = around
+        then, otherwise = values
+        if isinstance(then, ArrayValue) and isinstance(otherwise, ArrayValue):
+            kind: Any = self.joined(then, otherwise, node)
+        else:
+            then, otherwise, kind = self.join(then, otherwise, node)
+        if isinstance(kind, str) and not any(before):
+            return Conditional(test, then, otherwise, kind)
+        target = self.new_local("_chosen", kind, node)
+        branches = []
+        for value, self.pending in zip((then, otherwise), before, strict=True):
+            if isinstance(value, ArrayValue):
+                self.pending += self.fill(target, value, node)
+            else:
+                self.pending.append(Assign(target, self.widened(value, target.type), self.site(node)))
+            branches.append(tuple(self.pending))
+        self.pending = around
+        self.pending.append(If(test, branches[0], branches[1], self.site(node)))
+        return stored(target) if isinstance(kind, Array) else target
+
+    def value_Compare(self, node: ast.Compare) -> Expr:
+        """A chain ``a < b < c`` becomes ``a < b and b < c`` with one evaluation of b, after that of a."""
+        parts: list[tuple[Lets, Expr]] = []
+        left = self.value(node.left)
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            if isinstance(op, ast.Is | ast.IsNot):
+                raise self.error(right_node, "`is` is not in the language; write == or !=")
+            if isinstance(op, ast.In | ast.NotIn):
+                if len(node.ops) > 1:
+                    raise self.error(
+                        right_node, "`in` within a chain of comparisons; write the two with `and`"
+                    )
+                return self.membership(op, left, right_node)
+            right = self.value(right_node)
+            lets: Lets = []
+            if right_node is not node.comparators[-1]:
+                again = self.reusable(right, lets)
+                if lets:
+                    before: Lets = []
+                    left = self.reusable(left, before)
+                    lets, right = before + lets, again
+            parts.append((lets, self.comparison(op, left, right, right_node)))
+            left = right
+        lets, result = parts.pop()
+        for lets, test in reversed(parts):
+            rest = result.operands if isinstance(result, Logical) else (result,)
+            result = let(lets, Logical("and", (test, *rest)))
+        return result
+
+    def comparison(self, op: ast.cmpop, left: Expr, right: Expr, node: ast.expr) -> Expr:
+        self.no_array(left, node, "a comparison")
+        self.no_array(right, node, "a comparison")
+        for value in (left, right):
+            if is_list(value.type):
+                raise lists.no_number(self, value, node)
+        if (left.type == "id") != (right.type == "id"):
+            other = right if left.type == "id" else left
+            raise self.error(
+                node,
+                f"a vertex id is compared with {named(other.type)}; declare the other side gl.VertexId, "
+                "as a parameter or a field",
+            )
+        if left.type in NUMBERS:
+            left, right, _ = self.join(left, right, node)
+        return Compare(_COMPARISONS[type(op)], left, right)
+
+    def membership(self, op: ast.cmpop, left: Expr, node: ast.expr) -> Expr:
+        if not isinstance(node, ast.Tuple | ast.List | ast.Set):
+            among = self.value(node)
+            if is_list(among.type):
+                found = lists.contains(self, left, among, node)
+                return found if isinstance(op, ast.In) else Unary("not", found, "bool")
+        if not isinstance(node, ast.Tuple | ast.List | ast.Set) or not node.elts:
+            raise self.error(node, "`in` needs its choices written out; write x in (1, 2, 3)")
+        if len(node.elts) == 1:
+            one_of = self.comparison(ast.Eq(), left, self.value(node.elts[0]), node.elts[0])
+        else:  # Python evaluates all choices, then compares
+            lets: Lets = []
+            left, parts = self.reusable(left, lets), []
+            for choice in node.elts:
+                value = self.reusable(self.value(choice), lets)
+                parts.append(self.comparison(ast.Eq(), left, value, choice))
+            one_of = let(lets, Logical("or", tuple(parts)))
+        return one_of if isinstance(op, ast.In) else Unary("not", one_of, "bool")
+
+
+def let(lets: Lets, body: Any) -> Expr:
+    """Return *body* under the values that it names."""
+    for number, value in reversed(lets):
+        body = Let(number, value, body, body.type)
+    return body  # type: ignore[no-any-return]
