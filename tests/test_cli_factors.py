@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -125,7 +126,6 @@ def test_what_is_refused(gaslab: Run, tmp_path: Path, command: str) -> None:
         (["u.data", "--factors", 0], 2, "0 is less than 1"),
         (["u.data", "--regularization", "nan"], 2, "'nan' is not a finite number"),
         (["u.data", "--iterations", 0], 2, "iterations=0: a whole number of at least 1 is needed"),
-        (["u.data", "--engine", "async"], 2, "engine='async'"),
         (["bare.txt"], 2, "the graph has no edge column with ratings"),
         (["bad.txt"], 2, "is inf on the edge a (left) -> y (right); a finite number is needed"),
         (["u.data", "--test", tmp_path / "bare.txt"], 2, "the test has no edge column with ratings"),
@@ -141,8 +141,47 @@ def test_what_is_refused(gaslab: Run, tmp_path: Path, command: str) -> None:
         assert (done.code, message in done.err) == (code, True), (words, done.err)
 
 
+NOT_TAKEN = [
+    ["--scheduler", "fifo"], ["--consistency", "relaxed"], ["--staleness", "1"], ["--max-updates", "9"],
+    ["--require-converged"], ["--engine", "async"], ["--engine", "stale"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["als", "sgd", "lda"])
+def test_options_that_cannot_act_are_not_listed_and_say_why_when_given(gaslab: Run, command: str) -> None:
+    listed = gaslab(command, "--help").out
+    for option, *value in [*NOT_TAKEN, *([["--init", "a=b"]] if command == "lda" else [])]:
+        done = gaslab(command, "there-is-no-such-file", option, *value)
+        whose = f"--engine: {value[0]!r}" if option == "--engine" else f"{option} is not for {command}"
+        because = "take its steps together|ends after its sweeps|topics that it draws"
+        assert done.code == 2
+        assert whose in done.err
+        assert re.search(because, done.err), done.err
+        assert option == "--engine" or option not in listed
+    assert ("--engine sync|reference" in listed, "--bipartite" in listed) == (True, False)
+    done = gaslab(command, "there-is-no-such-file", "--fields", "bias")
+    assert (done.code, "--fields says what --output writes" in done.err) == (2, True)
+
+
 def test_the_help_says_what_it_reads(gaslab: Run) -> None:
     for command, own in (("als", []), ("sgd", ["--learning-rate S", "--decay D"])):
         done = gaslab(command, "--help")
         for words in ("user, item, rating", "--factors K", "--regularization R", "--test FILE", *own):
             assert words in done.out
+
+
+@COMMANDS
+def test_a_user_without_ratings_is_offered_what_all_rate_highly(
+    gaslab: Run, tmp_path: Path, command: str
+) -> None:
+    """Items 2 and 1 are rated highest, in this order; row 4 of the matrix is empty."""
+    entries = ["1 1 4", "1 2 5", "1 3 1", "2 2 5", "2 3 1", "3 1 4"]
+    head = ["%%MatrixMarket matrix coordinate real general", "4 3 6"]
+    (tmp_path / "u.mtx").write_text("\n".join([*head, *entries]) + "\n")
+    done = gaslab(command, tmp_path / "u.mtx", "--factors", 1, "-q")
+    assert done.code == 0, done.err
+    *_, known, without = done.out.splitlines()
+    assert known.startswith("  3: ")
+    assert re.fullmatch(
+        r"  4 \(has no ratings, so by the items' biases\): 2 \(.*\), 1 \(.*\), 3 \(.*\)", without
+    )

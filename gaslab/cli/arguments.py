@@ -12,6 +12,9 @@ from gaslab import launch
 from gaslab.errors import nearest
 from gaslab.partition.names import NAMES
 
+ENGINE_OPTIONS = ("--staleness", "--consistency", "--scheduler", "--max-updates")  # of one engine alone
+TOGETHER = "all ranks take its steps together"
+
 
 class Parser(argparse.ArgumentParser):
     """An argparse parser that speaks on rank 0 alone and suggests what may have been meant."""
@@ -24,6 +27,7 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        self.refused: dict[str, str] = {}  # options of other commands, and why this one does not take them
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         arguments, unknown = self.parse_known_args(args, namespace)
@@ -31,6 +35,8 @@ class Parser(argparse.ArgumentParser):
             known = [option for action in self._actions for option in action.option_strings]
             word = next((w for w in unknown if w.startswith("-")), unknown[0])
             what = "option" if word.startswith("-") else "argument"
+            if (option := word.split("=")[0]) in self.refused:
+                self.error(f"{option} is not for {self.prog.split()[1]}: {self.refused[option]}")
             self.error(f"there is no {what} {word!r}{_hint(word.split('=')[0], known)}")
         arguments.command = self.prog.split()[1]
         return arguments
@@ -50,10 +56,12 @@ def _hint(word: str, known: Iterable[str]) -> str:
     return hint if "did you mean" in hint else ""
 
 
-def one_of(*known: str) -> Callable[[str], str]:
-    """Return an argparse type that takes one of these words."""
+def one_of(*known: str, but: tuple[Sequence[str], str] = ((), "")) -> Callable[[str], str]:
+    """Return an argparse type that takes one of these words; *but* has others, and why they are refused."""
 
     def check(word: str) -> str:
+        if word in but[0]:
+            raise argparse.ArgumentTypeError(f"{word!r}: {but[1]}")
         if word not in known:
             raise argparse.ArgumentTypeError(f"{word!r} is unknown{nearest(word, known)}")
         return word
@@ -106,8 +114,8 @@ def pair(word: str) -> tuple[str, str]:
     return name, value
 
 
-def add_input(parser: Parser) -> None:
-    """Add the edge list and how to read it."""
+def add_input(parser: Parser, bipartite: bool = False) -> None:
+    """Add the edge list and how to read it; *bipartite*: it is so for this command in any case."""
     parser.add_argument(
         "input",
         nargs="+",
@@ -124,8 +132,8 @@ def add_input(parser: Parser) -> None:
     side.add_argument("--directed", dest="directed", action="store_true", default=None,
                       help="an edge leads from the first id to the second (edge lists: default)")  # fmt: skip
     side.add_argument("--undirected", dest="directed", action="store_false", help="an edge joins both ids")
-    group.add_argument("--bipartite", action="store_true",
-                       help="the two ids are of two kinds; right:ID names one of the second")  # fmt: skip
+    text = "the two ids are of two kinds; right:ID names one of the second"
+    group.add_argument("--bipartite", action="store_true", help=argparse.SUPPRESS if bipartite else text)
     group.add_argument(
         "--column",
         type=pair,
@@ -154,12 +162,47 @@ def add_input(parser: Parser) -> None:
     )
 
 
-def add_running(parser: Parser, iterations: str = "supersteps at most") -> None:
-    """Add how a program is run; *iterations* is what ``--iterations`` is a number of."""
+def add_running(parser: Parser, iterations: str = "supersteps at most", sweeps: bool = False) -> None:
+    """Add how a program is run; *iterations* is what ``--iterations`` is a number of.
+
+    A program of *sweeps* runs in steps that all ranks take together, and ends after so many.
+    """
     group = parser.add_argument_group("running")
     group.add_argument(
         "--max-iterations", "--iterations", type=at_least(0), metavar="N", help=iterations
     )
+    if sweeps:
+        group.add_argument("--engine", type=one_of("sync", "reference", but=(("async", "stale"), TOGETHER)),
+                           default="sync", metavar="sync|reference",
+                           help="reference: plain Python, for debugging")  # fmt: skip
+        parser.refused |= dict.fromkeys(ENGINE_OPTIONS, TOGETHER)
+        parser.refused["--require-converged"] = "it ends after its sweeps, and is converged then"
+    else:
+        _add_engines(group)
+    add_strategy(group)
+    group.add_argument("--threads", type=at_least(1), metavar="N", help="threads of each rank")
+    group.add_argument(
+        "--seed", type=at_least(0), default=0, metavar="N", help="of everything random (default 0)"
+    )
+    if "--init" not in parser.refused:
+        group.add_argument("--init", type=pair, action="append", default=[], metavar="FIELD=FILE",
+                           help="start from earlier values: id first, value last")  # fmt: skip
+    group.add_argument(
+        "--compile",
+        type=one_of("auto", "require", "never"),
+        default="auto",
+        metavar="auto|require|never",
+        help="whether to run interpreted without a C compiler",
+    )
+    if not sweeps:
+        group.add_argument("--require-converged", action="store_true",
+                           help="exit code 3 if the limit came first")  # fmt: skip
+    group.add_argument("--timeout", type=at_least(0, float), metavar="SECONDS",
+                       help="give up after so long, with exit code 124")  # fmt: skip
+
+
+def _add_engines(group: Any) -> None:
+    """Add the engines, and the options of each."""
     group.add_argument("--engine", type=one_of("sync", "async", "stale", "reference"), default="sync",
                        metavar="sync|async|stale|reference",
                        help="async: without supersteps; stale: ranks may be ahead; "
@@ -176,23 +219,6 @@ def add_running(parser: Parser, iterations: str = "supersteps at most") -> None:
     )  # fmt: skip
     group.add_argument("--max-updates", type=at_least(0), metavar="N",
                        help="of --engine async: about so many vertices run at most")  # fmt: skip
-    add_strategy(group)
-    group.add_argument("--threads", type=at_least(1), metavar="N", help="threads of each rank")
-    group.add_argument(
-        "--seed", type=at_least(0), default=0, metavar="N", help="of everything random (default 0)"
-    )
-    group.add_argument("--init", type=pair, action="append", default=[], metavar="FIELD=FILE",
-                       help="start from earlier values: id first, value last")  # fmt: skip
-    group.add_argument(
-        "--compile",
-        type=one_of("auto", "require", "never"),
-        default="auto",
-        metavar="auto|require|never",
-        help="whether to run interpreted without a C compiler",
-    )
-    group.add_argument("--require-converged", action="store_true", help="exit code 3 if the limit came first")
-    group.add_argument("--timeout", type=at_least(0, float), metavar="SECONDS",
-                       help="give up after so long, with exit code 124")  # fmt: skip
 
 
 def add_output(parser: Parser, answer: bool = True, tables: Sequence[str] = ()) -> None:
@@ -205,8 +231,9 @@ def add_output(parser: Parser, answer: bool = True, tables: Sequence[str] = ()) 
             group.add_argument(f"--{name.replace('_', '-')}", metavar="FILE|DIR/",
                                help=f"write the {name.replace('_', '-')} table")  # fmt: skip
         parser.set_defaults(tables=tuple(tables))
+        which = "which fields --output writes" if tables else "which fields"
         group.add_argument(
-            "--fields", type=lambda w: w.split(","), metavar="A,B", help="which fields (default: all)"
+            "--fields", type=lambda w: w.split(","), metavar="A,B", help=f"{which} (default: all)"
         )
         group.add_argument("--top", type=at_least(1), metavar="N", help="print the first N")
     group.add_argument("--json", metavar="FILE", help="write what the run was and what it took")

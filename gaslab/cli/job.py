@@ -55,9 +55,9 @@ class Job:
             "on": "local",
         }
         for name in ("max_iterations", "consistency", "scheduler", "max_updates", "staleness", "timeline"):
-            if getattr(arguments, name) is not None:
+            if getattr(arguments, name, None) is not None:  # a command has those that it takes
                 options[name] = getattr(arguments, name)
-        if arguments.init:
+        if getattr(arguments, "init", None):
             options["init"] = {field: read_values(file, self.graph) for field, file in arguments.init}
         if arguments.timeout is not None:
             left = self.comm.bcast(max(arguments.timeout - (time.perf_counter() - arguments.began), 0.0))
@@ -97,7 +97,8 @@ class Job:
             report = document(arguments, graph, result)
             self.comm.on_root(lambda: write_json(json, report))
             self._tell_written(json.path, "the report")
-        return NOT_CONVERGED if arguments.require_converged and not result.converged else DONE
+        required = getattr(arguments, "require_converged", False)
+        return NOT_CONVERGED if required and not result.converged else DONE
 
     def _tell_written(self, path: Path, what: str) -> None:
         if self.comm.rank == 0:

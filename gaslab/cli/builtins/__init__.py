@@ -10,6 +10,7 @@ from typing import Any
 
 from gaslab.cli.arguments import Parser, add_input, add_output, add_running, read_options
 from gaslab.cli.builtins import factors, groups, local, models, paths, ranking, topics
+from gaslab.errors import UsageError
 
 BUILTINS = {
     **ranking.COMMANDS,
@@ -26,10 +27,10 @@ def parser(name: str) -> Parser:
     """Return the parser of a built-in's command."""
     builtin = BUILTINS[name]
     made = Parser(name, "GRAPH...", builtin.description)
-    add_input(made)
+    add_input(made, bipartite=builtin.defaults.get("bipartite", False))
     if builtin.add is not None:
         builtin.add(made)
-    add_running(made, builtin.iterations)
+    add_running(made, builtin.iterations, builtin.sweeps)
     add_output(made, tables=builtin.tables)
     made.set_defaults(**builtin.defaults)
     return made
@@ -40,6 +41,8 @@ def execute(arguments: Any) -> int:
     from gaslab.cli.job import Job
 
     builtin = BUILTINS[arguments.command]
+    if builtin.tables and arguments.fields and arguments.output is None:
+        raise UsageError("--fields says what --output writes; give --output too, or leave --fields out")
     job = Job(arguments, read_options(arguments, builtin.keep(arguments)), builtin.names())
     result = builtin.call(job.graph, arguments, job.options())
     known = builtin.fields(job.graph) if callable(builtin.fields) else builtin.fields

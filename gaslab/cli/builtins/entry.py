@@ -47,6 +47,7 @@ class Builtin:
     also: Fields = ()  # further fields that its answer has, or has under some options or on some graphs
     tables: Fields = ()  # of `Result.tables`: each can be written by an option of its name
     iterations: str = "supersteps at most"  # what --iterations is a number of
+    sweeps: bool = False  # whether it runs a number of sweeps: without engines of which ranks run apart
     top: int = 10  # rows that are shown where nothing else is asked for
 
     def names(self) -> Fields:

@@ -95,12 +95,12 @@ INPUT = (
 COMMANDS = {
     "als": Builtin(
         f"Factors of users and items from ratings, by alternating least squares.\n{INPUT}",
-        FIELDS, _als, _show, _add_als, all_columns, {"bipartite": True}, tables=TABLES, top=5,
+        FIELDS, _als, _show, _add_als, all_columns, {"bipartite": True}, tables=TABLES, top=5, sweeps=True,
         iterations="sweeps, each over all users, then all items (20)",
     ),
     "sgd": Builtin(
         f"Factors of users and items from ratings, by stochastic gradient descent.\n{INPUT}",
-        FIELDS, _sgd, _show, _add_sgd, all_columns, {"bipartite": True}, tables=TABLES, top=5,
+        FIELDS, _sgd, _show, _add_sgd, all_columns, {"bipartite": True}, tables=TABLES, top=5, sweeps=True,
         iterations="sweeps over all ratings (20)",
     ),
 }  # fmt: skip

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 def _add_lda(made: Parser) -> None:
+    made.refused["--init"] = "it starts from topics that it draws"
     group = made.add_argument_group("lda")
     group.add_argument("--topics", type=at_least(1), default=20, metavar="K", help="how many (20)")
     group.add_argument("--alpha", type=at_least(0.0, float), default=0.1, metavar="A",
@@ -84,5 +85,6 @@ COMMANDS = {
         "--top N prints N words of each topic (10).",
         ("probability",), _lda, _top_words, _add_lda, all_columns, {"bipartite": True},
         also=("counts",), tables=("document_topic", "topic_word"), iterations="sweeps over all tokens (200)",
+        sweeps=True,
     ),
 }  # fmt: skip
