@@ -260,15 +260,17 @@ def test_predictions_are_numpy_s_on_any_ranks(ranks: Ranks, function: str, on: s
     factors, bias = judged(world(), function, "all", "1d")[3:]
     table = np.full((40, 40), rating.mean())
     scores = rating.mean() + bias[:30, None] + bias[33:53] + factors[:30].astype(float) @ factors[33:53].T
-    table[:30, :20] = scores
+    table[:30, :20] = scores  # of what has no ratings the mean is predicted
     asked, offered, stars = cells()
     expected = float(np.sqrt(((stars - table[asked, offered]) ** 2).mean()))
     rmse, count, offers = ranks.run(judged, function, on, "random")[0][:3]
     assert count == asked.size
     assert rmse == pytest.approx(expected, rel=1e-6)
     seen = set(zip(user.tolist(), item.tolist(), strict=True))
-    assert [name for name, _ in offers] == list(range(32))
-    for name, items in offers:
+    assert [(name, rated) for name, rated, _ in offers] == [(k, k < 30) for k in range(32)]
+    table[30:, :20] = rating.mean() + bias[33:53]  # but what everybody rates highly is recommended
+    assert len(set(bias[33:53].tolist())) == 20
+    for name, _, items in offers:
         free = [k for k in range(22) if (name, k) not in seen]
         best = sorted(free, key=lambda k, name=name: (-table[name, k], k))[:6]  # type: ignore[misc]
         assert [x for x, _ in items] == [f"i{k:02}" for k in best]
@@ -279,5 +281,5 @@ def test_a_user_that_rated_all_is_offered_nothing() -> None:
     users, items = zip(*itertools.product([1, 2], [5, 6, 7]), strict=True)
     graph = rated(users[:-1], items[:-1], [1.0, 2.0, 3.0, 4.0, 5.0])
     (first, second) = recommend(graph, als(graph, factors=1), 10, 5)
-    assert first == (1, [])
-    assert [item for item, _ in second[1]] == [7]
+    assert first == (1, True, [])
+    assert [item for item, _ in second.items] == [7]

@@ -1,8 +1,11 @@
-"""Recommendations from factors: the items with the best predictions, of those that a user has not rated."""
+"""Recommendations from factors: the items with the best predictions, of those that a user has not rated.
+
+To a user without ratings all that can be said is which items everybody rates highly: those of largest bias.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,13 +16,20 @@ if TYPE_CHECKING:
     from gaslab.result import Result
 
 
-def recommend(
-    graph: Graph, result: Result, users: int, count: int
-) -> list[tuple[Any, list[tuple[Any, float]]]]:
-    """Return for the first *users* by id up to *count* items and their predictions, the best first.
+class Offer(NamedTuple):
+    """What is recommended to a user: items and their scores, the best first."""
 
-    Collective. Of equal predictions the smaller id comes first. The users' vectors go to every rank, which
-    scores the items that it is master of.
+    user: Any
+    has_ratings: bool
+    items: list[tuple[Any, float]]
+
+
+def recommend(graph: Graph, result: Result, users: int, count: int) -> list[Offer]:
+    """Return what is recommended to the first *users* by id: up to *count* items each (collective).
+
+    The score of an item is its prediction; for a user without ratings it is mean + bias[item], which for an
+    item without ratings is the mean. Of equal scores the smaller id comes first. The users' vectors go to
+    every rank, which scores the items that it is master of.
     """
     comm, local = graph.comm, graph.local
     left = graph.ids.num_left or 0
@@ -30,7 +40,7 @@ def recommend(
     item_known, item_factors, item_bias = vectors(result, graph, items)
     mean = float(result.metrics["parameters"]["mean"])
     score = mean + user_bias[:, None] + item_bias + user_factors.astype(np.float64) @ item_factors.T
-    score[~(user_known[:, None] & item_known)] = mean
+    score[:, ~item_known] = mean
     score[_rated(graph, chosen.size, items)] = -np.inf
     best = [_best(row, items, count) for row in score]
     found = comm.allgather(best)
@@ -42,7 +52,8 @@ def recommend(
     ids = graph.ids.lookup(np.concatenate([chosen, *(gids for gids, _ in merged)])).tolist()
     at, answer = chosen.size, []
     for user, (gids, scores) in enumerate(merged):
-        answer.append((ids[user], list(zip(ids[at : at + gids.size], scores.tolist(), strict=True))))
+        offered = list(zip(ids[at : at + gids.size], scores.tolist(), strict=True))
+        answer.append(Offer(ids[user], bool(user_known[user]), offered))
         at += gids.size
     return answer
 

@@ -79,9 +79,10 @@ def _show(graph: Graph, result: Result, count: int) -> list[str]:
     for first in range(0, len(errors), PER_LINE):
         lines.append(f"  {first + 1:{width}}: {' '.join(errors[first : first + PER_LINE])}")
     lines.append(f"recommendations for the first {len(found)} users, by prediction:")
-    for user, items in found:
-        words = ", ".join(f"{item} ({score:.2f})" for item, score in items)
-        lines.append(f"  {user}: {words or 'has rated every item'}")
+    for offer in found:
+        words = ", ".join(f"{item} ({score:.2f})" for item, score in offer.items)
+        how = "" if offer.has_ratings else " (has no ratings, so by the items' biases)"
+        lines.append(f"  {offer.user}{how}: {words or 'has rated every item'}")
     return lines
 
 
