@@ -165,7 +165,7 @@ def test_every_field_of_an_answer_can_be_asked_for(
     assert gaslab(*words).code == 0
     assert seen
     assert set(seen) <= set(BUILTINS[words[0]].names())
-    asked = gaslab(*words, "--fields", ",".join(["id", *seen]), "--quiet")
+    asked = gaslab(*words, "--fields", ",".join(["id", *seen]), "-o", "fields.tsv", "--quiet")
     assert asked.code == 0, asked.err
 
 
