@@ -87,3 +87,18 @@ class BadDone(gl.VertexProgram):
 
     def done(self) -> bool:
         return 1 / (5 - self.most) < 0
+
+
+class OnePhase(gl.VertexProgram):
+    """Ends after two supersteps of its only phase, which another engine would not see."""
+
+    class Vertex(gl.Vertex):
+        turns: int = 0
+
+    def turn(self, v: Vertex) -> None:
+        v.turns += 1
+
+    def call(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        nbr.signal()
+
+    phases = (gl.Phase(apply=turn, scatter=call, supersteps=2),)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.comm import Comm
 from gaslab.engine.asynchronous import Asynchronous
+from tests import stale_programs
 from tests import unordered_programs as programs
 from tests.graphs import STRATEGIES, Drawn, graphs, hubs
 from tests.mpi.ranks import Ranks
@@ -149,6 +150,7 @@ def test_no_two_neighbours_hold_their_scopes_at_once(hosts: Any, size: int, sche
         (additive.Falls(), {}, "its scatter adds to fields"),
         (directions.Ways(), {}, "its directions change by vertex"),
         (gl.programs.Components(), {}, "it has several phases"),
+        (stale_programs.OnePhase(), {}, "it names a phase"),
         (programs.Labels(), {"consistency": "strict"}, "consistency='strict' is unknown"),
         (programs.Labels(), {"scheduler": "lifo"}, "scheduler='lifo' is unknown; did you mean 'fifo'"),
         (programs.Labels(), {"scheduler": "priority"}, "needs signals with priority="),

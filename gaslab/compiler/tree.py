@@ -145,6 +145,7 @@ class Tree:
     has_done: bool
     sites: tuple[Site, ...] = field(default=())
     phase: int = 0  # the place of this phase in a program of several
+    in_phases: bool = False  # whether the program names its phases, be it one
     supersteps: int | None = None  # of this phase, at most, each time it is its turn
     merge: Function | None = None  # of the records "a" and "b", into "made"
     rng: str = "counter"  # or "stream": one Philox block seeds a small generator per call

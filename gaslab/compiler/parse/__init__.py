@@ -48,8 +48,9 @@ def parse_phases(
 
     They have the same parameters, fields and aggregators; ``init`` is in the first.
     """
-    phases = declare_phases(cls, shapes) or [declare(cls, shapes=shapes)]
-    return tuple(_tree(declared, debugging, k) for k, declared in enumerate(phases))
+    phases = declare_phases(cls, shapes)
+    trees = (_tree(d, debugging, k) for k, d in enumerate(phases or [declare(cls, shapes=shapes)]))
+    return tuple(replace(tree, in_phases=bool(phases)) for tree in trees)
 
 
 def _halved(gather: Combiner | None, parts: set[tuple[str, str]]) -> Combiner | None:
