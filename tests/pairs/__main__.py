@@ -100,8 +100,8 @@ def main() -> int:
     parser.add_argument("--focus", default="", help="features that every program has, with commas")
     parser.add_argument("--table", type=Path, help="add what is found to this table (json)")
     parser.add_argument("--findings", type=Path, help="a folder for what differs")
-    parser.add_argument("--graphs", type=int, default=2, help="on how many graphs each program runs")
-    parser.add_argument("--every-rank", action="store_true", help="run each program on 1, 2, 3 and 4 ranks")
+    parser.add_argument("--graphs", type=int, default=3, help="of each program; on several ranks the first")
+    parser.add_argument("--every-rank", action="store_true", help="run each graph on 1, 2, 3 and 4 ranks")
     parser.add_argument("--broad", type=float, default=0.5, help="share of programs without a pair to aim at")
     parser.add_argument("--page", nargs="*", help="write docs/pairs.md, with the counts of these tables")
     parser.add_argument("--shrink", type=Path, help="make a kept finding small, and print it")
@@ -110,7 +110,7 @@ def main() -> int:
     if options.page is not None:
         tables = [json.loads(Path(name).read_text()) for name in options.page]
         if tables:
-            page.COUNTS.write_text(json.dumps(page.counted(tables)) + "\n")
+            page.write_counts(page.counted(tables))
         page.PAGE.write_text(page.page())
         return 0
     if options.shrink:
@@ -129,7 +129,7 @@ def main() -> int:
                 number = options.only
             programs += 1
             for k, task in enumerate(drawn(number, aim, options.graphs)):
-                sizes = (1, 2, 3, 4) if options.every_rank else (1, 2 + (number + k) % 3)
+                sizes = (1, 2, 3, 4) if options.every_rank else (1, 2 + number % 3)[: 1 if k else 2]
                 verdict = judging.judge(task, hosts.ask, sizes)
                 runs += verdict.runs + verdict.engine_runs
                 table.add(task, verdict, new=k == 0)

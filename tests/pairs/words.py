@@ -235,9 +235,8 @@ class Words:
 
     def filled(self, text: str, where: Where, depth: int) -> str:
         """Return *text* with expressions in its slots."""
-        quiet = replace(where, draws=False)  # a draw may stand in few places
         text = text.replace("{u}", self.one(list(where.roles)))
         for slot, wanted in KINDS.items():
             while "{" + slot + "}" in text:
-                text = text.replace("{" + slot + "}", f"({self.value(wanted, quiet, max(depth, 0))})", 1)
+                text = text.replace("{" + slot + "}", f"({self.value(wanted, where, max(depth, 0))})", 1)
         return text
