@@ -44,6 +44,8 @@ CALLS = "stdlib-calls.tsv"
 TESTS = {"test", "tests", "idle_test"}
 FEWEST_CALLS = 5  # ratings of a module, and of a function
 HIGHEST = 5  # rating
+OF_SITE = {"copyright", "credits", "exit", "help", "license", "quit"}  # of the module site, for prompts
+BUILTINS = frozenset(dir(builtins)) - OF_SITE
 # A word is kept when it is neither rare nor everywhere, and not one of these.
 RAREST, COMMONEST = 4, 0.5  # documents at least; share of the documents at most
 STOP_WORDS = frozenset(
@@ -117,7 +119,7 @@ def words(tree: ast.Module) -> Iterator[str]:
 def called(tree: ast.Module) -> Iterator[str]:
     """Yield the name of the built-in function, class or exception that each call names, as it is written."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BUILTINS:
             yield node.func.id
 
 

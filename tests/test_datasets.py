@@ -106,6 +106,9 @@ def test_ratings_have_the_stated_figures() -> None:
 def test_a_rating_is_the_bits_of_the_calls() -> None:
     calls = Counter(make.called(ast.parse("len(x)\nx.len()\nfoo()\nlen(len(x))")))
     assert calls == {"len": 3}
+    listed = [sys.executable, "-S", "-c", "import builtins; print(*dir(builtins))"]  # without the module site
+    alone = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()
+    assert set(alone) == make.BUILTINS
     names = ["a", "b", "c", "d", "e"]
     bags = {name: Counter(dict(zip(names, (1, 2, 7, 8, 40), strict=True))) for name in names}
     rated = make.ratings({**bags, "few": Counter(a=9)})
