@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.errors import UsageError
+from gaslab.ingest.sides import right
 from gaslab.memory import available_memory, human
 from gaslab.tables import Table, objects
 
@@ -232,6 +233,24 @@ def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:
     ids = np.full(gids.size, OUTSIDE if known.dtype.kind == "i" else None, known.dtype)
     ids[inside] = known
     return ids
+
+
+def marked_ids(graph: Graph, gids: np.ndarray) -> list[Any]:
+    """As `user_ids`, for ids that stand in lists (collective): those on the right are ``right(id)``."""
+    ids, left = user_ids(graph, gids).tolist(), graph.ids.num_left
+    if left is None:
+        return ids  # type: ignore[no-any-return]
+    on_right = ((gids >= left) & (gids < graph.num_vertices)).tolist()
+    return [right(one) if there else one for one, there in zip(ids, on_right, strict=True)]
+
+
+def vertex_names(table: Table, graph: Graph, column: str = "id") -> list[Any]:
+    """Return the vertices of a result's table, or those in a column of ids, as *graph* names them."""
+    ids = table[column].tolist()
+    if "side" not in table.keys or graph.ids.num_left is None:
+        return list(ids)
+    sides = table["side" if column == "id" else f"{column}_side"].tolist()
+    return [right(one) if side == 1 else one for one, side in zip(ids, sides, strict=True)]
 
 
 def _translate(gids: np.ndarray, whole_ids: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab.arguments import shown
 from gaslab.errors import UsageError, nearest
+from gaslab.ingest.sides import Right
 
 if TYPE_CHECKING:
     import pandas
@@ -234,9 +235,18 @@ def _narrow(ids: np.ndarray) -> np.ndarray:
 
 def _of_one_type(values: np.ndarray) -> Any:
     """Return values as text where some are integers and some are text; None stays."""
+    if values.dtype == object and len(values) and isinstance(values[0], list):
+        return _as_text(values.tolist())
     if values.dtype == object and {int, str} <= set(map(type, values.tolist())) <= {int, str, NoneType}:
         return [None if value is None else str(value) for value in values.tolist()]
     return values
+
+
+def _as_text(lists: list[Any]) -> list[Any]:
+    """Return lists with text for what is in them, where ``right(id)`` is, which Arrow does not know."""
+    if not any(isinstance(one, Right) for row in lists for one in row):
+        return lists
+    return [[str(one) for one in row] for row in lists]
 
 
 def objects(values: Any) -> np.ndarray:

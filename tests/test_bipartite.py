@@ -339,3 +339,71 @@ def test_the_reference_names_vertices_as_their_user_does(ranks: Ranks, strange: 
         assert plain == ours
         assert ours[0]["nobody"] is None
         assert ours[3] in ("5 (right) in superstep 0", "(2, 'y') in superstep 0")
+
+
+def test_lists_of_ids_say_the_side_and_can_be_given_back(ranks: Ranks) -> None:
+    for near, again in ranks.run(lists_of_ids):
+        assert near == [[gl.right(5), gl.right(9)], [gl.right(9)], [], []]
+        assert again == near
+
+
+def lists_of_ids(comm: Comm) -> list[Any]:
+    """Return lists of ids as a run has them, and as one that is given them again (and changes nothing)."""
+    graph = gl.Graph.from_edges([5, 5, 7], [9, 5, 9], bipartite=True, comm=comm)
+    result = gl.run(Around(), graph, max_iterations=1)
+    texts = result.vertices.to_arrow()["near"].to_pylist()
+    assert texts == [["right(5)", "right(9)"], ["right(9)"], [], []]
+    again = gl.run(Around(), graph, max_iterations=0, init={"near": result})
+    return [x.vertices["near"].tolist() for x in (result, again)]
+
+
+class Around(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        near: gl.SortedSet[gl.VertexId]
+
+    gather_edges = gl.OUT
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.SortedSet[gl.VertexId]:
+        return nbr.id
+
+    def apply(self, v: Vertex, total: gl.SortedSet[gl.VertexId]) -> None:
+        v.near = total
+
+
+def test_ids_of_a_result_keep_their_side_on_another_graph() -> None:
+    """In the first graph 9 is only on the right, in the second on both sides."""
+    first = gl.Graph.from_edges([5, 7], [9, 9], bipartite=True)
+    second = gl.Graph.from_edges([5, 7], [9, 9], vertices=([5, 7, 9], [9]), bipartite=True)
+    met = gl.run(Meets(), first, max_iterations=1)
+    assert met.vertices.to_dict("met") == {(5, 0): 9, (7, 0): 9, (9, 1): -1}
+    there = gl.run(Meets(), second, max_iterations=0, init={"met": {v: gl.right(9) for v in (5, 7, 9)}})
+    again = gl.run(Meets(), second, max_iterations=0, init={"met": there})
+    assert again.vertices["met_side"].tolist()[:3] == [1, 1, 1]
+
+
+class Meets(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        met: gl.VertexId = gl.NOBODY
+
+    gather_edges = gl.OUT
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Min[gl.VertexId]:
+        return nbr.id
+
+    def apply(self, v: Vertex, total: gl.VertexId) -> None:
+        v.met = total
+
+
+def test_groups_and_parents_are_printed_with_their_sides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "edges.txt").write_text("3 3\n3 4\n9 9\n")
+    words = [str(tmp_path / "edges.txt"), "--bipartite", "--quiet", "--threads", "1"]
+    assert main(["strong-components", *words]) == 0
+    groups = [line.split()[1:3] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert groups[0] == ["side", "vertices"]
+    assert [line.split()[1:3] for line in ("1 3 0", "2 9 0", "3 3 1", "4 4 1", "5 9 1")] == groups[1:]
+    assert main(["bfs", *words, "--source", "right:3", "--parents"]) == 0
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert head.split() == ["id", "side", "parent", "parent_side", "level"]
+    assert first.split() == ["1", "3", "1", "-1", "-1", "0"]

@@ -44,10 +44,9 @@ def show(style: str, graph: Graph, table: Table, count: int) -> list[str]:
 
 def _key(table: Table, ascending: bool) -> Any:
     """Return what to sort rows by, from small to large; None where no field is a number."""
+    of_ids = {*table.global_ids, *(f"{name}_side" for name in table.global_ids)}
     numeric = [
-        n
-        for n in table.columns
-        if n not in table.global_ids and table[n].ndim == 1 and table[n].dtype.kind in "iuf"
+        n for n in table.columns if n not in of_ids and table[n].ndim == 1 and table[n].dtype.kind in "iuf"
     ]
     if not numeric:
         return None
@@ -67,7 +66,10 @@ def _join(tables: list[Table]) -> Table:
 
 def _groups(graph: Graph, table: Table, count: int) -> list[str]:
     """Count the vertices of each group where the group's own vertex is kept, then show the biggest."""
-    comm, name = graph.comm, table.columns[-1]
+    comm, left = graph.comm, graph.ids.num_left
+    name = table.columns[-1]
+    if name.removesuffix("_side") in table.global_ids:  # the sides of the vertices that the column names
+        name = name.removesuffix("_side")
     if name not in table.global_ids:
         return show("largest", graph, table, count)
     label, first, members = np.unique(table.global_ids[name], return_index=True, return_counts=True)
@@ -90,9 +92,11 @@ def _groups(graph: Graph, table: Table, count: int) -> list[str]:
     if comm.rank > 0:
         return []
     shown = {gid: user for part in told for gid, user in part.items()}
-    ids = np.array([shown[gid] for gid in every[order].tolist()])
+    keys = {name: np.array([shown[gid] for gid in every[order].tolist()])}
+    if left is not None:
+        keys["side"] = (every[order] >= left).astype(np.int64)
     shares = np.array([f"{100 * n / graph.num_vertices:.1f}%" for n in size[order].tolist()])
-    rows = Table({name: ids}, {"vertices": size[order], "share": shares}, {name: every[order]})
+    rows = Table(keys, {"vertices": size[order], "share": shares}, {name: every[order]})
     return [f"{total:,} group{'s' * (total != 1)}", *_numbered(rows)]
 
 
@@ -112,3 +116,9 @@ def _numbered(table: Table) -> list[str]:
     width = len(str(max(len(table), 1)))
     head, *rows = render(table)
     return [f"{'':{width}}  {head}", *(f"{k:{width}}  {row}" for k, row in enumerate(rows, 1))]
+
+
+def with_side(table: Table, name: str) -> tuple[str, ...]:
+    """Return a column, and that of the sides of the vertices that it names, in a bipartite graph."""
+    side = f"{name}_side"
+    return (name, side) if name in table.global_ids and side in table else (name,)

@@ -15,9 +15,7 @@ from gaslab.engine.lists import given_lists
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.missing import masked_at
-from gaslab.ingest.sides import right
-from gaslab.result import Result
-from gaslab.tables import Table
+from gaslab.result import Result, vertex_names
 
 if TYPE_CHECKING:
     from gaslab.graph import Graph
@@ -62,7 +60,9 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
         if data.metrics.get("fingerprint") == graph.fingerprint:
             gids, values = table.global_ids["id"], table.global_ids.get(name, table[name])
         else:
-            gids, values = graph.ids.find(_names(table, graph)), _content(variable, table[name], graph)
+            gids = graph.ids.find(vertex_names(table, graph))
+            named = f"{name}_side" in table and variable.storage == "id"
+            values = _content(variable, vertex_names(table, graph, name) if named else table[name], graph)
         return _placed(variable, default, gids, values, masters, graph)
     if hasattr(data, "to_dict"):  # a pandas Series
         data = data.to_dict()
@@ -81,14 +81,6 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
             f"{graph.num_vertices}, in the order of the sorted ids is needed (or a dict by id)"
         )
     return _converted(_content(variable, values[masters], graph), variable, graph)
-
-
-def _names(table: Table, graph: Graph) -> list[Any]:
-    """Return the vertices of a result's table as *graph* names them."""
-    if "side" not in table.keys or graph.ids.num_left is None:
-        return list(table.ids)
-    sides = table["side"].tolist()
-    return [right(one) if side else one for one, side in zip(table.ids.tolist(), sides, strict=True)]
 
 
 def _content(variable: Variable, values: Any, graph: Graph) -> np.ndarray:

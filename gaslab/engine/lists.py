@@ -21,7 +21,7 @@ from gaslab.errors import UsageError
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL, IN, OUT
 from gaslab.ragged import RaggedColumn, Rows
-from gaslab.result import Result, user_ids
+from gaslab.result import Result, marked_ids, vertex_names
 from gaslab.tables import objects
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ def given_lists(variable: Variable, data: Any, graph: Graph) -> GivenLists:
     storage = element_storage(variable.storage)
     masters = graph.local.gid[: graph.local.num_masters].tolist()
     if isinstance(data, Result):
-        data = dict(zip(list(data.vertices.ids), data.vertices[variable.name], strict=True))
+        table = data.vertices
+        data = dict(zip(vertex_names(table, graph), table[variable.name], strict=True))
     if hasattr(data, "to_dict"):
         data = data.to_dict()
     if isinstance(data, Mapping):
@@ -196,6 +197,7 @@ def answers(graph: Graph, tree: Tree, fields: list[Any]) -> dict[str, np.ndarray
 def _column(graph: Graph, variable: Variable, rows: Rows) -> np.ndarray:
     """Return a list field of this rank's masters as an object array of Python lists (collective)."""
     lengths, values = rows.pack(np.arange(graph.local.num_masters, dtype=np.int32))
-    plain = (user_ids(graph, values) if element_storage(variable.storage) == "id" else values).tolist()
+    of_ids = element_storage(variable.storage) == "id"
+    plain = marked_ids(graph, values) if of_ids else values.tolist()
     ends = np.cumsum(lengths).tolist()
     return objects([plain[end - n : end] for n, end in zip(lengths.tolist(), ends, strict=True)])

@@ -173,14 +173,13 @@ class _Named:
 
     def __init__(self, graph: Graph) -> None:
         every = np.arange(graph.num_vertices, dtype=np.int64)
-        self.ids = objects(graph.ids.lookup(every).tolist())  # as a column has them
         self.marked, self.texts = graph.ids.marked(every), graph.ids.named(every)
         self._outside = OUTSIDE if user_ids(graph, every).dtype.kind == "i" else None
 
     def row(self, positions: list[Any]) -> list[Any]:
         """Return a list of ids as a result has it."""
-        inside = range(len(self.ids))
-        return [self.ids[x] if x in inside else self._outside for x in positions]
+        inside = range(len(self.marked))
+        return [self.marked[x] if x in inside else self._outside for x in positions]
 
     def value(self, combiner: Combiner, value: Any) -> Any:
         """Return what an aggregator gave, with the user's ids."""

@@ -24,7 +24,8 @@ def _bfs(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     from gaslab.programs.bfs import bfs
 
     if arguments.parents:
-        arguments.fields = arguments.fields or ["parent", "level"]
+        sides = ["parent_side"] if graph.bipartite else []
+        arguments.fields = arguments.fields or ["parent", *sides, "level"]
     return bfs(graph, vertex_id(arguments.source, graph), parents=arguments.parents, **options)
 
 
