@@ -87,11 +87,8 @@ def sgd(
 
     Parameters
     ----------
-    graph : Graph
-        Bipartite, users on the left and items on the right, an edge for every rating; parallel ones each
-        count. Users and items without ratings have factors and bias 0.
-    factors : int
-        Length of the vector of a user and of an item, from 1.
+    graph, factors, rating, test, **options
+        As of `als`.
     regularization : float
         From 0. It acts with every rating, so its weight at a vertex grows with the ratings of the vertex.
     learning_rate : float
@@ -101,15 +98,6 @@ def sgd(
         From 0; in sweep t, counted from 0, the step is *learning_rate* / (1 + *decay* * t).
     iterations : int
         Sweeps over all ratings, from 1. The run ends after them and is converged.
-    rating : str, optional
-        Edge column of the ratings: finite numbers, at most 1e30 in size. By default ``rating``, else the
-        first column (the third field of a text file).
-    test : Graph, optional
-        Further ratings, bipartite and read alike; they are predicted, not learned. The prediction for a user
-        or an item without a rating in *graph* is the mean.
-    **options
-        As for `gaslab.run`, without ``max_iterations`` and ``columns``; ``engine`` is ``"sync"`` or
-        ``"reference"``.
 
     Returns
     -------
