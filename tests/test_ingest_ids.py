@@ -96,6 +96,7 @@ def test_large_sparse_integers_outgrow_the_first_hash_table() -> None:
     ("ids", "wanted", "told"),
     [
         ([0, 1, 2, 3], 4, "vertex 4 is not in the graph, whose ids are 0 to 3"),
+        ([0, 1, 2, 3], np.int64(4), "vertex 4 is not in the graph, whose ids are 0 to 3"),
         ([0, 1, 2, 3], -1, "vertex -1 is not in the graph, whose ids are 0 to 3"),
         ([0, 1, 2, 3], "1", "vertex '1' is not in the graph, whose ids are integers"),
         ([0, 1, 2, 3], 1.0, "vertex 1.0 is not in the graph, whose ids are integers"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import gaslab as gl
 from gaslab.comm import Comm
 from gaslab.compiler.emit import emit
 from gaslab.compiler.interpret.body import PythonBody
+from gaslab.compiler.parse import parse
 from gaslab.compiler.tree import Tree
 from tests.agreement import Task, assert_agree, by_reference, from_text, run_task
 from tests.graphs import hubs
@@ -123,3 +125,34 @@ def test_faults_are_those_of_python_in_its_order(case: str, engine: str) -> None
     at = text[: text.index("v.id_like = ")].count("\n") + 1 + line
     with pytest.raises(gl.ExecutionError, match=rf">:{at}: P failed at vertex 0 "):
         gl.run(program, graph, max_iterations=1, **ENGINES[engine])
+
+
+EVERYWHERE = """
+class P(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        count: int = 1
+        low: int = 50
+    @gl.aggregator
+    def told(self, v) -> gl.Sum[int]:
+        return (v.count * 2 or 1) in (2, v.count + 1)
+    def start(self, v) -> bool:
+        return 0 <= v.degree % 3 < 2
+    def gather(self, v, e, nbr) -> gl.Sum[int]:
+        return (nbr.count * 3) % 5 in (v.count + 1, 2) or 2 < nbr.count + v.count < 9
+    def apply(self, v, total, message: gl.Min[int]):
+        v.low = min(v.low, (message % 50 or 7))
+        v.count = (v.count + total) % 17
+    def scatter(self, v, e, nbr):
+        if nbr.count + 1 in (1, 2, 3, nbr.low - 20) and 1 < v.count + nbr.count < 14:
+            nbr.signal(v.count % 7 or 9)
+"""
+
+
+def test_every_method_has_such_conditions_and_a_pull_looks_at_its_target_first() -> None:
+    task = Task("conditions_everywhere:P", hubs(30, 200), 6, HEAD + EVERYWHERE)
+    text = emit(parse(type(task.instance())))
+    assert re.search(r"if \(!\(.*once1 = .*\)\) continue;", text)
+    expected = by_reference(task)
+    assert expected.iterations > 3
+    for mode in (("require", 1), ("require", 2), ("never", 1)):
+        assert run_task(task, task.graph.build(Comm()), mode) == expected

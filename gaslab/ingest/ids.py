@@ -175,6 +175,7 @@ class VertexIds:
         absent = np.flatnonzero(found < 0)
         if absent.size:
             one = wanted[int(absent[0])]
+            one = one.item() if isinstance(one, np.generic) else one  # which numpy writes with its type
             raise VertexNotFound(f"vertex {one!r} is not in the graph{self._near(one)}")
         return found
 
