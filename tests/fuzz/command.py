@@ -1,7 +1,7 @@
 """Command lines drawn from the parsers themselves: valid, nearly valid and hostile ones.
 
-Each runs in a process of its own (a fork, which costs little), in a folder with small files. The exit code is
-one of those that are documented, what is said is one message, and files are whole, and where they belong.
+Each runs in a folder with small files, on one rank or two (`tests.fuzz.command_runs`). The exit code is one
+of those that are documented, what is said is one message, and files are whole, and where they belong.
 """
 
 from __future__ import annotations
@@ -11,25 +11,18 @@ import importlib
 import json
 import os
 import random as randoms
-import resource
 import shutil
-import signal
-import sys
 import tempfile
-import time
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz.command_runs import SECONDS, Runs
 from tests.fuzz.command_words import FILES, HOSTILE, NUMBERS, SIZES, WORDS
 from tests.fuzz.fuzzer import Fuzzer
 from tests.fuzz.text import MEMORY
-from tests.mpi.launcher import run_script
 
 CODES = (0, 1, 2, 3, 124, 130)
-SECONDS = 100.0
-MEMORY_BYTES = 4 << 30
 
 
 def parsers() -> dict[str, Any]:
@@ -37,6 +30,18 @@ def parsers() -> dict[str, Any]:
     from gaslab.cli import COMMANDS
 
     return {name: importlib.import_module(module).parser(name) for name, (module, _) in COMMANDS.items()}
+
+
+def listing(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """Return what tells whether a file below *folder* was changed: its inode, size and time, by name."""
+    found = {}
+    for place, folders, files in os.walk(folder):
+        for name in files:
+            path = os.path.join(place, name)
+            status = os.lstat(path)
+            found[path] = status.st_ino, status.st_size, status.st_mtime_ns
+        found |= {os.path.join(place, name): (0, 0, 0) for name in folders}
+    return found
 
 
 class Command(Fuzzer):
@@ -51,10 +56,11 @@ class Command(Fuzzer):
         for name, content in FILES.items():
             (self.model / name).write_bytes(content)
         (self.model / "folder" / "kept.txt").write_text("kept\n")
-        (self.folder / "cache").mkdir()
+        self.outside = self.folder / "outside"
+        self._fill()
         self.parsers = parsers()
         self.codes: dict[int, int] = {}
-        self.slow = self.number = 0
+        self.parallel = self.vanished = 0
         for module in (
             "numpy",
             "gaslab.cli.outcome",
@@ -64,6 +70,7 @@ class Command(Fuzzer):
             "gaslab.writers",
         ):
             importlib.import_module(module)
+        self.runs = Runs(self.folder)
 
     # ---- drawing ----------------------------------------------------------------------------------------
 
@@ -101,7 +108,8 @@ class Command(Fuzzer):
             )
         if random.random() < 0.02:
             name = random.choice(("", "pagernak", "-x", "--version", "-V", "help", "PAGERANK", "\udcff"))
-        return {"words": [name, *words], "ranks": 2 if random.random() < 0.002 else 1}
+        ranks = 2 if random.random() < 0.05 else 1
+        return {"words": [name, *words], "ranks": ranks, "start": random.random() < 0.02}
 
     def _value(self, random: randoms.Random, action: Any, hostile: float, option: str = "") -> str:
         if option in SIZES:
@@ -118,87 +126,33 @@ class Command(Fuzzer):
     # ---- running ----------------------------------------------------------------------------------------
 
     def check(self, case: dict[str, Any]) -> str | None:
-        return self.check_all([case])[0]
+        shared = self.runs.shared(case)
+        what = self._once(case)
+        if what is None or not shared:
+            return what
+        self.runs.close()  # was it this command, or one before in the same process?
+        again = self._once({**case, "start": True})
+        self.vanished += again is None
+        return again
 
-    def check_all(self, cases: list[dict[str, Any]]) -> list[str | None]:
-        return [self._check(case) for case in cases]
-
-    def _check(self, case: dict[str, Any]) -> str | None:
-        self.number += 1
-        outside = self.folder / f"run-{self.number}"
-        work = outside / "work"
-        shutil.copytree(self.model, work)
+    def _once(self, case: dict[str, Any]) -> str | None:
+        words = case["words"]
         try:
-            if case["ranks"] > 1 and not any("\udcff" in word for word in case["words"]):
-                done = run_script(
-                    case["ranks"],
-                    ["-m", "gaslab", *case["words"]],
-                    cwd=work,
-                    timeout=120,
-                    GASLAB_CACHE_DIR=str(self.folder / "cache"),
-                )
-                code: int | None = done.returncode
-                said, errors = done.stdout, done.stderr
-            else:
-                code = self._fork(case["words"], work, outside)
-                said, errors = ((outside / name).read_text(errors="replace") for name in ("out", "err"))
-                (outside / "out").unlink()
-                (outside / "err").unlink()
+            code, said, errors = self.runs.run(case, self.outside / "work")
             if code is None:
-                self.slow += 1
                 return f"no end within {SECONDS:g} s: {errors[-1000:]}"
             self.codes[code] = self.codes.get(code, 0) + 1
-            return self._judge(case["words"], code, said, errors) or self._files(
-                case["words"], code, work, outside
-            )
+            self.parallel += case["ranks"] > 1
+            return self._judge(words, code, said, errors) or self._files(words, code)
         finally:
-            shutil.rmtree(outside, ignore_errors=True)
+            if listing(self.outside) != self.pristine:
+                self._fill()
 
-    def _fork(self, words: list[str], work: Path, outside: Path) -> int | None:
-        """Run a command in a child; return its exit code, minus a signal, None where it does not end."""
-        child = os.fork()
-        if child == 0:
-            try:
-                self._be(words, work, outside)
-            finally:
-                os._exit(99)
-        until = time.monotonic() + SECONDS
-        while True:
-            found, status = os.waitpid(child, os.WNOHANG)
-            if found:
-                return os.waitstatus_to_exitcode(status)
-            if time.monotonic() > until:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                return None
-            time.sleep(0.001)
-
-    def _be(self, words: list[str], work: Path, outside: Path) -> None:
-        """Be the command (in a child); never return."""
-        os.chdir(work)
-        for name, number in (("out", 1), ("err", 2)):
-            file = os.open(outside / name, os.O_WRONLY | os.O_CREAT)
-            os.dup2(file, number)
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as Python's own
-        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-        os.environ["GASLAB_CACHE_DIR"] = str(self.folder / "cache")
-        os.environ["OMP_NUM_THREADS"] = "1"
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-        import logging
-
-        logging.getLogger("gaslab").setLevel(logging.NOTSET)
-        from gaslab.cli import main
-
-        try:
-            code = main(words)
-            sys.stdout.flush()
-        except BaseException:
-            traceback.print_exc()
-            code = 98
-        sys.stderr.flush()
-        os._exit(code)
+    def _fill(self) -> None:
+        """Put small files, and nothing else, into the folder where commands run."""
+        shutil.rmtree(self.outside, ignore_errors=True)
+        shutil.copytree(self.model, self.outside / "work")
+        self.pristine = listing(self.outside)
 
     def _judge(self, words: list[str], code: int, said: str, errors: str) -> str | None:
         if "MemoryError" in errors or "Unable to allocate" in errors:
@@ -219,10 +173,13 @@ class Command(Fuzzer):
             return f"a usage error without a name: {errors[-500:]}"
         return None
 
-    def _files(self, words: list[str], code: int, work: Path, outside: Path) -> str | None:
-        text = " ".join(words)
-        if [path.name for path in outside.iterdir()] != ["work"] and "../" not in text:
-            return f"written outside of the folder: {sorted(path.name for path in outside.iterdir())}"
+    def _files(self, words: list[str], code: int) -> str | None:
+        found = listing(self.outside)
+        if found == self.pristine:
+            return None
+        text, work = " ".join(words), self.outside / "work"
+        if [path.name for path in self.outside.iterdir()] != ["work"] and "../" not in text:
+            return f"written outside of the folder: {sorted(path.name for path in self.outside.iterdir())}"
         left = [str(path) for path in work.rglob("*.incomplete")]
         if left:
             return f"left behind: {left}"
@@ -258,7 +215,9 @@ class Command(Fuzzer):
 
     def summary(self) -> str:
         codes = ", ".join(f"{code}: {count}" for code, count in sorted(self.codes.items()))
-        return f"; exit codes {codes}"
+        once = f", {self.vanished} findings that a fresh process did not repeat" if self.vanished else ""
+        return f"; exit codes {codes}; {self.parallel} on 2 ranks{once}"
 
     def close(self) -> None:
+        self.runs.close()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -12,6 +12,7 @@ import ast
 import copy
 import functools
 import keyword
+import pickle
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +98,17 @@ def _binds(statement: ast.stmt) -> Iterator[str]:
         yield from (x.id for x in ast.walk(statement) if isinstance(x, ast.Name))
 
 
+def _copied(module: ast.Module) -> ast.Module:
+    """Return a copy of one of `seeds`, as `copy.deepcopy` would make it, in a tenth of the time."""
+    copied: ast.Module = pickle.loads(_pickled(module))
+    return copied
+
+
+@functools.cache
+def _pickled(module: ast.Module) -> bytes:
+    return pickle.dumps(module)
+
+
 @functools.cache
 def expressions() -> tuple[ast.expr, ...]:
     """Return every expression of the programs that is read, in their order."""
@@ -119,7 +131,7 @@ def draw(chance: random.Random) -> str:
         module, name = ast.parse(HEAD + random_program(chance.randrange(10**6))), "P"
     else:
         module, name = chance.choice(seeds())
-        module = copy.deepcopy(module)
+        module = _copied(module)
     target = next(s for s in module.body if isinstance(s, ast.ClassDef) and s.name == name)
     if chance.random() < 0.1:  # a helper of the program
         target = chance.choice([s for s in module.body if isinstance(s, ast.FunctionDef | ast.ClassDef)])
