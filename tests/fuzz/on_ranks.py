@@ -54,15 +54,24 @@ class Together:
             return self.outcomes(ranks, function, jobs[:half]) + self.outcomes(ranks, function, jobs[half:])
 
     def check(
-        self, function: Callable[..., Any], jobs: list[Any], judge: Callable[[int, Outcome, int], str | None]
+        self,
+        function: Callable[..., Any],
+        jobs: list[Any],
+        judge: Callable[[int, Outcome, int], str | None],
+        threads: Callable[[int, list[Any]], list[list[Outcome]]] | None = None,
     ) -> list[str | None]:
         """Return what is wrong with each job: on a rank, between ranks, or as *judge* says.
 
-        *judge* takes the number of the job, its outcome and the number of ranks.
+        *judge* takes the number of the job, its outcome and the number of ranks. *threads*, of a number of
+        ranks and the jobs, stands in for several ranks under MPI where it is given.
         """
         found: list[str | None] = [None] * len(jobs)
         for ranks in self.ranks:
-            for at, outcome in enumerate(self.outcomes(ranks, function, jobs)):
+            if threads is not None and ranks.size > 1:
+                outcomes = threads(ranks.size, jobs)
+            else:
+                outcomes = self.outcomes(ranks, function, jobs)
+            for at, outcome in enumerate(outcomes):
                 if found[at] is None:
                     what = _of_ranks(outcome) or judge(at, outcome[0], ranks.size)
                     found[at] = None if what is None else f"on {ranks.size} ranks: {what}"

@@ -1,4 +1,8 @@
-"""Whole reads by `gaslab.read_graph` on 1 and 3 ranks, against the models of the formats."""
+"""Whole reads by `gaslab.read_graph` on 1 and 3 ranks, against the models of the formats.
+
+The 3 ranks are threads of this process, which wait for each other in no time; for one batch in ten, and for
+a case alone, they are processes under MPI.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ import gaslab as gl
 from gaslab.comm import Comm
 from gaslab.partition.names import NAMES
 from tests.fuzz.fuzzer import Fuzzer
-from tests.fuzz.on_ranks import Together
+from tests.fuzz.on_ranks import Outcome, Together, attempt
 from tests.fuzz.plain import Answer
 from tests.fuzz.text import (
     MEMORY,
@@ -27,17 +31,36 @@ from tests.fuzz.text import (
     unreadable,
     write,
 )
+from tests.threadcomm import run_ranks
 
 STRATEGIES = (None, None, *NAMES)
 
 
-def read(comm: Comm, job: tuple[list[str], dict[str, Any], int]) -> Answer:
+MPI_BATCHES = 10  # of so many batches one is read under MPI
+Job = tuple[list[str], dict[str, Any], int]  # files, options, bytes of a block
+
+
+def read(comm: Comm, job: Job) -> Answer:
+    """Read in blocks of the job's size, on every rank of its own process."""
+    with small_blocks(job[2]):
+        return read_here(comm, job)
+
+
+def read_here(comm: Comm, job: Job) -> Answer:
     """Read on every rank, and check what each must know of the graph."""
-    names, options, size = job
-    with small_blocks(size):
-        graph = gl.read_graph(names, comm=comm, **options)
+    names, options, _ = job
+    graph = gl.read_graph(names, comm=comm, **options)
     assert graph.num_edges == graph.counts["edges"]
     return answer_of(comm, graph)
+
+
+def read_by_threads(size: int, jobs: list[Job]) -> list[list[Outcome]]:
+    """Return of each job what came of it on each rank; the blocks of a process have one size."""
+    found = []
+    for job in jobs:
+        with small_blocks(job[2]):
+            found.append(run_ranks(size, lambda comm, job=job: attempt(comm, read_here, job)))  # type: ignore[misc]
+    return found
 
 
 class Reads(Fuzzer):
@@ -49,7 +72,7 @@ class Reads(Fuzzer):
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gaslab-fuzz-", dir=MEMORY))
         self.together = Together((1, 3))
-        self.answers = 0
+        self.answers = self.batches = self.by_mpi = 0
 
     def draw(self, random: randoms.Random) -> dict[str, Any]:
         case = draw(random)
@@ -57,9 +80,13 @@ class Reads(Fuzzer):
         return case
 
     def check(self, case: dict[str, Any]) -> str | None:
-        return self.check_all([case])[0]
+        return self._check([case], True)[0]
 
     def check_all(self, cases: list[dict[str, Any]]) -> list[str | None]:
+        self.batches += 1
+        return self._check(cases, self.batches % MPI_BATCHES == 1)
+
+    def _check(self, cases: list[dict[str, Any]], mpi: bool) -> list[str | None]:
         found: list[str | None] = [None] * len(cases)
         fit = [at for at, case in enumerate(cases) if not unreadable(case)]
         names = {at: write(cases[at], self.folder, f"{at}-") for at in fit}
@@ -71,7 +98,9 @@ class Reads(Fuzzer):
             came = outcome if isinstance(outcome, Answer) else outcome[1:]
             return compare(wanted[number], came, names[fit[number]])
 
-        for at, what in zip(fit, self.together.check(read, jobs, judge), strict=True):
+        self.by_mpi += len(jobs) * mpi
+        threads = None if mpi else read_by_threads
+        for at, what in zip(fit, self.together.check(read, jobs, judge, threads), strict=True):
             found[at] = what
         return found
 
@@ -79,7 +108,7 @@ class Reads(Fuzzer):
         yield from smaller_case(case)
 
     def summary(self) -> str:
-        return f"; {self.answers} graphs, at 1 and at 3 ranks"
+        return f"; {self.answers} graphs, at 1 and at 3 ranks, of {self.by_mpi} cases under MPI"
 
     def close(self) -> None:
         self.together.close()
