@@ -206,7 +206,8 @@ def _blocks(
     longest: int,
 ) -> Iterator[Block]:
     """Read *remaining* bytes of whole lines (-1: to the end); the first is byte *offset* of the text."""
-    text = np.zeros(block_bytes + parser.PADDING, dtype=np.uint8)
+    size = block_bytes if remaining < 0 else min(block_bytes, remaining + 1)  # a newline may be put in
+    text = np.zeros(size + parser.PADDING, dtype=np.uint8)
     held = 0
     while True:
         room = text.size - parser.PADDING - 1 - held  # one byte for a newline put in
