@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,11 +15,11 @@ from gaslab.comm import Comm, as_comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.arrays import column_of
 from gaslab.ingest.convert import frame_columns
-from gaslab.ingest.files import text_of
-from gaslab.ingest.formats import HEAD_BYTES, foreign
+from gaslab.ingest.formats import foreign
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.missing import WAY_OUT, first_missing, plain
 from gaslab.ingest.rows import object_array, share
+from gaslab.ingest.sidefile import side_file
 from gaslab.ingest.sides import SIDES, right
 
 if TYPE_CHECKING:
@@ -60,18 +59,13 @@ def read_vertices(path: str | os.PathLike[str], *, comm: Any = None) -> Columns:
 
 
 def _read(path: str) -> Columns:
-    try:
-        with open(path, "rb") as raw:
-            head = raw.read(HEAD_BYTES)
-        other = foreign(path, text_of(head) if path.endswith(".gz") else head)
+    with side_file(path) as (head, file):
+        other = foreign(path, head)
         if other is not None:
             raise InputError(
                 f"{path}: is {other.what}; a table of vertices is text: a header, then a line per vertex"
             )
-        with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
-            lines = [(k, line.strip()) for k, line in enumerate(file, 1)]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from None
+        lines = [(k, line.strip()) for k, line in enumerate(file, 1)]
     kept = [(k, line) for k, line in lines if line and line[0] not in "#%"]
     if not kept:
         raise InputError(f"{path} has no header; its first line names the columns: id, then the others")

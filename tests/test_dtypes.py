@@ -121,7 +121,7 @@ def test_a_total_that_does_not_fit_is_told_of_at_gather(mode: dict[str, Any]) ->
 
 def test_values_beyond_int64_are_refused_where_they_come_in() -> None:
     large = np.array([1, 2**63], np.uint64)
-    with pytest.raises(gl.UsageError, match=r"'x' has the value 9223372036854775808: integers are at most"):
+    with pytest.raises(gl.UsageError, match=r"'x' has the value 9223372036854775808: integers are from"):
         gl.Graph.from_edges([0, 1], [1, 0], columns={"x": large})
     graph = gl.Graph.from_edges([0, 1], [1, 0])
     with pytest.raises(gl.UsageError, match="outside the range of x's uint64, 0 to 9223372036854775807"):

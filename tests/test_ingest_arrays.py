@@ -155,6 +155,15 @@ def test_fingerprints_tell_graphs_apart_and_not_their_order() -> None:
          "source[1] is -1: integer ids are 0 to 2**63 - 1; pass such ids as strings"),
         (([1], np.array([2**63], dtype=np.uint64)), InputError,
          "target[0] is 9223372036854775808: integer ids are 0 to 2**63 - 1; pass such ids as strings"),
+        *((([1, 2], [1, large][::way]), InputError,
+           f"target[{int(way > 0)}] is {large}: integer ids are 0 to 2**63 - 1; pass such ids as strings")
+          for large in (2**63, 2**64, -(2**70)) for way in (1, -1)),
+        (([1, 1], [3, 3], {"w": [2**63, 1]}), UsageError,
+         "column 'w' has the value 9223372036854775808: integers are from -2**63 to 2**63 - 1; pass the "
+         "column as float64 if its last digits do not matter"),
+        (([1, 1], [3, 3], {"w": [[1, 2], [-(2**64)]]}), UsageError,
+         "column 'w' has the value -18446744073709551616: integers are from -2**63 to 2**63 - 1; pass the "
+         "column as float64 if its last digits do not matter"),
         ((np.array([1.0]), [1]), UsageError,
          "source is float64: ids are integers or strings; convert it, for instance with .astype('int64')"),
         ((["a", None], ["b", "c"]), InputError, "source[1] is missing (None); leave its row out, or fill it"),

@@ -41,6 +41,11 @@ class Parser(argparse.ArgumentParser):
         arguments.command = self.prog.split()[1]
         return arguments
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        if arg_strings == ["--"] and action.option_strings:  # --output=--: argparse may take it away
+            return super()._get_value(action, "--")  # type: ignore[misc]
+        return super()._get_values(action, arg_strings)  # type: ignore[misc]
+
     def error(self, message: str) -> NoReturn:
         message = message.replace("the following arguments are required", "missing")
         self.exit(2, f"gaslab: {message}; `{self.prog} --help` lists the options\n")

@@ -9,6 +9,7 @@ from typing import Any
 from gaslab.comm import Comm
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.files import find_files
+from gaslab.ingest.sidefile import check_side_file
 from gaslab.outputs import Output, check_apart
 from gaslab.writers import Target
 
@@ -16,6 +17,7 @@ TABLES = ("output", "map")  # beside those that a command has of its own, which 
 FILES = ("json", "timeline")
 # Options that name a file to read, beside the graph.
 READ = ("personalization", "rhs", "prior", "vertices", "vocab", "test")
+SIDE_FILES = READ[:4]  # of those the ones that rank 0 reads; it looks at them before it reads the graph
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,14 @@ class Destinations:
 
 
 def destinations(comm: Comm, arguments: Any) -> Destinations:
-    """Return the outputs that the options name (collective).
+    """Return the outputs that the options name; look at the files of values to be read (collective).
 
     Raises
     ------
     UsageError
         One cannot or may not be written, two are one file, or one is read too.
+    InputError
+        A file of values for vertices is not there, or is a device.
     """
     return comm.on_root(lambda: _checked(arguments))  # what a name leads to is rank 0's affair
 
@@ -52,6 +56,8 @@ def _checked(arguments: Any) -> Destinations:
     if outputs:
         options = ((f"--{name.replace('_', '-')}", one) for name, one in outputs.items())
         check_apart(options, _read(arguments))
+    for path in _side_files(arguments):
+        check_side_file(path)
     beside = {name: tables.pop(name) for name in own if name in tables}
     return Destinations(**tables, **files, tables=beside)  # type: ignore[arg-type]
 
@@ -71,11 +77,22 @@ def _named(arguments: Any, options: Iterable[str]) -> list[str]:
     return [name for name in options if getattr(arguments, name, None) is not None]
 
 
+def _paths(arguments: Any, options: Iterable[str]) -> list[str]:
+    values = [getattr(arguments, name) for name in _named(arguments, options)]
+    return [value for value in values if isinstance(value, str)]  # `generate --vertices` is a number
+
+
+def _side_files(arguments: Any) -> list[str]:
+    """Return the files with values for vertices that a command reads."""
+    found = _paths(arguments, SIDE_FILES)
+    return found + [file for _, file in getattr(arguments, "init", ())]
+
+
 def _read(arguments: Any) -> list[str]:
     """Return the files that a command reads."""
     paths = getattr(arguments, "input", None)
     found = [file.name for file in find_files(paths, getattr(arguments, "format", "auto"))] if paths else []
-    found += [getattr(arguments, name) for name in _named(arguments, READ)]
+    found += _paths(arguments, READ)
     found += [file for _, file in getattr(arguments, "init", ())]
     program = getattr(arguments, "program", None)
     if program is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import logging
 import sys
 import time
@@ -20,6 +19,7 @@ from gaslab.comm import world
 from gaslab.ending import TimeLeft
 from gaslab.errors import InputError, UsageError, VertexNotFound, nearest
 from gaslab.graph import Graph
+from gaslab.ingest.sidefile import side_file
 from gaslab.ingest.sides import SIDES
 from gaslab.reading import read_graph
 from gaslab.result import Result
@@ -172,23 +172,20 @@ def read_rows(path: str, graph: Graph) -> dict[Any, list[float]]:
 def _rows(path: str, graph: Graph, needed: bool) -> Iterator[tuple[str, Any, list[str]]]:
     """Yield place, vertex and the words after it; *needed*: a line without any is an error."""
     delimiter = "," if path.removesuffix(".gz").endswith(".csv") else "\t"
-    try:
-        with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
-            above = False  # whether an earlier line was neither blank nor a comment
-            for number, line in enumerate(file, 1):
-                text, where = line.strip(), f"{path}, line {number}"
-                if not text or text[0] in "#%":
-                    continue
-                heads, above = not above and delimiter == "," and text.startswith("id,"), True
-                if heads:
-                    continue
-                words = next(csv.reader([text], delimiter=delimiter)) if delimiter in text else text.split()
-                if len(words) == 1 and needed:
-                    raise InputError(f"{where}: {text!r} has an id but no value")
-                sided = graph.ids.num_left is not None and len(words) > 2
-                yield where, _vertex(words, graph, where), words[2 if sided else 1 :]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from None
+    with side_file(path) as (_, file):
+        above = False  # whether an earlier line was neither blank nor a comment
+        for number, line in enumerate(file, 1):
+            text, where = line.strip(), f"{path}, line {number}"
+            if not text or text[0] in "#%":
+                continue
+            heads, above = not above and delimiter == "," and text.startswith("id,"), True
+            if heads:
+                continue
+            words = next(csv.reader([text], delimiter=delimiter)) if delimiter in text else text.split()
+            if len(words) == 1 and needed:
+                raise InputError(f"{where}: {text!r} has an id but no value")
+            sided = graph.ids.num_left is not None and len(words) > 2
+            yield where, _vertex(words, graph, where), words[2 if sided else 1 :]
 
 
 def _number(word: str, where: str) -> float:

@@ -13,6 +13,7 @@ from gaslab.errors import InputError, UsageError
 from gaslab.ingest.assign import number_integers, number_names
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.integers import LARGEST, check_integers
 from gaslab.ingest.lists import agree_on_lists, lists_of
 from gaslab.ingest.missing import WAY_OUT, first_missing, is_missing, plain
 from gaslab.ingest.names import Names, NameTable
@@ -22,7 +23,6 @@ from gaslab.ragged import RaggedColumn
 
 ENDS = ("source", "target", "vertices", "right_vertices")
 FURTHER = ENDS[2:]
-LARGEST = (1 << 63) - 1
 
 
 def edges_from_arrays(
@@ -118,17 +118,17 @@ def _ids(name: str, values: Any) -> np.ndarray:
     values = plain(values, lambda at: f"{name}[{at}]")
     if not isinstance(values, np.ndarray):
         listed = list(values) if isinstance(values, Iterable) else [values]
+        integers = listed and set(map(type, listed)) == {int}
+        if integers and not 0 <= min(listed) <= max(listed) <= LARGEST:
+            raise _no_id(name, *next((at, one) for at, one in enumerate(listed) if not 0 <= one <= LARGEST))
         # Not np.asarray: it would turn the 1 in ["a", 1] into text.
-        values = np.array(listed) if listed and set(map(type, listed)) == {int} else object_array(listed)
+        values = np.array(listed, np.int64) if integers else object_array(listed)
     if values.ndim != 1:
         raise UsageError(f"{name} has {values.ndim} dimensions; one is needed")
     if values.dtype.kind in "iu":
         wrong = np.flatnonzero(values < 0 if values.dtype.kind == "i" else values > LARGEST)
         if wrong.size:
-            raise InputError(
-                f"{name}[{wrong[0]}] is {values[wrong[0]]}: integer ids are 0 to 2**63 - 1; pass "
-                "such ids as strings"
-            )
+            raise _no_id(name, wrong[0], values[wrong[0]])
         return np.asarray(values, dtype=np.int64)
     if values.size == 0:
         return np.empty(0, dtype=np.int64)
@@ -147,6 +147,10 @@ def _ids(name: str, values: Any) -> np.ndarray:
             "for instance with .astype('int64')"
         )
     return _objects(name, values)
+
+
+def _no_id(name: str, at: int, value: int) -> InputError:
+    return InputError(f"{name}[{at}] is {value}: integer ids are 0 to 2**63 - 1; pass such ids as strings")
 
 
 def _objects(name: str, values: np.ndarray) -> np.ndarray:
@@ -183,7 +187,8 @@ def edge_column(name: str, values: Any) -> Any:
 
 def column_of(name: str, values: Any) -> np.ndarray:
     """Return a column as bool, int64 or float64; its rows are numbers, vectors or matrices."""
-    column = np.asarray(plain(values, lambda at: f"column {name!r} at position {at}"))
+    values = plain(values, lambda at: f"column {name!r} at position {at}")
+    column = np.asarray(values)
     found = first_missing(column.tolist()) if column.dtype == object and column.ndim == 1 else None
     if found is not None:
         raise InputError(f"column {name!r} at position {found[0]} is missing ({found[1]}){WAY_OUT}")
@@ -191,13 +196,9 @@ def column_of(name: str, values: Any) -> np.ndarray:
         raise UsageError(
             f"column {name!r} has shape {column.shape}; a number, a vector or a matrix for each row is needed"
         )
+    check_integers(name, values, column)
     if column.dtype.kind not in "biuf":
         raise UsageError(f"column {name!r} is {column.dtype}: fields are numbers or bools")
-    if column.dtype.kind == "u" and column.size and column.max() > LARGEST:
-        raise UsageError(
-            f"column {name!r} has the value {column.max()}: integers are at most 2**63 - 1; pass the column "
-            "as float64 if its last digits do not matter"
-        )
     if column.dtype.itemsize > 8 and not np.array_equal(column.astype(np.float64), column, equal_nan=True):
         raise UsageError(f"column {name!r} is {column.dtype}, with values that float64 does not hold")
     if column.dtype.kind == "f":

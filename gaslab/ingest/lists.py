@@ -11,6 +11,7 @@ import numpy as np
 
 from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
+from gaslab.ingest.integers import check_integers
 from gaslab.ingest.missing import plain
 from gaslab.ragged import RaggedColumn
 
@@ -56,8 +57,11 @@ def _is_list(row: Any) -> bool:
 
 def _numbers(name: str, listed: list[Any], lengths: np.ndarray) -> np.ndarray:
     """Return the values of all rows as an array; raises for one that is no number."""
+    values = None
     with contextlib.suppress(ValueError):  # of lists within lists
         values = np.array(listed)
+    if values is not None:
+        check_integers(name, listed, values)
         if values.dtype.kind in "biuf" and values.ndim == 1 and not (values != values).any():
             return values if values.size else values.astype(np.int64)
     for at, value in enumerate(listed):

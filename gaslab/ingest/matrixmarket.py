@@ -125,7 +125,7 @@ def find_matrix(file: InputFile) -> Matrix:
         raise InputError(
             f"{where}a pattern has no values, so that it cannot be {symmetry}; it is 'symmetric'"
         )
-    found = re.fullmatch(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*", size)
+    found = re.fullmatch(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]*", size)
     if found is None:
         what = f"is {shown(size)}" if size else "is missing; the file is cut short"
         raise InputError(f"{file.name}:{number}: the size of the matrix, 'rows columns entries', {what}")

@@ -130,7 +130,8 @@ def ids_of(spec: dict[str, Any]) -> list[Any]:
     integers = all(isinstance(one, int) and not isinstance(one, bool) for one in values)
     if integers and not all(0 <= one <= LARGEST for one in values):
         whole = spec["kind"] != "object" and all(-(2**63) <= one < 2**64 for one in values)
-        raise (Refused if whole else Unsure)("an integer that is no id")
+        listed = spec["kind"] in ("list", "tuple", "generator")
+        raise (Refused if whole or listed else Unsure)("an integer that is no id")
     return values
 
 

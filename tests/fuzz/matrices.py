@@ -45,9 +45,11 @@ def read(files: list[tuple[str, bytes]], options: dict[str, Any]) -> Answer:
             counts["comments"] += 1
         else:
             data.append((at, line))
-    size = re.fullmatch(rb"\s*([0-9]{1,18})\s+([0-9]{1,18})\s+([0-9]{1,18})\s*", data[0][1]) if data else None
-    if data and b"\r" in data[0][1]:
-        raise Refused("a carriage return")
+    size = (
+        re.fullmatch(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t]*", data[0][1])
+        if data
+        else None
+    )
     if size is None:
         raise Refused("no size")
     counts["headers"] = 1

@@ -1,0 +1,34 @@
+"""Integers that int64 does not hold, which NumPy makes floats or objects of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gaslab.errors import UsageError
+
+LARGEST = (1 << 63) - 1
+
+
+def check_integers(name: str, values: Any, column: np.ndarray) -> None:
+    """Raise UsageError if *values*, of which NumPy made *column*, are integers beyond int64."""
+    beyond = _beyond(values, column)
+    if beyond is not None:
+        raise UsageError(
+            f"column {name!r} has the value {beyond}: integers are from -2**63 to 2**63 - 1; pass the column "
+            "as float64 if its last digits do not matter"
+        )
+
+
+def _beyond(values: Any, column: np.ndarray) -> int | None:
+    if column.dtype.kind == "u" and column.size and column.max() > LARGEST:
+        return int(column.max())
+    if values is column or column.dtype.kind not in "fO":
+        return None
+    if column.dtype.kind == "f" and not (np.abs(column) >= 2.0**63).any():
+        return None
+    every = np.array(values, object).ravel().tolist()
+    if set(map(type, every)) != {int}:
+        return None
+    return next((one for one in every if not -LARGEST - 1 <= one <= LARGEST), None)

@@ -1,0 +1,49 @@
+"""Small text files beside a graph, read by one rank from their start: values, rows, tables of vertices."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TextIO, cast
+
+from gaslab.errors import InputError
+from gaslab.ingest.files import text_of
+from gaslab.ingest.formats import HEAD_BYTES
+
+
+def check_side_file(path: str) -> None:
+    """Raise InputError unless *path* is a file or a pipe that is there: a device may never end."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+    if stat.S_ISDIR(mode):
+        raise InputError(f"cannot read {path}: it is a directory; name a file in it")
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+        raise InputError(f"cannot read {path}: it is neither a file nor a pipe; copy its text into a file")
+
+
+@contextmanager
+def side_file(path: str) -> Iterator[tuple[bytes, TextIO]]:
+    """Open *path*, as gzip data if it is named so; yield the first bytes of the text, and the text.
+
+    Raises InputError, also inside the block, for a file that cannot be read, is no text, or is damaged.
+    """
+    check_side_file(path)
+    try:
+        with io.BufferedReader(io.FileIO(path), HEAD_BYTES) as raw:
+            head, zipped = raw.peek(HEAD_BYTES), path.endswith(".gz")
+            data = cast(IO[bytes], gzip.GzipFile(fileobj=raw) if zipped else raw)
+            with io.TextIOWrapper(data, "utf-8") as text:
+                yield text_of(head) if zipped else head, text
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+    except EOFError:
+        raise InputError(f"cannot read {path}: the gzip data ends too early; the file is truncated") from None
+    except zlib.error as error:
+        raise InputError(f"cannot read {path}: the gzip data is damaged: {error}") from None
