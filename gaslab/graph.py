@@ -14,6 +14,7 @@ from gaslab.collective import collective
 from gaslab.comm import Comm, as_comm
 from gaslab.errors import UsageError
 from gaslab.ingest import EdgeList, VertexIds
+from gaslab.ingest.ids import check_room
 from gaslab.ingest.sides import need_sides
 from gaslab.localgraph import LocalGraph
 from gaslab.operations import Operations
@@ -120,11 +121,14 @@ class Graph(Sources, Operations):
         Raises
         ------
         UsageError
-            No such strategy, one that returns no part for each edge, or more than 2**31 - 1 edges or
-            vertices for one rank.
+            No such strategy, one that returns no part for each edge, or more than 2**31 - 1 edges for one
+            rank.
+        InputError
+            More vertices than there is memory for, or than 2**31 - 1 for one rank.
         """
         name, cut = strategies.find(strategy)
         comm = as_comm(comm)
+        check_room(comm, edges.ids.num_vertices, f"{edges.source}: ")
         load_seconds = arguments.number("load_seconds", load_seconds)
         started = time.perf_counter()
         local, columns = build_local(edges, name, cut, comm, launch.threads_per_rank(comm.local_ranks))

@@ -15,6 +15,7 @@ from gaslab.comm import Comm, as_comm
 from gaslab.errors import GaslabError, InputError, UsageError, nearest
 from gaslab.ingest.arrays import ENDS, column_of, edges_from_arrays
 from gaslab.ingest.edges import EdgeList
+from gaslab.ingest.ids import check_room
 from gaslab.ingest.rows import object_array
 
 log = logging.getLogger("gaslab")
@@ -195,7 +196,9 @@ def edges_from_scipy(
     src, dst, values, shape = comm.attempt(
         lambda: _entries(matrix, weight, directed, bipartite) if here else _no_entries()
     )
-    sides = [np.arange(int(comm.allreduce(size, "max")), dtype=np.int64) for size in shape]
+    sizes = [int(comm.allreduce(size, "max")) for size in shape]
+    check_room(comm, sum(sizes) if bipartite else sizes[0], "scipy: ")
+    sides = [np.arange(size, dtype=np.int64) for size in sizes]
     return edges_from_arrays(
         src, dst, comm,
         columns={} if weight is None else {weight: values},

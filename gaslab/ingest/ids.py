@@ -22,9 +22,12 @@ from gaslab.collective import collective
 from gaslab.comm import Comm
 from gaslab.errors import InputError, VertexNotFound
 from gaslab.ingest.names import Names, concatenate
+from gaslab.memory import available_memory, human
 
 Kind = Literal["int", "str", "object"]
 LARGEST_PART = (1 << 31) - 1  # vertices of a rank
+VERTEX_BYTES = 64  # that a graph takes for a vertex without edges, at least
+FEW = 1 << 20  # vertices, for which there is room anywhere
 SAMPLE = 2000  # names a rank compares with one that is not found
 
 
@@ -263,17 +266,32 @@ def global_ids(gids: Any, num_vertices: int) -> np.ndarray:
 
 
 def from_one(comm: Comm, num_vertices: int, where: str = "") -> VertexIds:
-    """Return the directory of vertices whose ids are 1 to *num_vertices* (not collective).
+    """Return the directory of vertices whose ids are 1 to *num_vertices* (collective).
 
     Raises InputError for more than the ranks can hold; *where* begins its message.
     """
+    check_room(comm, num_vertices, where)
+    return VertexIds(
+        comm, "int", num_vertices, np.arange(comm.rank, num_vertices, comm.size, dtype=np.int64) + 1
+    )
+
+
+def check_room(comm: Comm, num_vertices: int, where: str = "") -> None:
+    """Raise InputError for more vertices than the ranks and their machines can hold (collective)."""
     most = comm.size * LARGEST_PART
     if num_vertices > most:
         what = f"{num_vertices} vertices are more than the {most}"
         raise InputError(f"{where}{what} that {comm.size} ranks can hold")
-    return VertexIds(
-        comm, "int", num_vertices, np.arange(comm.rank, num_vertices, comm.size, dtype=np.int64) + 1
-    )
+    if num_vertices <= FEW:
+        return
+    room = int(comm.allreduce(available_memory(), "min"))
+    ranks = int(comm.allreduce(comm.local_ranks, "max"))  # of one machine
+    needed = num_vertices * VERTEX_BYTES * ranks // comm.size
+    if needed > room:
+        raise InputError(
+            f"{where}a graph of {num_vertices} vertices takes {human(needed)} of a machine at least, and "
+            f"{human(room)} are free; is that number right? More machines hold more (mpiexec)"
+        )
 
 
 def _nearest_ids(ids: Sequence[int | str]) -> str:

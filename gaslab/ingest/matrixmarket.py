@@ -76,6 +76,11 @@ def read_matrix(
     only_of_edge_lists(options, file)
     matrix = comm.on_root(lambda: find_matrix(file))
     _check_shape(file, matrix, directed, bipartite)
+    rows, width = matrix.head.sizes
+    where = f"{file.name}:{matrix.head.line}: "
+    known: VertexIds = from_one(comm, rows, where)
+    if bipartite:
+        known = SidedIds(comm, known, from_one(comm, width, where))
     skew = matrix.symmetry == "skew"
     found = read_entries(files, matrix.head, options, comm, threads, *([_faults] if skew else []))
     src, dst, columns = found.src, found.dst, list(found.columns.values())
@@ -84,10 +89,7 @@ def read_matrix(
     mirrored = skew or (matrix.symmetry == "symmetric" and (bipartite or directed is True))
     if mirrored:
         src, dst, columns = _with_mirrors(src, dst, columns, skew, comm)
-    rows, width = matrix.head.sizes
-    known: VertexIds = from_one(comm, rows)
     if bipartite:
-        known = SidedIds(comm, known, from_one(comm, width))
         dst += rows
     one_way = mirrored or matrix.symmetry == "general"
     return Numbered(

@@ -87,9 +87,8 @@ class Command(Fuzzer):
                     self._value(random, action, hostile) for _ in range(random.choice((1,) * 25 + (0, 2)))
                 ]
             else:
-                often = 1.5 / len(self.parsers[name]._actions) + 0.5 * (
-                    action.required or action.dest in ("source", "output")
-                )
+                often = 1.5 / len(self.parsers[name]._actions) + 0.5 * (action.dest in ("source", "output"))
+                often = 0.97 if action.required else often
                 for _ in range(int(random.random() < often) + int(random.random() < 0.01)):
                     option = random.choice(action.option_strings)
                     if action.nargs == 0:

@@ -124,14 +124,7 @@ HOSTILE = (
     "\\",
     "auto",
 )
-OUTPUTS = (
-    "out.tsv",
-    "out.csv",
-    "out.tsv.gz",
-    "out/",
-    "out.tsv",
-    "out.csv",
-    "out/",
+OUTPUTS = ("out.tsv", "out.csv", "out.tsv.gz", "out/") * 8 + (
     "out.txt",
     "/dev/null",
     "out",
@@ -189,7 +182,7 @@ WORDS = {
     "DIR": ("made", "folder", "edges.tsv"),
     "ID": ("0", "1", "99", "ann", "left:0", "right:1", "-1", "x"),
     "SECONDS": ("5", "0", "0.01", "20"),
-    "KIND": ("rmat", "powerlaw", "bipartite", "grid", "er", "path", "star"),
+    "KIND": ("rmat", "powerlaw", "bipartite", "grid", "erdos-renyi") * 4 + ("er",),
 }
 # Values that ask for a very large answer, which the machine may not hold.
 SIZES = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.fuzz.edge_list_texts import REALS, mutated
 from tests.fuzz.edge_lists import dropped
-from tests.fuzz.plain import LARGEST, Answer, Refused, column, lines_of, number
+from tests.fuzz.plain import LARGEST, Answer, Refused, Unsure, column, lines_of, number
 
 FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 SYMMETRIES = ("general", "symmetric", "hermitian", "skew-symmetric")
@@ -54,6 +54,8 @@ def read(files: list[tuple[str, bytes]], options: dict[str, Any]) -> Answer:
         raise Refused("no size")
     counts["headers"] = 1
     rows, columns, entries = map(int, size.groups())
+    if rows + columns > MOST:
+        raise Unsure("more vertices than a model lists, or a machine has room for")
     square = rows == columns
     bipartite, directed = option("bipartite", False), option("directed")
     if (symmetry != "general" or not bipartite) and not square:
@@ -143,8 +145,6 @@ def _graph(
 ) -> Answer:
     option = options.get
     bipartite, directed = option("bipartite", False), option("directed")
-    if rows + columns > MOST:
-        raise Refused("more vertices than a model lists")
     counts["edges_read"] = len(edges)
     skew = symmetry == "skew-symmetric"
     both = skew or (symmetry != "general" and (bipartite or directed is True))
