@@ -70,10 +70,10 @@ HUGE = (
 
 def draw(random: randoms.Random) -> dict[str, Any]:
     """Return drawn files, texts as latin-1, and options that mostly fit them."""
-    cut = random.choice((" ", " ", "\t", "\t", ",", ",", ";", "|", ":", "  ", " ,", ", "))
+    cut = random.choice((" ", " ", "\t", "\t", ",", ",", ";", "|", ":", "  ", " ,", ", ", "::", "::", ":: "))
     columns = random.choice((0, 0, 1, 1, 2, 3))
     ids = random.choice(("small", "small", "small", "names", "names", "zeros", "huge"))
-    quotes = len(cut.strip()) == 1 and random.random() < 0.3
+    quotes = cut.strip() != "" and random.random() < 0.3
     odd = random.choice((0.0, 0.0, 0.05, 0.3))
     numbers = [random.choice(("int", "int", "real", "text")) for _ in range(columns)]
 
@@ -167,13 +167,13 @@ def mutated(random: randoms.Random, text: str, odd: float) -> str:
 
 def draw_options(random: randoms.Random, cut: str, columns: int, top: list[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    named = {" ": "whitespace", "\t": "tab", ",": "comma", ";": ";", "|": "|", ":": "colon"}[
+    named = {" ": "whitespace", "\t": "tab", ",": "comma", ";": ";", "|": "|", ":": "colon", "::": "::"}[
         cut.strip(" ") or " "
     ]
-    if named not in ("whitespace", "comma") or random.random() < 0.1:
+    if named not in ("whitespace", "comma", "::") or random.random() < 0.1:
         options["delimiter"] = named
     if random.random() < 0.05:
-        options["delimiter"] = random.choice(("whitespace", "tab", ",", "|", "!", "\\t"))
+        options["delimiter"] = random.choice(("whitespace", "tab", ",", "|", "!", "\\t", ":", "::", "||"))
     for name, values, often in (
         ("ids", ("int", "str"), 0.3),
         ("header", (True, False), 0.15),

@@ -69,7 +69,7 @@ class Meaning:
                 found.append(line[at:stop].rstrip(b" \t"))
             if stop == len(line):
                 return found
-            at = stop + 1
+            at = stop + len(self.cut)
 
     def edge(self, line: bytes) -> tuple[Any, ...] | None:
         fields = None if re.search(rb"[\0\r]", line) else self.fields(line)
@@ -143,7 +143,8 @@ class _Reader(Meaning):
             return
         first = text[0][1]
         if named is None:
-            self.cut = b"," if b"," in first else b""
+            alone = b"::" in first and len(re.split(rb"[ \t]+", first.strip(b" \t"))) == 1
+            self.cut = b"," if b"," in first else b"::" if alone else b""
         top = self._cut_or_refuse(first)
         header = self.option("header")
         below = next((line for _, line, starts in text[1:] if not (starts and line == first)), None)

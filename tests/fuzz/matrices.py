@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import random as randoms
 import re
 from typing import Any
+
+try:
+    from scipy.io import mmread
+    from scipy.sparse import coo_array
+except ImportError:  # then drawn files are read by the model alone
+    mmread = None
 
 from tests.fuzz.edge_list_texts import REALS, mutated
 from tests.fuzz.edge_lists import dropped
@@ -62,7 +69,7 @@ def read(files: list[tuple[str, bytes]], options: dict[str, Any]) -> Answer:
         raise Refused("not square")
     if symmetry == "skew-symmetric" and directed is False:
         raise Refused("skew-symmetric has a direction")
-    kept = _kept(option("columns"), kind != "pattern")
+    kept = kept_column(option("columns"), "weight" if kind != "pattern" else None)
     edges, wrong = [], []
     for at, line in data[1:]:
         edge = _entry(line, kind, rows, columns, symmetry, kept is None)
@@ -76,11 +83,10 @@ def read(files: list[tuple[str, bytes]], options: dict[str, Any]) -> Answer:
     return _graph(edges, kind, symmetry, kept, rows, columns, options, counts)
 
 
-def _kept(wanted: Any, has: bool) -> str | None:
-    """Return what the column is called, None where there is none."""
-    width = 3 if has else 2
-    own = ["source", "target", "weight"][:width]
-    name: str | None = "weight" if has else None
+def kept_column(wanted: Any, name: str | None) -> str | None:
+    """Return what the column is called that entries call *name*, None where there is none."""
+    own = ["source", "target", *([] if name is None else [name])]
+    width = len(own)
     if isinstance(wanted, list):
         if not {*wanted} <= {name}:
             raise Refused("no such column")
@@ -103,7 +109,7 @@ def _kept(wanted: Any, has: bool) -> str | None:
         raise Refused("one column twice")
     if bound:
         return next(iter(bound))
-    return None if wanted and "weight" in wanted else name
+    return None if wanted and name in wanted else name
 
 
 def _entry(
@@ -180,6 +186,40 @@ def _graph(
     return dropped(answer, option)
 
 
+def beside_scipy(text: bytes, answer: Answer, options: dict[str, Any]) -> str | None:
+    """Return how SciPy's reading of a matrix differs from *answer*; None where it reads none, or alike.
+
+    It gives both entries of a symmetric matrix, and a pattern the values 1. Answers with options that leave
+    edges or values out are not compared.
+    """
+    if {"drop_duplicates", "drop_self_loops", "columns"} & options.keys() or mmread is None:
+        return None
+    try:
+        matrix = coo_array(mmread(io.BytesIO(text)))
+    except (ValueError, OverflowError):  # of values and blanks that it does not take
+        return None
+    words = lines_of(text)[0].decode().lower().split()
+    if words[4] == "skew-symmetric" and "integer" in words[3] and answer.columns != [("weight", "int64")]:
+        return None  # with -2**63, whose negative is the same to SciPy
+    bare = words[3] == "pattern"
+    edges = [edge[:2] if bare else (*edge[:2], edge[2] + 0) for edge in answer.edges]
+    both = words[4] == "skew-symmetric" or options.get("bipartite") or options.get("directed")
+    if words[4] != "general" and not both:
+        edges += [(v, u, *more) for u, v, *more in edges if u != v]
+    one_way = answer.directed or answer.num_left is not None or words[4] != "general"
+    if not one_way:
+        edges = [(*sorted(edge[:2]), *edge[2:]) for edge in edges]
+    values = [[]] * matrix.nnz if bare else [[value + 0] for value in matrix.data.tolist()]
+    ends = zip(*((end + 1).tolist() for end in matrix.coords), strict=True)
+    found = [(*(uv if one_way else sorted(uv)), *value) for uv, value in zip(ends, values, strict=True)]
+    shape = (len(answer.ids), len(answer.ids))
+    if answer.num_left is not None:
+        shape = (answer.num_left, len(answer.ids) - answer.num_left)
+    if (matrix.shape, sorted(found)) != (shape, sorted(edges)):
+        return f"SciPy reads {matrix.shape}, {sorted(found)}, gaslab {shape}, {sorted(edges)}"
+    return None
+
+
 def draw(random: randoms.Random) -> dict[str, Any]:
     """Return a drawn file, text as latin-1, and options that mostly fit it."""
     kind, symmetry = random.choice(FIELDS), random.choice(SYMMETRIES)
@@ -189,10 +229,12 @@ def draw(random: randoms.Random) -> dict[str, Any]:
     columns = random.randrange(1, 7) if bipartite and random.random() < 0.5 else rows
     entries = random.randrange(9) if rows * columns > 1 or symmetry != "skew-symmetric" else 0
 
+    signed = random.choice(("+3", "3"))  # the sign is not taken by every reader of such files
+
     def value() -> str:
         if random.random() < odd:
             return random.choice(REALS)
-        whole = random.choice((str(random.randrange(-9, 9)), "+3", "007", str(-(2**63)), str(2**63 - 1)))
+        whole = random.choice((str(random.randrange(-9, 9)), signed, "007", str(-(2**63)), str(2**63 - 1)))
         return whole if "integer" in kind or random.random() < 0.3 else random.choice(REALS[:10])
 
     lines = []

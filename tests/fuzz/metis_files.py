@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.fuzz.edge_list_texts import REALS, mutated
 from tests.fuzz.edge_lists import dropped
-from tests.fuzz.matrices import MOST, NOT_OF_MATRICES, _kept
+from tests.fuzz.matrices import MOST, NOT_OF_MATRICES, kept_column
 from tests.fuzz.matrices import draw_options as draw_few_options
 from tests.fuzz.plain import Answer, Refused, column, lines_of, number
 
@@ -51,7 +51,7 @@ def read(files: list[tuple[str, bytes]], options: dict[str, Any]) -> Answer:
     if vertices > MOST:
         raise Refused("more vertices than a model lists")
     names = ["size"] * sized + (["weight"] if weights == 1 else [f"weight{k + 1}" for k in range(weights)])
-    kept = _kept(option("columns"), weighted)
+    kept = kept_column(option("columns"), "weight" if weighted else None)
     if len(lists) > vertices and any(lists[vertices:]):
         raise Refused("more lines than vertices")
     if len(lists) < vertices - (not names):

@@ -90,7 +90,7 @@ class Reads(Fuzzer):
         found: list[str | None] = [None] * len(cases)
         fit = [at for at, case in enumerate(cases) if not unreadable(case)]
         names = {at: write(cases[at], self.folder, f"{at}-") for at in fit}
-        jobs = [(names[at], options_of(cases[at]), cases[at]["cut"][1]) for at in fit]
+        jobs = [(names[at], options_of(cases[at], names[at]), cases[at]["cut"][1]) for at in fit]
         wanted = [expected(cases[at]) for at in fit]
 
         def judge(number: int, outcome: Any, size: int) -> str | None:

@@ -22,7 +22,7 @@ from gaslab.ingest import metis as metis_reader
 from gaslab.ingest import read_edges
 from gaslab.ingest import text as text_reader
 from gaslab.ingest.formats import foreign
-from tests.fuzz import edge_list_texts, edge_lists, matrices, metis_files
+from tests.fuzz import bags, edge_list_texts, edge_lists, matrices, metis_files
 from tests.fuzz.fuzzer import Fuzzer, smaller
 from tests.fuzz.plain import Answer, Refused, Unsure, unzipped
 
@@ -31,7 +31,9 @@ FORMATS: dict[str, tuple[Callable[..., Any], Callable[..., Answer], int]] = {
     "edges": (edge_list_texts.draw, edge_lists.read, 6),
     "matrixmarket": (matrices.draw, matrices.read, 2),
     "metis": (metis_files.draw, metis_files.read, 2),
+    "bagofwords": (bags.draw, bags.read, 2),
 }
+VOCABULARY = ".vocabulary"  # what the name of that file ends in
 MEMORY = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else Path(tempfile.gettempdir())
 
 
@@ -66,17 +68,21 @@ def stored(file: dict[str, Any]) -> bytes:
 
 
 def write(case: dict[str, Any], folder: Path, mark: str = "") -> list[str]:
-    """Write the files of a case; return their names."""
+    """Write the files of a case, and its vocabulary beside the first; return the names of the files."""
     names = []
     for k, file in enumerate(case["files"]):
         name = folder / f"{mark}{k}{file.get('ending', '.txt')}"
         name.write_bytes(stored(file))
         names.append(str(name))
+    if "vocabulary" in case["options"]:
+        Path(names[0] + VOCABULARY).write_bytes(stored(case["options"]["vocabulary"]))
     return names
 
 
-def options_of(case: dict[str, Any]) -> dict[str, Any]:
-    return {"format": case["format"], **case["options"]}
+def options_of(case: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Return the options of a read of the files called *names*."""
+    words = {"vocabulary": names[0] + VOCABULARY} if "vocabulary" in case["options"] else {}
+    return {"format": case["format"], **case["options"], **words}
 
 
 def expected(case: dict[str, Any]) -> Answer | Refused:
@@ -142,6 +148,9 @@ def compare(wanted: Answer | Refused, came: Answer | tuple[str, str], names: lis
 
 def unreadable(case: dict[str, Any]) -> bool:
     """Whether the bytes look like a format that is refused by name: nothing to compare."""
+    words = case["options"].get("vocabulary")
+    if words is not None and foreign("", stored(words), "edges"):
+        return True
     for file in case["files"]:
         data = stored(file)
         head = blocks.text_of(data) if data.startswith(b"\x1f\x8b") else data
@@ -192,14 +201,24 @@ class Text(Fuzzer):
         came: Answer | tuple[str, str]
         try:
             with small_blocks(size):
-                came = answer_of(self.comm, read_edges(names, self.comm, threads=threads, **options_of(case)))
+                came = answer_of(
+                    self.comm, read_edges(names, self.comm, threads=threads, **options_of(case, names))
+                )
         except GaslabError as error:
             came = type(error).__name__, str(error)
         except Exception:
             return f"crashed: {traceback.format_exc()[-2000:]}"
         self.runs += 1
         self.answers += isinstance(came, Answer)
-        return compare(wanted, came, names)
+        return compare(wanted, came, names) or self._beside(case, wanted)
+
+    def _beside(self, case: dict[str, Any], wanted: Answer | Refused) -> str | None:
+        """Return how SciPy reads a file in another way than gaslab and its model."""
+        if case["format"] != "matrixmarket" or not isinstance(wanted, Answer):
+            return None
+        data = stored(case["files"][0])
+        text = unzipped(data) if data.startswith(b"\x1f\x8b") else data
+        return matrices.beside_scipy(text, wanted, case["options"])
 
     def smaller(self, case: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from smaller_case(case)
