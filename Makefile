@@ -35,11 +35,12 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(BUILD_NEEDS)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$(MPI),test,interop]'
-	touch $@
+	touch $@ $(VENV)/fresh
 
 $(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.pyx cython_kernels/*.pxd cython_kernels/*.h \
 		gaslab/compiler/*.py gaslab/compiler/*/*.py gaslab/programs/*.py gaslab/program.py)
-	$(BIN)/python setup.py --quiet build_ext --inplace
+	test -e $(VENV)/fresh || $(BIN)/python setup.py --quiet build_ext --inplace  # the install has just built it
+	rm -f $(VENV)/fresh
 	touch $@
 
 demo: build
