@@ -23,8 +23,12 @@ cdef extern from *:
     static PyMethodDef *gl_definition(PyObject *function) {
         return ((PyCFunctionObject *)function)->m_ml;
     }
-    static PyObject *gl_members(PyObject *type) {
-        return ((PyTypeObject *)type)->tp_dict;
+    static PyObject *gl_members(PyObject *type) { /* since 3.12 a type of the interpreter keeps none in tp_dict */
+    #if PY_VERSION_HEX < 0x030C0000
+        return Py_NewRef(((PyTypeObject *)type)->tp_dict);
+    #else
+        return PyType_GetDict((PyTypeObject *)type);
+    #endif
     }
     """
     const bint GL_EXIT_IS_LAZY
@@ -32,7 +36,7 @@ cdef extern from *:
         void *ml_meth
         int ml_flags
     PyMethodDef *gl_definition(object function)
-    PyObject *gl_members(object type)
+    object gl_members(object type)
     const int METH_FASTCALL
 
 cdef extern from "Python.h":
@@ -84,7 +88,7 @@ def watch() -> None:
     """Begin to watch; once is enough."""
     global original_exit
     cdef PyMethodDef *definition = gl_definition(sys.exit) if type(sys.exit) is type(len) else NULL
-    members = <object>gl_members(SystemExit)
+    members = gl_members(SystemExit)
     if isinstance(members["code"], Code):
         return
     members["code"] = Code(members["code"])
