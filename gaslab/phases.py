@@ -89,7 +89,8 @@ class Phase:
             given = self.direction(cls, role) if role in DIRECTIONS else getattr(self, role)
             if given is None or (role in DIRECTIONS and not isinstance(given, FunctionType)):
                 continue
-            name = getattr(given, "__name__", "")
+            function = given.fget if isinstance(given, property) else given  # named itself since Python 3.13
+            name = getattr(function, "__name__", "")
             mine = getattr(cls, name, None)
             if not isinstance(given, FunctionType) or not isinstance(mine, FunctionType):
                 given = name or shown(given)
