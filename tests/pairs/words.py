@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 KINDS = {"i": "int", "f": "float", "b": "bool", "d": "id"}
 # what a feature adds: kind -> leaves ({u} is a vertex) and shapes ({i} {f} {b} {d} are values)
