@@ -334,3 +334,17 @@ def test_a_pandas_frame_on_one_rank_only() -> None:
         comm, edges_from_pandas(None if comm.rank else frame, comm, rows="root")
     )):  # fmt: skip
         assert told["edges"] == [(1, 2, 1.5), (2, 3, 2.5)]
+
+
+@pytest.mark.parametrize("empty", [np.empty(0, object), np.empty(0, "U3"), np.empty((0, 2), object)])
+def test_a_column_of_an_empty_part_has_the_type_of_the_others(empty: np.ndarray) -> None:
+    """Pandas makes columns of objects where a frame has no rows."""
+
+    def read(comm: Any) -> Any:
+        values = np.full((2, *empty.shape[1:]), 0.5) if comm.rank else empty
+        ends = np.arange(len(values))
+        edges = edges_from_arrays(ends, ends + 1, comm, columns={"w": values}, rows="parts")
+        return edges.columns["w"].dtype, edges.columns["w"].shape[1:]
+
+    assert run_ranks(3, read) == [(np.dtype(np.float64), empty.shape[1:])] * 3
+    assert edges_from_arrays([], [], columns={"w": empty}).columns["w"].dtype == np.int64

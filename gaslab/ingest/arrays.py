@@ -197,6 +197,8 @@ def column_of(name: str, values: Any) -> np.ndarray:
             f"column {name!r} has shape {column.shape}; a number, a vector or a matrix for each row is needed"
         )
     check_integers(name, values, column)
+    if not column.size and column.dtype.kind not in "biuf":
+        column = column.astype(np.int64)  # of an empty part: another rank says what its values are
     if column.dtype.kind not in "biuf":
         raise UsageError(f"column {name!r} is {column.dtype}: fields are numbers or bools")
     if column.dtype.itemsize > 8 and not np.array_equal(column.astype(np.float64), column, equal_nan=True):

@@ -142,7 +142,7 @@ def column_of(spec: dict[str, Any], count: int) -> tuple[str, list[Any]]:
         raise Refused("another length")
     if spec.get("hide") and values:
         raise Refused("masked")
-    if spec["kind"] == "object":
+    if spec["kind"] == "object" and values:
         raise Refused("objects")
     if any(map(missing, values)) or not all(isinstance(one, (bool, int, float)) for one in values):
         raise Refused("no number")

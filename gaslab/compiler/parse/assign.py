@@ -241,8 +241,14 @@ class Assignments(Additive):
         place = self.value(target)
         place = place.place if isinstance(place, ArrayValue) else place
         self.reads = reads  # a field that is written is not read by that
-        assert isinstance(place, VertexField | EdgeField)
+        if not isinstance(place, VertexField | EdgeField):
+            raise self.of_graph(target)
         return place
+
+    def of_graph(self, target: ast.Attribute) -> ProgramError:
+        return self.name_error(
+            target, f"{ast.unparse(target)} belongs to the graph; write to a field of your own"
+        )
 
     def refused_write(self, target: ast.Attribute, role: str) -> ProgramError | None:
         """Return why this function may not write *target*, None if it may."""
@@ -271,10 +277,8 @@ class Assignments(Additive):
             if self.name != "scatter":
                 return self.name_error(target, f"{self.name} cannot write an edge; write it in scatter")
             return None
-        if target.attr in ATTRIBUTES:
-            return self.name_error(
-                target, f"{owner}.{target.attr} belongs to the graph; write to a field of your own"
-            )
+        if target.attr in (*ATTRIBUTES, "side"):
+            return self.of_graph(target)
         if self.name in _WRITES_VERTEX:
             return None
         where = "apply" if self.name in ("gather", "scatter") else "init or apply"
