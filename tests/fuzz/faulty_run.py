@@ -204,7 +204,7 @@ class Run:
             # (of a dataclass, while modules load); a launcher reports that as 2.
             right = code in (0, 130, -signal.SIGINT) if alone else code in (0, 130, 2, *ALARM) or OPEN_MPI
             right = (
-                right or "ImportError" in self._errors()
+                right or "ImportError" in self._errors(most=None)
             )  # numpy makes that of an interrupt while it loads
         elif fault == "stop":
             right = code == 0
@@ -215,12 +215,14 @@ class Run:
             right = code in ((0, 1, 1 | 2, *ALARM) if raised else (0, unheard))
         elif fault in OF_FILES:
             right = code in ((0, 1) if self.full or fault == "limit" else (0,))  # a small answer may fit
+            if fault == "limit" and "Fatal error in internal_Init" in self._errors(most=None):
+                return None  # MPI itself could not begin
         else:
             number = -signal.SIGKILL if fault == "kill" else -signal.SIGTERM
             right = code == 0 or (code == number if alone else code != 0)
         if not right:
             return f"exit code {code} after {fault!r} ({came=}): {self._errors()}\n{self._stacks()}"
-        errors = self._errors()
+        errors = self._errors(most=None)
         said = "cannot write" in errors or "cannot be loaded" in errors
         if code and fault in OF_FILES and ("Traceback" in errors or not said):
             return f"a file that cannot grow is said so ({fault!r}): {errors}"
@@ -310,8 +312,9 @@ class Run:
         paths = sorted(self.folder.glob("stacks-*"))
         return "".join(f"{path.name}: {path.read_text(errors='replace')[:2000]}\n" for path in paths)
 
-    def _errors(self) -> str:
-        return (self.folder / "errors").read_text(errors="replace")[-1500:]
+    def _errors(self, most: int | None = 1500) -> str:
+        text = (self.folder / "errors").read_text(errors="replace")
+        return text if most is None else text[-most:]
 
 
 def alive(pid: int) -> bool:
