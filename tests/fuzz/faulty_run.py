@@ -203,8 +203,8 @@ class Run:
             # Python ends by the signal also where Ctrl-C came in a text that it executes, and was caught
             # (of a dataclass, while modules load); a launcher reports that as 2.
             right = code in (0, 130, -signal.SIGINT) if alone else code in (0, 130, 2, *ALARM) or OPEN_MPI
-            right = (
-                right or "ImportError" in self._errors(most=None)
+            right = right or "ImportError" in self._errors(
+                most=None
             )  # numpy makes that of an interrupt while it loads
         elif fault == "stop":
             right = code == 0
