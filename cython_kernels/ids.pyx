@@ -18,17 +18,22 @@ cdef extern from *:
         word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Full;
         return (int64_t)((word * 0x0101010101010101ull) >> 56);
     }
+    static inline void gl_mark(uint8_t *flag) /* by several threads at once; a flag that is set is not written */
+    {
+        if (!__atomic_load_n(flag, __ATOMIC_RELAXED))
+            __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+    }
     """
     # Bits set in a word. The oldest x86-64 has no such instruction, and a call would cost more.
     int64_t gl_ones(uint64_t word) nogil
+    void gl_mark(uint8_t *flag) nogil
 
 
 def mark(const int64_t[::1] values, uint8_t[::1] present, int threads):
     """Set ``present[v] = 1`` for every value; every thread stores the same 1."""
     cdef int64_t i, n = values.shape[0]
     for i in prange(n, nogil=True, schedule="static", num_threads=threads):
-        if not present[values[i]]:
-            present[values[i]] = 1
+        gl_mark(&present[values[i]])
 
 
 def pack(const uint8_t[::1] present, int threads):

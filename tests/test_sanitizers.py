@@ -11,7 +11,7 @@ import pytest
 
 from gaslab.compiler import toolchain
 from tests.mpi.launcher import ROOT
-from tests.sanitizers.__main__ import copied, environment
+from tests.sanitizers.__main__ import RUNTIMES, copied, environment, runtime
 
 MISTAKES = {
     "heap-buffer-overflow": "double *volatile a = malloc(8); double x = a[n]; free(a); return (int64_t)x;",
@@ -56,6 +56,31 @@ def test_a_mistake_in_compiled_code_ends_the_process(mistake: str, tmp_path: Pat
         assert done.returncode == code, done.stderr
         assert ("fine" in done.stdout) == (not code)
         assert (mistake in done.stderr) == bool(code)
+
+
+LOOPS = {
+    "apart": "a[i] = i;",
+    "the same": "a[0] = i;",
+    "the same, after a barrier": "a[i] = i;\n}\n#pragma omp for\nfor (i = 0; i < 8; i++) { b[i] = a[7 - i];",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_threads_of_a_loop_that_write_one_place_are_reported(loop: str, tmp_path: Path) -> None:
+    if not Path(runtime(["cc"], RUNTIMES["thread"])).is_file():
+        pytest.skip("the C compiler has no ThreadSanitizer")
+    region = "#pragma omp parallel num_threads(2) private(i)\n{\n#pragma omp for\nfor (i = 0; i < 8; i++) { "
+    begin = "#include <stdint.h>\nint64_t a[8], b[8];\nvoid f(void) {\nint64_t i;\n"
+    text = begin + region + LOOPS[loop] + " }\n}\n}\n"
+    library = tmp_path / "f.so"
+    flags = ["-x", "c", "-", "-shared", "-fPIC", "-fopenmp", "-fsanitize=thread", "-o", str(library)]
+    subprocess.run(["cc", *flags], input=text, text=True, check=True)
+    (tmp_path / "reports").mkdir()
+    script = f"import ctypes; ctypes.CDLL({str(library)!r}).f()"
+    done = subprocess.run([sys.executable, "-c", script], env=environment(tmp_path, "thread"))
+    reports = [path.read_text() for path in (tmp_path / "reports").iterdir()]
+    assert done.returncode == (86 if loop == "the same" else 0)
+    assert ["data race" in report for report in reports] == [True] * (loop == "the same")
 
 
 def test_integers_wrap_under_sanitizers_too() -> None:
