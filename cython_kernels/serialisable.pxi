@@ -55,7 +55,8 @@ cdef class Serialisable(InTurns):
         Between its begin and its release a master gathers, applies and scatters here; a mirror begins at its lock.
         """
         table = np.empty((self.scopes.events_length // 4, 4), np.int64)
-        memcpy(PyArray_DATA(<ndarray> table), self.scopes.events, self.scopes.events_length * sizeof(int64_t))
+        if self.scopes.events_length:  # else there is no block to copy from
+            memcpy(PyArray_DATA(<ndarray> table), self.scopes.events, self.scopes.events_length * sizeof(int64_t))
         return table
 
     # ---- a master's way ----------------------------------------------------------------------------
