@@ -54,6 +54,30 @@ def test_the_first_draw_of_the_first_vertex_is_the_first_known_answer(mode: dict
     assert found.vertices["coin"][0] == (0xE169C58D6627E8D5 >> 11) * 2.0**-53
 
 
+class Parcel(gl.VertexProgram):
+    """The message is drawn before the priority."""
+
+    class Vertex(gl.Vertex):
+        got: float = 0.0
+
+    def start(self, v: Vertex) -> bool:
+        return True
+
+    def apply(self, v: Vertex, message: gl.Sum[float]) -> None:
+        v.got += message
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr.got == 0.0:
+            nbr.signal(gl.uniform(), priority=gl.integers(5))
+
+
+def test_a_signal_draws_its_message_before_its_priority() -> None:
+    graph = gl.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 0, 2])
+    found = [gl.run(Parcel(), graph, **mode).vertices["got"].tolist() for mode in MODES]
+    assert found[0] == found[1] == found[2]
+    assert any(found[0])
+
+
 def test_a_program_without_a_seed_of_its_own_repeats_and_another_seed_differs() -> None:
     graph = gl.Graph.generate("grid", rows=8, columns=8)
     one, again, other = (gl.run(Toss(), graph, seed=seed).vertices for seed in (3, 3, 4))

@@ -120,21 +120,18 @@ class PythonBody(PythonArrays):
             return
         if s.target not in ENDS:
             raise unknown("interpret", s)
-        at = ENDS[s.target]
-        if self.tree.by_priority:
-            priority = "0" if s.priority is None else self.expr(s.priority)
-            self.put(f"c.prioritise({at}, within({priority}, 0, {2**63 - 2}, {s.site}))")
-        place = "message_next" if self.function.name == "apply" else "message"
+        at, place = ENDS[s.target], "message_next" if self.function.name == "apply" else "message"
         if s.parts is not None:
             self.put(f"sent = c.message_at(c.{place}, {at})")
             self.block(s.parts)
             self.put(f"c.keep_message(c.{place}, {at}, sent)")
-        if s.message is None:
-            self.put(f"c.signal(v, {at})")
-            return
-        assert self.tree.message is not None
-        message = narrowed(self.tree.message.storage, self.expr(s.message), s.site)
-        self.put(f"c.send(c.{place}, {at}, {message})")
+        if s.message is not None:
+            assert self.tree.message is not None
+            self.put(f"sent = {narrowed(self.tree.message.storage, self.expr(s.message), s.site)}")
+        if self.tree.by_priority:
+            priority = "0" if s.priority is None else self.expr(s.priority)
+            self.put(f"c.prioritise({at}, within({priority}, 0, {2**63 - 2}, {s.site}))")
+        self.put(f"c.signal(v, {at})" if s.message is None else f"c.send(c.{place}, {at}, sent)")
 
     def send_to_id(self, s: t.Signal) -> None:
         assert s.to is not None
