@@ -103,6 +103,8 @@ class Additive(Records):
             indices = self.indices(target, kind)
             if len(indices) < len(kind.shape):
                 raise self.error(target, "a row is not added to at once; write a loop over its elements")
+            if self.final and isinstance(node, ast.Assign) and any(map(self.draws, indices)):
+                raise self.error(target, "both indices are drawn and may differ; assign one to a local")
             at = Element(place, flat(indices, kind.shape), kind.element)
             value = self.fit(self.value(given), kind.element, given, what)
             return [one(at, value), Contribute(place, None, site)]

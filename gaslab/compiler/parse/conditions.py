@@ -65,13 +65,15 @@ class Conditions(Arrays):
 
     def at_once(self, nodes: list[ast.expr], of: Callable[[ast.expr], Any]) -> list[Any]:
         """Return the values of operands of which only the first is sure to be computed."""
-        values = [of(nodes[0])]
-        for node in nodes[1:]:
-            before = len(self.pending)
-            values.append(of(node))
-            if len(self.pending) > before:
-                raise self.error(node, "this takes a loop of its own; assign it to a local before")
-        return values
+        return [of(nodes[0]), *(self.skippable(node, of) for node in nodes[1:])]
+
+    def skippable(self, node: ast.expr, of: Callable[[ast.expr], Any]) -> Any:
+        """Return the value of an operand that may not be computed: no part of it can stand before."""
+        before = len(self.pending)
+        value = of(node)
+        if len(self.pending) > before:
+            raise self.error(node, "this takes a loop of its own; assign it to a local before")
+        return value
 
     def value_BoolOp(self, node: ast.BoolOp) -> Expr:
         """``a or b`` is one of its operands, as in Python: a bool only if all are."""
@@ -144,7 +146,8 @@ class Conditions(Arrays):
                         right_node, "`in` within a chain of comparisons; write the two with `and`"
                     )
                 return self.membership(op, left, right_node)
-            right = self.value(right_node)
+            first = right_node is node.comparators[0]
+            right = self.value(right_node) if first else self.skippable(right_node, self.value)
             lets: Lets = []
             if right_node is not node.comparators[-1]:
                 again = self.reusable(right, lets)
