@@ -259,6 +259,8 @@ class Arrays(Draws):
             raise self.error(node, "a slice is not in the language; write a for loop over range(...)")
         value = self.value(node)
         self.no_array(value, node, "an index")
+        if value.type == "bool":  # to numpy that is a mask
+            raise self.error(node, "an index is an int but this is bool; write int(...)")
         value = self.fit(value, "int", node, "an index")
         if not isinstance(value, Const):
             return Index(value, size, self.site(node))
