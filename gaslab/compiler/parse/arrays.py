@@ -121,13 +121,13 @@ class Arrays(Draws):
         if isinstance(value, Const | Param | Global | Local):
             return value
         local = self.new_local("_number", value.type, node)
-        self.pending.append(Assign(local, self.widened(value, local.type), self.site(node)))
+        self.put_before([Assign(local, self.widened(value, local.type), self.site(node))], node)
         return local
 
     def temporary(self, value: ArrayValue, node: ast.AST) -> Local:
         """Return a local of its own with a copy of *value*."""
         local = self.new_local("_array", value.type, node)
-        self.pending += self.fill(local, value, node)
+        self.put_before(self.fill(local, value, node), node)
         return local
 
     def simple(self, value: ArrayValue, node: ast.AST) -> ArrayValue:

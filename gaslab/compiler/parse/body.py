@@ -60,6 +60,7 @@ class Body(Statements):
         self.stand_ins = {}
         self.bound = 0
         self.pending = []
+        self.drawn = 0
         try:
             body = self.block(self.source.node.body)
         except RecursionError:  # a chain of helpers comes here too, at one that has room to raise

@@ -253,7 +253,7 @@ class Calls(Linear):
         if isinstance(helper.result, str):
             return call
         target = self.new_local("_array", helper.result, node)
-        self.pending.append(Assign(target, call, self.site(node)))
+        self.put_before([Assign(target, call, self.site(node))], node)
         return target
 
     def in_local(self, value: ArrayValue, node: ast.AST) -> Local:

@@ -107,13 +107,14 @@ class Conditions(Arrays):
 
     def value_IfExp(self, node: ast.IfExp) -> Any:
         test = self.truth(node.test)
-        around = self.pending
+        around, drawn = self.pending, self.drawn
         values, before = [], []
         for branch in (node.body, node.orelse):
-            self.pending = []
+            self.pending, self.drawn = [], 0
             values.append(self.value(branch))
             before.append(self.pending)
-        self.pending = around
+            drawn += self.drawn
+        self.pending, self.drawn = around, drawn
         then, otherwise = values
         if isinstance(then, ArrayValue) and isinstance(otherwise, ArrayValue):
             kind: Any = self.joined(then, otherwise, node)
@@ -130,7 +131,7 @@ class Conditions(Arrays):
                 self.pending.append(Assign(target, self.widened(value, target.type), self.site(node)))
             branches.append(tuple(self.pending))
         self.pending = around
-        self.pending.append(If(test, branches[0], branches[1], self.site(node)))
+        self.put_before([If(test, branches[0], branches[1], self.site(node))], node)
         return stored(target) if isinstance(kind, Array) else target
 
     def value_Compare(self, node: ast.Compare) -> Expr:

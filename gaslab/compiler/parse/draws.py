@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+from typing import Any
 
 from gaslab import chance
 from gaslab.compiler.parse.names import Names
-from gaslab.compiler.tree import CallHelper, Const, Draw, Expr, nodes
+from gaslab.compiler.tree import CallHelper, Const, Draw, Expr, Stmt, nodes
 
 
 class Draws(Names):
@@ -44,17 +45,24 @@ class Draws(Names):
             raise self.error(node, "an aggregator cannot draw; draw in apply and keep the number in a field")
         if self.name == "merge" and not self.is_helper:
             raise self.error(node, "merge cannot draw: in which order it is called depends on the ranks")
+        self.drawn += 1
         self.reads.add("self.draws")
         if not self.is_helper:
             self.reads |= {"v.#", "nbr.#"} if self.name in chance.EDGE_PHASES else {"v.id"}
 
-    def draws(self, value: Expr) -> bool:
-        """Return whether evaluating *value* draws; known while the tree is made."""
+    def draws(self, value: Any) -> int:
+        """Return how many draws stand in *value*; known while the tree is made."""
         helpers = self.unit.helpers.all()
         called = [helpers[n.index] for n in nodes(value) if isinstance(n, CallHelper) and n.index >= 0]
-        return any("self.draws" in h.reads for h in called) or any(isinstance(n, Draw) for n in nodes(value))
+        return sum("self.draws" in h.reads for h in called) + sum(isinstance(n, Draw) for n in nodes(value))
+
+    def put_before(self, statements: list[Stmt], node: ast.AST) -> None:
+        """Let *statements* stand before the one under way; raises if that brings a draw before an earlier."""
+        self.pending += statements
+        if self.final and self.draws(tuple(statements)) and self.drawn > self.draws(tuple(self.pending)):
+            raise self.error(node, "a draw stands before this, which draws too; assign them to locals first")
 
     def check_order(self, node: ast.Call, arguments: list[Expr]) -> None:
         """Raise where two arguments draw and keywords may have changed their order."""
-        if self.final and sum(map(self.draws, arguments)) > 1:
+        if self.final and sum(self.draws(x) > 0 for x in arguments) > 1:
             raise self.error(node, "two of these arguments draw; assign them to locals first")

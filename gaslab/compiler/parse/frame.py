@@ -95,6 +95,7 @@ class Frame:
         self.bound = 0  # values that the expressions of this walk name, see `Let`
         self.aliases: dict[str, str] = {}  # a local that is another name of an array -> that array
         self.pending: list[Stmt] = []
+        self.drawn = 0  # draws met in the statement under way
         self.hidden: dict[Expr, Local] = {}  # a helper's parameters for what it reads of its entities
         self.assigned: set[str] | None = set()  # locals sure to have a value here; None: never reached
         self.reads: set[str] = set()

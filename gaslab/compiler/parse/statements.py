@@ -72,9 +72,10 @@ class Statements(Assignments):
             if method is None:
                 raise self.error(statement, _REFUSED.get(kind, "this statement is not in the language"))
             around, self.pending = self.pending, []
+            drawn, self.drawn = self.drawn, 0
             made: list[Stmt] = method(statement)
             found += self.pending + made
-            self.pending = around
+            self.pending, self.drawn = around, drawn
         return tuple(found)
 
     def do_Pass(self, node: ast.Pass) -> list[Stmt]:
