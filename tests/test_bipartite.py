@@ -376,9 +376,19 @@ def test_ids_of_a_result_keep_their_side_on_another_graph() -> None:
     second = gl.Graph.from_edges([5, 7], [9, 9], vertices=([5, 7, 9], [9]), bipartite=True)
     met = gl.run(Meets(), first, max_iterations=1)
     assert met.vertices.to_dict("met") == {(5, 0): 9, (7, 0): 9, (9, 1): -1}
-    there = gl.run(Meets(), second, max_iterations=0, init={"met": {v: gl.right(9) for v in (5, 7, 9)}})
-    again = gl.run(Meets(), second, max_iterations=0, init={"met": there})
-    assert again.vertices["met_side"].tolist()[:3] == [1, 1, 1]
+    again = gl.run(Meets(), second, max_iterations=0, init={"met": met}).vertices
+    assert again.to_dict("met") == {(5, 0): 9, (7, 0): 9, (9, 0): -1, (9, 1): -1}
+    assert again["met_side"].tolist() == [1, 1, -1, -1]
+
+
+def test_ids_given_in_the_order_of_the_vertices_are_each_rank_s_own(ranks: Ranks) -> None:
+    assert all(found == [1, 2, 3, 3, -1] for found in ranks.run(ids_by_position))
+
+
+def ids_by_position(comm: Comm) -> list[Any]:
+    graph = gl.Graph.from_edges([1, 2, 3, 4, 5], [2, 3, 4, 5, 1], comm=comm)
+    init = {"met": [1, 2, 3, 3, gl.NOBODY]}
+    return gl.run(Meets(), graph, max_iterations=0, init=init).vertices["met"].tolist()
 
 
 class Meets(gl.VertexProgram):

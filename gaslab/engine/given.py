@@ -11,7 +11,7 @@ from gaslab.chance import Draw
 from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.bind import converted
 from gaslab.engine.chance import Starts
-from gaslab.engine.lists import given_lists
+from gaslab.engine.lists import gids_of, given_lists
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.missing import masked_at
@@ -80,13 +80,13 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
             f"init={{{variable.name!r}: ...}} has shape {values.shape}; {rows}one value per vertex, "
             f"{graph.num_vertices}, in the order of the sorted ids is needed (or a dict by id)"
         )
-    return _converted(_content(variable, values[masters], graph), variable, graph)
+    return _converted(_content(variable, values[masters], graph, "parts"), variable, graph)
 
 
-def _content(variable: Variable, values: Any, graph: Graph) -> np.ndarray:
+def _content(variable: Variable, values: Any, graph: Graph, rows: str = "same") -> np.ndarray:
     """Return values as an array; vertex ids as global ids (collective for those)."""
     if variable.storage == "id":
-        return np.asarray(graph.ids.find(list(values)), np.int64)
+        return gids_of(graph, values.tolist() if isinstance(values, np.ndarray) else list(values), rows)
     return _array(variable, values)
 
 

@@ -19,7 +19,7 @@ from gaslab.engine.bind import converted
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError
 from gaslab.exchange import Exchange, Section
-from gaslab.program import ALL, IN, OUT
+from gaslab.program import ALL, IN, NOBODY, OUT
 from gaslab.ragged import RaggedColumn, Rows
 from gaslab.result import Result, marked_ids, vertex_names
 from gaslab.tables import objects
@@ -173,7 +173,7 @@ def given_lists(variable: Variable, data: Any, graph: Graph) -> GivenLists:
         rows = [list(data[g]) for g in masters]
     flat = [x for row in rows for x in row]
     if storage == "id":
-        values = np.asarray(graph.ids.find(flat, rows="parts"), np.int64)
+        values = gids_of(graph, flat, rows="parts")
     else:
         element = Variable(variable.name, storage, 0, variable.site)
         values = converted(np.asarray(flat or np.zeros(0, dtype_of(storage))), element, variable.name)
@@ -182,6 +182,14 @@ def given_lists(variable: Variable, data: Any, graph: Graph) -> GivenLists:
         sets = RaggedColumn(lengths, values).as_sets()
         return GivenLists(sets.lengths.astype(np.int32), sets.values)
     return GivenLists(lengths, values)
+
+
+def gids_of(graph: Graph, names: list[Any], rows: str = "same") -> np.ndarray:
+    """Return the global ids of named vertices (collective); ``gl.NOBODY``, -1 and None name none."""
+    gids = np.full(len(names), np.iinfo(np.int64).max)  # gl.NOBODY
+    named = [k for k, x in enumerate(names) if not (x is None or x is NOBODY or (type(x) is int and x == -1))]
+    gids[named] = graph.ids.find([names[k] for k in named], rows=rows)
+    return gids
 
 
 def answers(graph: Graph, tree: Tree, fields: list[Any]) -> dict[str, np.ndarray]:
