@@ -102,3 +102,16 @@ class OnePhase(gl.VertexProgram):
         nbr.signal()
 
     phases = (gl.Phase(apply=turn, scatter=call, supersteps=2),)
+
+
+class NobodyStarts(gl.VertexProgram):
+    """Runs every vertex in each superstep behind the first, if one runs there: none does."""
+
+    class Vertex(gl.Vertex):
+        turns: int = 0
+
+    def start(self, v: Vertex) -> bool:
+        return v.turns > 0
+
+    def apply(self, v: Vertex) -> None:
+        v.turns += 1

@@ -257,6 +257,19 @@ def limits(comm: Comm) -> list[Any]:
     ]  # fmt: skip
 
 
+def nobody_starts(comm: Comm) -> list[tuple[int, int, bool]]:
+    graph = gl.Graph.generate("grid", rows=4, columns=4, comm=comm)
+    found = []
+    for how in ({}, {"engine": "stale", "staleness": 0}, {"engine": "stale", "staleness": 2}):
+        result = gl.run(stale_programs.NobodyStarts(), graph, max_iterations=9, **how)  # type: ignore[arg-type]
+        found.append((int(result.vertices["turns"].sum()), result.iterations, result.converged))
+    return found
+
+
+def test_where_no_vertex_starts_none_runs(ranks: Ranks) -> None:
+    assert ranks.run(nobody_starts) == [[(0, 0, True)] * 3] * ranks.size
+
+
 def test_limits_end_a_run_on_all_ranks_at_one_superstep(ranks: Ranks) -> None:
     told = ranks.run(limits)
     assert all(one == told[0] for one in told)

@@ -66,6 +66,8 @@ class Bounded:
             self.converged = True
             return
         engine.begin(self.mail)
+        if "start" in engine.tree.functions and not engine.signal_driven and not engine.rest():
+            self._last = -1  # as with supersteps: where no vertex starts, none runs
         while self._last is None or self.state.superstep <= self._last:
             if limit is not None and self.state.superstep >= limit:
                 break

@@ -50,7 +50,7 @@ LEAVES: dict[str, dict[str, list[str]]] = {
     "v.side": {"int": ["{u}.side"], "bool": ["{u}.side == 0"]},
     "helper of numbers": {"int": ["falling({i}, {i})"], "float": ["lower({f}, {f})"]},
     "helper of vertices": {"int": ["sized({u}, {i})"], "float": ["half({u}, self)"]},
-    "helper of vectors": {"float": ["most(np.ones(3) * {f})"]},
+    "helper of vectors": {"float": ["most(np.ones(3) * ({u}.degree % 7))"]},
     "method as helper": {"int": ["self.twice({i})"]},
 }
 SMALL = {f"{kind} field": kind for kind in ["int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64"]}
