@@ -220,10 +220,26 @@ def pointless(a: str, b: str) -> str | None:
     return _table("pointless").get(frozenset((a, b)))
 
 
+@functools.cache
+def conflict(a: str, b: str) -> tuple[str, str] | None:
+    """Return ("refused" or "pointless", why) of two features, or of what they need; None if they run."""
+    if why := pointless(a, b):
+        return "pointless", why
+    if why := refusal(a, b):
+        return "refused", why
+    for feature, other in ((a, b), (b, a)):
+        for need in BY_NAME[feature].needs:
+            options = ANY.get(need, tuple(need.split("|")))
+            found = [None if option == other else conflict(option, other) for option in options]
+            if None not in found:
+                return max(one for one in found if one)  # "refused" where one of them is
+    return None
+
+
 def pairs() -> Iterator[tuple[str, str]]:
     """Yield every pair of features that can be asked for."""
     for a, b in itertools.combinations(BY_NAME, 2):
-        if pointless(a, b) is None:
+        if (conflict(a, b) or ("",))[0] != "pointless":
             yield a, b
 
 

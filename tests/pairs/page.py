@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.pairs.features import FEATURES, POINTLESS, REFUSED, pairs, refusal
+from tests.pairs.features import FEATURES, POINTLESS, REFUSED, conflict, pairs
 
+MANY = 999  # runs of a pair that are counted
+ENOUGH = 20  # runs of each pair
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, COUNTS = ROOT / "docs" / "pairs.md", Path(__file__).with_name("counts.json")
 HEAD = """# Which features go together
@@ -51,8 +53,11 @@ def _listed(names: tuple[str, ...]) -> str:
 def page() -> str:
     """Return the text of docs/pairs.md."""
     all_pairs = list(pairs())
-    refused = [p for p in all_pairs if refusal(*p)]
+    refused = [p for p in all_pairs if conflict(*p)]
     counts: dict[str, Any] = json.loads(COUNTS.read_text())
+    runs = runs_of_pairs()
+    of_pairs = [runs.get(frozenset(pair), 0) for pair in all_pairs]
+    drawn, often = sum(n > 0 for n in of_pairs), sum(n >= ENOUGH for n in of_pairs)
     lines = [HEAD + "## The features", "", "| of | features |", "|---|---|"]
     groups = dict.fromkeys(f.group for f in FEATURES)
     for group in groups:
@@ -60,7 +65,8 @@ def page() -> str:
     lines += [
         "",
         f"{len(FEATURES)} features make {len(all_pairs):,} pairs that can be asked for: "
-        f"{len(all_pairs) - len(refused):,} run, {len(refused):,} are refused.",
+        f"{len(all_pairs) - len(refused):,} run, {len(refused):,} are refused, as below or for what one of "
+        "them needs.",
         "",
         "## What is refused",
         "",
@@ -87,9 +93,8 @@ def page() -> str:
         "## What was drawn",
         "",
         f"The counts kept beside the generator are of {counts['programs']:,} programs in "
-        f"{counts['runs']:,} runs. "
-        f"{counts['agreed']:,} pairs agreed or were refused as above in at least one run, "
-        f"{counts['often']:,} in twenty or more; the others are still to be drawn.",
+        f"{counts['runs']:,} runs. {drawn:,} pairs agreed or were refused as above in at least one run, "
+        f"{often:,} in {ENOUGH} or more.",
         "",
         "An answer of `async relaxed`, `async serialisable` and `stale 2` is compared where the program",
         "comes to one fixed point in any order: those programs are drawn so. Beside `self.superstep`, an",
@@ -101,17 +106,37 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def counted(tables: list[dict[str, Any]]) -> dict[str, int]:
-    """Return the figures of the page from the tables of some campaigns."""
+def counted(tables: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what counts.json keeps of the tables of some campaigns: programs, runs, and runs by pair."""
     sums: dict[str, int] = {}
     for table in tables:
         for part in ("agreed", "refused"):
             for key, runs in table[part].items():
                 sums[key] = sums.get(key, 0) + runs
-    of_pairs = [sums.get(" + ".join(sorted(pair)), 0) for pair in pairs()]
+    names = [f.name for f in FEATURES]
     return {
         "programs": sum(t["programs"] for t in tables),
         "runs": sum(t["runs"] for t in tables),
-        "agreed": sum(n > 0 for n in of_pairs),
-        "often": sum(n >= 20 for n in of_pairs),
+        "pairs": {  # a row a feature: beside each of those before it, in their order
+            name: [min(sums.get(" + ".join(sorted((name, other))), 0), MANY) for other in names[:k]]
+            for k, name in enumerate(names)
+        },
+    }
+
+
+def write_counts(counts: dict[str, Any]) -> None:
+    """Write counts.json, a line a feature."""
+    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in counts["pairs"].items())
+    head = f'{{"programs": {counts["programs"]}, "runs": {counts["runs"]}, "pairs": {{\n'
+    COUNTS.write_text(head + rows + "}}\n")
+
+
+def runs_of_pairs() -> dict[frozenset[str], int]:
+    """Return how many runs of each pair counts.json has, `MANY` for as many or more."""
+    rows = json.loads(COUNTS.read_text())["pairs"]
+    names = list(rows)
+    return {
+        frozenset((name, other)): runs
+        for name, row in rows.items()
+        for other, runs in zip(names, row, strict=False)
     }

@@ -65,8 +65,8 @@ class Table:
             of_engine = any(features.BY_NAME[x].slot in ENGINES for x in (a, b))
             refused = verdict.engine_refused if of_engine else verdict.refused
             runs = verdict.engine_runs if of_engine else verdict.runs
-            expected = features.refusal(a, b)
-            if refused and expected and expected in refused:
+            expected = features.conflict(a, b)
+            if refused and expected and expected[1] in refused:
                 self.refused[self.key(a, b)] = self.refused.get(self.key(a, b), 0) + runs
             elif not refused and not expected:
                 self.agreed[self.key(a, b)] = self.agreed.get(self.key(a, b), 0) + runs
