@@ -128,7 +128,7 @@ class Graph(Sources, Operations):
         """
         name, cut = strategies.find(strategy)
         comm = as_comm(comm)
-        check_room(comm, edges.ids.num_vertices, f"{edges.source}: ")
+        check_room(comm, edges.num_vertices, f"{edges.source}: ")
         load_seconds = arguments.number("load_seconds", load_seconds)
         started = time.perf_counter()
         local, columns = build_local(edges, name, cut, comm, launch.threads_per_rank(comm.local_ranks))
