@@ -150,7 +150,7 @@ def test_no_two_neighbours_hold_their_scopes_at_once(hosts: Any, size: int, sche
         (additive.Falls(), {}, "its scatter adds to fields"),
         (directions.Ways(), {}, "its directions change by vertex"),
         (gl.programs.Components(), {}, "it has several phases"),
-        (stale_programs.OnePhase(), {}, "it names a phase"),
+        (stale_programs.OnePhase(), {}, "it has `phases`; remove them and name its methods gather"),
         (programs.Labels(), {"consistency": "strict"}, "consistency='strict' is unknown"),
         (programs.Labels(), {"scheduler": "lifo"}, "scheduler='lifo' is unknown; did you mean 'fifo'"),
         (programs.Labels(), {"scheduler": "priority"}, "needs signals with priority="),

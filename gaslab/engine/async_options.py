@@ -37,7 +37,7 @@ def check_program(trees: list[Tree], compiled: bool) -> None:
     functions = tree.functions
     reasons = {
         "it has several phases": len(trees) > 1,
-        "it names a phase, and there are none; call its methods gather, apply, scatter, done": tree.in_phases,
+        "it has `phases`; remove them and name its methods gather, apply, scatter": tree.in_phases,
         "no signals decide who runs; write a scatter that signals": not tree.by_signal,
         "init(v, message) belongs to supersteps; let apply take the message": "init_message" in functions,
         "visit runs in sweeps over all edges": "visit" in functions,

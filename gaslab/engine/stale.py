@@ -43,8 +43,7 @@ def check_program(trees: list[Tree]) -> None:
     types |= {str(c.type) for c in combiners}
     reasons = {
         "it has several phases, which begin everywhere at once": len(trees) > 1,
-        "it names a phase, and only supersteps end one; call its methods gather, apply, scatter, done":
-            tree.in_phases,
+        "it has `phases`; remove them and name its methods gather, apply, scatter": tree.in_phases,
         "priorities let one bucket run everywhere at once": tree.by_priority,
         "it posts changes of gathers, which would count twice": tree.posts,
         "visit moves the right to write from rank to rank": "visit" in tree.functions,
