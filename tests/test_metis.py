@@ -17,7 +17,7 @@ from gaslab._kernels import metis as kernels
 from gaslab.cli import main
 from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import files, read_edges
+from gaslab.ingest import files, ids, read_edges
 from tests.mpi.launcher import REAL
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
@@ -169,6 +169,14 @@ def test_lines_longer_than_those_of_edge_lists(tmp_path: Path, monkeypatch: pyte
     n = 3000
     text = f"{n} {n - 1}\n" + " ".join(map(str, range(2, n + 1))) + "\n" + "1\n" * (n - 1)
     check(written(tmp_path, text), text)
+
+
+def test_more_vertices_than_the_ranks_can_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ids, "LARGEST_PART", 2)
+    path = written(tmp_path, "% three\n3 2\n2\n1 3\n2\n")
+    with pytest.raises(InputError) as error:
+        gl.read_graph(path)
+    assert str(error.value) == f"{path}:2: 3 vertices are more than the 2 that 1 rank can hold"
 
 
 def graph_of(comm: Comm, path: str) -> tuple[Any, ...]:

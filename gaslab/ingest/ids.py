@@ -280,8 +280,8 @@ def check_room(comm: Comm, num_vertices: int, where: str = "") -> None:
     """Raise InputError for more vertices than the ranks and their machines can hold (collective)."""
     most = comm.size * LARGEST_PART
     if num_vertices > most:
-        what = f"{num_vertices} vertices are more than the {most}"
-        raise InputError(f"{where}{what} that {comm.size} ranks can hold")
+        holders = f"{comm.size} rank{'s' * (comm.size != 1)}"
+        raise InputError(f"{where}{num_vertices} vertices are more than the {most} that {holders} can hold")
     if num_vertices <= FEW:
         return
     room = int(comm.allreduce(available_memory(), "min"))

@@ -90,13 +90,13 @@ def read_metis(
     if head.weighted and role[2] >= 0:
         runs = [(run.lo, run.hi, run.real) for run in lists.edges.runs]
         columns[names[0]] = typed(lists.edges.columns, runs, comm)[0]
-    vertices = None
+    known, vertices = from_one(comm, head.vertices, f"{file.name}:{head.line}: "), None
     if head.numbers:
         values = typed(lists.numbers, lists.runs, comm)
         gids = np.arange(first, min(first + values[0].size, head.vertices), dtype=np.int64)
         vertices = gids, {n: v[: gids.size] for n, v in zip(head.numbers, values, strict=True)}
     return Numbered(
-        lists.edges.src, lists.edges.dst, columns, from_one(comm, head.vertices),
+        lists.edges.src, lists.edges.dst, columns, known,
         directed=directed is True, counts=counts, vertices=vertices,
     )  # fmt: skip
 
