@@ -277,6 +277,17 @@ def test_predictions_are_numpy_s_on_any_ranks(ranks: Ranks, function: str, on: s
         assert [x for _, x in items] == pytest.approx([table[name, k] for k in best], abs=1e-5)
 
 
+def test_a_user_without_ratings_is_offered_what_all_rate_highly_whatever_it_starts_from() -> None:
+    graph = rated([1, 1, 2], [5, 6, 7], [1.0, 5.0, 3.0], vertices=([1, 2, 3], [5, 6, 7]))
+    result = gl.sgd(graph, factors=2, init={"factors": {3: [9.0, -9.0]}, "bias": {3: 4.0}})
+    (user,) = np.flatnonzero(result.vertices["id"] == 3)
+    bias = result.vertices.side(1).to_dict("bias")
+    mean = result.metrics["parameters"]["mean"]
+    last = recommend(graph, result, 3, 3)[2]
+    assert result.vertices["bias"][user] == 4.0  # it keeps what it was given
+    assert dict(last.items) == pytest.approx({item: mean + bias[item] for item in (5, 6, 7)})
+
+
 def test_a_user_that_rated_all_is_offered_nothing() -> None:
     users, items = zip(*itertools.product([1, 2], [5, 6, 7]), strict=True)
     graph = rated(users[:-1], items[:-1], [1.0, 2.0, 3.0, 4.0, 5.0])

@@ -39,7 +39,9 @@ def recommend(graph: Graph, result: Result, users: int, count: int) -> list[Offe
     user_known, user_factors, user_bias = vectors(result, graph, chosen)
     item_known, item_factors, item_bias = vectors(result, graph, items)
     mean = float(result.metrics["parameters"]["mean"])
-    score = mean + user_bias[:, None] + item_bias + user_factors.astype(np.float64) @ item_factors.T
+    own = user_bias[:, None] + user_factors.astype(np.float64) @ item_factors.T
+    own[~user_known] = 0.0  # what `init=` gave a user is not learned
+    score = mean + item_bias + own
     score[:, ~item_known] = mean
     score[_rated(graph, chosen.size, items)] = -np.inf
     best = [_best(row, items, count) for row in score]
