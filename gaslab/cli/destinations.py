@@ -15,9 +15,9 @@ from gaslab.writers import Target
 
 TABLES = ("output", "map")  # beside those that a command has of its own, which its `tables` name
 FILES = ("json", "timeline")
-# Options that name a file to read, beside the graph.
-READ = ("personalization", "rhs", "prior", "vertices", "vocab", "test")
-SIDE_FILES = READ[:4]  # of those the ones that rank 0 reads; it looks at them before it reads the graph
+# Options that name a file that rank 0 reads; it looks at the file before it reads the graph.
+SIDE_FILES = ("personalization", "rhs", "prior", "vertices")
+READ = (*SIDE_FILES, "vocab", "test")  # all that name a file to read, beside the graph
 
 
 @dataclass(frozen=True)
