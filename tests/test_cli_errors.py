@@ -180,6 +180,15 @@ def test_numbers_of_the_wrong_kind(gaslab: Run, edges: Path, tmp_path: Path) -> 
     assert np.isfinite(done.code)
 
 
+@pytest.mark.parametrize("word", ["--output=--", "-o--", "-qo--", "--parameter=--"])
+def test_two_dashes_are_no_value(gaslab: Run, edges: Path, word: str) -> None:
+    done = gaslab("run", "here.py", edges, word)
+    assert (done.code, done.err.splitlines()[-1]) == (
+        2, f"gaslab: {word}: -- ends the options and is no value; `gaslab run --help` lists the options"
+    )  # fmt: skip
+    assert "is no value" not in gaslab("run", "here.py", edges, "--parameter=x=--").err
+
+
 def test_a_timeout_that_is_not_reached_is_forgotten(edges: Path) -> None:
     before = threading.active_count()
     assert main(["degrees", str(edges), "--timeout", "60", "--quiet"]) == 0

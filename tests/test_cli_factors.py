@@ -152,7 +152,9 @@ def test_options_that_cannot_act_are_not_listed_and_say_why_when_given(gaslab: R
     listed = gaslab(command, "--help").out
     for option, *value in [*NOT_TAKEN, *([["--init", "a=b"]] if command == "lda" else [])]:
         done = gaslab(command, "there-is-no-such-file", option, *value)
-        whose = f"--engine: {value[0]!r}" if option == "--engine" else f"{option} is not for {command}"
+        whose = f"{option} is not for {command}"
+        if option == "--engine":
+            whose = f"{value[0]!r} is not for {command}, which takes --engine sync or reference: all ranks"
         because = "take its steps together|ends after its sweeps|topics that it draws"
         assert done.code == 2
         assert whose in done.err

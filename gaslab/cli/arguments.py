@@ -30,6 +30,8 @@ class Parser(argparse.ArgumentParser):
         self.refused: dict[str, str] = {}  # options of other commands, and why this one does not take them
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if dashes := next((w for w in args or () if re.fullmatch("(--[^=]+=|-[a-z]+)--", w)), None):
+            self.error(f"{dashes}: -- ends the options and is no value")  # argparse may take it away
         arguments, unknown = self.parse_known_args(args, namespace)
         if unknown:
             known = [option for action in self._actions for option in action.option_strings]
@@ -40,11 +42,6 @@ class Parser(argparse.ArgumentParser):
             self.error(f"there is no {what} {word!r}{_hint(word.split('=')[0], known)}")
         arguments.command = self.prog.split()[1]
         return arguments
-
-    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        if arg_strings == ["--"] and action.option_strings:  # --output=--: argparse may take it away
-            return super()._get_value(action, "--")  # type: ignore[misc]
-        return super()._get_values(action, arg_strings)  # type: ignore[misc]
 
     def error(self, message: str) -> NoReturn:
         message = message.replace("the following arguments are required", "missing")
@@ -66,7 +63,7 @@ def one_of(*known: str, but: tuple[Sequence[str], str] = ((), "")) -> Callable[[
 
     def check(word: str) -> str:
         if word in but[0]:
-            raise argparse.ArgumentTypeError(f"{word!r}: {but[1]}")
+            raise argparse.ArgumentTypeError(f"{word!r} is {but[1]}")
         if word not in known:
             raise argparse.ArgumentTypeError(f"{word!r} is unknown{nearest(word, known)}")
         return word
@@ -177,7 +174,8 @@ def add_running(parser: Parser, iterations: str = "supersteps at most", sweeps: 
         "--max-iterations", "--iterations", type=at_least(0), metavar="N", help=iterations
     )
     if sweeps:
-        group.add_argument("--engine", type=one_of("sync", "reference", but=(("async", "stale"), TOGETHER)),
+        why = f"not for {parser.prog.split()[1]}, which takes --engine sync or reference: {TOGETHER}"
+        group.add_argument("--engine", type=one_of("sync", "reference", but=(("async", "stale"), why)),
                            default="sync", metavar="sync|reference",
                            help="reference: plain Python, for debugging")  # fmt: skip
         parser.refused |= dict.fromkeys(ENGINE_OPTIONS, TOGETHER)
