@@ -417,3 +417,39 @@ def test_groups_and_parents_are_printed_with_their_sides(
     head, first, *_ = capsys.readouterr().out.splitlines()
     assert head.split() == ["id", "side", "parent", "parent_side", "level"]
     assert first.split() == ["1", "3", "1", "-1", "-1", "0"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "head"),
+    [
+        ("parent", "id,side,parent,parent_side"),
+        ("parent,level", "id,side,parent,parent_side,level"),
+        ("parent_side,level,parent", "id,side,parent_side,level,parent"),
+        ("level", "id,side,level"),
+        ("", "id,side,parent,parent_side,level"),
+    ],
+)
+@pytest.mark.parametrize("command", [["run", "leads.py"], ["bfs", "--source", "3", "--parents"]])
+def test_fields_of_ids_are_written_with_their_sides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], fields: str, head: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("edges.txt").write_text("3 3\n3 4\n9 9\n")
+    Path("leads.py").write_text(LEADS)
+    words = [*command, "edges.txt", "--bipartite", "--max-iterations", "1", "--quiet", "-o", "out.csv"]
+    assert main([*words, *(["--fields", fields] if fields else [])]) == 0
+    assert Path("out.csv").read_text().splitlines()[0] == head
+
+
+LEADS = """
+import gaslab as gl
+
+
+class Leads(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        parent: gl.VertexId = gl.NOBODY
+        level: int = 0
+
+    def apply(self, v: Vertex) -> None:
+        v.level = 1
+"""

@@ -14,7 +14,7 @@ from gaslab._kernels import parser
 from gaslab.cli import DONE, NOT_CONVERGED
 from gaslab.cli.destinations import check_fields, destinations
 from gaslab.cli.report import describe, document, write_json
-from gaslab.cli.show import show
+from gaslab.cli.show import show, with_sides
 from gaslab.comm import world
 from gaslab.ending import TimeLeft
 from gaslab.errors import InputError, UsageError, VertexNotFound, nearest
@@ -69,13 +69,15 @@ class Job:
     ) -> int:
         """Show and write the answer, report the run, and return the exit code.
 
+        In a bipartite graph the sides of the vertices that a field names follow it, or stand where *fields*
+        has them.
         Without ``--top``, and where nothing is written, *count* rows are shown.
         """
         arguments, graph = self.arguments, self.graph
         for name in fields:
             if name not in result.vertices:
                 raise UsageError(f"there is no vertex field {name!r}{nearest(name, result.vertices.columns)}")
-        answer = result.vertices.select(*fields)
+        answer = result.vertices.select(*with_sides(result.vertices, fields))
         describe(arguments.command, graph, result)
         written = self.target or arguments.json or self.outputs.tables
         top = arguments.top or (0 if written else count)

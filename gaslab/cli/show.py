@@ -118,7 +118,12 @@ def _numbered(table: Table) -> list[str]:
     return [f"{'':{width}}  {head}", *(f"{k:{width}}  {row}" for k, row in enumerate(rows, 1))]
 
 
-def with_side(table: Table, name: str) -> tuple[str, ...]:
-    """Return a column, and that of the sides of the vertices that it names, in a bipartite graph."""
-    side = f"{name}_side"
-    return (name, side) if name in table.global_ids and side in table else (name,)
+def with_sides(table: Table, names: list[str]) -> list[str]:
+    """Return *names*, each column of ids before that of its sides, unless *names* has that one anywhere."""
+    found = []
+    for name in names:
+        found.append(name)
+        side = f"{name}_side"
+        if name in table.global_ids and side in table and side not in names:
+            found.append(side)
+    return found

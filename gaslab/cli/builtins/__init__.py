@@ -39,7 +39,6 @@ def parser(name: str) -> Parser:
 def execute(arguments: Any) -> int:
     """Run a built-in on a graph and report."""
     from gaslab.cli.job import Job
-    from gaslab.cli.show import with_side
 
     builtin = BUILTINS[arguments.command]
     if builtin.tables and arguments.fields and arguments.output is None:
@@ -47,5 +46,4 @@ def execute(arguments: Any) -> int:
     job = Job(arguments, read_options(arguments, builtin.keep(arguments)), builtin.names())
     result = builtin.call(job.graph, arguments, job.options())
     known = builtin.fields(job.graph) if callable(builtin.fields) else builtin.fields
-    fields = arguments.fields or [x for name in known for x in with_side(result.vertices, name)]
-    return job.finish(result, list(fields), builtin.show, builtin.top)
+    return job.finish(result, list(arguments.fields or known), builtin.show, builtin.top)

@@ -24,8 +24,7 @@ def _bfs(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
     from gaslab.programs.bfs import bfs
 
     if arguments.parents:
-        sides = ["parent_side"] if graph.bipartite else []
-        arguments.fields = arguments.fields or ["parent", *sides, "level"]
+        arguments.fields = arguments.fields or ["parent", "level"]
     return bfs(graph, vertex_id(arguments.source, graph), parents=arguments.parents, **options)
 
 
