@@ -165,6 +165,7 @@ class _Part:
             for name, values in columns.items()
         }
         self.id_columns = [name for name in columns if storage[name] == "id"]
+        self.id_lists = [name for name in columns if storage[name] in ("list:id", "set:id")]
 
     def global_ids(self) -> dict[str, np.ndarray]:
         return {**self.keys, **{name: self.columns[name] for name in self.id_columns}}
@@ -181,7 +182,7 @@ def _table(graph: Graph, part: _Part, on: str) -> Table:
             name: user_ids(graph, values) if name in part.id_columns else values
             for name, values in part.columns.items()
         }
-        return _sided(graph, Table(keys, columns, part.global_ids()))
+        return _sided(graph, Table(keys, columns, part.global_ids()), part.id_lists)
     # The ids of all vertices, by global id, translate every key and id column where the answer goes.
     comm = graph.comm
     needed = "id" in part.keys or comm.allreduce(part.rows)
@@ -193,10 +194,11 @@ def _table(graph: Graph, part: _Part, on: str) -> Table:
     global_ids = {name: whole[name] for name in (*part.keys, *part.id_columns)}
     whole.update({name: _translate(gids, whole_ids) for name, gids in global_ids.items()})
     keys = {name: whole[name] for name in part.keys}
-    return _sided(graph, Table(keys, {name: whole[name] for name in part.columns}, global_ids))
+    columns = {name: whole[name] for name in part.columns}
+    return _sided(graph, Table(keys, columns, global_ids), part.id_lists)
 
 
-def _sided(graph: Graph, table: Table) -> Table:
+def _sided(graph: Graph, table: Table, id_lists: list[str]) -> Table:
     """Return the table of a bipartite graph with the sides of its vertices beside their ids.
 
     Sources are always left and targets right; a column of vertices, say ``root``, gets ``root_side``.
@@ -217,7 +219,7 @@ def _sided(graph: Graph, table: Table) -> Table:
         columns[name] = table[name]
         if name in sides:
             columns[f"{name}_side"] = sides[name]
-    return Table(keys, columns, table.global_ids)
+    return Table(keys, columns, table.global_ids, id_lists)
 
 
 def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:

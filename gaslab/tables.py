@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab.arguments import shown
 from gaslab.errors import UsageError, nearest
-from gaslab.ingest.sides import Right
+from gaslab.ingest.sides import in_words
 
 if TYPE_CHECKING:
     import pandas
@@ -56,8 +56,11 @@ class Table:
         keys: Mapping[str, np.ndarray],
         columns: Mapping[str, np.ndarray],
         global_ids: Mapping[str, np.ndarray],
+        id_lists: Collection[str] = (),
     ) -> None:
+        """Take the columns; *id_lists* are those of lists of a bipartite graph's ids."""
         self._keys, self._columns, self.global_ids = dict(keys), dict(columns), dict(global_ids)
+        self._id_lists = id_lists
 
     @property
     def ids(self) -> Any:
@@ -95,13 +98,14 @@ class Table:
 
     def select(self, *columns: str) -> Table:
         """Return the table with these columns only, in this order (nothing is copied)."""
-        return Table(self._keys, {name: self[name] for name in columns}, self.global_ids)
+        return Table(self._keys, {name: self[name] for name in columns}, self.global_ids, self._id_lists)
 
     def take(self, rows: np.ndarray) -> Table:
         """Return the table of these rows, given by position or by a mask."""
         rows = self._rows(rows)
         parts = (self._keys, self._columns, self.global_ids)
-        return Table(*({name: values[rows] for name, values in part.items()} for part in parts))
+        taken = ({name: values[rows] for name, values in part.items()} for part in parts)
+        return Table(*taken, id_lists=self._id_lists)
 
     def _rows(self, rows: Any) -> np.ndarray:
         """Return ``rows=`` of `take` as an array of positions, or of a flag for every row."""
@@ -127,7 +131,7 @@ class Table:
         side = arguments.whole("side", side, 0, 1)
         rows = self.take(self._keys["side"] == side)
         keys = {"id": _narrow(rows["id"])}
-        return Table(keys, {name: rows[name] for name in rows.columns}, rows.global_ids)
+        return Table(keys, {name: rows[name] for name in rows.columns}, rows.global_ids, self._id_lists)
 
     def flat(self) -> dict[str, np.ndarray]:
         """Return the columns with one of numbers for each element of a vector: ``x[0]``, ``m[0,1]``.
@@ -180,17 +184,31 @@ class Table:
     def to_arrow(self) -> pyarrow.Table:
         """Return an Arrow table; the keys are its first columns, an array is a column of fixed-size lists.
 
-        Ids that are integers on one side of a bipartite graph and text on the other are all text.
+        Ids that are integers on one side of a bipartite graph and text on the other are all text, and so are
+        ids in lists, ``right:7`` on the right as on the command line.
         """
         import pyarrow
 
-        def column(values: np.ndarray) -> Any:
+        def column(name: str, values: np.ndarray) -> Any:
+            if name in self._id_lists:  # text whatever the rows of this rank have
+                rows = [[None if one is None else str(in_words(one)) for one in row] for row in values]
+                return pyarrow.array(rows, pyarrow.list_(pyarrow.string()))
+            if values.dtype == object and name in self.global_ids:
+                return _ids(values, "side" in self._keys)
             if values.ndim == 1:
-                return pyarrow.array(_of_one_type(values))
+                return pyarrow.array(values)
             inner = values.reshape(-1, *values.shape[2:])
-            return pyarrow.FixedSizeListArray.from_arrays(column(inner), values.shape[1])
+            return pyarrow.FixedSizeListArray.from_arrays(column(name, inner), values.shape[1])
 
-        return pyarrow.table({n: column(x) for n, x in {**self._keys, **self._columns}.items()})
+        return pyarrow.table({n: column(n, x) for n, x in {**self._keys, **self._columns}.items()})
+
+    def in_words(self) -> Table:
+        """Return the table with the vertices in lists as the command line names them."""
+        columns = {
+            name: objects([list(map(in_words, row)) for row in values]) if name in self._id_lists else values
+            for name, values in self._columns.items()
+        }
+        return Table(self._keys, columns, self.global_ids)
 
     def __repr__(self) -> str:
         rows = f"{len(self):,} row{'s' * (len(self) != 1)}"
@@ -233,20 +251,18 @@ def _narrow(ids: np.ndarray) -> np.ndarray:
     return ids
 
 
-def _of_one_type(values: np.ndarray) -> Any:
-    """Return values as text where some are integers and some are text; None stays."""
-    if values.dtype == object and len(values) and isinstance(values[0], list):
-        return _as_text(values.tolist())
-    if values.dtype == object and {int, str} <= set(map(type, values.tolist())) <= {int, str, NoneType}:
-        return [None if value is None else str(value) for value in values.tolist()]
-    return values
+def _ids(values: np.ndarray, sided: bool) -> pyarrow.Array:
+    """Return ids that are objects: as text, unless none is text, or some are neither integers nor text.
 
+    In a table of both sides (*sided*) integers are objects where the ids of one side are text: of some rank.
+    """
+    import pyarrow
 
-def _as_text(lists: list[Any]) -> list[Any]:
-    """Return lists with text for what is in them, where ``right(id)`` is, which Arrow does not know."""
-    if not any(isinstance(one, Right) for row in lists for one in row):
-        return lists
-    return [[str(one) for one in row] for row in lists]
+    ids = values.tolist()
+    kinds = set(map(type, ids))
+    if kinds <= {int, str, NoneType} and (sided or int not in kinds or str in kinds):
+        return pyarrow.array([None if one is None else str(one) for one in ids], pyarrow.string())
+    return pyarrow.array(ids)
 
 
 def objects(values: Any) -> np.ndarray:

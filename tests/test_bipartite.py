@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -352,9 +353,27 @@ def lists_of_ids(comm: Comm) -> list[Any]:
     graph = gl.Graph.from_edges([5, 5, 7], [9, 5, 9], bipartite=True, comm=comm)
     result = gl.run(Around(), graph, max_iterations=1)
     texts = result.vertices.to_arrow()["near"].to_pylist()
-    assert texts == [["right(5)", "right(9)"], ["right(9)"], [], []]
+    assert texts == [["right:5", "right:9"], ["right:9"], [], []]
     again = gl.run(Around(), graph, max_iterations=0, init={"near": result})
     return [x.vertices["near"].tolist() for x in (result, again)]
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_arrow_tables_of_all_ranks_have_one_schema(ranks: Ranks, words: bool) -> None:
+    """Whether a rank has lists with vertices of the right or not, or has no vertices."""
+    schemas, lists = zip(*ranks.run(arrow_parts, words), strict=True)
+    kind = "string" if words else "int64"
+    assert set(schemas) == {f"id: {kind} side: int64 near: list<item: string>"}
+    assert sorted(itertools.chain(*lists)) == ["5", "5", "7", "right:5", "right:9", "right:9"]
+
+
+def arrow_parts(comm: Comm, words: bool) -> tuple[str, list[str]]:
+    right = ["5", "9"] if words else [5, 9]
+    pairs = [5, 5, 7], [right[1], right[0], right[1]]
+    graph = gl.Graph.from_edges(*pairs, bipartite=True, directed=False, comm=comm)
+    table = gl.run(Around(), graph, max_iterations=1, on="local").vertices.to_arrow()
+    schema = " ".join(f"{field.name}: {field.type}" for field in table.schema)
+    return schema, [one for row in table["near"].to_pylist() for one in row]
 
 
 class Around(gl.VertexProgram):
@@ -439,6 +458,40 @@ def test_fields_of_ids_are_written_with_their_sides(
     words = [*command, "edges.txt", "--bipartite", "--max-iterations", "1", "--quiet", "-o", "out.csv"]
     assert main([*words, *(["--fields", fields] if fields else [])]) == 0
     assert Path("out.csv").read_text().splitlines()[0] == head
+
+
+def test_lists_of_ids_are_written_as_the_command_line_names_vertices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("around.py").write_text(AROUND)
+    Path("edges.txt").write_text("ann ann\nann bob\nright:2 bob\n")
+    command = ["run", "around.py", "edges.txt", "--bipartite", "--undirected", "--max-iterations", "1", "-q"]
+    assert main([*command, "-o", "out.tsv"]) == 0
+    assert Path("out.tsv").read_text().splitlines() == [
+        "ann\t0\t['right:ann', 'right:bob']",
+        "right:2\t0\t['right:bob']",
+        "ann\t1\t['ann']",
+        "bob\t1\t['ann', 'left:right:2']",
+    ]
+    assert main(command) == 0
+    assert "['ann', 'left:right:2']" in capsys.readouterr().out
+
+
+AROUND = """
+import gaslab as gl
+
+
+class Around(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        near: gl.SortedSet[gl.VertexId]
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.SortedSet[gl.VertexId]:
+        return nbr.id
+
+    def apply(self, v: Vertex, total: gl.SortedSet[gl.VertexId]) -> None:
+        v.near = total
+"""
 
 
 LEADS = """

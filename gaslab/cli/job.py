@@ -77,7 +77,7 @@ class Job:
         for name in fields:
             if name not in result.vertices:
                 raise UsageError(f"there is no vertex field {name!r}{nearest(name, result.vertices.columns)}")
-        answer = result.vertices.select(*with_sides(result.vertices, fields))
+        answer = result.vertices.select(*with_sides(result.vertices, fields)).in_words()
         describe(arguments.command, graph, result)
         written = self.target or arguments.json or self.outputs.tables
         top = arguments.top or (0 if written else count)

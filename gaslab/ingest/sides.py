@@ -59,6 +59,18 @@ def right(user_id: Any) -> Any:
     return Right(user_id)
 
 
+def in_words(one: Any) -> Any:
+    """Return a vertex of a bipartite graph as `SidedIds.from_text` reads it; a number of the left stays.
+
+    >>> in_words(right(7)), in_words(7), in_words("ann"), in_words("right:ann")
+    ('right:7', 7, 'ann', 'left:right:ann')
+    """
+    if isinstance(one, Right):
+        return f"{SIDES[RIGHT]}:{one.id}"
+    side, colon, _ = one.partition(":") if isinstance(one, str) else ("", "", "")
+    return f"{SIDES[LEFT]}:{one}" if colon and side in SIDES else one
+
+
 class SidedIds(VertexIds):
     """The ids of a bipartite graph: two directories, the right one's global ids after the left one's."""
 
