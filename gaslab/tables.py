@@ -104,8 +104,8 @@ class Table:
         """Return the table of these rows, given by position or by a mask."""
         rows = self._rows(rows)
         parts = (self._keys, self._columns, self.global_ids)
-        taken = ({name: values[rows] for name, values in part.items()} for part in parts)
-        return Table(*taken, id_lists=self._id_lists)
+        keys, columns, gids = ({name: values[rows] for name, values in part.items()} for part in parts)
+        return Table(keys, columns, gids, self._id_lists)
 
     def _rows(self, rows: Any) -> np.ndarray:
         """Return ``rows=`` of `take` as an array of positions, or of a flag for every row."""

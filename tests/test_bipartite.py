@@ -478,6 +478,52 @@ def test_lists_of_ids_are_written_as_the_command_line_names_vertices(
     assert "['ann', 'left:right:2']" in capsys.readouterr().out
 
 
+FROM_A_RESULT = "gl.run(..., init=result)"
+
+
+@pytest.mark.parametrize(
+    ("words", "field", "value", "message"),
+    [
+        ("bfs --parents --source a", "parent", "1", "init={'parent': ...} (--init) gives the number 1.0, and "
+         f"the field has vertex ids; give vertex ids, or an earlier result: {FROM_A_RESULT} in Python"),
+        ("run around.py", "near", "1", "init={'near': ...} (--init) gives the number 1.0, and the field has "
+         f"lists; give lists, or an earlier result: {FROM_A_RESULT} in Python"),
+        ("run around.py", "near", "[a]", "values.tsv, line 1: '[a]' is not a number; id first, value last; "
+         f"fields of vertex ids or lists start from a result in Python: {FROM_A_RESULT}"),
+    ],
+)  # fmt: skip
+def test_files_of_values_cannot_start_fields_of_ids_and_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    words: str, field: str, value: str, message: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("edges.txt").write_text("a b\n")
+    Path("around.py").write_text(AROUND)
+    Path("values.tsv").write_text(f"a\t0\t{value}\n")
+    argv = [*words.split(), "edges.txt", "--bipartite", "--init", f"{field}=values.tsv", "--quiet"]
+    assert main([*argv, "--max-iterations", "1"]) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def test_lists_are_given_by_position_and_a_number_among_them_is_an_error_on_all_ranks(ranks: Ranks) -> None:
+    for near, one, three in ranks.run(lists_by_position):
+        assert near == [[5], [7, gl.right(9)], [], []]
+        assert one.startswith("init={'near': ...} (--init) gives the number 7, and the field has lists")
+        assert three.startswith("init={'near': ...} needs one list per vertex, 4, in the order of the sorted")
+
+
+def lists_by_position(comm: Comm) -> list[Any]:
+    graph = gl.Graph.from_edges([5, 5, 7], [9, 5, 9], bipartite=True, comm=comm)
+    found: list[Any] = []
+    for near in ([[5], [7, gl.right(9)], [], []], [[], [], [], 7], 3):
+        try:
+            result = gl.run(Around(), graph, max_iterations=0, init={"near": near})
+            found.append(result.vertices["near"].tolist())
+        except gl.UsageError as error:
+            found.append(str(error))
+    return found
+
+
 AROUND = """
 import gaslab as gl
 

@@ -58,7 +58,7 @@ class Job:
             if getattr(arguments, name, None) is not None:  # a command has those that it takes
                 options[name] = getattr(arguments, name)
         if getattr(arguments, "init", None):
-            options["init"] = {field: read_values(file, self.graph) for field, file in arguments.init}
+            options["init"] = {x: read_values(file, self.graph, start=True) for x, file in arguments.init}
         if arguments.timeout is not None:
             left = self.comm.bcast(max(arguments.timeout - (time.perf_counter() - arguments.began), 0.0))
             options["timeout"] = TimeLeft(left, arguments.timeout)
@@ -138,15 +138,17 @@ def vertex_id(word: str, graph: Graph) -> Any:
         raise UsageError(f"{word!r} is no vertex id: the ids of this graph are integers") from None
 
 
-def read_values(path: str, graph: Graph, default: float | None = None) -> dict[Any, float]:
+def read_values(
+    path: str, graph: Graph, default: float | None = None, start: bool = False
+) -> dict[Any, float]:
     """Return ``{vertex id: value}`` from a text file with the id first and the value last (collective).
 
-    A line with an id alone has the value *default*; without one it is an error.
+    A line with an id alone has the value *default*; without one it is an error. *start*: of ``--init``.
     """
 
     def load() -> dict[Any, float]:
         return {
-            vertex: default if not words and default is not None else _number(words[-1], where)
+            vertex: default if not words and default is not None else _number(words[-1], where, start)
             for where, vertex, words in _rows(path, graph, default is None)
         }
 
@@ -190,9 +192,10 @@ def _rows(path: str, graph: Graph, needed: bool) -> Iterator[tuple[str, Any, lis
             yield where, _vertex(words, graph, where), words[2 if sided else 1 :]
 
 
-def _number(word: str, where: str) -> float:
+def _number(word: str, where: str, start: bool = False) -> float:
     if not parser.is_number(word.encode("utf-8", "replace")):
-        raise InputError(f"{where}: {word!r} is not a number; id first, value last")
+        other = "; fields of vertex ids or lists start from a result in Python: gl.run(..., init=result)"
+        raise InputError(f"{where}: {word!r} is not a number; id first, value last{other * start}")
     return float(word)
 
 

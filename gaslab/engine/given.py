@@ -86,7 +86,8 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
 def _content(variable: Variable, values: Any, graph: Graph, rows: str = "same") -> np.ndarray:
     """Return values as an array; vertex ids as global ids (collective for those)."""
     if variable.storage == "id":
-        return gids_of(graph, values.tolist() if isinstance(values, np.ndarray) else list(values), rows)
+        names = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        return gids_of(graph, variable, names, rows)
     return _array(variable, values)
 
 

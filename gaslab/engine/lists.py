@@ -163,17 +163,18 @@ def given_lists(variable: Variable, data: Any, graph: Graph) -> GivenLists:
     if isinstance(data, Mapping):
         gids = graph.ids.find(list(data))
         by_gid = dict(zip(np.asarray(gids).tolist(), data.values(), strict=True))
-        rows = [list(by_gid.get(g, ())) for g in masters]
+        rows = graph.comm.attempt(lambda: [_row(variable, by_gid.get(g, ())) for g in masters])
     else:
-        if np.ndim(data) == 0 or len(data) != graph.num_vertices:
+        sized = hasattr(data, "__len__") and getattr(data, "shape", None) != ()
+        if not sized or len(data) != graph.num_vertices:
             raise UsageError(
                 f"init={{{variable.name!r}: ...}} needs one list per vertex, {graph.num_vertices}, in the "
                 "order of the sorted ids (or a dict by id)"
             )
-        rows = [list(data[g]) for g in masters]
+        rows = graph.comm.attempt(lambda: [_row(variable, data[g]) for g in masters])
     flat = [x for row in rows for x in row]
     if storage == "id":
-        values = gids_of(graph, flat, rows="parts")
+        values = gids_of(graph, variable, flat, rows="parts")
     else:
         element = Variable(variable.name, storage, 0, variable.site)
         values = converted(np.asarray(flat or np.zeros(0, dtype_of(storage))), element, variable.name)
@@ -184,12 +185,33 @@ def given_lists(variable: Variable, data: Any, graph: Graph) -> GivenLists:
     return GivenLists(lengths, values)
 
 
-def gids_of(graph: Graph, names: list[Any], rows: str = "same") -> np.ndarray:
-    """Return the global ids of named vertices (collective); ``gl.NOBODY``, -1 and None name none."""
+def _row(variable: Variable, given: Any) -> list[Any]:
+    if isinstance(given, (int, float, np.number)):
+        raise _number_given(variable, given, "lists")
+    return list(given)
+
+
+def gids_of(graph: Graph, variable: Variable, names: list[Any], rows: str = "same") -> np.ndarray:
+    """Return the global ids a field is given by name (collective); ``gl.NOBODY``, -1 and None are none."""
+    kinds = {side.kind for side in getattr(graph.ids, "sides", (graph.ids,))}
+
+    def check() -> None:
+        number = next((x for x in names if isinstance(x, float)), None)
+        if number is not None and "object" not in kinds:
+            raise _number_given(variable, number, "vertex ids")
+
+    graph.comm.attempt(check)
     gids = np.full(len(names), np.iinfo(np.int64).max)  # gl.NOBODY
     named = [k for k, x in enumerate(names) if not (x is None or x is NOBODY or (type(x) is int and x == -1))]
     gids[named] = graph.ids.find([names[k] for k in named], rows=rows)
     return gids
+
+
+def _number_given(variable: Variable, number: Any, held: str) -> UsageError:
+    return UsageError(
+        f"init={{{variable.name!r}: ...}} (--init) gives the number {number}, and the field has {held}; give "
+        f"{held}, or an earlier result: gl.run(..., init=result) in Python"
+    )
 
 
 def answers(graph: Graph, tree: Tree, fields: list[Any]) -> dict[str, np.ndarray]:
