@@ -156,3 +156,27 @@ def test_every_method_has_such_conditions_and_a_pull_looks_at_its_target_first()
     assert expected.iterations > 3
     for mode in (("require", 1), ("require", 2), ("never", 1)):
         assert run_task(task, task.graph.build(Comm()), mode) == expected
+
+
+LOOPS = {  # what takes statements of its own, where Python may not come to it
+    "and": "v.degree > 2 and np.sum(np.ones(3) * v.score) > 1.0",
+    "or": "v.degree > 2 or np.max(np.ones(3) * v.score) < 4.0 or np.sum(np.ones(2)) > v.degree",
+    "and of an index that fails": "v.degree < 3 and np.sum(np.ones(3) * np.ones(3)[v.degree]) < 4.0",
+    "a chain": "0 < v.degree < np.sum(np.ones(3) * v.score)",
+    "a long chain": "0 < v.degree % 5 <= np.sum(np.ones(3)) < v.degree * 2.0 < np.sum(np.ones(9)) * v.score",
+    "a chain of draws": "0 < gl.integers(5) < np.sum(np.ones(3)) and gl.uniform() < 0.5",
+    "draws behind a loop": "v.degree > 1 and np.sum(np.ones(3) * v.score) > 1.0 and gl.uniform() < 0.5",
+    "not": "not (v.degree > 2 and np.sum(np.ones(3) * v.score) > 1.0)",
+    "inner": "(v.degree > 1 or np.sum(np.ones(3)) > 4) and not (v.degree > 5 or np.max(np.ones(2)) > 1)",
+}
+
+
+@pytest.mark.parametrize("condition", LOOPS.values(), ids=LOOPS)
+def test_a_loop_in_a_condition_is_run_where_python_comes_to_it(condition: str) -> None:
+    lines = ["v.score = v.degree * 0.75", f"if {condition}:", "    v.count += 1", "else:", "    v.count += 5"]
+    lines += [f"v.id_like = 3 if {condition} else 4"]
+    task = Task("loops_in_conditions:P", hubs(9, 24), 4, "import numpy as np\n" + HEAD + applied(*lines))
+    expected = by_reference(task)
+    assert len(set(expected.vertices["count"].values())) > 1
+    for mode in ("require", "never"):
+        assert run_task(task, task.graph.build(Comm()), (mode, 1)) == expected

@@ -297,7 +297,8 @@ class Program(Writer):
         """Return a call by which *near* signals."""
         word, _, target = what.partition("|")
         given = [target] if target else []
-        where = replace(self.quiet_edges if near == "nbr" else self.now, draws=False)
+        draws = not self.fixed and (near == "v" or self.has("draw in scatter"))
+        where = replace(self.quiet_edges if near == "nbr" else self.now, draws=draws)
         if self.message is not None and not bare:
             if self.fixed:
                 c = self.value("int", replace(where, changing=False))

@@ -184,6 +184,8 @@ def drawn_task(draws: random.Random, name: str, text: str, features: Collection[
         task.options["start"] = {v: _message(text, task.fixed) for v in some}
     if "init=" in features:
         task.options["init"] = {"n": {v: draws.randrange(9) for v in some}}
+        if "id field" in features and graph.right is None and graph.ids and draws.random() < 0.5:
+            task.options["init"]["least"] = {v: draws.choice(graph.ids) for v in graph.ids}
         if "list field" in features:
             task.options["init"]["some"] = {v: [draws.randrange(7) for _ in range(3)] for v in some}
         if "set field" in features:

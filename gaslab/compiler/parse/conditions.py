@@ -29,6 +29,7 @@ from gaslab.compiler.tree import (
     NoList,
     Param,
     PartOf,
+    Stmt,
     Unary,
     VertexAttribute,
     VertexField,
@@ -39,6 +40,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
 Lets = list[tuple[int, Expr]]  # numbers and values, see `Let`
+Skippable = tuple[Any, list[Stmt]]  # a value, and the statements that it takes
 _READ = (Aggregate, Bound, Const, EdgeField, Forward, Global, Local, NoList, Param, PartOf, VertexAttribute,
          VertexField)  # fmt: skip
 
@@ -49,7 +51,7 @@ class Conditions(Arrays):
     def truth(self, node: ast.expr) -> Expr:
         """Return the tree of *node* where only its truth counts."""
         if isinstance(node, ast.BoolOp):
-            return self.logical(node, self.at_once(node.values, self.truth))
+            return self.logical(node, self.in_turn(node.values, self.truth))
         return self.as_bool(self.value(node), node)
 
     def as_bool(self, value: Expr, node: ast.expr) -> Expr:
@@ -63,23 +65,28 @@ class Conditions(Arrays):
             return Const(bool(value.value), "bool")
         return value if value.type == "bool" else Cast(value, "bool")
 
-    def at_once(self, nodes: list[ast.expr], of: Callable[[ast.expr], Any]) -> list[Any]:
+    def in_turn(self, nodes: list[ast.expr], of: Callable[[ast.expr], Any]) -> list[Skippable]:
         """Return the values of operands of which only the first is sure to be computed."""
-        return [of(nodes[0]), *(self.skippable(node, of) for node in nodes[1:])]
+        return [(of(nodes[0]), []), *(self.skippable(node, of) for node in nodes[1:])]
 
-    def skippable(self, node: ast.expr, of: Callable[[ast.expr], Any]) -> Any:
-        """Return the value of an operand that may not be computed: no part of it can stand before."""
-        before = len(self.pending)
+    def skippable(self, node: ast.expr, of: Callable[[ast.expr], Any]) -> Skippable:
+        """Return the value of an operand that may not be computed, and what stands before it if it is."""
+        around, self.pending = self.pending, []
+        drawn, self.drawn = self.drawn, 0
         value = of(node)
-        if len(self.pending) > before:
-            raise self.error(node, "this takes a loop of its own; assign it to a local before")
-        return value
+        before, self.pending = self.pending, around
+        self.drawn += drawn
+        return value, before
 
     def value_BoolOp(self, node: ast.BoolOp) -> Expr:
         """``a or b`` is one of its operands, as in Python: a bool only if all are."""
-        values = self.at_once(node.values, self.value)
+        operands = self.in_turn(node.values, self.value)
+        values = [value for value, _ in operands]
         if all(value.type == "bool" for value in values):
-            return self.logical(node, values)
+            return self.logical(node, operands)
+        for (_, before), operand in zip(operands, node.values, strict=True):
+            if before:
+                raise self.error(operand, "this takes a loop of its own; assign it to a local before")
         result: Expr = values[-1]
         for value, operand in zip(reversed(values[:-1]), reversed(node.values[:-1]), strict=True):
             lets: Lets = []
@@ -102,29 +109,35 @@ class Conditions(Arrays):
         lets.append((self.bound, value))
         return Bound(self.bound, value.type)
 
-    def logical(self, node: ast.BoolOp, operands: list[Expr]) -> Expr:
-        return Logical("and" if isinstance(node.op, ast.And) else "or", tuple(operands))
+    def logical(self, node: ast.expr, operands: list[Skippable], word: str = "") -> Expr:
+        """Return ``and`` or ``or`` of truths; what stands before one is skipped with it."""
+        if isinstance(node, ast.BoolOp):
+            word = "and" if isinstance(node.op, ast.And) else "or"
+        if not any(before for _, before in operands):
+            return Logical(word, tuple(value for value, _ in operands))
+        so_far, site = self.new_local("_so_far", "bool", node), self.site(node)
+        opened: Expr = so_far if word == "and" else Unary("not", so_far, "bool")
+        (first, _), *others = operands
+        statements: list[Stmt] = [Assign(so_far, first, site)]
+        for value, before in others:
+            statements.append(If(opened, (*before, Assign(so_far, value, site)), (), site))
+        self.put_before(statements, node)
+        return so_far
 
     def value_IfExp(self, node: ast.IfExp) -> Any:
         test = self.truth(node.test)
-        around, drawn = self.pending, self.drawn
-        values, before = [], []
-        for branch in (node.body, node.orelse):
-            self.pending, self.drawn = [], 0
-            values.append(self.value(branch))
-            before.append(self.pending)
-            drawn += self.drawn
-        self.pending, self.drawn = around, drawn
-        then, otherwise = values
+        (then, before_then), (otherwise, before_otherwise) = (
+            self.skippable(branch, self.value) for branch in (node.body, node.orelse)
+        )
         if isinstance(then, ArrayValue) and isinstance(otherwise, ArrayValue):
             kind: Any = self.joined(then, otherwise, node)
         else:
             then, otherwise, kind = self.join(then, otherwise, node)
-        if isinstance(kind, str) and not any(before):
+        if isinstance(kind, str) and not before_then and not before_otherwise:
             return Conditional(test, then, otherwise, kind)
         target = self.new_local("_chosen", kind, node)
-        branches = []
-        for value, self.pending in zip((then, otherwise), before, strict=True):
+        around, branches = self.pending, []
+        for value, self.pending in ((then, before_then), (otherwise, before_otherwise)):
             if isinstance(value, ArrayValue):
                 self.pending += self.fill(target, value, node)
             else:
@@ -136,7 +149,6 @@ class Conditions(Arrays):
 
     def value_Compare(self, node: ast.Compare) -> Expr:
         """A chain ``a < b < c`` becomes ``a < b and b < c`` with one evaluation of b, after that of a."""
-        parts: list[tuple[Lets, Expr]] = []
         left = self.value(node.left)
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             if isinstance(op, ast.Is | ast.IsNot):
@@ -147,8 +159,11 @@ class Conditions(Arrays):
                         right_node, "`in` within a chain of comparisons; write the two with `and`"
                     )
                 return self.membership(op, left, right_node)
-            first = right_node is node.comparators[0]
-            right = self.value(right_node) if first else self.skippable(right_node, self.value)
+        rights = self.in_turn(node.comparators, self.value)
+        if any(before for _, before in rights):
+            return self.chain_in_turn(node, left, rights)
+        parts: list[tuple[Lets, Expr]] = []
+        for op, right_node, (right, _) in zip(node.ops, node.comparators, rights, strict=True):
             lets: Lets = []
             if right_node is not node.comparators[-1]:
                 again = self.reusable(right, lets)
@@ -163,6 +178,23 @@ class Conditions(Arrays):
             rest = result.operands if isinstance(result, Logical) else (result,)
             result = let(lets, Logical("and", (test, *rest)))
         return result
+
+    def chain_in_turn(self, node: ast.Compare, left: Expr, rights: list[Skippable]) -> Expr:
+        """Return a chain of which some comparison takes statements: what two comparisons read is a local."""
+        tests: list[Skippable] = []
+        for op, right_node, (right, before) in zip(node.ops, node.comparators, rights, strict=True):
+            self.no_array(right, right_node, "a comparison")
+            if right_node is not node.comparators[-1]:
+                middle = self.new_local("_middle", right.type, right_node)
+                kept: Stmt = Assign(middle, self.widened(right, middle.type), self.site(right_node))
+                if tests:
+                    before.append(kept)
+                else:  # which is computed in any case
+                    self.put_before([kept], right_node)
+                right = middle
+            tests.append((self.comparison(op, left, right, right_node), before))
+            left = right
+        return self.logical(node, tests, "and")
 
     def comparison(self, op: ast.cmpop, left: Expr, right: Expr, node: ast.expr) -> Expr:
         self.no_array(left, node, "a comparison")
