@@ -46,7 +46,7 @@ def said(program: type[gl.VertexProgram], what: str) -> str:
     return place if merges else rf"{place}at vertex {AT} in superstep \d+\n    \S"
 
 
-def past_the_timeout(graph: gl.Graph, program: Any, way: dict[str, Any], timeout: float = 0.4) -> float:
+def past_the_timeout(graph: gl.Graph, program: Any, way: dict[str, Any], timeout: float = 0.25) -> float:
     """Run an endless program to its timeout, then its twin that ends; return the seconds past the time."""
     expected = run(program(at=AT, ends=True), graph, way).vertices["n"]  # compiled from here on
     began = time.perf_counter()

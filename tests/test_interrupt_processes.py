@@ -103,19 +103,27 @@ class Endless(gl.VertexProgram):
 """
 
 
-@pytest.mark.parametrize("size", [1, 2])
-def test_the_command_line_ends_with_130(tmp_path: Path, size: int) -> None:
+@pytest.fixture
+def endless(tmp_path: Path) -> list[str]:
+    """Return the command that runs an endless program."""
     (tmp_path / "endless.py").write_text(ENDLESS)
     (tmp_path / "edges.tsv").write_text("".join(f"{k}\t{k + 1}\n" for k in range(200)))
     words = ["-m", "gaslab", "run", f"{tmp_path}/endless.py:Endless", f"{tmp_path}/edges.tsv"]
-    words += ["--max-iterations", "2"]
+    return [*words, "--max-iterations", "2"]
+
+
+def test_the_command_line_ends_with_124(endless: list[str]) -> None:
     limited = subprocess.run(
-        [sys.executable, *words, "--timeout", "8"], cwd=ROOT, env=environment(), capture_output=True,
+        [sys.executable, *endless, "--timeout", "8"], cwd=ROOT, env=environment(), capture_output=True,
         text=True, timeout=60, check=False,
     )  # fmt: skip
     assert limited.returncode == 124, limited.stderr
     assert "Endless ran out of 8 s at vertex" in limited.stderr
-    start = command(size, *words) if size > 1 else [sys.executable, *words]
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_the_command_line_ends_with_130(endless: list[str], size: int) -> None:
+    start = command(size, *endless) if size > 1 else [sys.executable, *endless]
     process = subprocess.Popen(
         start, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -98,6 +98,13 @@ def test_the_map_is_what_the_features_say() -> None:
     assert page.PAGE.read_text() == page.page(), "write it anew: python -m tests.pairs --page"
 
 
+def test_every_pair_was_drawn_or_is_refused() -> None:
+    """In a campaign whose counts are kept; a new feature needs one of its own, with --focus."""
+    runs = page.runs_of_pairs()
+    seldom = [pair for pair in features.pairs() if runs.get(frozenset(pair), 0) < page.ENOUGH]
+    assert not seldom, f"{len(seldom)} pairs were drawn in fewer than {page.ENOUGH} runs: {seldom[:9]}"
+
+
 def test_features_need_what_there_is() -> None:
     for feature in FEATURES:
         for need in feature.needs:

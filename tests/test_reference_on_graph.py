@@ -44,3 +44,30 @@ def test_ids_are_the_users_own(ranks: Ranks) -> None:
         assert sync == reference
         assert sync[0] == {"a": "a", "b": "b", "c": "c", "d": "b"}
         assert sync[1] == [("b", "c", "b"), ("c", "d", "b"), ("d", "a", "a")]
+
+
+class Nobodies(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        leader: gl.VertexId = gl.NOBODY
+        near: gl.SortedSet[gl.VertexId]
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.SortedSet[gl.VertexId]:
+        return nbr.id if nbr.id != v.leader and v.in_degree < 2 else v.leader
+
+    def apply(self, v: Vertex, near: gl.SortedSet[gl.VertexId]) -> None:
+        v.near = near
+
+
+def sets(comm: Comm) -> list[dict[object, object]]:
+    found = []
+    for ids in ([0, 1, 2], ["a", "b", "c"]):
+        graph = gl.Graph.from_edges([ids[0], ids[0], ids[1]], [ids[1], ids[2], ids[2]], comm=comm)
+        for engine in ("sync", "reference"):
+            found.append(gl.run(Nobodies(), graph, engine=engine, max_iterations=1).vertices.to_dict("near"))
+    return found
+
+
+def test_nobody_in_a_set_is_shown_as_elsewhere(ranks: Ranks) -> None:
+    for integers, integers_reference, texts, texts_reference in ranks.run(sets):
+        assert integers == integers_reference == {0: [], 1: [0], 2: [-1]}
+        assert texts == texts_reference == {"a": [], "b": ["a"], "c": [None]}

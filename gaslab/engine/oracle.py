@@ -137,6 +137,9 @@ def run_on_graph(
         if is_list(v.storage):
             if named is not None and element_storage(v.storage) == "id":
                 values = [named.row(row) for row in values]
+            elif element_storage(v.storage) == "id":
+                outside = OUTSIDE if isinstance(next(iter(ids), 0), int) else None
+                values = [[x if x in position else outside for x in row] for row in values]
             vertices[v.name] = objects(values)  # in the user's ids
             continue
         if v.storage == "id":
