@@ -117,12 +117,16 @@ def tune_environment() -> None:
             os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
+class SeparateWorldsError(LaunchError):
+    """Every process of a launcher is a world of its own."""
+
+
 def check_world(size: int) -> None:
-    """Raise LaunchError if the launcher started several processes but MPI's world is one."""
+    """Raise SeparateWorldsError if the launcher started several processes but MPI's world is one."""
     job = launcher()
     if not job.parallel or size > 1 or job.size == 0 or singleton_allowed():
         return
-    raise LaunchError(
+    raise SeparateWorldsError(
         f"{job.name} started {job.size} processes, but each sees an MPI world of 1: this mpiexec and the MPI "
         "that mpi4py loads are not the same; start with the mpiexec of that MPI (`gaslab doctor` names it), "
         f"or say --allow-singleton ({ALLOW_SINGLETON}=1) to run {job.size} separate copies"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -11,7 +13,9 @@ import numpy as np
 import pytest
 
 from gaslab.cli import main
+from gaslab.mpilib import mpi_family
 from tests.command_line import Run, edges, gaslab, on_ranks
+from tests.mpi.launcher import ROOT, environment, mpiexec
 
 __all__ = ["edges", "gaslab"]  # fixtures
 
@@ -99,6 +103,22 @@ def test_errors_on_all_ranks_are_told_once_and_end_cleanly(edges: Path, tmp_path
     assert option.code == 2
     assert option.err.count("gaslab: ") == 1
     assert on_ranks(2, "--help").out.count("usage:") == 1
+
+
+@pytest.mark.skipif(mpi_family() == "", reason="mpi4py has one MPI and loads no other")
+@pytest.mark.parametrize("setting", ["MPI4PY_LIBMPI=/no/such.so", "OMP_NUM_THREADS=abc"])
+def test_a_rank_that_cannot_begin_ends_all(edges: Path, setting: str) -> None:
+    """The others wait for it in MPI_Init, where an exit code alone is no failure to a launcher."""
+    gaslab = [sys.executable, "-m", "gaslab", "degrees", str(edges)]
+    words = [*mpiexec(), "-n", "1", *gaslab, ":", "-n", "1", "env", setting, *gaslab]
+    began = time.monotonic()
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=30, check=False
+    )
+    assert time.monotonic() - began < 10
+    assert done.returncode not in (0, 2)
+    assert "rank 1: gaslab: " in done.stderr
+    assert ("MPI cannot be loaded" if "MPI" in setting else "OMP_NUM_THREADS='abc'") in done.stderr
 
 
 def test_not_converged(gaslab: Run, edges: Path) -> None:

@@ -72,11 +72,16 @@ def _message(error: Exception) -> str:
 def _end(code: int, message: str, alike: bool = False) -> int:
     """Say *message* once and return *code* if all ranks end so; else say it here and end them all.
 
-    *alike* says so of ranks that have not met: they have the same words, or the same launcher.
+    *alike* says that ranks that have not met should: they probably have the same words and the same MPI, but
+    one that ends before MPI has started, whatever its exit code, leaves the others waiting there.
     """
-    here = _ranks()
+    here, separate = _ranks(), failure.alone()
+    if here is None and alike and not separate:
+        here, separate = _meet()
     rank = here.rank if here is not None else launch.launcher().rank
-    together = alike or failure.alone() if here is None else here.all_here(AGREE_SECONDS)
+    together = separate if here is None else here.all_here(AGREE_SECONDS)
+    if here is None and not together and rank > 0:
+        time.sleep(failure.TOGETHER_SECONDS)  # where rank 0 fails too, it speaks for all
     if message and (rank == 0 or not together):
         prefix = "" if together else f"rank {rank}: "
         print(f"{prefix}{message.rstrip()}", file=sys.stderr, flush=True)
@@ -92,6 +97,18 @@ def _ranks() -> Comm | None:
     """Return the ranks, None where the command has not asked for them (then nothing was loaded)."""
     comm = sys.modules.get("gaslab.comm")
     return None if comm is None else comm.current()
+
+
+def _meet() -> tuple[Comm | None, bool]:
+    """Return the ranks once all have come, None without an MPI; and whether there is nobody to meet."""
+    from gaslab.comm import world
+
+    try:
+        return world(), False
+    except launch.SeparateWorldsError:
+        return None, True
+    except LaunchError:
+        return None, False
 
 
 def set_up_log(arguments: Any) -> None:
