@@ -120,13 +120,13 @@ DIFFERENT: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("pair", SAME, ids=repr)
+@pytest.mark.parametrize("pair", SAME, ids=lambda pair: type(pair[0]).__name__)
 def test_the_same(pair: tuple[Any, Any]) -> None:
     assert fingerprint(pair[0]) == fingerprint(pair[1])
     assert len(fingerprint(pair[0])) == SIZE
 
 
-@pytest.mark.parametrize("pair", DIFFERENT, ids=repr)
+@pytest.mark.parametrize("pair", DIFFERENT, ids=lambda pair: type(pair[0]).__name__)
 def test_different(pair: tuple[Any, Any]) -> None:
     assert fingerprint(pair[0]) != fingerprint(pair[1])
     assert fingerprint([pair[0]]) != fingerprint([pair[1]])

@@ -165,6 +165,7 @@ LOOPS = {  # what takes statements of its own, where Python may not come to it
     "a chain": "0 < v.degree < np.sum(np.ones(3) * v.score)",
     "a long chain": "0 < v.degree % 5 <= np.sum(np.ones(3)) < v.degree * 2.0 < np.sum(np.ones(9)) * v.score",
     "a chain of draws": "0 < gl.integers(5) < np.sum(np.ones(3)) and gl.uniform() < 0.5",
+    "a chain of draws and a drawn loop": "0 < gl.integers(5) < np.sum(np.ones(3) * gl.uniform()) * 2.0",
     "draws behind a loop": "v.degree > 1 and np.sum(np.ones(3) * v.score) > 1.0 and gl.uniform() < 0.5",
     "not": "not (v.degree > 2 and np.sum(np.ones(3) * v.score) > 1.0)",
     "inner": "(v.degree > 1 or np.sum(np.ones(3)) > 4) and not (v.degree > 5 or np.max(np.ones(2)) > 1)",

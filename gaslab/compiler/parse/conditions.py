@@ -117,8 +117,8 @@ class Conditions(Arrays):
             return Logical(word, tuple(value for value, _ in operands))
         so_far, site = self.new_local("_so_far", "bool", node), self.site(node)
         opened: Expr = so_far if word == "and" else Unary("not", so_far, "bool")
-        (first, _), *others = operands
-        statements: list[Stmt] = [Assign(so_far, first, site)]
+        (first, certain), *others = operands
+        statements: list[Stmt] = [*certain, Assign(so_far, first, site)]
         for value, before in others:
             statements.append(If(opened, (*before, Assign(so_far, value, site)), (), site))
         self.put_before(statements, node)
@@ -187,10 +187,9 @@ class Conditions(Arrays):
             if right_node is not node.comparators[-1]:
                 middle = self.new_local("_middle", right.type, right_node)
                 kept: Stmt = Assign(middle, self.widened(right, middle.type), self.site(right_node))
-                if tests:
-                    before.append(kept)
-                else:  # which is computed in any case
-                    self.put_before([kept], right_node)
+                if self.final and not tests and self.draws(left) and self.draws(kept):
+                    raise self.error(right_node, "two of these operands draw; assign them to locals first")
+                before.append(kept)
                 right = middle
             tests.append((self.comparison(op, left, right, right_node), before))
             left = right
