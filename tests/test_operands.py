@@ -158,7 +158,15 @@ def test_every_method_has_such_conditions_and_a_pull_looks_at_its_target_first()
         assert run_task(task, task.graph.build(Comm()), mode) == expected
 
 
-MOST = "import numpy as np\n\n\ndef most(x):\n    return np.max(x)\n\n\ndef total(x):\n    return np.sum(x)\n\n\n"
+MOST = """import numpy as np
+
+def most(x):
+    return np.max(x)
+
+def total(x):
+    return np.sum(x)
+
+"""
 LOOPS = {  # what takes statements of its own, where Python may not come to it
     "and": "v.degree > 2 and total(np.ones(3) * v.score) > 1.0",
     "or": "v.degree > 2 or most(np.ones(3) * v.score) < 4.0 or total(np.ones(2)) > v.degree",
