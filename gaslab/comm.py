@@ -20,7 +20,7 @@ from gaslab import failure, launch
 from gaslab.errors import GaslabError, UsageError
 from gaslab.mail import Mail, MPIMail
 from gaslab.mpilib import load_mpi, mpi_family
-from gaslab.rendezvous import Rendezvous
+from gaslab.rendezvous import Rendezvous, pauses
 from gaslab.tags import Tag
 
 T = TypeVar("T")
@@ -234,6 +234,10 @@ class MPIComm(Comm):
                 value = action()
             except Exception as caught:  # re-raised below, on every rank
                 error = caught
+        request = self._world.Ibarrier()  # inside MPI those that wait would take the core that *action* needs
+        for _ in pauses():
+            if request.Test():
+                break
         value, told = self.bcast((value, _portable(error)))
         if error is not None:
             raise error

@@ -99,7 +99,7 @@ class Rendezvous:
 
     def _await(self, request: Any) -> None:
         waiting: _Waiting | None = None
-        for seconds in _pauses():
+        for seconds in pauses():
             if request.Test():
                 return
             if seconds > NOTICE_SECONDS:
@@ -205,7 +205,7 @@ def leave_all() -> None:
     for one in _all:
         one.post(LEFT)
     awaited_since = None
-    for seconds in _pauses():
+    for seconds in pauses():
         if all(len(one.notices(LEFT)) == one.size - 1 for one in _all):
             return
         if not any(one.ahead() for one in _all):
@@ -224,14 +224,14 @@ def failed_together(seconds: float) -> list[int]:
     if here is None:  # only smaller communicators: none of them speaks for the job
         return [_all[0].members[_all[0].rank]]
     here.post(FAILED)
-    for waited in _pauses():
+    for waited in pauses():
         failed = here.notices(FAILED)
         if waited > seconds:
             break
     return sorted(here.members[rank] for rank in {here.rank, *failed})
 
 
-def _pauses() -> Iterator[float]:
+def pauses() -> Iterator[float]:
     """Yield the seconds since the begin, ever less often."""
     began = time.monotonic()
     for look in itertools.count():
