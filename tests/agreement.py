@@ -60,9 +60,9 @@ class Outcome:
 
 def from_text(name: str, text: str) -> types.ModuleType:
     """Return a module made of *text*, its source where tracebacks and the compiler look for it."""
-    filename = f"<{name}>"
-    if filename not in linecache.cache:
-        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    filename, lines = f"<{name}>", text.splitlines(keepends=True)
+    if linecache.cache.get(filename, ())[2:3] != (lines,):  # none yet, or of another text
+        linecache.cache[filename] = (len(text), None, lines, filename)
         module = sys.modules[name] = types.ModuleType(name)
         module.__file__ = filename
         exec(compile(text, filename, "exec"), vars(module))

@@ -169,7 +169,7 @@ def total(x):
 """
 LOOPS = {  # what takes statements of its own, where Python may not come to it
     "and": "v.degree > 2 and total(np.ones(3) * v.score) > 1.0",
-    "or": "v.degree > 2 or most(np.ones(3) * v.score) < 4.0 or total(np.ones(2)) > v.degree",
+    "or": "v.degree > 6 or most(np.ones(3) * v.score) < 3.0 or total(np.ones(5)) > v.degree",
     "and of an index that fails": "v.degree < 3 and total(np.ones(3) * np.ones(3)[v.degree]) < 4.0",
     "a chain": "0 < v.degree < total(np.ones(3) * v.score)",
     "a long chain": "0 < v.degree % 5 <= total(np.ones(3)) < v.degree * 2.0 < total(np.ones(9)) * v.score",
