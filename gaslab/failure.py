@@ -145,6 +145,10 @@ def _at_exit(code: int, join: Callable[[], object]) -> None:
         except BaseException as error:  # of a signal's handler: Python would print it and let this rank go
             sys.excepthook(type(error), error, error.__traceback__)
             end_all(1)  # where somebody replaced our hook
+    if _place() is not None and threading.current_thread() is threading.main_thread():
+        # All is done. Python is about to give Ctrl-C back to the system, which would kill some ranks on their
+        # way through MPI_Finalize; launchers make any code of that, one of a crash too.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _place() -> tuple[int, int] | None:

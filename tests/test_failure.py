@@ -317,3 +317,19 @@ def test_an_engine_that_raises_on_one_rank_ends_all(
     assert done.returncode == 1
     assert "gaslab: rank 1 of 3 failed; ending all ranks\n" in done.stderr
     assert "MemoryError: a bad day" in done.stderr
+
+
+AT_THE_END = """
+import atexit, os, signal
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))  # run after what gaslab registers
+from gaslab.comm import world
+world().barrier()
+"""
+
+
+def test_ctrl_c_once_all_ranks_have_left_changes_nothing(tmp_path: Path) -> None:
+    # Later, inside MPI_Finalize, it would kill some ranks and not others: exit code 11, as if one had crashed.
+    script = tmp_path / "script.py"
+    script.write_text(AT_THE_END)
+    done = run_script(3, [str(script)], timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
