@@ -328,7 +328,7 @@ world().barrier()
 
 
 def test_ctrl_c_once_all_ranks_have_left_changes_nothing(tmp_path: Path) -> None:
-    # Later, inside MPI_Finalize, it would kill some ranks and not others: exit code 11, as if one had crashed.
+    # Later, inside MPI_Finalize, it would kill some ranks and not others, with exit code 11 as of a crash.
     script = tmp_path / "script.py"
     script.write_text(AT_THE_END)
     done = run_script(3, [str(script)], timeout=60)
