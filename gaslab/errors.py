@@ -4,6 +4,7 @@
 
     GaslabError
     ├── UsageError (ValueError)         an argument or option that cannot be used
+    │   └── AbandonedError              a call that another rank has given up
     ├── InputError (ValueError)         a file or table that cannot be read as a graph
     ├── VertexNotFound (KeyError)       an id that is not in the graph
     ├── ProgramError                    a vertex program outside the language (at the user's line)
@@ -37,6 +38,10 @@ class InternalError(Exception):
 
 class UsageError(GaslabError, ValueError):
     """An argument or option that cannot be used as given."""
+
+
+class AbandonedError(UsageError):
+    """A rank came to a call that another one had given up; the other's own error, if it ends it, says why."""
 
 
 class InputError(GaslabError, ValueError):

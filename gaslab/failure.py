@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from gaslab import launch, leftovers
+from gaslab.errors import AbandonedError
 from gaslab.mpilib import load_mpi, running_mpi
 
 DRAIN_SECONDS = 0.3  # for the launcher to read what this rank has said, before it is ended
@@ -27,6 +28,7 @@ JOIN_SECONDS = 2.0  # for MPI_Init, by a rank that fails before anybody has star
 TOGETHER_SECONDS = 0.25  # within which ranks that fail alike have failed
 PLACED_SECONDS = 0.4  # for a rank that Ctrl-C found in a method to say at which line
 SPOKEN_SECONDS = 2.0  # for the first of them to end the others
+CAUSE_SECONDS = 1.0  # for a rank that fails to end those whose errors follow from its own
 
 _installed = False
 _armed = True
@@ -72,6 +74,7 @@ def _chain_main() -> None:
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         where = _place()
         if where is not None and _armed:
+            await_cause(error)
             if isinstance(error, KeyboardInterrupt) and not error.args:
                 time.sleep(PLACED_SECONDS)
             _announce(where, _await_first(where))
@@ -96,6 +99,12 @@ def _await_first(where: tuple[int, int]) -> list[int]:
         time.sleep(SPOKEN_SECONDS)
         return [rank]
     return failed
+
+
+def await_cause(error: BaseException) -> None:
+    """Give the rank from whose failure *error* follows, if it does, the time to end this one."""
+    if isinstance(error, AbandonedError):
+        time.sleep(CAUSE_SECONDS)
 
 
 def _of_the_user(trace: TracebackType | None) -> TracebackType | None:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gaslab import failure
-from gaslab.errors import TimeoutExpired, UsageError
+from gaslab.errors import AbandonedError, TimeoutExpired, UsageError
 from gaslab.tags import Tag
 
 WAITS, LEFT, FAILED, GAVE_UP = range(4)  # what a notice says of a rank
@@ -76,6 +76,8 @@ class Rendezvous:
         ------
         UsageError
             A rank has ended, or waits for this one in a call of another communicator.
+        AbandonedError
+            A rank has waited for this one no longer.
         TimeoutExpired
             After the seconds of ``$GASLAB_COLLECTIVE_TIMEOUT``, if it is set.
         """
@@ -94,7 +96,7 @@ class Rendezvous:
             raise
         for rank, notice in self.notices(GAVE_UP).items():
             self._broken = (f"rank {rank} waited for {notice.call} no longer", request, row, table)
-            raise UsageError(f"rank {self.rank} came to {call} too late: {self._broken[0]}")
+            raise AbandonedError(f"rank {self.rank} came to {call} too late: {self._broken[0]}")
         return [one.tobytes() for one in table]
 
     def _await(self, request: Any) -> None:

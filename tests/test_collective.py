@@ -260,6 +260,21 @@ for _ in range(2):
     assert sum("rank 1 came to pagerank()" in line and "too late" in line for line in lines) == 1
 
 
+def test_a_rank_that_is_interrupted_in_a_call_speaks_before_those_that_come_too_late(tmp_path: Path) -> None:
+    text = """
+import os, signal, threading
+if rank == 2:
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+else:
+    time.sleep(0.5)
+gl.pagerank(graph)
+"""
+    code, _, error = job(tmp_path, 3, text)
+    assert code == 130
+    assert "gaslab: rank 2 of 3 failed; ending all ranks" in error
+    assert "AbandonedError" not in error
+
+
 PARTED = {
     "constants": "RATE = 1.0 + rank\n",
     "fields": "RATE = 1.0\nFIELD = gl.field(init=1.0 + rank)\n",

@@ -47,6 +47,7 @@ def guarded(module: ModuleType, name: str, words: Sequence[str], began: float) -
     except KeyboardInterrupt as stopped:
         return _end(INTERRUPTED, f"gaslab: {stopped}" if str(stopped) else "interrupted")
     except (GaslabError, OSError) as error:
+        failure.await_cause(error)
         message = traceback.format_exc() if _is_fault(error) else _message(error)
         return _end(_code(error), message, alike=isinstance(error, LaunchError))
     except Exception:  # whatever a program or a bug of ours raises: one rank tells it, and all end

@@ -5,6 +5,7 @@ It imports gaslab, says in FOLDER which process it is, and raises where SIGUSR1 
 
 from __future__ import annotations
 
+import atexit
 import faulthandler
 import os
 import runpy
@@ -14,7 +15,10 @@ import time
 from pathlib import Path
 from types import FrameType
 
-import gaslab  # noqa: F401 - from here on a rank that raises ends all
+# Run last: from there on Python would let the signal kill this process, which has done all.
+atexit.register(signal.signal, signal.SIGUSR1, signal.SIG_IGN)
+
+import gaslab  # noqa: E402, F401 - from here on a rank that raises ends all
 
 NAMES = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 
