@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gaslab.chance import uniform as uniform
     from gaslab.engine.explain import explain as explain
     from gaslab.engine.run import run as run
+    from gaslab.errors import AbandonedError as AbandonedError
     from gaslab.errors import CompileError as CompileError
     from gaslab.errors import ConvergenceWarning as ConvergenceWarning
     from gaslab.errors import ExecutionError as ExecutionError
@@ -119,9 +120,9 @@ if TYPE_CHECKING:
 _HOME = {
     **dict.fromkeys(
         [
-            "CompileError", "ConvergenceWarning", "ExecutionError", "GaslabError", "InputError",
-            "LaunchError", "PerformanceWarning", "ProgramError", "TimeoutExpired", "UsageError",
-            "VertexNotFound",
+            "AbandonedError", "CompileError", "ConvergenceWarning", "ExecutionError", "GaslabError",
+            "InputError", "LaunchError", "PerformanceWarning", "ProgramError", "TimeoutExpired",
+            "UsageError", "VertexNotFound",
         ],
         "gaslab.errors",
     ),
