@@ -98,8 +98,12 @@ class Comm:
         """
         return action()
 
-    def on_root(self, action: Callable[[], T]) -> T:
-        """Run *action* on rank 0 and return its small result, or raise its error, on every rank."""
+    def on_root(self, action: Callable[[], T], patient: bool = False) -> T:
+        """Run *action* on rank 0 and return its small result, or raise its error, on every rank.
+
+        *patient* is for what may take long: the others wait outside MPI, where they leave a core that they
+        share to rank 0, and hear of signals; it costs up to 0.2 ms.
+        """
         return action()
 
     def all_here(self, seconds: float) -> bool:
@@ -226,7 +230,7 @@ class MPIComm(Comm):
         assert told is not None
         raise told
 
-    def on_root(self, action: Callable[[], T]) -> T:
+    def on_root(self, action: Callable[[], T], patient: bool = False) -> T:
         value: Any = None
         error: Exception | None = None
         if self.rank == 0:
@@ -234,10 +238,11 @@ class MPIComm(Comm):
                 value = action()
             except Exception as caught:  # re-raised below, on every rank
                 error = caught
-        request = self._world.Ibarrier()  # inside MPI those that wait would take the core that *action* needs
-        for _ in pauses():
-            if request.Test():
-                break
+        if patient:
+            request = self._world.Ibarrier()
+            for _ in pauses():
+                if request.Test():
+                    break
         value, told = self.bcast((value, _portable(error)))
         if error is not None:
             raise error

@@ -112,7 +112,7 @@ class ThreadComm(Comm):
                 raise told
         return value
 
-    def on_root(self, action: Callable[[], T]) -> T:
+    def on_root(self, action: Callable[[], T], patient: bool = False) -> T:
         value: Any = None
         error: Exception | None = None
         if self.rank == 0:

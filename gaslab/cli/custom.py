@@ -114,7 +114,8 @@ def _compile(arguments: Any) -> int:
             print(*texts, sep="\n")
         return DONE
     directory = comm.on_root(lambda: _library_folder(arguments.output))
-    for path in comm.on_root(lambda: [p for t in texts for p in build.compile_levels(t, directory)]):
+    made = comm.on_root(lambda: [p for t in texts for p in build.compile_levels(t, directory)], patient=True)
+    for path in made:
         if comm.rank == 0:
             print(path)
     return DONE

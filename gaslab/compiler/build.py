@@ -67,7 +67,7 @@ def load(text: str, comm: Comm) -> Library:
         library = _loaded[name]
         library.cached = True
         return library
-    content, cached = comm.on_root(lambda: find_or_compile(text, toolchain.levels()[level]))
+    content, cached = comm.on_root(lambda: find_or_compile(text, toolchain.levels()[level]), patient=True)
     library = comm.attempt(lambda: open_bytes(content, cached))
     _loaded[name] = library
     return library

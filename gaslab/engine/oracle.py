@@ -123,7 +123,7 @@ def run_on_graph(
         )
 
     with ending or Ending() as ended:
-        answer = comm.on_root(lambda: ended.call(tree.name, "the reference engine", run))
+        answer = comm.on_root(lambda: ended.call(tree.name, "the reference engine", run), patient=True)
     if not answer.converged:
         warn_unfinished(tree.name, answer.iterations, comm.rank)
     position = {vertex: k for k, vertex in enumerate(ids)}
