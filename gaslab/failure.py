@@ -57,6 +57,7 @@ def disarm() -> None:
     """Let this process end by itself: every rank is known to end in the same way."""
     global _armed
     _armed = False
+    _ignore_interrupts()
 
 
 def know_others(leave: Callable[[], None], failed: Callable[[float], list[int]]) -> None:
@@ -154,9 +155,16 @@ def _at_exit(code: int, join: Callable[[], object]) -> None:
         except BaseException as error:  # of a signal's handler: Python would print it and let this rank go
             sys.excepthook(type(error), error, error.__traceback__)
             end_all(1)  # where somebody replaced our hook
+    _ignore_interrupts()
+
+
+def _ignore_interrupts() -> None:
+    """Let no Ctrl-C reach a rank that has done all: Python would give it back to the system.
+
+    It would kill some ranks on their way through MPI_Finalize; launchers make any code of that, one of a
+    crash too. A launcher passes a Ctrl-C on to ranks that have had it from the terminal already.
+    """
     if _place() is not None and threading.current_thread() is threading.main_thread():
-        # All is done. Python is about to give Ctrl-C back to the system, which would kill some ranks on their
-        # way through MPI_Finalize; launchers make any code of that, one of a crash too.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -326,6 +326,24 @@ from gaslab.comm import world
 world().barrier()
 """
 
+# A launcher passes a Ctrl-C on that the ranks have had from the terminal.
+ONCE_MORE = """
+import os, signal, sys
+from gaslab.cli import main
+code = main(["degrees", "there-is-no-such-file"])
+os.kill(os.getpid(), signal.SIGINT)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_ctrl_c_once_all_ranks_have_said_why_they_end_changes_nothing(tmp_path: Path, size: int) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(ONCE_MORE)
+    done = run_script(size, [str(script)], timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["gaslab: there-is-no-such-file: no such file"]
+
 
 def test_ctrl_c_once_all_ranks_have_left_changes_nothing(tmp_path: Path) -> None:
     # Later, inside MPI_Finalize, it would kill some ranks and not others, with exit code 11 as of a crash.
