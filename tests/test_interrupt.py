@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import threading
 import time
@@ -46,13 +47,18 @@ def said(program: type[gl.VertexProgram], what: str) -> str:
     return place if merges else rf"{place}at vertex {AT} in superstep \d+\n    \S"
 
 
-def past_the_timeout(graph: gl.Graph, program: Any, way: dict[str, Any], timeout: float = 0.25) -> float:
+def past_the_timeout(graph: gl.Graph, program: Any, way: dict[str, Any], timeout: float = 0.08) -> float:
     """Run an endless program to its timeout, then its twin that ends; return the seconds past the time."""
     expected = run(program(at=AT, ends=True), graph, way).vertices["n"]  # compiled from here on
-    began = time.perf_counter()
-    with pytest.raises(gl.TimeoutExpired, match=said(program, f"ran out of {timeout:g} s")):
-        run(program(at=AT), graph, way, timeout=timeout)
-    seconds = time.perf_counter() - began - timeout
+    for limit in (timeout, 4 * timeout, 16 * timeout):  # a busy machine comes late to the method
+        began = time.perf_counter()
+        with pytest.raises(gl.TimeoutExpired) as ended:
+            run(program(at=AT), graph, way, timeout=limit)
+        seconds = time.perf_counter() - began - limit
+        place = said(program, f"ran out of {limit:g} s")
+        if re.search(place, str(ended.value)):
+            break
+    assert ended.match(place)
     again = run(program(at=AT, ends=True), graph, way, timeout=60).vertices["n"]
     if way not in UNORDERED:
         assert (again == expected).all()
@@ -93,7 +99,7 @@ def with_threads(comm: Comm) -> None:
     rng = np.random.default_rng(0)
     graph = gl.Graph.from_edges(rng.integers(0, 9000, 60000), rng.integers(0, 9000, 60000), comm=comm)
     for program in (programs.InGather, programs.InApply):
-        assert past_the_timeout(graph, program, {"threads": 2}, 1.0) < SOON
+        assert past_the_timeout(graph, program, {"threads": 2}, 0.25) < SOON
 
 
 def test_on_two_threads(hosts: Any) -> None:
@@ -176,11 +182,15 @@ def interrupted(seconds: float = 0.4) -> threading.Timer:
 def test_ctrl_c_ends_an_endless_method(program: Any, way: dict[str, Any]) -> None:
     graph = ring()
     expected = run(program(at=AT, ends=True), graph, way).vertices["n"]
-    timer, began = interrupted(), time.perf_counter()
-    with pytest.raises(KeyboardInterrupt, match=said(program, "was interrupted")):
-        run(program(at=AT), graph, way)
-    seconds = time.perf_counter() - began - 0.4
-    timer.join()
+    for wait in (0.1, 0.4, 1.6):  # a busy machine comes late to the method
+        timer, began = interrupted(wait), time.perf_counter()
+        with pytest.raises(KeyboardInterrupt) as ended:
+            run(program(at=AT), graph, way)
+        seconds = time.perf_counter() - began - wait
+        timer.join()
+        if re.search(said(program, "was interrupted"), str(ended.value)):
+            break
+    assert ended.match(said(program, "was interrupted"))
     print(f"{seconds:.2f} s after Ctrl-C")
     assert seconds < SOON
     again = run(program(at=AT, ends=True), graph, way).vertices["n"]

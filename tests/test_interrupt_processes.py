@@ -50,7 +50,7 @@ def ctrl_c(words: list[str], mark: Path, *, group: bool = False) -> tuple[int, s
         deadline = time.monotonic() + 60
         while not mark.exists() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
-        time.sleep(1.0)  # from the mark to the method
+        time.sleep(0.5)  # from the mark to the method
         began = time.monotonic()
         (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=20)
@@ -113,21 +113,27 @@ def endless(tmp_path: Path) -> list[str]:
 
 
 def test_the_command_line_ends_with_124(endless: list[str]) -> None:
-    limited = subprocess.run(
-        [sys.executable, *endless, "--timeout", "8"], cwd=ROOT, env=environment(), capture_output=True,
-        text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert limited.returncode == 124, limited.stderr
-    assert "Endless ran out of 8 s at vertex" in limited.stderr
+    for limit in (3, 12):  # a busy machine comes late to the method
+        limited = subprocess.run(
+            [sys.executable, *endless, "--timeout", str(limit)], cwd=ROOT, env=environment(),
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert limited.returncode == 124, limited.stderr
+        if f"Endless ran out of {limit} s at vertex" in limited.stderr:
+            break
+    assert f"Endless ran out of {limit} s at vertex" in limited.stderr
 
 
 @pytest.mark.parametrize("size", [1, 2])
 def test_the_command_line_ends_with_130(endless: list[str], size: int) -> None:
-    start = command(size, *endless) if size > 1 else [sys.executable, *endless]
+    words = [*endless, "--timeout", "60"]
+    start = command(size, *words) if size > 1 else [sys.executable, *words]
     process = subprocess.Popen(
         start, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    time.sleep(6)
+    assert process.stderr is not None
+    assert any(": 201 vertices, " in line for line in process.stderr), "the run begins"
+    time.sleep(2.0)  # for the compiler
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)
@@ -153,7 +159,7 @@ def test_a_notebook_keeps_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
         prepare += "except gl.TimeoutExpired: print('at its timeout')"
         assert client.execute_interactive(prepare, timeout=60)["content"]["status"] == "ok"
         client.execute("gl.run(Endless(), graph, max_iterations=2)")
-        time.sleep(2)
+        time.sleep(1)
         began = time.monotonic()
         manager.interrupt_kernel()
         reply = client.get_shell_msg(timeout=20)
