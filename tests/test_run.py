@@ -281,3 +281,25 @@ def test_graphs_without_edges(graph: gl.Graph) -> None:
     n = graph.num_vertices
     assert gl.pagerank(graph).vertices["score"].tolist() == [1.0] * n
     assert gl.components(graph).vertices["component"].tolist() == [4] * n
+
+
+SCALE = 1.0
+
+
+class Scaled(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        x: float = 1.0
+
+    def apply(self, v: Vertex) -> None:
+        v.x = v.x * SCALE
+
+
+@pytest.mark.parametrize("compile", ["auto", "never"])
+def test_a_constant_that_has_changed_since_the_last_run_is_read_anew(
+    monkeypatch: pytest.MonkeyPatch, compile: str
+) -> None:
+    graph = gl.Graph.from_edges([0], [1])
+    for scale in (0.0, -0.0, 2.0, 0.0):  # 0.0 == -0.0, and yet they are two programs
+        monkeypatch.setitem(globals(), "SCALE", scale)
+        found = gl.run(Scaled(), graph, max_iterations=1, compile=compile).vertices["x"]
+        assert [str(x) for x in found] == [str(scale)] * 2

@@ -6,13 +6,16 @@ package imports no numpy, no kernel and no MPI, so that setup.py can compile the
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gaslab.compiler import build
+from gaslab.compiler.depth import too_deep
 from gaslab.compiler.emit import emit as emit_text
 from gaslab.compiler.interpret import Interpreter
 from gaslab.compiler.parse import parse_phases
@@ -84,11 +87,11 @@ def compile_tree(tree: Tree, comm: Comm, mode: str = "auto") -> Compiled:
 
 
 def _ready(tree: Tree, comm: Comm, mode: str, began: float) -> Compiled:
-    text, library = emit_text(tree), None
-    _compare(tree, text, comm)
+    emitted, library = _emitted(tree), None
+    _compare(tree, emitted, comm)
     if mode != "never":
         try:
-            library = build.load(text, comm)
+            library = build.load(emitted.text, comm)
         except build.NoCompiler as error:
             if mode == "require":
                 raise
@@ -100,13 +103,33 @@ def _ready(tree: Tree, comm: Comm, mode: str, began: float) -> Compiled:
     return Compiled(tree, library, interpreter, time.perf_counter() - began, cached)
 
 
-def _compare(tree: Tree, text: str, comm: Comm) -> None:
-    """Raise UsageError where ranks have parsed different programs; constants and helpers are parts of one."""
-    if comm.size == 1:
-        return
+@dataclass(frozen=True)
+class _Emitted:
+    """The C text of a tree, and a digest of what must be the same on all ranks."""
+
+    text: str
+    digest: bytes
+
+
+def _emitted(tree: Tree) -> _Emitted:
+    try:
+        content = pickle.dumps(tree)
+    except RecursionError:
+        raise too_deep(tree) from None
+    return _emitted_from(content)
+
+
+@lru_cache(maxsize=128)  # a program that runs again is parsed again: what it reads may have changed
+def _emitted_from(content: bytes) -> _Emitted:
+    tree = pickle.loads(content)
+    text = emit_text(tree)
     declared = (tree.params, tree.vertex_fields, tree.edge_fields, tree.supersteps, tree.has_done, tree.rng)
-    digest = fingerprint([build.key(text), declared])
-    if len(set(comm.meet(digest, f"the program {tree.name}"))) > 1:
+    return _Emitted(text, fingerprint([build.key(text), declared]))
+
+
+def _compare(tree: Tree, emitted: _Emitted, comm: Comm) -> None:
+    """Raise UsageError where ranks have parsed different programs; constants and helpers are parts of one."""
+    if comm.size > 1 and len(set(comm.meet(emitted.digest, f"the program {tree.name}"))) > 1:
         raise UsageError(
             f"{tree.name} is not the same program on all ranks: its fields, its helpers or the constants "
             "that it reads differ"

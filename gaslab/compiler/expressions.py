@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -292,7 +293,15 @@ def nodes(x: Any) -> Iterator[Any]:
     if isinstance(x, tuple):
         for item in x:
             yield from nodes(item)
-    elif is_dataclass(x):
-        yield x
-        for member in fields(x):
-            yield from nodes(getattr(x, member.name))
+    else:
+        names = _parts(x.__class__)
+        if names is not None:
+            yield x
+            for name in names:
+                yield from nodes(getattr(x, name))
+
+
+@functools.cache
+def _parts(kind: Any) -> tuple[str, ...] | None:
+    """Return the names of a node's fields, None for what is no node."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None

@@ -160,7 +160,7 @@ class Assignments(Additive):
         is_edge = isinstance(place, EdgeField)
         field = (self.unit.declared.edge_fields if is_edge else self.unit.declared.vertex_fields)[place.index]
         self.writes.add(f"{getattr(place, 'role', 'e')}.{field.name}")
-        value = self.fit(value, field.type, at, ast.unparse(target))
+        value = self.fit(value, field.type, at, target)
         if isinstance(value, ArrayValue):
             return self.fill(place, value, node)
         return [Assign(place, value, self.site(node))]
@@ -209,7 +209,7 @@ class Assignments(Additive):
         indices = self.indices(target, place.type)
         if len(indices) < len(place.type.shape):
             raise self.error(target, "a row is not assigned at once; write a loop over its elements")
-        value = self.fit(value, place.type.element, at, ast.unparse(target))
+        value = self.fit(value, place.type.element, at, target)
         before: list[Stmt] = []
         if _calls(target.slice):  # after the value
             before, value = self.keep(value, node)

@@ -136,12 +136,13 @@ class Frame:
         assert wide is not None, (value, kind)
         return wide
 
-    def fit(self, value: Expr, kind: Type, node: ast.AST, what: str) -> Expr:
-        """Return *value* as *kind*; raises where it would have to be narrowed."""
+    def fit(self, value: Expr, kind: Type, node: ast.AST, what: str | ast.expr) -> Expr:
+        """Return *value* as *kind*; raises where it would have to be narrowed, naming *what* it is for."""
         wide = fits(value, kind) if is_list(kind) else widen(value, kind)
         if wide is None:
+            name = what if isinstance(what, str) else ast.unparse(what)
             raise self.error(
-                node, f"{what} is {named(kind)} but this is {named(value.type)}; {remedy(value.type, kind)}"
+                node, f"{name} is {named(kind)} but this is {named(value.type)}; {remedy(value.type, kind)}"
             )
         return wide
 

@@ -132,7 +132,6 @@ class Names(Frame):
 
     def outside(self, node: ast.Name | ast.Attribute) -> Expr:
         """Return the number behind a name of the module, of an enclosing function or of a class."""
-        text = ast.unparse(node)
         value = self.lookup(node)
         if value is MISSING:
             raise self.unknown(node)
@@ -140,10 +139,8 @@ class Names(Frame):
             return Const(INT_MAX, "id")
         number = constant(value)
         if number is None:
-            raise self.error(
-                node,
-                f"{text!r} is of type {type(value).__name__}; from outside come only float, int and bool",
-            )
+            what = f"{ast.unparse(node)!r} is of type {type(value).__name__}"
+            raise self.error(node, f"{what}; from outside come only float, int and bool")
         return self.const(number, node)
 
     def unknown(self, node: ast.Name | ast.Attribute) -> ProgramError:

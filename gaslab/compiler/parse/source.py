@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from gaslab.annotations import functions_of
@@ -130,27 +130,29 @@ class FunctionSource:
 def function_source(function: FunctionType) -> FunctionSource:
     """Return where *function* was written; raises ProgramError if that cannot be read."""
     code = function.__code__
-    where = f"{shown(code.co_filename)}:{code.co_firstlineno}"
     name = function.__qualname__.rpartition("<locals>.")[2]
     file = SourceFile.of(code.co_filename, function.__globals__)
     if code.co_name == "<lambda>":
         text = "a lambda is not in the language; write a def"
         at = file.lambdas.get(code.co_firstlineno) if file else None
-        raise file.error(at, text) if file and at else ProgramError(f"{where}: {text}")
+        raise file.error(at, text) if file and at else _unplaced(code, text)
     if file is None:
-        raise ProgramError(
-            f"{where}: the source of {name} cannot be read; define the program in a file or a notebook cell"
-        )
+        text = f"the source of {name} cannot be read; define the program in a file or a notebook cell"
+        raise _unplaced(code, text)
     node = file.functions.get(_key(function))
     for argument in _arguments(node) if node is not None else ():
         if argument.arg.startswith("__") and argument.arg not in code.co_varnames:
             text = f"{argument.arg!r} is renamed by Python within a class; drop the underscores"
             raise file.error(argument, text)
     if node is None or _parameters(node) != code.co_varnames[: len(_parameters(node))]:
-        raise ProgramError(f"{where}: {name} is not at this line any more; load the changed file again")
+        raise _unplaced(code, f"{name} is not at this line any more; load the changed file again")
     if isinstance(node, ast.AsyncFunctionDef):
         raise file.error(node, f"{name} is async, which is not in the language; write a plain def")
     return FunctionSource(function, node, file)
+
+
+def _unplaced(code: CodeType, message: str) -> ProgramError:
+    return ProgramError(f"{shown(code.co_filename)}:{code.co_firstlineno}: {message}")
 
 
 def _arguments(node: Def) -> tuple[ast.arg, ...]:
