@@ -16,9 +16,9 @@ import gaslab as gl
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def seen_by_type_checkers() -> dict[str, str]:
-    """Return name -> module of the imports under ``if TYPE_CHECKING``."""
-    tree = ast.parse((ROOT / "gaslab" / "__init__.py").read_text())
+def seen_by_type_checkers(package: str) -> dict[str, str]:
+    """Return name -> module of a package's imports under ``if TYPE_CHECKING``."""
+    tree = ast.parse((ROOT / package / "__init__.py").read_text())
     block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
     found = {}
     for node in block.body:
@@ -32,7 +32,17 @@ def seen_by_type_checkers() -> dict[str, str]:
 
 
 def test_type_checkers_see_what_python_finds() -> None:
-    assert seen_by_type_checkers() == {**gl._HOME, **dict.fromkeys(gl._MODULES, "gaslab")}
+    assert seen_by_type_checkers("gaslab") == {**gl._HOME, **dict.fromkeys(gl._MODULES, "gaslab")}
+    programs = {name: f"gaslab.programs.{module}" for name, module in gl.programs._HOME.items()}
+    assert seen_by_type_checkers("gaslab/programs") == programs
+    assert {getattr(gl.programs, name).__module__ for name in gl.programs.__all__} <= {*programs.values()}
+    assert {*gl.programs.__all__} <= {*dir(gl.programs)}
+
+
+def test_a_command_loads_the_program_that_it_runs_and_no_other() -> None:
+    code = "import gaslab.programs.degrees, sys; print(*(m for m in sys.modules if 'gaslab.programs.' in m))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert [m for m in done.stdout.split() if "._" not in m] == ["gaslab.programs.degrees"]
 
 
 @pytest.mark.parametrize("name", gl.__all__)

@@ -10,7 +10,6 @@ import resource
 import sys
 import time
 from collections.abc import Mapping
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from gaslab.memory import human
@@ -102,6 +101,8 @@ def _of_sweeps(result: Result | None) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions that an answer may depend on."""
+    from importlib import metadata  # takes time to load, and few commands ask
+
     found = {"gaslab": __version__, "python": platform.python_version()}
     for name in ("numpy", "mpi4py"):
         found[name] = metadata.version(name)

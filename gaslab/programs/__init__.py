@@ -1,37 +1,48 @@
 """The built-in vertex programs, one page each, written in the public language.
 
-The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand beside them.
+The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand beside them. A program is loaded
+when it is first asked for: a command needs one of them.
 """
 
-from gaslab.programs.als import ALS
-from gaslab.programs.bfs import Levels, Tree
-from gaslab.programs.cdlp import LabelPropagation
-from gaslab.programs.clustering import Clustering, DirectedClustering
-from gaslab.programs.coloring import Coloring, SaturationColoring
-from gaslab.programs.components import Components
-from gaslab.programs.degrees import Degrees
-from gaslab.programs.diameter import Reach
-from gaslab.programs.directed_triangles import DirectedTriangles, LocalClustering
-from gaslab.programs.distances import NearestSource
-from gaslab.programs.hits import HITS
-from gaslab.programs.jacobi import Jacobi
-from gaslab.programs.kcore import Cores
-from gaslab.programs.lbp import BeliefPropagation
-from gaslab.programs.lda import LDA
-from gaslab.programs.mis import IndependentSet
-from gaslab.programs.pagerank import PageRank
-from gaslab.programs.pagerank_variants import (
-    OutWeight,
-    PersonalizedPageRank,
-    Scale,
-    SignalPageRank,
-    UnnormalizedPageRank,
-)
-from gaslab.programs.sgd import SGD
-from gaslab.programs.sssp import DeltaStepping, ShortestPaths
-from gaslab.programs.strong_components import StrongComponents
-from gaslab.programs.triangles import TriangleCount, Triangles
-from gaslab.programs.unordered import FallingCores, SmallestLabel
+import importlib
+from typing import TYPE_CHECKING
+from typing import Any as Anything
+
+if TYPE_CHECKING:
+    from gaslab.programs.als import ALS as ALS
+    from gaslab.programs.bfs import Levels as Levels
+    from gaslab.programs.bfs import Tree as Tree
+    from gaslab.programs.cdlp import LabelPropagation as LabelPropagation
+    from gaslab.programs.clustering import Clustering as Clustering
+    from gaslab.programs.clustering import DirectedClustering as DirectedClustering
+    from gaslab.programs.coloring import Coloring as Coloring
+    from gaslab.programs.coloring import SaturationColoring as SaturationColoring
+    from gaslab.programs.components import Components as Components
+    from gaslab.programs.degrees import Degrees as Degrees
+    from gaslab.programs.diameter import Reach as Reach
+    from gaslab.programs.directed_triangles import DirectedTriangles as DirectedTriangles
+    from gaslab.programs.directed_triangles import LocalClustering as LocalClustering
+    from gaslab.programs.distances import NearestSource as NearestSource
+    from gaslab.programs.hits import HITS as HITS
+    from gaslab.programs.jacobi import Jacobi as Jacobi
+    from gaslab.programs.kcore import Cores as Cores
+    from gaslab.programs.lbp import BeliefPropagation as BeliefPropagation
+    from gaslab.programs.lda import LDA as LDA
+    from gaslab.programs.mis import IndependentSet as IndependentSet
+    from gaslab.programs.pagerank import PageRank as PageRank
+    from gaslab.programs.pagerank_variants import OutWeight as OutWeight
+    from gaslab.programs.pagerank_variants import PersonalizedPageRank as PersonalizedPageRank
+    from gaslab.programs.pagerank_variants import Scale as Scale
+    from gaslab.programs.pagerank_variants import SignalPageRank as SignalPageRank
+    from gaslab.programs.pagerank_variants import UnnormalizedPageRank as UnnormalizedPageRank
+    from gaslab.programs.sgd import SGD as SGD
+    from gaslab.programs.sssp import DeltaStepping as DeltaStepping
+    from gaslab.programs.sssp import ShortestPaths as ShortestPaths
+    from gaslab.programs.strong_components import StrongComponents as StrongComponents
+    from gaslab.programs.triangles import TriangleCount as TriangleCount
+    from gaslab.programs.triangles import Triangles as Triangles
+    from gaslab.programs.unordered import FallingCores as FallingCores
+    from gaslab.programs.unordered import SmallestLabel as SmallestLabel
 
 # Parameters that size fields are compiled in: the values, beside the default, for which programs are compiled
 # when gaslab is built. For any other the C compiler of the user's machine runs once.
@@ -41,39 +52,53 @@ LENGTHS = {
     "SGD": {"factors": (8, 16, 64, 100, 128)},
 }
 
-__all__ = [
-    "ALS",
-    "HITS",
-    "LDA",
-    "SGD",
-    "BeliefPropagation",
-    "Clustering",
-    "Coloring",
-    "Components",
-    "Cores",
-    "Degrees",
-    "DeltaStepping",
-    "DirectedClustering",
-    "DirectedTriangles",
-    "FallingCores",
-    "IndependentSet",
-    "Jacobi",
-    "LabelPropagation",
-    "Levels",
-    "LocalClustering",
-    "NearestSource",
-    "OutWeight",
-    "PageRank",
-    "PersonalizedPageRank",
-    "Reach",
-    "SaturationColoring",
-    "Scale",
-    "ShortestPaths",
-    "SignalPageRank",
-    "SmallestLabel",
-    "StrongComponents",
-    "Tree",
-    "TriangleCount",
-    "Triangles",
-    "UnnormalizedPageRank",
-]
+# The module in which each is. A type checker reads the imports above; a test keeps the two the same.
+_HOME = {
+    "ALS": "als",
+    "Levels": "bfs",
+    "Tree": "bfs",
+    "LabelPropagation": "cdlp",
+    "Clustering": "clustering",
+    "DirectedClustering": "clustering",
+    "Coloring": "coloring",
+    "SaturationColoring": "coloring",
+    "Components": "components",
+    "Degrees": "degrees",
+    "Reach": "diameter",
+    "DirectedTriangles": "directed_triangles",
+    "LocalClustering": "directed_triangles",
+    "NearestSource": "distances",
+    "HITS": "hits",
+    "Jacobi": "jacobi",
+    "Cores": "kcore",
+    "BeliefPropagation": "lbp",
+    "LDA": "lda",
+    "IndependentSet": "mis",
+    "PageRank": "pagerank",
+    "OutWeight": "pagerank_variants",
+    "PersonalizedPageRank": "pagerank_variants",
+    "Scale": "pagerank_variants",
+    "SignalPageRank": "pagerank_variants",
+    "UnnormalizedPageRank": "pagerank_variants",
+    "SGD": "sgd",
+    "DeltaStepping": "sssp",
+    "ShortestPaths": "sssp",
+    "StrongComponents": "strong_components",
+    "TriangleCount": "triangles",
+    "Triangles": "triangles",
+    "FallingCores": "unordered",
+    "SmallestLabel": "unordered",
+}
+
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> Anything:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
