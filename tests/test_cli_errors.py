@@ -155,9 +155,9 @@ class Slow(gl.VertexProgram):
 )
 def test_timeout(edges: Path, tmp_path: Path, size: int, done: str) -> None:
     (tmp_path / "slow.py").write_text(SLOW.format(done=done))
-    ended = on_ranks(size, "run", f"{tmp_path}/slow.py:Slow", edges, "--timeout", 2, "-q")
+    ended = on_ranks(size, "run", f"{tmp_path}/slow.py:Slow", edges, "--timeout", 1, "-q")
     assert ended.code == 124
-    assert re.search("ran out of 2 s |no answer within 2 s ", ended.err)
+    assert re.search("ran out of 1 s |no answer within 1 s ", ended.err)
     assert "Traceback" not in ended.err
 
 

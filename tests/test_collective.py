@@ -337,7 +337,7 @@ LATE = """
 from gaslab import rendezvous
 rendezvous.WARN_SECONDS = 0.6
 if rank == 1:
-    time.sleep(2.5)
+    time.sleep(1.5)
 gl.pagerank(graph)
 """
 
@@ -351,7 +351,7 @@ def test_a_busy_rank_is_named_in_a_warning(tmp_path: Path) -> None:
 
 def test_a_busy_rank_is_an_error_where_the_user_says_so(tmp_path: Path) -> None:
     began = time.monotonic()
-    code, _, error = job(tmp_path, 2, LATE.replace("2.5", "45"), GASLAB_COLLECTIVE_TIMEOUT="1")
+    code, _, error = job(tmp_path, 2, LATE.replace("1.5", "45"), GASLAB_COLLECTIVE_TIMEOUT="1")
     assert code == 1
     assert "TimeoutExpired: rank 1 has not come to pagerank()" in error
     assert "(GASLAB_COLLECTIVE_TIMEOUT=1)" in error

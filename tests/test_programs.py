@@ -26,10 +26,11 @@ MODES = [(strategy, threads) for strategy in STRATEGIES for threads in (1, 2)]
 def answers(comm: Comm, drawn: Drawn, function: str, field: str, options: dict[str, Any]) -> list[list[Any]]:
     """Return a field by sorted id, for every strategy and number of threads, the first of them twice."""
     found = []
+    built = {strategy: drawn.build(comm, strategy) for strategy in STRATEGIES}
     for strategy, threads in [MODES[0], *MODES]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", gl.ConvergenceWarning)  # the number of supersteps is given
-            result = getattr(gl, function)(drawn.build(comm, strategy), threads=threads, **options)
+            result = getattr(gl, function)(built[strategy], threads=threads, **options)
         assert list(result.vertices.ids) == drawn.ids
         found.append(list(result.vertices[field]))
     return found

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from gaslab.compiler.declared import CHOICES as CHOICES
 from gaslab.compiler.declared import LIST_KINDS as LIST_KINDS
@@ -185,13 +186,13 @@ class Tree:
         """Return the payload of the pair whose key is *key*."""
         return PartOf(key.record, key.index + 1, self.record(key)[0].parts[key.index + 1].type)
 
-    @property
+    @cached_property
     def posts(self) -> bool:
         """Whether scatter posts to its neighbours' cached totals: then gathers are cached."""
         function = self.functions.get("scatter")
         return function is not None and any(isinstance(s, Post) for s in nodes(function.body))
 
-    @property
+    @cached_property
     def draws(self) -> bool:
         """Whether any method draws random numbers."""
         return any("self.draws" in f.reads for f in (*self.functions.values(), *self.helpers))
@@ -220,7 +221,7 @@ class Tree:
             if isinstance(statement, Signal)
         )
 
-    @property
+    @cached_property
     def stops(self) -> bool:
         """Whether a gather may leave out edges."""
         gather = self.functions.get("gather")
@@ -239,7 +240,7 @@ class Tree:
             return ()
         return tuple(c.op == "max" for c in combiners)
 
-    @property
+    @cached_property
     def by_signal(self) -> bool:
         """Whether signals decide who runs."""
         return "active" not in self.functions and ("scatter" in self.functions or bool(self.signals()))
@@ -248,17 +249,17 @@ class Tree:
         """Return whether these phases (apply and scatter by default) signal vertices by their ids."""
         return any(signal.target == "id" for signal in self.signals(*phases))
 
-    @property
+    @cached_property
     def sends_to_itself(self) -> bool:
         """Whether apply sends a message to its own vertex, or to one that it names."""
         return any(signal.sends for signal in self.signals("apply"))
 
-    @property
+    @cached_property
     def by_priority(self) -> bool:
         """Whether signals have priorities."""
         return any(signal.priority is not None for signal in self.signals())
 
-    @property
+    @cached_property
     def can_pull(self) -> bool:
         """Whether targets may run scatter: not where it writes what is others', or sees an edge once."""
         itself = any(signal.target != "nbr" for signal in self.signals("scatter"))

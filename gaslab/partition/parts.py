@@ -18,7 +18,7 @@ from gaslab.ingest.missing import masked_at
 if TYPE_CHECKING:
     from gaslab.partition.strategies import Context, Strategy
 
-WAIT = 5.0  # seconds that a rank on which the strategy failed waits for the others, to raise with them
+WAIT = 1.0  # seconds that a rank on which the strategy failed waits for the others, to raise with them
 
 
 def parts_of(name: str, cut: Strategy, ends: list[np.ndarray], k: int, context: Context) -> np.ndarray:
