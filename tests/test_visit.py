@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import gaslab as gl
+from gaslab._kernels import sweep
 from gaslab.comm import Comm
 from gaslab.engine.schedule import Schedule
+from gaslab.engine.visit import Visits
 from gaslab.errors import ExecutionError
 from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks
@@ -123,3 +127,27 @@ def test_a_graph_without_edges_is_swept() -> None:
     graph = gl.Graph.from_edges([1], [2], vertices=[9])
     result = gl.run(Count(), graph, max_iterations=1)
     assert result.vertices.to_dict("starts") == {1: 1, 2: 0, 9: 0}
+
+
+def late_after(comm: Comm, turns: int, threads: int) -> str:
+    """Let the time be up after some rounds of tables, of which most have no edges; return the error."""
+    ratings = {"rating": [1.0, 2.0, 4.0]}
+    graph = gl.Graph.from_edges([0, 0, 1], [0, 1, 1], columns=ratings, bipartite=True, comm=comm)
+    move = Visits._move
+
+    def late(self: Visits, turn: int) -> None:
+        move(self, turn)
+        if turn + 1 == turns:
+            self.phases.ending.stop[0] = sweep.TIMEOUT
+
+    with patch.object(Visits, "_move", late), pytest.raises(gl.TimeoutExpired) as ended:
+        gl.sgd(graph, timeout=600, threads=threads)
+    return str(ended.value)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_time_may_be_up_where_no_edges_are_left(ranks: Ranks, threads: int) -> None:
+    for turns in (1, 2, gl.programs.SGD.visit_ways - 1):
+        said = ranks.run(late_after, turns, threads)
+        assert said == [said[0]] * ranks.size
+        assert re.search(r"SGD ran out of 600 s (before|after) ", said[0]), said[0]

@@ -191,12 +191,16 @@ class Phases:
 
 
 def _vertex_at(view: sweep.View, phase: str, ids: np.ndarray | None, at: int) -> int:
-    """Return the local vertex that *phase* would have come to at a position of its blocks."""
-    if phase == "gl_visit":
-        return int(view.in_neighbor[at])
+    """Return the local vertex that *phase* would have come to at a position of its blocks.
+
+    It is the last one where nothing but blocks without edges, or vertices, were left.
+    """
     if phase.startswith("gl_merge"):
         return 0
-    return at if ids is None else int(ids[at])
+    vertices = view.in_neighbor if phase == "gl_visit" else ids
+    if vertices is None:
+        return at
+    return int(vertices[min(at, len(vertices) - 1)]) if len(vertices) else 0
 
 
 def _method(tree: Tree, phase: str) -> Function:
