@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 import sys
 import threading
@@ -40,7 +41,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     log.touch()
     script = tmp_path / "noting-cc"
     note = f'case "$*" in *--version*) ;; *) echo x >> {log} ;; esac'
-    script.write_text(f'#!/bin/sh\n{note}\nexec {compiler[0]} "$@"\n')
+    script.write_text(f'#!/bin/sh\n{note}\nexec {shlex.join(compiler)} "$@"\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("CC", str(script))
     return log

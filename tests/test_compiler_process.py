@@ -23,7 +23,10 @@ from gaslab.compiler.emit.names import c_string
 from gaslab.compiler.parse import parse_phases
 from gaslab.errors import CompileError
 from tests.command_line import Run, edges, gaslab
+from tests.conftest import ONE_AT_A_TIME
 from tests.mpi.launcher import command, environment, run_script
+
+pytestmark = ONE_AT_A_TIME
 
 __all__ = ["edges", "gaslab"]  # fixtures
 
@@ -115,7 +118,7 @@ def test_an_interrupt_ends_the_compiler_too(edges: Path, tmp_path: Path, slow: P
 
 @pytest.mark.parametrize("size", [1, 2])
 def test_a_timeout_ends_the_compiler_too(edges: Path, tmp_path: Path, slow: Path, size: int) -> None:
-    process = start(size, tmp_path, "--timeout", "3")
+    process = start(size, tmp_path, "--timeout", "12" if toolchain.SANITIZE in os.environ else "3")
     assert wait_for(slow.exists)
     assert ended(process, slow, tmp_path) == 124
 

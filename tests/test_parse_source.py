@@ -282,7 +282,7 @@ def test_an_error_in_an_ipython_session_is_its_message_alone(tmp_path: Path) -> 
         "print('----')\n"
         "shell.run_cell('import gaslab\\ngaslab.explain(P)')\n"
     )
-    env = {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path), "PATH": os.environ["PATH"]}
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path)}
     done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, check=True)
     lines = done.stdout.partition("----\n")[2].splitlines()
     assert lines[0].startswith("ProgramError: ")

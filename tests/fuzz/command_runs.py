@@ -10,6 +10,7 @@ import logging
 import multiprocessing
 import os
 import resource
+import signal
 import subprocess
 import sys
 import traceback
@@ -67,14 +68,16 @@ def put_back() -> Iterator[None]:
     kept = os.getcwd(), dict(os.environ), list(sys.path), list(log.handlers), log.propagate, log.level
     streams = sys.stdout, sys.stderr, warnings.showwarning
     numbers = os.dup(1), os.dup(2)
-    limit = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, limit[1]))
+    limit, interrupt = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGINT)
+    if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # which maps much more than it uses
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, limit[1]))
     failure._armed = True
     os.environ.pop(launch.ALLOW_SINGLETON, None)
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limit)
+        signal.signal(signal.SIGINT, interrupt)
         sys.stdout, sys.stderr, warnings.showwarning = streams
         for number, copy in enumerate(numbers, 1):
             os.dup2(copy, number)

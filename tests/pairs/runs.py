@@ -8,9 +8,11 @@ import random
 import sys
 import types
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -284,25 +286,25 @@ OWN_INTERPRETED = Mode("engine interpreted", "never", own=True)
 Answer = tuple[str, Any]  # ("answer", ...), ("fault", text), ("refused", text) or ("broken", text)
 
 
-def remember_trees() -> None:
+@contextmanager
+def trees_remembered() -> Iterator[None]:
     """Let a program that runs in several modes be parsed once; that is what takes the time."""
     import gaslab.compiler as compiler
     from gaslab.engine import oracle
 
-    if hasattr(compiler.parse_phases, "remembers"):
-        return
     parse, trees = compiler.parse_phases, {}
 
     def remembered(cls: type, shapes: Any = None, debugging: bool = False) -> Any:
         key = (cls, debugging, tuple(sorted((shapes or {}).items())))
         if key not in trees:
-            if len(trees) > 8:
-                trees.clear()
             trees[key] = parse(cls, shapes, debugging)
         return trees[key]
 
-    remembered.remembers = True  # type: ignore[attr-defined]
-    compiler.parse_phases = oracle.parse_phases = remembered  # type: ignore[attr-defined]
+    with (
+        patch.object(compiler, "parse_phases", remembered),
+        patch.object(oracle, "parse_phases", remembered),
+    ):
+        yield
 
 
 def module_of(name: str, text: str) -> types.ModuleType:
@@ -319,9 +321,17 @@ def module_of(name: str, text: str) -> types.ModuleType:
 
 def answers(comm: Comm, task: Task, modes: list[Mode]) -> list[tuple[str, Any]]:
     """Return what each mode gives; beyond rank 0 a hash of it."""
+    with trees_remembered():
+        found = in_modes(comm, task, modes)
+    if comm.rank:
+        return [(kind, short(value)) for kind, value in found]
+    return found
+
+
+def in_modes(comm: Comm, task: Task, modes: list[Mode]) -> list[Answer]:
+    """Return what each mode gives."""
     from gaslab.errors import GaslabError
 
-    remember_trees()
     found: list[Answer] = []
     try:
         graph = task.graph.build(comm, task.strategy)
@@ -336,8 +346,6 @@ def answers(comm: Comm, task: Task, modes: list[Mode]) -> list[tuple[str, Any]]:
             found.append((kind, f"{type(error).__name__}: {error}"))
         except Exception as error:  # what the program's own Python raises, or a mistake of the engine
             found.append(("broken", f"{type(error).__name__}: {error}"))
-    if comm.rank:
-        return [(kind, short(value)) for kind, value in found]
     return found
 
 
