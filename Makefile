@@ -14,8 +14,6 @@ MPI ?= mpich
 VENV ?= $(if $(filter mpich,$(MPI)),.venv,.venv-$(MPI))
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
-# Two workers share most tests; those on ranks, and those that look at the time, come last, one at a time.
-WORKERS := --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 SANITIZERS ?= address,undefined
 
 # As in pyproject.toml's [build-system]. They are in the venv before gaslab is built there: an isolated
@@ -55,10 +53,10 @@ demo: build
 	@$(BIN)/python examples/demo.py demo-output
 
 test: build
-	$(PYTEST) $(WORKERS)
+	$(PYTEST)
 
 quick: build
-	GASLAB_HYPOTHESIS=quick $(PYTEST) $(WORKERS) -m "not slow"
+	GASLAB_HYPOTHESIS=quick $(PYTEST) -m "not slow"
 
 SECONDS ?= 600
 SEED ?= $(shell date +%s)

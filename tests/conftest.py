@@ -32,35 +32,12 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell that starts a job in the background lets it ignore Ctrl-C, and so all that the job starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "slow: takes long; left out of `make quick`")
-    config.addinivalue_line("markers", "xdist_group(name): run by one worker of pytest-xdist")
     # Set before any host starts, so that ranks share it and nothing compiled earlier is found.
-    if not is_worker():
-        os.environ["GASLAB_CACHE_DIR"] = tempfile.mkdtemp(prefix="gaslab-cache-")
+    os.environ["GASLAB_CACHE_DIR"] = tempfile.mkdtemp(prefix="gaslab-cache-")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if not is_worker():
-        shutil.rmtree(os.environ["GASLAB_CACHE_DIR"], ignore_errors=True)
-
-
-def is_worker() -> bool:
-    """Return whether this is a worker of pytest-xdist, whose cache is that of the process that started it."""
-    return "PYTEST_XDIST_WORKER" in os.environ
-
-
-ONE_AT_A_TIME = pytest.mark.xdist_group("alone")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests on ranks, and those that look at the time, last and in one group.
-
-    So the workers share all others, and then one of them has the cores to itself.
-    """
-    for item in items:
-        if not {"ranks", "hosts"}.isdisjoint(getattr(item, "fixturenames", ())):
-            item.add_marker(ONE_AT_A_TIME)
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is not None)
+    shutil.rmtree(os.environ["GASLAB_CACHE_DIR"], ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

@@ -22,11 +22,8 @@ from gaslab.engine.meter import Course
 from gaslab.engine.progress import short
 from gaslab.engine.progress import told as told_in_words
 from tests import unordered_programs as programs
-from tests.conftest import ONE_AT_A_TIME
 from tests.mpi.ranks import Ranks
 from tests.zoo import additive
-
-pytestmark = ONE_AT_A_TIME
 
 
 class Weary(programs.Restless):

@@ -13,12 +13,9 @@ import pytest
 
 import gaslab as gl
 from gaslab.comm import Comm
-from tests.conftest import ONE_AT_A_TIME
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
-
-pytestmark = ONE_AT_A_TIME
 
 
 class Steps(gl.VertexProgram):

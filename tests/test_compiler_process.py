@@ -23,10 +23,7 @@ from gaslab.compiler.emit.names import c_string
 from gaslab.compiler.parse import parse_phases
 from gaslab.errors import CompileError
 from tests.command_line import Run, edges, gaslab
-from tests.conftest import ONE_AT_A_TIME
 from tests.mpi.launcher import command, environment, run_script
-
-pytestmark = ONE_AT_A_TIME
 
 __all__ = ["edges", "gaslab"]  # fixtures
 

@@ -10,10 +10,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from tests.conftest import ONE_AT_A_TIME
 from tests.mpi.launcher import environment, run_script
-
-pytestmark = ONE_AT_A_TIME
 
 # The others wait where no signal and no exception reaches them: in a collective that never ends.
 SCRIPT = """

@@ -10,11 +10,9 @@ import pytest
 
 from gaslab.comm import Comm
 from gaslab.errors import InputError, VertexNotFound
-from tests.conftest import ONE_AT_A_TIME, Hosts
+from tests.conftest import Hosts
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks, RanksError
-
-pytestmark = ONE_AT_A_TIME
 
 
 def pid_and_sum(comm: Comm, number: int) -> tuple[int, int, int, str]:

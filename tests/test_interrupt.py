@@ -17,10 +17,7 @@ import pytest
 import gaslab as gl
 from gaslab.comm import Comm
 from tests import endless_programs as programs
-from tests.conftest import ONE_AT_A_TIME
 from tests.mpi.ranks import Ranks
-
-pytestmark = ONE_AT_A_TIME
 
 N, AT = 24, 3
 SOON = 5.0  # seconds past its time in which a run must be over; 1 is the promise, the rest is a busy machine

@@ -12,10 +12,7 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import KernelManager
 
-from tests.conftest import ONE_AT_A_TIME
 from tests.mpi.launcher import ROOT, command, environment, mpiexec
-
-pytestmark = ONE_AT_A_TIME
 
 OPEN_MPI = len(mpiexec()) > 1  # see there
 SOON = 5.0  # seconds from Ctrl-C to the end; 1 is the promise, the rest is a busy machine

@@ -12,10 +12,7 @@ import pytest
 from gaslab import launch
 from gaslab.errors import LaunchError
 from gaslab.launch import Launcher
-from tests.conftest import ONE_AT_A_TIME
 from tests.mpi.launcher import environment
-
-pytestmark = ONE_AT_A_TIME
 
 ENVIRONMENTS = [
     ({}, Launcher("none", 1, 0, 1, 0)),

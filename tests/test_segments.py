@@ -13,10 +13,7 @@ from gaslab import segments
 from gaslab.cli import main
 from gaslab.errors import GaslabError
 from tests.command_line import on_ranks
-from tests.conftest import ONE_AT_A_TIME
 from tests.mpi.launcher import command, environment, run_script
-
-pytestmark = ONE_AT_A_TIME
 
 NAMES = [
     "mpich_shm_8b46073_0",  # MPICH 4.3 and later
