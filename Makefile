@@ -13,7 +13,8 @@ PYTHON ?= python3
 MPI ?= mpich
 VENV ?= $(if $(filter mpich,$(MPI)),.venv,.venv-$(MPI))
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest
+# Two workers share the tests that do not need the cores to themselves (tests/workers.py).
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --no-loadscope-reorder
 SANITIZERS ?= address,undefined
 
 # As in pyproject.toml's [build-system]. They are in the venv before gaslab is built there: an isolated

@@ -8,11 +8,13 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from typing import Any
 
 import hypothesis
 import pytest
 
 from tests.mpi.ranks import Ranks
+from tests.workers import SharedThenAlone, is_alone, is_worker, shared_count_path
 
 SIZES = (1, 2, 3, 4)
 
@@ -32,12 +34,26 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell that starts a job in the background lets it ignore Ctrl-C, and so all that the job starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "slow: takes long; left out of `make quick`")
-    # Set before any host starts, so that ranks share it and nothing compiled earlier is found.
-    os.environ["GASLAB_CACHE_DIR"] = tempfile.mkdtemp(prefix="gaslab-cache-")
+    config.addinivalue_line("markers", "alone: looks at the time, so it has the cores to itself")
+    if not is_worker():
+        # Set before any host starts, so that ranks share it and nothing compiled earlier is found.
+        os.environ["GASLAB_CACHE_DIR"] = tempfile.mkdtemp(prefix="gaslab-cache-")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    shutil.rmtree(os.environ["GASLAB_CACHE_DIR"], ignore_errors=True)
+    if not is_worker():
+        shutil.rmtree(os.environ["GASLAB_CACHE_DIR"], ignore_errors=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=is_alone)
+    if is_worker():
+        shared_count_path().write_text(str(sum(not is_alone(item) for item in items)))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedThenAlone:
+    return SharedThenAlone(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -25,6 +25,8 @@ from tests import unordered_programs as programs
 from tests.mpi.ranks import Ranks
 from tests.zoo import additive
 
+pytestmark = pytest.mark.alone
+
 
 class Weary(programs.Restless):
     """Its done has a fault of its own."""

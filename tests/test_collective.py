@@ -17,6 +17,8 @@ from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
 
+pytestmark = pytest.mark.alone
+
 
 class Steps(gl.VertexProgram):
     rate: float = 1.0

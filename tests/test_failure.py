@@ -12,6 +12,8 @@ import pytest
 
 from tests.mpi.launcher import environment, run_script
 
+pytestmark = pytest.mark.alone
+
 # The others wait where no signal and no exception reaches them: in a collective that never ends.
 SCRIPT = """
 import os, sys, time

@@ -14,6 +14,8 @@ from tests.conftest import Hosts
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks, RanksError
 
+pytestmark = pytest.mark.alone
+
 
 def pid_and_sum(comm: Comm, number: int) -> tuple[int, int, int, str]:
     return comm.rank, os.getpid(), int(comm.allreduce(comm.rank + number)), os.environ["OMP_NUM_THREADS"]

@@ -19,6 +19,8 @@ from gaslab.comm import Comm
 from tests import endless_programs as programs
 from tests.mpi.ranks import Ranks
 
+pytestmark = pytest.mark.alone
+
 N, AT = 24, 3
 SOON = 5.0  # seconds past its time in which a run must be over; 1 is the promise, the rest is a busy machine
 SYNC: list[dict[str, Any]] = [{}, {"compile": "never"}, {"engine": "reference"}]
