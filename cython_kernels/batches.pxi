@@ -42,7 +42,7 @@ cdef class Batches:
             b.capacity = 2 * b.capacity + whole + 4096
             b.data = <char *> realloc(b.data, b.capacity)
             if b.data is NULL:
-                abort()  # there is no memory to tell it with
+                abort()  # there is no memory for an error
         at = b.data + b.length
         b.length += whole
         self.records += 1

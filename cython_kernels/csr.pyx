@@ -102,7 +102,7 @@ def bucket_rows(const int64_t[::1] begin, const int32_t[::1] neighbor, const int
                     tag[at] = <int32_t>j if position else tag_of[j]
 
 
-def settle(const int64_t[::1] bucket_begin, const uint64_t[::1] record, const int32_t[::1] tag,
+def place(const int64_t[::1] bucket_begin, const uint64_t[::1] record, const int32_t[::1] tag,
            int64_t[::1] cursor, int32_t[::1] neighbor, int32_t[::1] row_tag, int threads):
     """Move the records of each bucket to their rows; `cursor` (the rows' begins) is used up."""
     cdef int64_t b, i, at

@@ -78,7 +78,8 @@ cdef class Machine(Paced):
 
     cdef int limit
     cdef gl_scheduler queue
-    cdef int64_t big, flying
+    cdef int64_t big
+    cdef readonly int64_t in_flight  # masters between their begin and their end
     cdef readonly int window  # masters in flight at most, just now
     cdef readonly bint held_up  # those that wait may not begin yet: their round, the rank's turn, their priority
     cdef uint8_t *flight, *again, *slot_filled
@@ -150,9 +151,9 @@ cdef class Machine(Paced):
             self.catch_up()
             if not closing:
                 begun = self.begin(budget)
-            self.tell()
+            self.send_signals()
             if self.queue.buckets is not NULL:
-                self.tell_front(gl_front(&self.queue))
+                self.send_front(gl_front(&self.queue))
         self.w.stop[1] = 0
         if self.w.stop[0] == GL_FAULT_INTERRUPT and not self.failed:
             self.failed, self.fault.vertex, self.fault.site = 1, self.taken[0], -1  # about where it was
@@ -163,11 +164,6 @@ cdef class Machine(Paced):
     def waiting(self):
         """How many masters wait in the scheduler."""
         return gl_waiting(&self.queue)
-
-    @property
-    def in_flight(self):
-        """How many masters are between their begin and their end."""
-        return self.flying
 
     def lock_counts(self):
         """Return how many scopes were asked for here, and how many of those had to wait."""
@@ -234,7 +230,7 @@ cdef class Machine(Paced):
         cdef int64_t begun = 0, n
         cdef bint anew, big
         self.queue.ceiling = gl_ceiling(&self.pace)
-        while begun < budget and self.flying < self.window and not self.failed and not self.w.stop[0]:
+        while begun < budget and self.in_flight < self.window and not self.failed and not self.w.stop[0]:
             anew = gl_between_rounds(&self.queue)
             if anew and not gl_in_pace(&self.pace):
                 self.held_up = True
@@ -242,7 +238,7 @@ cdef class Machine(Paced):
             n = self.take(budget - begun)
             if anew:
                 big = n and self.queue.round >= self.big
-                self.tell_pace(gl_begin_round(&self.pace) if big else gl_stop_counting(&self.pace))
+                self.send_pace(gl_begin_round(&self.pace) if big else gl_stop_counting(&self.pace))
             if not n:
                 if gl_between_rounds(&self.queue) and not anew:
                     continue
@@ -251,12 +247,12 @@ cdef class Machine(Paced):
             begun += n
             self.run(self.taken, self.startable(self.taken, n))
             if self.pace.round and gl_mostly_taken(&self.queue):
-                self.tell_pace(gl_end_round(&self.pace))
+                self.send_pace(gl_end_round(&self.pace))
         return begun
 
     cdef int64_t take(self, int64_t most) noexcept nogil:
         """Have some who are next in *taken*; return how many."""
-        return gl_take(&self.queue, min(self.block, most, self.window - self.flying), self.taken)
+        return gl_take(&self.queue, min(self.block, most, self.window - self.in_flight), self.taken)
 
     cdef int64_t startable(self, int32_t *ids, int64_t n) noexcept nogil:
         """Keep those that are not in flight, the others wait again when they land; return how many."""
@@ -284,10 +280,10 @@ cdef class Machine(Paced):
         if self.w.priority is not NULL:
             self.w.priority[v] = GL_NEVER
 
-    cdef int32_t take_off(self, int32_t v) noexcept nogil:
+    cdef int32_t start(self, int32_t v) noexcept nogil:
         """Give a master a slot, with its message; return the slot."""
-        cdef int32_t k = self.slot_free[self.flying]
-        self.flying += 1
+        cdef int32_t k = self.slot_free[self.in_flight]
+        self.in_flight += 1
         self.flight[v] = 1
         self.slot_of[v] = k
         self.slot_vertex[k] = v
@@ -298,7 +294,7 @@ cdef class Machine(Paced):
             memcpy(self.message(v), self.identity, self.message_size)
         return k
 
-    cdef void land(self, const int32_t *slots, const int32_t *ids, int64_t n, char *totals) noexcept nogil:
+    cdef void complete(self, const int32_t *slots, const int32_t *ids, int64_t n, char *totals) noexcept nogil:
         """Apply for masters in flight, with the messages they began with; their slots are free then."""
         cdef int64_t i
         cdef size_t size = self.message_size
@@ -312,8 +308,8 @@ cdef class Machine(Paced):
                 memcpy(self.message(ids[i]), self.later + i * size, size)
         for i in range(n):
             self.flight[ids[i]] = 0
-            self.flying -= 1
-            self.slot_free[self.flying] = slots[i]
+            self.in_flight -= 1
+            self.slot_free[self.in_flight] = slots[i]
             if self.again[ids[i]]:
                 self.again[ids[i]] = 0
                 if self.w.priority is not NULL:
@@ -322,7 +318,7 @@ cdef class Machine(Paced):
         self.follow(ids, n)
 
     cdef void follow(self, const int32_t *ids, int64_t n) noexcept nogil:
-        """After apply: hear their own messages, tell the mirrors, scatter here."""
+        """After apply: hear their own messages, send them to the mirrors, scatter here."""
         self.hear_themselves(ids, n)
         self.update(ids, n)
         self.scatter(ids, n)

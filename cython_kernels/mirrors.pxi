@@ -1,4 +1,4 @@
-# Masters and their mirrors: who they are, and what they tell each other.
+# Masters and their mirrors: what they are, and what they send each other.
 
 cdef class Mirrored(Cached):
     """Knows the replicas of a rank's vertices, and writes and reads records of what changes.
@@ -38,8 +38,8 @@ cdef class Mirrored(Cached):
     cdef const int64_t *replica_begin, *owned_begin, *mirror_begin, *field_size
     cdef const int32_t *replica_peer, *replica_position, *owned, *mirror_owner, *field_index
     cdef const uint8_t *replica_class, *mirror_class
-    cdef int32_t *due, *due_position, *due_count, *due_to  # by rank and class of mirrors: whom to tell
-    cdef int32_t *fresh, *told
+    cdef int32_t *due, *due_position, *due_count, *due_to  # by rank and class of mirrors
+    cdef int32_t *fresh, *signalled
 
     def __init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity, posts,
                  asks, updates, gathers, scatters, block):
@@ -72,7 +72,7 @@ cdef class Mirrored(Cached):
         self.due_count = <int32_t *> self.room(3 * self.ranks, np.int32)
         self.due_to = <int32_t *> self.room(3 * self.ranks, np.int32)
         self.fresh = <int32_t *> self.room(block, np.int32)
-        self.told = <int32_t *> self.room(self.w.num_local - self.masters, np.int32)
+        self.signalled = <int32_t *> self.room(self.w.num_local - self.masters, np.int32)
 
     cdef void *room(self, count, dtype) except NULL:
         """Return zeros that live as long as this."""
@@ -151,15 +151,15 @@ cdef class Mirrored(Cached):
             self.round_of[self.fresh[i]] += 1
         return data
 
-    cdef void tell(self) noexcept nogil:
+    cdef void send_signals(self) noexcept nogil:
         """Send the signals of mirrors, each with all its messages in one."""
         cdef int64_t i, at = self.masters, n
         cdef int32_t m, owner
         cdef char *to
         cdef size_t priority = 8 if self.w.priority is not NULL else 0
-        n = gl_take_flagged(self.w.signalled, self.w.signal_blocks, &at, self.w.num_local, self.w.num_local, self.told)
+        n = gl_take_flagged(self.w.signalled, self.w.signal_blocks, &at, self.w.num_local, self.w.num_local, self.signalled)
         for i in range(n):
-            m = self.told[i]
+            m = self.signalled[i]
             owner = self.mirror_owner[m - self.masters]
             to = self.out.put(owner, <uint32_t> (m - self.mirror_begin[owner]), SIGNAL,
                               priority + _padded(self.message_size))

@@ -1,7 +1,7 @@
-# What ranks tell each other of how far they are.
+# What ranks send each other of how far they are.
 
 cdef class Paced(Mirrored):
-    """Knows how far the other ranks are, and tells them how far this one is; `pace.h` says what for."""
+    """Knows how far the other ranks are, and sends them how far this one is; `pace.h` says what for."""
 
     cdef gl_pace pace
     cdef readonly bint urgent  # others wait for what the last step left for them
@@ -13,7 +13,7 @@ cdef class Paced(Mirrored):
         self.pace.done = <int32_t *> self.room(self.ranks, np.int32)
         self.pace.front = <int64_t *> self.room(self.ranks, np.int64)
         for k in range(self.ranks):
-            self.pace.done[k], self.pace.front[k] = GL_NOT_COUNTING, GL_NOT_TOLD
+            self.pace.done[k], self.pace.front[k] = GL_NOT_COUNTING, GL_NOT_SENT
 
     cdef const char *on_pace(self, int source, Record head, const char *data) noexcept nogil:
         if head.kind == PACE:
@@ -22,15 +22,15 @@ cdef class Paced(Mirrored):
         self.pace.front[source] = (<const int64_t *> data)[0]
         return data + 8
 
-    cdef void tell_pace(self, bint news) noexcept nogil:
-        """Tell the others what this rank has done, if it is news for them."""
+    cdef void send_pace(self, bint changed) noexcept nogil:
+        """Send the others what this rank has done, if that has changed."""
         cdef int p
-        self.urgent |= news
+        self.urgent |= changed
         for p in range(self.ranks):
-            if news and p != self.rank:
+            if changed and p != self.rank:
                 self.out.put(p, <uint32_t> self.pace.done[self.rank], PACE, 0)
 
-    cdef void tell_front(self, int64_t front) noexcept nogil:
+    cdef void send_front(self, int64_t front) noexcept nogil:
         """Tell the others the least priority that waits here, if it is another than before."""
         cdef int p
         if not gl_set_front(&self.pace, front):

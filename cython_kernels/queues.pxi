@@ -21,7 +21,7 @@ cdef extern from "scheduler.h" nogil:
     int64_t gl_take_flagged(uint8_t *, uint8_t *, int64_t *, int64_t, int64_t, int32_t *)
 
 cdef extern from "pace.h" nogil:
-    int32_t GL_NOT_COUNTING, GL_NOT_TOLD
+    int32_t GL_NOT_COUNTING, GL_NOT_SENT
     ctypedef struct gl_pace:
         int32_t rank, ranks, round
         int32_t *done
@@ -45,7 +45,7 @@ cdef extern from "scopes.h" nogil:
         const int64_t *out_begin
         const int32_t *in_neighbor
         const int32_t *out_neighbor
-        uint8_t patience
+        uint8_t max_bypass
         uint8_t *state
         uint8_t *passed
         uint8_t *counted

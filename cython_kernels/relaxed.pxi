@@ -32,7 +32,7 @@ cdef class Relaxed(Machine):
                 those[alone] = ids[i]
                 alone += 1
                 continue
-            k = self.take_off(ids[i])
+            k = self.start(ids[i])
             self.slot_stage[k] = asked
             for r in range(self.replica_begin[ids[i]], self.replica_begin[ids[i] + 1]):
                 if self.asks[self.replica_class[r]]:
@@ -56,7 +56,7 @@ cdef class Relaxed(Machine):
         take_rows(self.slot_total, self.ready, n, self.total_size, self.parts)
         self.gather(self.ready_ids, n, self.totals)
         self.add(self.totals, self.parts, <int32_t> n)
-        self.land(self.ready, self.ready_ids, n, self.totals)
+        self.complete(self.ready, self.ready_ids, n, self.totals)
 
     cdef void answer(self) noexcept nogil:
         """Gather at the mirrors that were asked."""

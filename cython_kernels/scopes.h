@@ -1,12 +1,12 @@
-/* Who among neighbours may be at work: the scopes of the replicas on one rank.
+/* Which of the neighbours may be at work: the scopes of the replicas on one rank.
  *
  * Two masters of one rank are no rivals: what a master does here it does in one go, when all its mirrors have
  * their scopes. Other neighbours are: a mirror is at work from its gather until its scatter, and a master's
  * turn must not fall in between.
  *
  * A replica *holds* its scope, or *waits* for it until no rival holds its own. One that waits may be passed by
- * rivals that ask later, but not for ever: passed so often that its patience ends it *insists*, and then blocks
- * its rivals as if it held, all but those that insisted before.
+ * rivals that ask later, but not for ever: passed max_bypass times it *insists*, and then blocks its rivals as
+ * if it held, all but those that insisted before.
  * `blocked` counts, edge by edge, the rivals that hold or insist for which a replica waits:
  *
  *   waits:    all rivals that hold or insist
@@ -26,7 +26,7 @@ typedef struct gl_scopes {
     int64_t masters;
     const int64_t *in_begin, *out_begin;
     const int32_t *in_neighbor, *out_neighbor;      /* ascending in each row */
-    uint8_t patience;                   /* how often a replica that waits may be passed */
+    uint8_t max_bypass;                 /* how often a replica that waits may be passed */
     uint8_t *state, *passed, *counted;  /* [replicas] */
     int32_t *blocked;                   /* [replicas] */
     int32_t *granted;                   /* [replicas] a stack: they hold, and nobody has gone on with them */
@@ -71,12 +71,12 @@ static inline void gl_hold(gl_scopes *s, int32_t v) {
         if (s->state[u] == GL_WAITS) {
             s->blocked[u]++;
             s->counted[v] = 1;
-            s->passed[u] += s->passed[u] < s->patience;
-            tired |= s->passed[u] == s->patience;
+            s->passed[u] += s->passed[u] < s->max_bypass;
+            tired |= s->passed[u] == s->max_bypass;
         });
     /* Only now: before, a parallel edge of u's that is not yet counted would be lost. */
     if (tired)
-        GL_RIVALS(s, v, u, if (s->state[u] == GL_WAITS && s->passed[u] == s->patience) gl_insist(s, u));
+        GL_RIVALS(s, v, u, if (s->state[u] == GL_WAITS && s->passed[u] == s->max_bypass) gl_insist(s, u));
 }
 
 /* Ask for v's scope; return whether it is granted at once. */
@@ -122,7 +122,7 @@ static inline void gl_note(gl_scopes *s, int32_t v, int64_t from) {
     if (s->events_length + 4 > s->events_capacity) {
         s->events_capacity = 2 * s->events_capacity + 4096;
         s->events = (int64_t *)realloc(s->events, s->events_capacity * sizeof(int64_t));
-        if (!s->events) abort();        /* there is no memory to tell it with */
+        if (!s->events) abort();        /* there is no memory for an error */
     }
     s->events[s->events_length++] = v;
     s->events[s->events_length++] = from;

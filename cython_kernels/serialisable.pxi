@@ -20,7 +20,7 @@ cdef class Serialisable(InTurns):
     one round trip for one a rank. Nobody waits for a scope so asked for; if one rank refuses, all are given back,
     and the vertex asks rank by rank.
 
-    One that waits may be passed *patience* times on each rank, 255 at most. With *watch* the times of all
+    One that waits may be passed *max_bypass* times on each rank, 255 at most. With *watch* the times of all
     locks are kept, for `locks`; the rest is as `Machine` says.
     """
 
@@ -28,14 +28,14 @@ cdef class Serialisable(InTurns):
     cdef char *part
     cdef uint8_t *slot_refused  # whether a rank has
 
-    def __init__(self, *rest, int patience, watch=False):
+    def __init__(self, *rest, int max_bypass, watch=False):
         cdef gl_scopes *c = &self.scopes
         InTurns.__init__(self, *rest)
         cdef int64_t n = self.w.num_local
         self.window = min(self.limit, LEAST)
         self.part = self.bytes(self.total_size)
         self.slot_refused = <uint8_t *> self.room(self.limit, np.uint8)
-        c.masters, c.patience = self.masters, patience
+        c.masters, c.max_bypass = self.masters, max_bypass
         c.in_begin, c.in_neighbor = self.w.in_begin, self.w.in_neighbor
         c.out_begin, c.out_neighbor = self.w.out_begin, self.w.out_neighbor
         c.state, c.passed = <uint8_t *> self.room(n, np.uint8), <uint8_t *> self.room(n, np.uint8)
@@ -73,7 +73,7 @@ cdef class Serialisable(InTurns):
                 if self.scopes.locked_at is not NULL:
                     gl_note(&self.scopes, ids[i], self.scopes.began)
                 continue
-            k = self.take_off(ids[i])
+            k = self.start(ids[i])
             self.slot_stage[k] = 0
             if not self.ask_at_once(k):
                 self.advance(k)
@@ -132,7 +132,7 @@ cdef class Serialisable(InTurns):
         cdef int32_t v = self.slot_vertex[k]
         gl_begin(&self.scopes)
         self.gather_here(k)
-        self.land(&k, &v, 1, self.slot_total + k * self.total_size)
+        self.complete(&k, &v, 1, self.slot_total + k * self.total_size)
         gl_release(&self.scopes, v)
 
     cdef void gather_here(self, int32_t k) noexcept nogil:
@@ -166,7 +166,7 @@ cdef class Serialisable(InTurns):
             self.open_window()
 
     cdef void open_window(self) noexcept nogil:
-        """Let more masters fly where few had to wait, fewer where many had: waiting in a crowd helps nobody."""
+        """Raise the limit of masters in flight where few had to wait for locks, lower it where many had."""
         if 4 * self.scopes.waited > self.scopes.asked:
             self.window = min(max(self.window - self.window // 4, LEAST), self.limit)
         elif 16 * self.scopes.waited < self.scopes.asked:

@@ -4,7 +4,7 @@
  * Doubles: one exact operation when the digits fit 53 bits and the power of ten is at most 22
  * (Clinger, "How to read floating point numbers accurately", 1990); a product with 128 bits of the
  * power of five for up to 19 digits (Lemire, "Number parsing at a gigabyte per second", 2021, after
- * Eisel); the caller settles the rest, which is more digits and subnormals.
+ * Eisel); the caller rounds the rest, which is more digits and subnormals.
  */
 #ifndef GASLAB_TEXT_H
 #define GASLAB_TEXT_H
@@ -74,7 +74,7 @@ static const double gl_ten[23] = {
 
 enum { GL_FIVE_MIN = -342, GL_FIVE_MAX = 308 };
 
-/* digits * 10^exponent, rounded to the nearest double, into *value: 1, or 0 when this cannot tell.
+/* digits * 10^exponent, rounded to the nearest double, into *value: 1, or 0 when this is not enough to decide.
  * five[exponent - GL_FIVE_MIN] is {high, low} half of 5^exponent with its first bit in front: cut off
  * for exponents from 0, rounded up below. */
 static inline int gl_nearest_double(uint64_t digits, int64_t exponent, const uint64_t *five, double *value)

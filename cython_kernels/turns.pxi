@@ -1,7 +1,7 @@
 # Lets ranks whose vertices are neighbours begin theirs one rank after the other.
 
 cdef class InTurns(Machine):
-    """A machine whose rank, once told to `take_turns`, begins masters that have mirrors in its turn only.
+    """A machine whose rank, once asked to `take_turns`, begins masters that have mirrors in its turn only.
 
     Of a round of the scheduler those without mirrors begin as they come, and the others are put aside. When the
     round is taken and nothing is under way any more, the rank stands in line (pace.h); in its turn it begins all
@@ -53,18 +53,18 @@ cdef class InTurns(Machine):
         cdef bint anew
         if self.pace.rivals is NULL:
             return Machine.begin(self, budget)
-        while begun < budget and self.flying < self.window and not self.failed and not self.w.stop[0]:
+        while begun < budget and self.in_flight < self.window and not self.failed and not self.w.stop[0]:
             anew = gl_between_rounds(&self.queue)
             if anew and self.aside_end:
                 if not self.in_turn():
                     self.held_up = True
                     break
-                n = min(self.block, budget - begun, self.window - self.flying, self.aside_end - self.aside_at)
+                n = min(self.block, budget - begun, self.window - self.in_flight, self.aside_end - self.aside_at)
                 self.run(self.aside + self.aside_at, self.startable(self.aside + self.aside_at, n))
                 self.aside_at += n
                 begun += n
                 if self.aside_at == self.aside_end:
-                    if self.flying:
+                    if self.in_flight:
                         break
                     self.end_turn()
                 continue
@@ -74,7 +74,7 @@ cdef class InTurns(Machine):
                 self.run(self.taken, self.startable(self.taken, kept))
                 begun += kept
             if gl_between_rounds(&self.queue) and not self.aside_end:
-                self.tell_pace(gl_stop_counting(&self.pace))
+                self.send_pace(gl_stop_counting(&self.pace))
             if anew and not n:
                 break
         return begun
@@ -98,8 +98,8 @@ cdef class InTurns(Machine):
         """Whether it is this rank's turn, which begins when all of before is done."""
         if self.has_turn:
             return True
-        self.tell_pace(gl_stand_in_line(&self.pace))
-        if self.flying or not gl_in_turn(&self.pace):
+        self.send_pace(gl_stand_in_line(&self.pace))
+        if self.in_flight or not gl_in_turn(&self.pace):
             return False
         self.pace.round += 1
         self.has_turn = True
@@ -108,4 +108,4 @@ cdef class InTurns(Machine):
     cdef void end_turn(self) noexcept nogil:
         self.aside_at = self.aside_end = 0
         self.has_turn = False
-        self.tell_pace(gl_end_round(&self.pace))
+        self.send_pace(gl_end_round(&self.pace))

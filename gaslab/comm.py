@@ -132,7 +132,7 @@ class MPIComm(Comm):
         super().__init__()
         self._mpi = mpi
         self._world = communicator.Dup()
-        self._apart = communicator.Dup()  # for all_here, where some may still be talking
+        self._entrance = communicator.Dup()  # for all_here, where some may still be talking
         self._rendezvous = Rendezvous(mpi, communicator)
         self._letters: Any = None
         self.rank = self._world.Get_rank()
@@ -224,11 +224,11 @@ class MPIComm(Comm):
         first = int(self.allreduce(self.rank if error is not None else self.size, "min"))
         if first == self.size:
             return value  # type: ignore[no-any-return]
-        told = self.bcast(_portable(error) if self.rank == first else None, root=first)
+        shared = self.bcast(_portable(error) if self.rank == first else None, root=first)
         if error is not None and self.rank == first:
             raise error
-        assert told is not None
-        raise told
+        assert shared is not None
+        raise shared
 
     def on_root(self, action: Callable[[], T], patient: bool = False) -> T:
         value: Any = None
@@ -243,15 +243,15 @@ class MPIComm(Comm):
             for _ in pauses():
                 if request.Test():
                     break
-        value, told = self.bcast((value, _portable(error)))
+        value, root_error = self.bcast((value, _portable(error)))
         if error is not None:
             raise error
-        if told is not None:
-            raise told
+        if root_error is not None:
+            raise root_error
         return value  # type: ignore[no-any-return]
 
     def all_here(self, seconds: float) -> bool:
-        request = self._apart.Ibarrier()
+        request = self._entrance.Ibarrier()
         deadline = time.monotonic() + seconds
         while not request.Test():
             if time.monotonic() > deadline:
@@ -290,7 +290,7 @@ def _bytes_of(part: np.ndarray) -> np.ndarray:
 
 
 def _portable(error: Exception | None) -> Exception | None:
-    """Return *error*, or what can be told of it if it cannot be sent to another rank."""
+    """Return *error*, or its text if it cannot be sent to another rank."""
     if error is None:
         return None
     try:
@@ -347,7 +347,7 @@ def _start() -> Comm:
     if "mpi4py.MPI" not in sys.modules and not launch.launcher().parallel:
         return Comm()
     if launch.launcher().name == "Open MPI" and mpi_family() == "mpich":
-        launch.check_world(1)  # told here: MPICH would end this process in C, over a PMI it does not know
+        launch.check_world(1)  # MPICH itself would end this process in C, over a PMI it does not know
         return Comm()
     mpi = load_mpi()
     size = mpi.COMM_WORLD.Get_size()

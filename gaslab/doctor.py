@@ -181,8 +181,8 @@ def _mpi() -> list[Finding]:
 
 def _library_here() -> str:
     mpi = sys.modules["mpi4py.MPI"]
-    told = str(mpi.Get_library_version()).rstrip("\0").splitlines()[0]
-    return " ".join(told.split())
+    version = str(mpi.Get_library_version()).rstrip("\0").splitlines()[0]
+    return " ".join(version.split())
 
 
 def _library_elsewhere() -> list[Finding]:

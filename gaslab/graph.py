@@ -223,12 +223,12 @@ class Graph(Sources, Operations):
 
         *found* is a slot and anything, None where this rank found nothing.
         """
-        told = None
+        own = None
         if found is not None:
             slot = found[0]
             ends = self.local.in_neighbor[slot], np.searchsorted(self.local.in_begin, slot, "right") - 1
-            told = ([int(self.local.gid[v]) for v in ends], found[1])
-        first = next((x for x in self.comm.allgather(told) if x is not None), None)
+            own = ([int(self.local.gid[v]) for v in ends], found[1])
+        first = next((x for x in self.comm.allgather(own) if x is not None), None)
         if first is None:
             return None
         source, target = self.ids.named(np.array(first[0], np.int64))

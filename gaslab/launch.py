@@ -167,16 +167,16 @@ def _threads(local_ranks: int) -> tuple[int, str]:
     return max(1, min(own, cores // ranks)), rule
 
 
-_told = False
+_announced = False
 
 
 def choose_threads(threads: int | None, local_ranks: int = 1, rank: int = 0) -> int:
     """Return *threads*, or for None those of `threads_per_rank`; rank 0 logs the choice once."""
-    global _told
+    global _announced
     count, rule = (threads, "as asked") if threads else _threads(local_ranks)
-    if rank == 0 and not _told:
+    if rank == 0 and not _announced:
         import logging  # not at the top: every `gaslab --help` imports this module
 
         logging.getLogger("gaslab").info("%d thread%s a rank (%s)", count, "s" * (count > 1), rule)
-        _told = True
+        _announced = True
     return count

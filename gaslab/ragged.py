@@ -208,7 +208,7 @@ class RaggedColumn:
         return RaggedColumn(np.bincount(row[first], minlength=len(self)), values[first])
 
     def hashes(self) -> np.ndarray:
-        """Return an int64 for each row that tells its values, their order and their number from others."""
+        """Return an int64 for each row that differs where the values, their order or their number differ."""
         wide = np.float64 if self.dtype.kind == "f" else np.int64
         x = np.ascontiguousarray(self.values, wide).view(np.uint64)
         place = np.arange(x.size) - np.repeat(self._begin, self.lengths)

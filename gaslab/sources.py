@@ -214,7 +214,7 @@ class Sources:
 
     @classmethod
     def _ingest(cls, load: Callable[[Comm], EdgeList], strategy: str | None, comm: Any) -> Self:
-        strategies.find(strategy)  # an unknown name is told before the input is read
+        strategies.find(strategy)  # an unknown name is an error before the input is read
         comm = as_comm(comm)
         started = time.perf_counter()
         edges = load(comm)

@@ -103,7 +103,7 @@ class Trace:
             when = (row["superstep"], row["phase"])
             if when != last:
                 lines.append(f"superstep {when[0]}" + f", phase {when[1]}" * several)
-            lines.append(f"  {row['vertex']} {_told(row)}")
+            lines.append(f"  {row['vertex']} {_row_text(row)}")
             last = when
         return "\n".join(lines)
 
@@ -112,7 +112,7 @@ class Trace:
         return f"<Trace: {len(self)} rows of {_SHORT.repr(ids)}>"
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _row_text(row: Mapping[str, Any]) -> str:
     head = row["method"]
     if row["source"] is not None:
         head += f" {row['source']} -> {row['target']}"

@@ -91,8 +91,8 @@ def _evaluate(graph: Graph, function: Any, kind: str, count: int, values: Any) -
 
     with Ending() as ending:
         fault = _sweep(graph, compiled, [*arrays, answer], count, ending)
-        told = graph.comm.allgather(None if fault is None else (fault[0], where(fault[1]), fault[2]))
-        for one in told:
+        faults = graph.comm.allgather(None if fault is None else (fault[0], where(fault[1]), fault[2]))
+        for one in faults:
             if one is not None:
                 code, gids, site = one
                 at = f"at {kind} {' -> '.join(graph.ids.named(gids))}"
@@ -143,7 +143,7 @@ def folded(graph: Graph, values: np.ndarray, merge: Any) -> Any:
     with Ending() as ending:
         here, fault = _pairwise(graph, compiled, values, ending)
         parts = graph.comm.allgather((here, fault))
-        fault = next((told for _, told in parts if told is not None), None)
+        fault = next((one for _, one in parts if one is not None), None)
         whole = values[:0]
         if fault is None:
             whole, fault = _pairwise(graph, compiled, np.concatenate([part for part, _ in parts]), ending)

@@ -191,7 +191,7 @@ def rank_of_directory(comm: Comm, n: int) -> None:
     mine = [(p, g) for p, ids in enumerate(everyone) for g in ids[ids % comm.size == comm.rank].tolist()]
     assert (directory.slots.astype(np.int64) * comm.size + comm.rank).tolist() == [g for _, g in mine]
     assert directory.sender.tolist() == [p for p, _ in mine]
-    assert directory.tell(gids * 3).tolist() == [g * 3 for _, g in mine]
+    assert directory.send(gids * 3).tolist() == [g * 3 for _, g in mine]
     reply = directory.answer(directory.slots.astype(np.int64) * comm.size + comm.rank + directory.sender)
     assert np.array_equal(reply, gids + comm.rank)
 

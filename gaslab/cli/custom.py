@@ -37,7 +37,7 @@ def parser(name: str) -> Parser:
         group.add_argument("-p", "--parameter", type=pair, action="append", default=[], metavar="NAME=VALUE",
                            help="a parameter, of the type that the class says")  # fmt: skip
         group.add_argument("--trace", metavar="ID", action="append", default=[],
-                           help="tell what becomes of this vertex; may be given several times")  # fmt: skip
+                           help="show what becomes of this vertex; may be given several times")  # fmt: skip
         add_running(made)
         add_output(made)
         return made

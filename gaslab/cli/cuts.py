@@ -8,7 +8,7 @@ from typing import Any
 from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, at_least
 from gaslab.cli.destinations import destinations
-from gaslab.cli.edgelists import ends, read, tell_written
+from gaslab.cli.edgelists import ends, read, report_written
 from gaslab.cli.report import duration, write_json
 from gaslab.comm import world
 from gaslab.errors import UsageError
@@ -61,7 +61,7 @@ def execute(arguments: Any) -> int:
             print("  ".join([first.ljust(widths[0]), *cells]))
     if target is not None:
         write_rows(comm, target, {**ends(edges, relabel=False), "part": made.part})
-        tell_written(comm, target, edges)
+        report_written(comm, target, edges)
     if outputs.json is not None:
         json = outputs.json
         report = {

@@ -64,16 +64,16 @@ def _examine() -> int:
     if launch.launcher().rank == 0:
         width = max(len(finding.name) for finding in findings)
         for finding in findings:
-            _tell(finding, width, "")
+            _print_finding(finding, width, "")
         for rank, others in enumerate(every[1:], 1):
             for finding in others:
                 if not finding.good and finding not in findings:
-                    _tell(finding, width, f"rank {rank}: ")
+                    _print_finding(finding, width, f"rank {rank}: ")
     broken = any(not finding.good for part in every for finding in part)
     return FAILED if broken else DONE
 
 
-def _tell(finding: Finding, width: int, where: str) -> None:
+def _print_finding(finding: Finding, width: int, where: str) -> None:
     print(f"{' ' if finding.good else '✗'} {finding.name:{width}}  {where}{finding.text}")
     if finding.fix:
         print(f"  {'':{width}}  -> {finding.fix}")

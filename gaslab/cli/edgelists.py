@@ -145,14 +145,14 @@ def _write_edges(comm: Comm, target: Target | None, edges: EdgeList, relabel: bo
     columns = {**ends(edges, relabel), **edges.columns}
     if target is not None:
         write_rows(comm, target, columns)
-        tell_written(comm, target, edges)
+        report_written(comm, target, edges)
         return
     parts = comm.gather_array(np.frombuffer(format_table(list(columns.values())), np.uint8))
     for part in parts or []:
         sys.stdout.buffer.write(part.tobytes())
 
 
-def tell_written(comm: Comm, target: Target, edges: EdgeList) -> None:
+def report_written(comm: Comm, target: Target, edges: EdgeList) -> None:
     count = int(comm.allreduce(edges.src.size))
     if comm.rank == 0:
         log.info("wrote %s (%s edges, %s vertices)", target.path, f"{count:,}", f"{edges.num_vertices:,}")

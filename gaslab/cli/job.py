@@ -89,20 +89,20 @@ class Job:
                 print("\n".join([*figures, *lines]), flush=True)
         if self.target is not None:
             write_table(self.comm, self.target, answer, graph.num_vertices)
-            self._tell_written(self.target.path, f"{graph.num_vertices:,} rows")
+            self._report_written(self.target.path, f"{graph.num_vertices:,} rows")
         for name, target in self.outputs.tables.items():
             table = result.tables[name]
             write_table(self.comm, target, table, graph.num_vertices)
-            self._tell_written(target.path, f"{int(self.comm.allreduce(len(table))):,} rows")
+            self._report_written(target.path, f"{int(self.comm.allreduce(len(table))):,} rows")
         json = self.outputs.json
         if json is not None:
             report = document(arguments, graph, result)
             self.comm.on_root(lambda: write_json(json, report))
-            self._tell_written(json.path, "the report")
+            self._report_written(json.path, "the report")
         required = getattr(arguments, "require_converged", False)
         return NOT_CONVERGED if required and not result.converged else DONE
 
-    def _tell_written(self, path: Path, what: str) -> None:
+    def _report_written(self, path: Path, what: str) -> None:
         if self.comm.rank == 0:
             log.info("wrote %s (%s)", path, what)
 

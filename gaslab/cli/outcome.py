@@ -50,7 +50,7 @@ def guarded(module: ModuleType, name: str, words: Sequence[str], began: float) -
         failure.await_cause(error)
         message = traceback.format_exc() if _is_fault(error) else _message(error)
         return _end(_code(error), message, alike=isinstance(error, LaunchError))
-    except Exception:  # whatever a program or a bug of ours raises: one rank tells it, and all end
+    except Exception:  # whatever a program or a bug of ours raises: one rank prints it, and all end
         return _end(FAILED, traceback.format_exc())
     return _end(code, "", alike=True) if code != DONE else code
 

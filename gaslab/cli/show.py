@@ -88,10 +88,10 @@ def _groups(graph: Graph, table: Table, count: int) -> list[str]:
     every, size = (np.concatenate([part[k] for part in gathered]) for k in (0, 1))
     order = np.lexsort((every, -size))[:count]
     known = dict(zip(label.tolist(), names.tolist(), strict=True))
-    told = comm.allgather({gid: known[gid] for gid in every[order].tolist() if gid in known})
+    by_rank = comm.allgather({gid: known[gid] for gid in every[order].tolist() if gid in known})
     if comm.rank > 0:
         return []
-    shown = {gid: user for part in told for gid, user in part.items()}
+    shown = {gid: user for part in by_rank for gid, user in part.items()}
     keys = {name: np.array([shown[gid] for gid in every[order].tolist()])}
     if left is not None:
         keys["side"] = (every[order] >= left).astype(np.int64)

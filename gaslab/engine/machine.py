@@ -67,7 +67,7 @@ def make_machine(
         travels, [*widths, total], message, posts, asks, updates, gathers, scatters,
         scheduler, buckets, IN_FLIGHT, block, BIG, seed,
     )  # fmt: skip
-    return Serialisable(*parts, patience=PATIENCE, watch=watch) if locking else Relaxed(*parts)
+    return Serialisable(*parts, max_bypass=PATIENCE, watch=watch) if locking else Relaxed(*parts)
 
 
 def _replicas(local: LocalGraph) -> tuple[np.ndarray, ...]:

@@ -216,8 +216,8 @@ def _one_type_each(columns: Arrays, comm: Comm) -> Arrays:
     columns = agree_on_lists(columns, comm)
     lists = {name: column for name, column in columns.items() if isinstance(column, RaggedColumn)}
     columns = {name: column for name, column in columns.items() if name not in lists}
-    told = comm.allgather({name: column.dtype for name, column in columns.items() if column.size})
-    types = {name: [part[name] for part in told if name in part] or [columns[name].dtype] for name in columns}
+    seen = comm.allgather({name: column.dtype for name, column in columns.items() if column.size})
+    types = {name: [part[name] for part in seen if name in part] or [columns[name].dtype] for name in columns}
     rows = comm.allgather({name: column.shape[1:] for name, column in columns.items() if column.size})
     found = {}
     for name, column in columns.items():
@@ -257,8 +257,8 @@ def _kind(ids: np.ndarray) -> str:
 def _number_strings(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray], VertexIds]:
     table = NameTable()
     index = comm.attempt(lambda: [_intern(table, part) for part in ends])
-    told, known = number_names(table.names(), comm)
-    return [told[part] for part in index], known
+    gids, known = number_names(table.names(), comm)
+    return [gids[part] for part in index], known
 
 
 def _intern(table: NameTable, strings: np.ndarray) -> np.ndarray:
@@ -276,7 +276,7 @@ def _number_objects(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray
     src, dst, vertices = (part.tolist() for part in ends)
     pairs = [one for pair in zip(src, dst, strict=True) for one in pair] if dst else src
     listed = comm.allgather((list(dict.fromkeys(vertices)), list(dict.fromkeys(pairs))))
-    order = [one for part in (0, 1) for told in listed for one in told[part]]
+    order = [one for part in (0, 1) for ends in listed for one in ends[part]]
     objects = list(dict.fromkeys(order))
     place = {one: gid for gid, one in enumerate(objects)}
     numbered = [np.array([place[one] for one in part], dtype=np.int64) for part in (src, dst)]

@@ -1,7 +1,7 @@
 """User ids to global ids: who occurs anywhere, and everyone's position in the sorted order.
 
 Compact integers are united as bits. All others go through a sample sort of the distinct ids: each
-rank numbers one range of them and tells those who asked.
+rank numbers one range of them and answers the ranks that asked.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def _by_sorting(parts: Sequence[np.ndarray], comm: Comm, threads: int) -> Vertex
     mine = np.unique(np.concatenate(came))
     sizes = comm.allgather(mine.size)
     base = sum(sizes[: comm.rank])
-    told = np.empty(distinct.size, dtype=np.int64)
-    told[order] = np.concatenate(comm.alltoall([base + np.searchsorted(mine, ids) for ids in came]))
+    gids = np.empty(distinct.size, dtype=np.int64)
+    gids[order] = np.concatenate(comm.alltoall([base + np.searchsorted(mine, ids) for ids in came]))
     for part in parts:
-        kernels.translate(part, told, threads)
+        kernels.translate(part, gids, threads)
     kept = comm.alltoall([mine[(p - base) % comm.size :: comm.size] for p in range(comm.size)])
     return VertexIds(comm, "int", sum(sizes), np.concatenate(kept))
 
@@ -100,13 +100,13 @@ def number_names(names: Names, comm: Comm) -> tuple[np.ndarray, VertexIds]:
     sizes = comm.allgather(first.size)
     base = sum(sizes[: comm.rank])
     ends = np.cumsum([len(part) for part in came])[:-1]
-    told = np.empty(len(names), dtype=np.int64)
-    told[order] = np.concatenate(comm.alltoall(np.split(base + number, ends)))
+    gids = np.empty(len(names), dtype=np.int64)
+    gids[order] = np.concatenate(comm.alltoall(np.split(base + number, ends)))
     # The directory: the distinct names again, those of rank p at every size-th position.
     where = [np.arange((p - base) % comm.size, first.size, comm.size) for p in range(comm.size)]
     kept = pool.take(pool_order[first[np.concatenate(where)]])
     limits = np.cumsum([0, *(part.size for part in where)])
-    return told, VertexIds(comm, "str", sum(sizes), concatenate(kept.exchange(comm, limits)))
+    return gids, VertexIds(comm, "str", sum(sizes), concatenate(kept.exchange(comm, limits)))
 
 
 def _sample(size: int, comm: Comm) -> np.ndarray:

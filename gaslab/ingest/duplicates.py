@@ -35,7 +35,7 @@ def first_of_each(
     here = np.concatenate(came)
     groups = max(1, here.size // kernels.GROUP)
     kept = kernels.first_of_each(*kernels.group(here, groups, False, threads), places, threads)
-    told = comm.alltoall(np.split(kept, np.cumsum([part.size for part in came])[:-1]))
+    verdicts = comm.alltoall(np.split(kept, np.cumsum([part.size for part in came])[:-1]))
     marks = np.empty(src.size, dtype=bool)
-    marks[origin] = np.concatenate(told).view(bool)
+    marks[origin] = np.concatenate(verdicts).view(bool)
     return marks

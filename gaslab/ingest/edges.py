@@ -106,7 +106,7 @@ def assemble(
 ) -> EdgeList:
     """Drop what is not wanted, count and fingerprint (collective).
 
-    *position* orders the edges of all ranks, to tell the first of parallel edges; by default they
+    *position* orders the edges of all ranks, to find the first of parallel edges; by default they
     are in order of rank and index.
     """
     counts = dict(counts)
@@ -133,7 +133,7 @@ def fingerprint(
     directed: bool,
     threads: int,
 ) -> str:
-    """Return 32 hexadecimal digits that tell this graph from others (collective).
+    """Return 32 hexadecimal digits that differ where two graphs differ (collective).
 
     They come from the sum of a hash of every edge, its ends and columns, and of one of every user
     id; so they do not depend on ranks, threads or the order of the edges.

@@ -86,9 +86,9 @@ class VertexIds:
         asked = comm.alltoall([position[bounds[p] : bounds[p + 1]] for p in range(comm.size)])
         if isinstance(self._table, Names):
             ends = np.cumsum([0, *(part.size for part in asked)])
-            told = self._table.take(np.concatenate(asked)).exchange(comm, ends)
+            answers = self._table.take(np.concatenate(asked)).exchange(comm, ends)
             found = np.empty(gids.size, dtype=object)
-            found[order] = concatenate(told).decode()
+            found[order] = concatenate(answers).decode()
             return found
         found = np.empty(gids.size, dtype=np.int64)
         found[order] = np.concatenate(comm.alltoall([self._table[part] for part in asked]))

@@ -78,10 +78,10 @@ def agree_on_lists(columns: dict[str, Any], comm: Comm) -> dict[str, Any]:
 
     Rows of one length are lists too, where other ranks have lists or rows of another length.
     """
-    told = comm.allgather({name: _shape(column) for name, column in columns.items() if len(column)})
+    by_rank = comm.allgather({name: _shape(column) for name, column in columns.items() if len(column)})
     found = dict(columns)
     for name, column in columns.items():
-        shapes = {part[name] for part in told if name in part}
+        shapes = {part[name] for part in by_rank if name in part}
         of_rows = {shape for shape in shapes if shape is None or len(shape) == 1}
         if None not in shapes and not (len(shapes) > 1 and of_rows == shapes):
             continue

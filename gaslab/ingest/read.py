@@ -216,8 +216,8 @@ def _number(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexId
         return number_integers([parsed.src, parsed.dst], parsed.largest, comm, threads)
     every, *others = parsed.tables
     index = [None, *(every.intern(table.names()) for table in others)]
-    told, known = number_names(every.names(), comm)
-    gids = [told if part is None else told[part] for part in index]
+    numbers, known = number_names(every.names(), comm)
+    gids = [numbers if part is None else numbers[part] for part in index]
     for run in parsed.runs:
         for ends in (parsed.src, parsed.dst):
             kernels.translate(ends[run.lo : run.hi], gids[run.table], threads)
@@ -244,9 +244,9 @@ def _number_side(parsed: Parsed, ends: np.ndarray, strings: bool, comm: Comm, th
         place = np.zeros(table.count, np.int64)
         place[used] = every.intern(table.names().take(np.flatnonzero(used)))
         index.append(place)
-    told, known = number_names(every.names(), comm)
+    numbers, known = number_names(every.names(), comm)
     for run in parsed.runs:
-        kernels.translate(ends[run.lo : run.hi], told[index[run.table]], threads)
+        kernels.translate(ends[run.lo : run.hi], numbers[index[run.table]], threads)
     return known
 
 
@@ -254,11 +254,11 @@ def _positions(parsed: Parsed, comm: Comm) -> np.ndarray | None:
     """Return each edge's place in the order of files and lines; None if ranks are in it (collective)."""
     rows = [first for *_, first in parsed.pieces] + [parsed.rows]
     here = [(file, begin, rows[k + 1] - rows[k]) for k, (file, begin, *_) in enumerate(parsed.pieces)]
-    told = [piece for part in comm.allgather(here) for piece in part]
-    if told == sorted(told):
+    pieces = [piece for part in comm.allgather(here) for piece in part]
+    if pieces == sorted(pieces):
         return None
     place, base = {}, 0
-    for file, begin, count in sorted(told):
+    for file, begin, count in sorted(pieces):
         place[file, begin] = base
         base += count
     return np.concatenate(

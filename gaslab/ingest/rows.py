@@ -29,15 +29,15 @@ def share(comm: Comm, make: Callable[[], Arrays], rows: str) -> Arrays:
         return {name: _scattered(comm, arrays.get(name, empty)) for name, empty in nothing.items()}
     if comm.size == 1:
         return arrays
-    told = comm.allgather(_described(arrays) if rows == "same" else dict.fromkeys(arrays))
-    for rank, other in enumerate(told):
-        if rows == "same" and other != told[0]:
+    by_rank = comm.allgather(_described(arrays) if rows == "same" else dict.fromkeys(arrays))
+    for rank, other in enumerate(by_rank):
+        if rows == "same" and other != by_rank[0]:
             raise UsageError(
-                f"rows='same' needs the same rows on every rank, but {_difference(told[0], other, rank)}; "
+                f"rows='same' needs the same rows on every rank, but {_difference(by_rank[0], other, rank)}; "
                 "pass each rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
             )
-        if set(other) != set(told[0]):
-            raise UsageError(f"rank 0 passed the columns {_listed(told[0])}, rank {rank} {_listed(other)}")
+        if set(other) != set(by_rank[0]):
+            raise UsageError(f"rank 0 passed the columns {_listed(by_rank[0])}, rank {rank} {_listed(other)}")
     if rows == "parts":
         return arrays
     return {name: array[_span(len(array), comm.rank, comm.size)] for name, array in arrays.items()}

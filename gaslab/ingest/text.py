@@ -87,7 +87,7 @@ def read_text(
         layout = layout.with_strings()
         parsed = comm.attempt(lambda: parse_pieces(files, pieces, layout, threads))
     counts = total_counts(parsed, comm)
-    _settle_bad_lines(parsed, files, layout, comm, counts, on_bad_line, max_bad_lines)
+    _agree_on_bad_lines(parsed, files, layout, comm, counts, on_bad_line, max_bad_lines)
     if counts["edges"] == 0:
         raise InputError(_no_edges(files, counts))
     return parsed, layout, counts
@@ -201,7 +201,7 @@ def _parse_block(
     parsed.leading_zero |= bool(counted["leading_zero"].any())
 
 
-def _settle_bad_lines(
+def _agree_on_bad_lines(
     parsed: Parsed, files: Sequence[InputFile], layout: Layout, comm: Comm, counts: dict[str, int],
     on_bad_line: str, max_bad_lines: int | None,
 ) -> None:  # fmt: skip

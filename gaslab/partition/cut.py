@@ -81,7 +81,7 @@ def _measured(
     directory = Directory(comm, index.gids, num_vertices)
     joined = np.zeros((directory.num_slots, held.shape[1]), dtype=np.uint64)
     for word in range(held.shape[1]):
-        kernels.or_at(directory.slots, directory.tell(held[:, word].copy()), joined, word)
+        kernels.or_at(directory.slots, directory.send(held[:, word].copy()), joined, word)
     replicas = np.zeros(64 * held.shape[1], dtype=np.int64)
     kernels.count_bits(joined, replicas)
     edges_of = comm.allreduce(np.bincount(part, minlength=k))

@@ -9,7 +9,7 @@ from gaslab.comm import Comm
 
 
 class Directory:
-    """A two-way road between each rank's vertices and their places in the directory (collective).
+    """Moves values both ways between each rank's vertices and their places in the directory (collective).
 
     *gids* are this rank's vertices, ascending. At the directory, record i (of `slots.size`) is one
     rank's mention of the vertex ``slots[i] * size + rank``; records come in the order of the ranks.
@@ -22,19 +22,19 @@ class Directory:
         self._order = np.argsort(home, kind="stable")
         self._bounds = np.concatenate([[0], np.cumsum(np.bincount(home, minlength=comm.size))])
         wire = np.int32 if num_vertices // comm.size < (1 << 31) - 1 else np.int64
-        came = self._send((gids // comm.size).astype(wire))
+        came = self._by_home((gids // comm.size).astype(wire))
         self.slots = np.concatenate(came)
         self.sizes = np.array([part.size for part in came])
         self.sender = np.repeat(np.arange(comm.size, dtype=np.int32), self.sizes)
 
-    def _send(self, values: np.ndarray) -> list[np.ndarray]:
+    def _by_home(self, values: np.ndarray) -> list[np.ndarray]:
         grouped = values[self._order]
         bounds = self._bounds
         return self.comm.alltoall([grouped[bounds[p] : bounds[p + 1]] for p in range(self.comm.size)])
 
-    def tell(self, values: np.ndarray) -> np.ndarray:
+    def send(self, values: np.ndarray) -> np.ndarray:
         """Bring one value per vertex of every rank to the directory: one per record (collective)."""
-        return np.concatenate(self._send(values))
+        return np.concatenate(self._by_home(values))
 
     def answer(self, values: np.ndarray) -> np.ndarray:
         """Bring one value per record back to the rank of the record: one per vertex (collective)."""
@@ -46,5 +46,5 @@ class Directory:
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return at the directory, per slot, the int64 sum of a value over all ranks (collective)."""
         totals = np.zeros(self.num_slots, dtype=np.int64)
-        kernels.add_at(self.slots, self.tell(values), totals)
+        kernels.add_at(self.slots, self.send(values), totals)
         return totals

@@ -34,7 +34,7 @@ def place_masters(
     directory = Directory(comm, gids, num_vertices)
     in_totals = directory.sums(in_count)
     out_totals = directory.sums(out_count)
-    has_in = directory.tell((in_count > 0).astype(np.uint8))
+    has_in = directory.send((in_count > 0).astype(np.uint8))
 
     begin = np.zeros(directory.num_slots + 1, dtype=np.int64)
     np.cumsum(np.bincount(directory.slots, minlength=directory.num_slots), out=begin[1:])

@@ -62,7 +62,7 @@ def rows_by_target(
     kernels.bucket_edges(src, dst, local, chunk, buckets.table, buckets.shift, cursor, record, tag)
     del src, dst
     target = np.empty(m, dtype=np.int32)
-    kernels.settle(buckets.begin, record, tag, out_begin[:-1].copy(), target, target_tag, threads)
+    kernels.place(buckets.begin, record, tag, out_begin[:-1].copy(), target, target_tag, threads)
     return _transpose(out_begin, target, target_tag, in_begin, record, tag, threads)
 
 
@@ -97,7 +97,7 @@ def _transpose(
     )  # fmt: skip
     other = np.empty(neighbor.size, dtype=np.int32)
     other_tag = None if tag is None else np.empty(neighbor.size, dtype=np.int32)
-    kernels.settle(buckets.begin, record, tag, other_begin[:-1].copy(), other, other_tag, threads)
+    kernels.place(buckets.begin, record, tag, other_begin[:-1].copy(), other, other_tag, threads)
     return other, other_tag
 
 

@@ -56,7 +56,7 @@ class Components(gl.VertexProgram):
     def take(self, v: Vertex, message: gl.Min[gl.VertexId]) -> None:
         v.component = min(v.id, v.component, message)
 
-    def tell(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+    def send_least(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if v.component < nbr.component:
             nbr.signal(v.component)
 
@@ -65,7 +65,7 @@ class Components(gl.VertexProgram):
 
     phases = (
         gl.Phase(start=is_hub, apply=find, scatter=search, scatter_edges=gl.ALL),
-        gl.Phase(start=is_left, apply=take, scatter=tell, scatter_edges=gl.ALL),
+        gl.Phase(start=is_left, apply=take, scatter=send_least, scatter_edges=gl.ALL),
         gl.Phase(apply=name, supersteps=1),  # nobody reads it over an edge, so it does not travel
     )
 

@@ -52,14 +52,14 @@ class NearestSource(gl.VertexProgram):
         v.nearest = min(v.nearest, name) if v._asked else name
         v._asked = True
 
-    def tell_name(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+    def send_name(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
         # An edge of infinite length leads nowhere, though the sum is what a vertex has that no path reaches.
         if v.distance + e.weight == nbr.distance and v.nearest < nbr.nearest and nbr.distance < math.inf:
             nbr.signal(v.nearest)
 
     phases = (
         gl.Phase(start=from_source, apply=come_nearer, scatter=offer),
-        gl.Phase(apply=take_name, scatter=tell_name),
+        gl.Phase(apply=take_name, scatter=send_name),
     )
 
 

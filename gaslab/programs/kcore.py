@@ -2,7 +2,7 @@
 
 Seidman 1983; Matula and Beck 1983; Batagelj and Zaversnik 2003; in parallel by buckets: Dhulipala,
 Blelloch and Shun, Julienne, SPAA 2017. A vertex waits in the bucket of its neighbours left. Those of the
-lowest bucket go, all at once, and tell their neighbours, who count how many went and move down.
+lowest bucket leave, all at once, and signal their neighbours, which count how many left and move down.
 """
 
 from __future__ import annotations

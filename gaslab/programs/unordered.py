@@ -34,7 +34,7 @@ class FallingCores(gl.VertexProgram):
     """Each vertex's `core`, which begins at its degree and falls while too few neighbours have as much.
 
     A vertex keeps no list of its neighbours' cores: it counts them by sixteenths of its own. Where fewer
-    than t of them have t, its core is below t; it looks again until that holds for no t it can tell.
+    than t of them have t, its core is below t; it looks again until no t is left for which that holds.
     """
 
     gather_edges = gl.ALL

@@ -190,11 +190,11 @@ def aggregators_of(cls: type) -> dict[str, types.FunctionType]:
     return {name: mark.function for name, mark in words.aggregators_of(cls).items()}
 
 
-def finalised(told: Any, kind: type, name: str) -> Any:
+def finalised(returned: Any, kind: type, name: str) -> Any:
     """Return what a finaliser gave as a number of the language; raises where it is not of its *kind*."""
-    if type(told) not in (kind, int) or (kind is bool) != (type(told) is bool):
-        raise ProgramError(f"the finaliser of {name} gave {told!r}; its aggregator holds {kind.__name__}")
-    return number(kind(told))
+    if type(returned) not in (kind, int) or (kind is bool) != (type(returned) is bool):
+        raise ProgramError(f"the finaliser of {name} gave {returned!r}; its aggregator holds {kind.__name__}")
+    return number(kind(returned))
 
 
 def translated(cls: type) -> type:

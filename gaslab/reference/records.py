@@ -146,15 +146,15 @@ def shown(value: Any) -> Any:
     return made
 
 
-def told(combiner: RecordCombiner | PairCombiner, value: Any) -> Any:
-    """Return what a finaliser gave, as this engine keeps it."""
+def kept(combiner: RecordCombiner | PairCombiner, value: Any) -> Any:
+    """Return the value that a finaliser returned, as this engine keeps it."""
     if isinstance(combiner, PairCombiner):
         return narrow(combiner.key.storage, value[0]), narrow(combiner.payload, value[1])
     made = {}
     for name, (one, field) in combiner.parts.items():
         x = getattr(value, name)
         if isinstance(one, PairCombiner):
-            made[name] = told(one, x)
+            made[name] = kept(one, x)
             continue
         made[name] = (
             narrowed(field.storage, np.asarray(x)).view(Row) if field.shape else narrow(field.storage, x)

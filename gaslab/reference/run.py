@@ -76,7 +76,7 @@ def run_reference(
     trace
         The ids of vertices of which every call is written down.
     written
-        Edge fields to tell of even where nothing wrote them.
+        Edge fields that the result has even where nothing wrote them.
     names
         How errors call the vertices, in their order, where *vertices* are not the user's ids.
 

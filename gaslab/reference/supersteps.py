@@ -278,12 +278,12 @@ class Run:
                     value = self.call(name, v, function=function)
                     total = self.added(combiner, total, value, v, function)
             if mark.finalizer is not None:
-                told = mark.finalizer(self.instance(self.cls, shown), shown(total))
+                returned = mark.finalizer(self.instance(self.cls, shown), shown(total))
                 if combiner.op in ("record", "argmin", "argmax"):
                     own = isinstance(combiner, OwnCombiner)
-                    values[name] = combiner.given(told) if own else records.told(combiner, told)
+                    values[name] = combiner.given(returned) if own else records.kept(combiner, returned)
                     continue
-                total = finalised(told, type(shown(total)), f"{self.cls.__name__}.{name}")
+                total = finalised(returned, type(shown(total)), f"{self.cls.__name__}.{name}")
             values[name] = total
         return values
 

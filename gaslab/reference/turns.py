@@ -83,15 +83,13 @@ def _turn(
     supersteps: int | None,
 ) -> Turn:
     gather, apply = (method_of(cls, names.get(role, "")) for role in ("gather", "apply"))
-    told, takes = method_of(cls, "init"), takes_of(apply)
-    if told is None or "message" not in takes_of(told):
-        told = apply
+    receivers = [one for one in (method_of(cls, "init"), apply) if one and "message" in takes_of(one)]
     return Turn(
         methods={role: getattr(computing, name) for role, name in names.items()},
         done=done,
         gather=combiner_of(gather, "return", cls, program) if gather else None,
-        message=combiner_of(told, "message", cls, program) if told and "message" in takes_of(told) else None,
-        apply_takes=takes,
+        message=combiner_of(receivers[0], "message", cls, program) if receivers else None,
+        apply_takes=takes_of(apply),
         gather_edges=edges[0],
         scatter_edges=edges[1],
         supersteps=supersteps,

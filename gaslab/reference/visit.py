@@ -11,7 +11,7 @@ def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> l
     """Return the edges (positions in *ends*, pairs of global ids) in the order they are visited.
 
     That is by round, then by source, then by target, parallel edges as they stand. Within a round the
-    engine takes many at once, but only where this order cannot be told.
+    engine takes many at once, but only where this order makes no difference.
     """
     sources, targets = {u for u, _ in ends}, {w for _, w in ends}
     bipartite = directed and not sources & targets
