@@ -126,12 +126,12 @@ def grid(side: int) -> gl.Graph:
 
 def chain(communities: int, size: int = 1000, degree: int = 8) -> gl.Graph:
     """Return communities in a row: in each, edges between any two; from each to the next, one edge."""
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     first = np.repeat(np.arange(communities) * size, size * degree)
-    source, target = (first + chance.integers(0, size, first.size) for _ in range(2))
+    source, target = (first + rng.integers(0, size, first.size) for _ in range(2))
     gates = np.arange(communities - 1) * size
     source, target = np.append(source, gates), np.append(target, gates + size)
-    weight = chance.integers(1, 256, source.size).astype(float)
+    weight = rng.integers(1, 256, source.size).astype(float)
     return gl.Graph.from_edges(source, target, columns={"weight": weight})
 
 

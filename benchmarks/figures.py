@@ -134,16 +134,16 @@ class Sides:
 
 
 def beside(ours: Timing) -> Callable[[Timing], str]:
-    """Return how to tell a peer's best, our ratio to it, and the spread of that by turn."""
+    """Return how to print a peer's best, our ratio to it, and the spread of that by turn."""
 
-    def tell(peer: Timing) -> str:
+    def line(peer: Timing) -> str:
         ratios = [a / b for a, b in zip(ours.seconds, peer.seconds, strict=True)]
         return (
             f"{peer.name} {peer.best:.4f}, {ours.best / peer.best:.3f}x "
             f"({min(ratios):.3f} to {max(ratios):.3f})"
         )
 
-    return tell
+    return line
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
     python benchmarks/oversubscribed.py [--ranks 2 4 8] [--scale 18] [--side 1000] [--repeats 2]
 
 Starts a job for each number of ranks, in turn. Prints of each the quickest run, its ratio to the first, the
-processor time of all ranks, and how much of the ranks' time was without work or mail.
+processor time of all ranks, and how much of the ranks' time was without work or batches.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def job(options: argparse.Namespace) -> None:
     """Run every way on the ranks of this job; rank 0 prints a line of JSON."""
     graphs = {"R-MAT": weighted(options), "grid": grid(options.side)}
     graphs["chunks"] = graphs["grid"].partitioned("chunk")
-    told = {}
+    figures = {}
     for name, (kind, program, way) in WAYS.items():
         graph = graphs[kind]
         run = Way(name, program, {**ASYNC, "on": "local", **way})
-        told[name] = min(measured(run, graph) for _ in range(options.repeats + 1))
+        figures[name] = min(measured(run, graph) for _ in range(options.repeats + 1))
     if world().rank == 0:
-        print(json.dumps(told))
+        print(json.dumps(figures))
 
 
 def measured(way: Way, graph: gl.Graph) -> list[float]:
@@ -59,8 +59,8 @@ def start(ranks: int, words: list[str]) -> dict[str, list[float]]:
     launcher = [str(beside) if beside.exists() else "mpiexec", "-n", str(ranks)]
     command = [*launcher, sys.executable, __file__, *words, "--job"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    told: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    figures: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    return figures
 
 
 def main() -> None:

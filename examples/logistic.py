@@ -73,8 +73,8 @@ def problem(examples: int, features: int, seed: int = 0) -> tuple[np.ndarray, np
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(examples, features)) * (rng.random((examples, features)) < 0.5)
     x[np.arange(examples), rng.integers(0, features, examples)] = 1.0  # no example is empty
-    chance = 1 / (1 + np.exp(-x @ rng.normal(size=features)))
-    return x, np.where(rng.random(examples) < chance, 1.0, -1.0)
+    probability = 1 / (1 + np.exp(-x @ rng.normal(size=features)))
+    return x, np.where(rng.random(examples) < probability, 1.0, -1.0)
 
 
 def graph_of(x: np.ndarray, comm: object = None) -> gl.Graph:
