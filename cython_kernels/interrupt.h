@@ -11,7 +11,13 @@
 
 #include "abi.h"
 
-static int32_t *volatile gl_stop;              /* of the run on the main thread that began last, or NULL */
+typedef struct gl_listener {
+    int32_t *stop;
+    struct gl_listener *around;                /* the run within which this one began, or NULL */
+} gl_listener;
+
+static gl_listener *gl_innermost;              /* of the runs on the main thread */
+static int32_t *volatile gl_stop;              /* the innermost run's, or NULL */
 static struct sigaction gl_behind;
 
 static void gl_on_interrupt(int number, siginfo_t *info, void *context) {
@@ -31,11 +37,12 @@ static int gl_is_ours(void) {
     return !sigaction(SIGINT, NULL, &now) && now.sa_flags & SA_SIGINFO && now.sa_sigaction == gl_on_interrupt;
 }
 
-/* Let SIGINT be heard by this run; return that of the run around it, NULL if there is none. */
-static int32_t *gl_listen(int32_t *stop) {
-    int32_t *const around = gl_stop;
+/* Let this run hear SIGINT. */
+static void gl_listen(gl_listener *run) {
     struct sigaction mine;
-    gl_stop = stop;
+    run->around = gl_innermost;
+    gl_innermost = run;
+    gl_stop = run->stop;
     if (!gl_is_ours()) {
         memset(&mine, 0, sizeof mine);
         sigemptyset(&mine.sa_mask);
@@ -43,12 +50,15 @@ static int32_t *gl_listen(int32_t *stop) {
         mine.sa_sigaction = gl_on_interrupt;
         sigaction(SIGINT, &mine, &gl_behind);
     }
-    return around;
 }
 
-/* The run is over: SIGINT is the run's around it again, or the handler's that was in place before. */
-static void gl_leave(int32_t *around) {
-    gl_stop = around;
-    if (!around && gl_is_ours()) sigaction(SIGINT, &gl_behind, NULL);
+/* The run is over, be it the innermost or not: the innermost of the others hears SIGINT, or the handler that was
+ * in place before the first. */
+static void gl_leave(gl_listener *run) {
+    gl_listener **at = &gl_innermost;
+    while (*at && *at != run) at = &(*at)->around;
+    if (*at) *at = run->around;
+    gl_stop = gl_innermost ? gl_innermost->stop : NULL;
+    if (!gl_innermost && gl_is_ours()) sigaction(SIGINT, &gl_behind, NULL);
 }
 #endif

@@ -3,8 +3,10 @@
 from libc.stdint cimport int32_t
 
 cdef extern from "interrupt.h" nogil:
-    int32_t *gl_listen(int32_t *)
-    void gl_leave(int32_t *)
+    ctypedef struct gl_listener:
+        int32_t *stop
+    void gl_listen(gl_listener *)
+    void gl_leave(gl_listener *)
 
 
 cdef class Listener:
@@ -14,7 +16,7 @@ cdef class Listener:
     """
 
     cdef int32_t[::1] stop
-    cdef int32_t *around
+    cdef gl_listener run
     cdef bint listening
 
     def __init__(self, int32_t[::1] stop):
@@ -22,15 +24,16 @@ cdef class Listener:
 
     def listen(self):
         """Let SIGINT be heard; to be called on the main thread."""
-        self.around = gl_listen(&self.stop[0])
+        self.run.stop = &self.stop[0]
+        gl_listen(&self.run)
         self.listening = True
 
     def leave(self):
         """Let the handler that was in place have it again."""
         if self.listening:
             self.listening = False
-            gl_leave(self.around)
+            gl_leave(&self.run)
 
     def __dealloc__(self):  # an exception came between `listen` and the block that would leave
-        if self.listening:
-            gl_leave(self.around)
+        if self.listening:  # its traceback may have kept this until within a later run
+            gl_leave(&self.run)

@@ -27,6 +27,7 @@ from numpy cimport PyArray_DATA, import_array, ndarray
 
 import_array()
 
+include "entry.pxi"
 include "queues.pxi"
 include "batches.pxi"
 include "rows.pxi"
@@ -140,7 +141,7 @@ cdef class Machine(Paced):
         cdef const uint8_t[::1] part
         cdef int source
         self.urgent = False
-        self.w.stop[1] = 1
+        enter(self.w.stop)
         for source, data in came:
             part = data
             if part.shape[0]:

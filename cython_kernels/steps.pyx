@@ -13,6 +13,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray
 
+include "entry.pxi"
+
 import_array()
 
 cdef extern from "buckets.h" nogil:
@@ -128,8 +130,8 @@ cdef class Steps:
         self.ids[:count] = signalled
         for k in range(self.threads):
             memcpy(&self.views[k * sizeof(gl_view)], self.view, sizeof(gl_view))
+        enter(self.view.stop)
         with nogil:
-            self.view.stop[1] = 1
             while done < most_steps and start - began < most_seconds:
                 if self.buckets:
                     gl_buckets_next(self.buckets, ids, &count)

@@ -10,6 +10,8 @@ from cython.parallel cimport prange, threadid
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from numpy cimport PyArray_DATA, import_array, ndarray
 
+include "entry.pxi"
+
 import_array()
 
 cdef extern from "abi.h" nogil:
@@ -260,8 +262,8 @@ def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int t
         width = out.shape[1]
     if threads == 1 or count == 1:
         b = fault[0].code = 0
+        enter(stop)
         with nogil:
-            stop[1] = 1
             while b < count and not stop[0]:
                 if call(c, ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, fault):
                     break
@@ -281,7 +283,7 @@ def run(View view, size_t function, const int64_t[::1] blocks, list_, out, int t
             view_of[t].scratch = view.c.scratch + t
         if view.c.outbox is not NULL:
             view_of[t].outbox = view.c.outbox + t
-    stop[1] = 1
+    enter(stop)
     for b in prange(count, nogil=True, schedule="dynamic", chunksize=1, num_threads=threads):
         failed[b] = 0 if stop[0] else call(view_of + threadid(), ids, bound[b], bound[b + 1], partial + b * width if partial else NULL, faults + b)
     stop[1] = 0

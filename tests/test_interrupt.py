@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import re
 import signal
 import threading
 import time
 import warnings
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import gaslab as gl
+from gaslab._kernels import sweep
 from gaslab.comm import Comm
+from gaslab.ending import Ending
 from tests import endless_programs as programs
 from tests.mpi.ranks import Ranks
 
@@ -197,6 +202,38 @@ def test_ctrl_c_ends_an_endless_method(program: Any, way: dict[str, Any]) -> Non
     assert seconds < SOON
     again = run(program(at=AT, ends=True), graph, way).vertices["n"]
     assert way in UNORDERED or (again == expected).all()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_just_before_a_kernel_is_not_left_until_its_end() -> None:
+    """Python notes the signal, and raises it between two of its instructions: none is before the kernel."""
+    graph, kernel, sent = ring(), sweep.run, []
+    run(programs.InApply(at=AT, ends=True), graph, {})
+
+    def begin(*arguments: Any) -> Any:
+        if sent:
+            return kernel(*arguments)
+        sent.append(True)
+        calls = [partial(ctypes.PyDLL(None)["raise"], signal.SIGINT), partial(kernel, *arguments)]
+        return list(map(partial.__call__, calls))[1]  # no instruction in between
+
+    began = time.perf_counter()
+    with patch.object(sweep, "run", begin), pytest.raises(KeyboardInterrupt):
+        run(programs.InApply(at=AT), graph, {}, timeout=2 * SOON)
+    assert time.perf_counter() - began < SOON
+
+
+def test_an_abandoned_run_does_not_make_a_later_one_deaf() -> None:
+    graph = ring()
+    run(programs.InApply(at=AT, ends=True), graph, {})
+    abandoned = [Ending()]
+    abandoned[0].__enter__()  # as where Ctrl-C comes before the block, and a traceback keeps the run
+    forgotten = threading.Timer(0.2, abandoned.clear)
+    forgotten.start()
+    timer = interrupted(0.6)
+    with pytest.raises(KeyboardInterrupt, match=said(programs.InApply, "was interrupted")):
+        run(programs.InApply(at=AT), graph, {}, timeout=2 * SOON)
+    timer.join()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
