@@ -54,7 +54,7 @@ def _beyond(src: Any, dst: Any, k: int, context: Any) -> Any:
 
 
 def _unsigned(src: Any, dst: Any, k: int, context: Any) -> Any:
-    return np.where(src == 5, 2**64 - 1, src % k).astype(np.uint64)
+    return np.where(src == 5, np.uint64(2**64 - 1), (src % k).astype(np.uint64))
 
 
 def _real(src: Any, dst: Any, k: int, context: Any) -> Any:
