@@ -15,7 +15,6 @@ from gaslab.comm import Comm
 from gaslab.compiler import build
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit import emit
-from gaslab.compiler.emit.names import identity
 from gaslab.compiler.interpret import Interpreter
 
 P, I64 = ctypes.c_void_p, ctypes.c_int64
@@ -111,9 +110,9 @@ class State:
         self.signal_blocks = np.zeros((n >> 10) + 1, np.uint8)
         self.active_bits = np.zeros(n // 64 + 1, np.uint64)
         if self.tree.gather:
-            self.total = np.full(n, identity(self.tree.gather), dtype(self.tree.gather.storage))
+            self.total = np.full(n, self.tree.gather.identity, dtype(self.tree.gather.storage))
         if self.tree.message:
-            self.message = np.full(n, identity(self.tree.message), dtype(self.tree.message.storage))
+            self.message = np.full(n, self.tree.message.identity, dtype(self.tree.message.storage))
         self.message_next = self.message
 
 

@@ -19,7 +19,6 @@ from gaslab.comm import Comm
 from gaslab.compiler import build
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit import emit
-from gaslab.compiler.emit.names import identity
 from tests import hand_trees as h
 from tests.hand_trees import F, I, assign, binary, const, function, local, program, ret, variable
 from tests.hand_views import ALL, IN, OUT, N, both, call, dtype, edge_lists, made, masks, state, walk, weights
@@ -55,11 +54,11 @@ def folded(combiner: t.Combiner, values: list[Any]) -> Any:
     """Combine in plain Python, floats in the four accumulators that the language promises."""
     fold = {"sum": operator.add, "min": min, "max": max}[combiner.op]
     if combiner.type != "float":
-        total = identity(combiner)
+        total = combiner.identity
         for value in values:
             total = fold(total, value)
         return bool(total) if combiner.type == "bool" else total
-    sums = [identity(combiner)] * 4
+    sums = [combiner.identity] * 4
     whole = 0
     for part in values:
         for k, value in enumerate(part):

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit.names import identity
 from tests import hand_trees as h
 from tests.hand_trees import I, assign, binary, const, function, local, program, variable
 from tests.hand_views import N, State, both, edge_lists, made, masks, state, walk, weights
@@ -68,7 +67,7 @@ def test_messages_combine_pushed_or_pulled(
     scattered(one, sorted(sources), concurrent)
     pulled(other, sorted(sources))
     for v in range(N):
-        expected = fold(came[v]) if v in came else identity(tree.message)  # type: ignore[arg-type]
+        expected = fold(came[v]) if v in came else tree.message.identity  # type: ignore[union-attr]
         assert one.message[v] == other.message[v] == expected
         assert one.signalled[v] == other.signalled[v] == (v in came)
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeGuard
+
+from gaslab.compiler.combiners import OPERATIONS, Operation, text_of
+from gaslab.errors import unknown
 
 # storage type -> (expression type, C type, bytes)
 STORAGE: dict[str, tuple[str, str, int]] = {
@@ -21,6 +25,11 @@ STORAGE: dict[str, tuple[str, str, int]] = {
     "uint8": ("int", "uint8_t", 1),
     "bool": ("bool", "uint8_t", 1),
     "id": ("id", "int64_t", 8),
+}
+INTEGER_RANGE = {  # of the integer storage types
+    name: (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "i" else (0, (1 << min(bits, 63)) - 1)
+    for name, (kind, _, size) in STORAGE.items()
+    if kind == "int" and (bits := 8 * size)
 }
 # A list (or sorted set) of a storage type is a type of its own, for fields, totals and expressions alike.
 LIST_KINDS = ("list", "set")
@@ -99,7 +108,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Combiner:
-    """A commutative, associative operation on one storage type: ``sum prod min max bitor``.
+    """A commutative, associative operation, a row of `combiners`, on one storage type.
 
     ``list`` and ``set`` collect values of that type; only a gather has these. Of two parts ``argmin`` and
     ``argmax`` are the key's, ``payload`` that of the part behind it. ``own`` is the program's merge, of a
@@ -113,6 +122,40 @@ class Combiner:
     @property
     def type(self) -> str:
         return STORAGE[self.storage][0]
+
+    @property
+    def operation(self) -> Operation:
+        """The row of its operation."""
+        row = OPERATIONS.get(self.op)
+        if row is None:
+            raise unknown("the table of combiners", self)
+        return row
+
+    @property
+    def identity(self) -> float | int | bool:
+        """The value that changes nothing: what an empty gather and an unsent message are.
+
+        >>> Combiner("min", "float64").identity, Combiner("max", "uint8").identity
+        (inf, 0)
+        """
+        if self.op == OWN:
+            return self.start
+        low, high = INTEGER_RANGE.get(self.storage, INTEGER_RANGE["int64"])
+        return self.operation.identity(self.type, low, high)
+
+    def c(self, left: str, right: str) -> str:
+        """Return the C expression that combines two values of its expression type."""
+        return self._text(self.operation.c, left, right)
+
+    def python(self, left: str, right: str) -> str:
+        """Return the same as Python text, for the interpreter's `numerics`."""
+        return self._text(self.operation.python, left, right)
+
+    def _text(self, texts: Mapping[str, str], left: str, right: str) -> str:
+        text = text_of(texts, self.type, left, right)
+        if text is None:
+            raise unknown("the table of combiners", self)
+        return text
 
     @property
     def collects(self) -> bool:

@@ -14,7 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from gaslab.compiler.combiners import OPERATIONS as OPERATIONS
+from gaslab.compiler.combiners import Operation as Operation
 from gaslab.compiler.declared import CHOICES as CHOICES
+from gaslab.compiler.declared import INTEGER_RANGE as INTEGER_RANGE
 from gaslab.compiler.declared import LIST_KINDS as LIST_KINDS
 from gaslab.compiler.declared import OWN as OWN
 from gaslab.compiler.declared import PAIR as PAIR
@@ -235,10 +238,10 @@ class Tree:
         """
         parts = self.gather.parts if isinstance(self.gather, RecordCombiner) else ()
         combiners = [part.combiner for part in parts] or ([self.gather] if self.gather is not None else [])
-        others = any(c.type != "bool" or c.op not in ("min", "max") for c in combiners)
-        if others or any(p.shape for p in parts):
+        found = [c.operation.settled if c.type == "bool" else None for c in combiners]
+        if any(p.shape for p in parts):
             return ()
-        return tuple(c.op == "max" for c in combiners)
+        return () if None in found else tuple(value is True for value in found)
 
     @cached_property
     def by_signal(self) -> bool:

@@ -17,7 +17,6 @@ from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, dtype_of, identity, limits_of
 from gaslab.exchange import Collect, Exchange
 
-_COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 _RANGE = 2  # GL_FAULT_RANGE
 
 
@@ -67,7 +66,7 @@ class Additive:
             assert records is not None
             for k in self._fields:
                 mine = self.delta[f"d{k}"]
-                mine[ids] = _COMBINE[self._combiner(k).op](mine[ids], records[f"d{k}"])
+                mine[ids] = getattr(np, self._combiner(k).operation.numpy)(mine[ids], records[f"d{k}"])
             frontier.signal(self._touched, self._blocks, ids)
 
     def count(self) -> tuple[frozenset[str], np.ndarray]:
@@ -84,7 +83,7 @@ class Additive:
         combiner, values = self._combiner(k), self.state.fields[k]
         given = self.delta[f"d{k}"][ids].reshape(ids.size, *values.shape[1:])
         with np.errstate(all="ignore"):
-            total = _COMBINE[combiner.op](values[ids].astype(given.dtype), given)
+            total = getattr(np, combiner.operation.numpy)(values[ids].astype(given.dtype), given)
             if values.dtype.kind in "iu" and ids.size:
                 least, largest = limits_of(values.dtype)
                 beyond = (total < least) | (total > largest)

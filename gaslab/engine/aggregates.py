@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
-_COMBINE = {"sum": np.add, "prod": np.multiply, "bitor": np.bitwise_or, "min": np.minimum, "max": np.maximum}
-
 
 class Aggregates:
     """A program's aggregators as eight-byte scalars of the ABI, an accumulator's elements in a row."""
@@ -129,8 +127,9 @@ class Aggregates:
                 continue
             column = np.ascontiguousarray(table[:, place]).view(_wide(combiner.type))
             column = column[:, 0] if column.shape[1] == 1 else column
+            combine = getattr(np, combiner.operation.numpy)
             with np.errstate(all="ignore"):
-                result[place].view(column.dtype)[:] = _COMBINE[combiner.op].reduce(column, axis=0)
+                result[place].view(column.dtype)[:] = combine.reduce(column, axis=0)
         for k, own in enumerate(self._combiners):
             if own.op == OWN:
                 place = self._slots(k)

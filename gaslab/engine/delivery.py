@@ -39,7 +39,7 @@ class Delivery:
         tree = state.tree
         self.nothing: Any = identity(tree.message) if tree.message else None
         # Atomic addition of floats would make the sum depend on timing.
-        inexact = tree.message is not None and tree.message.op in ("sum", "prod")
+        inexact = tree.message is not None and not tree.message.operation.exact
         self._unordered = inexact and tree.message is not None and tree.message.type == "float"
         self._unordered |= isinstance(tree.message, RecordCombiner)  # whose parts are not written at once
         self._inexact = self._unordered or bool(tree.contributed("nbr"))  # several sources give to one target

@@ -12,9 +12,17 @@ import numpy as np
 from gaslab import arguments
 from gaslab.collective import collective
 from gaslab.compiler.emit import emit
-from gaslab.compiler.emit.names import INTEGER_RANGE
 from gaslab.compiler.parse import parse_phases
-from gaslab.compiler.tree import STORAGE, Combiner, RecordCombiner, Tree, Variable, element_storage, is_list
+from gaslab.compiler.tree import (
+    INTEGER_RANGE,
+    STORAGE,
+    Combiner,
+    RecordCombiner,
+    Tree,
+    Variable,
+    element_storage,
+    is_list,
+)
 from gaslab.engine.bind import shapes_of
 from gaslab.engine.letters import letter_dtype
 from gaslab.engine.roles import across, field_roles, reasons
@@ -161,8 +169,7 @@ def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
 def _name(combiner: Combiner) -> str:
     if isinstance(combiner, RecordCombiner) and not combiner.is_pair:
         return combiner.name
-    special = {"argmin": "ArgMin", "argmax": "ArgMax", "bitor": "BitOr", "set": "SortedSet"}
-    op = special.get(combiner.op, combiner.op.capitalize())
+    op = combiner.operation.word
     if isinstance(combiner, RecordCombiner):
         return f"gl.{op}[{', '.join(part.combiner.storage for part in combiner.parts)}]"
     return f"gl.{op}[{combiner.storage}]"

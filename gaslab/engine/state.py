@@ -13,9 +13,8 @@ import numpy as np
 from gaslab._kernels import buckets, frontier, sweep
 from gaslab.chance import Draw
 from gaslab.compiler.emit.names import by_source
-from gaslab.compiler.tree import OWN, PAYLOAD, WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
+from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
 from gaslab.engine.chance import Starts
-from gaslab.errors import unknown
 from gaslab.fields import RANGES
 from gaslab.program import ALL
 from gaslab.ragged import Rows
@@ -57,21 +56,8 @@ def identity(combiner: Combiner, wide: bool = False) -> Any:
         for part in combiner.parts:
             row[part.name] = identity(part.combiner)
         return row[()]
-    dtype = dtype_of(WIDE[combiner.type] if wide else combiner.storage)
-    if combiner.op == OWN:
-        return dtype.type(combiner.start)
-    if combiner.op == PAYLOAD and combiner.type == "id":
-        return dtype.type(np.iinfo(dtype).max)  # gl.NOBODY
-    if combiner.op in ("sum", "bitor", "prod", PAYLOAD):
-        return dtype.type(combiner.op == "prod")
-    low = combiner.op in ("max", "argmax")
-    if not low and combiner.op not in ("min", "argmin"):
-        raise unknown("identity", combiner)
-    if dtype.kind == "f":
-        return dtype.type(-np.inf if low else np.inf)
-    if dtype.kind == "b":
-        return dtype.type(not low)
-    return dtype.type(limits_of(dtype)[0 if low else 1])
+    kept = dataclasses.replace(combiner, storage=WIDE[combiner.type]) if wide else combiner
+    return dtype_of(kept.storage).type(kept.identity)
 
 
 def scalars(values: list[Any]) -> np.ndarray:

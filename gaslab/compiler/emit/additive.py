@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gaslab.compiler.emit.names import C_TYPE, combined, constant, edge_name, identity, narrowed, widened
+from gaslab.compiler.emit.names import C_TYPE, constant, edge_name, narrowed, widened
 from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP
 from gaslab.compiler.tree import WIDE, Combiner, Contribute, EdgeField, Stmt, Tree, element_of
 
@@ -20,7 +20,7 @@ def contribute(tree: Tree) -> str:
         assert field.sync is not None
         element = element_of(field.type)
         kind, array = C_TYPE[element], bool(field.shape)
-        both = combined(Combiner(field.sync, WIDE[element]), "*place", "value")
+        both = Combiner(field.sync, WIDE[element]).c("*place", "value")
         members.append(f"{kind} d{k}{f'[{math.prod(field.shape)}]' * array};")
         touch = "" if array else "    gl_touch(w, v);\n"  # of an array once, not by its elements
         functions.append(
@@ -51,7 +51,7 @@ def contribute_edges(tree: Tree) -> str:
             f"GL_INLINE void gl_contribute_e{k}("
             f"const gl_view *w, const int64_t e, const _Bool forward, const {kind} value) {{\n"
             f"    {kind} *place = &((gl_edge_delta *)(forward ? w->delta_forth : w->delta_back))[e].d{k};\n"
-            f"    *place = {combined(_combiner(tree, k), '*place', 'value')};\n}}\n"
+            f"    *place = {_combiner(tree, k).c('*place', 'value')};\n}}\n"
         )
     return f"\ntypedef struct {{ {' '.join(members)} }} gl_edge_delta;\n{''.join(functions)}"
 
@@ -61,16 +61,14 @@ def settle_edges(tree: Tree) -> str:
     if not tree.contributed_edges():
         return ""
     nothing = {
-        k: constant(identity(_combiner(tree, k)), _combiner(tree, k).type) for k in tree.contributed_edges()
+        k: constant(_combiner(tree, k).identity, _combiner(tree, k).type) for k in tree.contributed_edges()
     }
     join, settle = [], []
     for k, none in nothing.items():
         combiner, storage = _combiner(tree, k), tree.edge_fields[k].storage
         place = f"c->{edge_name(tree, k)}[e]"
-        join.append(
-            f"back->d{k} = {combined(combiner, f'forth->d{k}', f'back->d{k}')}; forth->d{k} = {none};"
-        )
-        both = combined(combiner, widened(storage, place), f"back->d{k}")
+        join.append(f"back->d{k} = {combiner.c(f'forth->d{k}', f'back->d{k}')}; forth->d{k} = {none};")
+        both = combiner.c(widened(storage, place), f"back->d{k}")
         settle.append(f"{place} = {narrowed(storage, both, contributed_at(tree, k))}; back->d{k} = {none};")
 
     def over(name: str, row: str, lines: list[str], ends: tuple[str, ...]) -> str:

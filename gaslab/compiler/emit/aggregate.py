@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler.emit.body import Body
-from gaslab.compiler.emit.names import C_TYPE, MEMBER, aggregate_name, combined
+from gaslab.compiler.emit.names import C_TYPE, MEMBER, aggregate_name
 from gaslab.compiler.emit.phases import VERTEX_LOOP, fault_check, load
 from gaslab.compiler.emit.work import ROW, steps
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
@@ -41,7 +41,7 @@ def apart(tree: Tree, k: int) -> str:
     names = frozenset(n.removeprefix(near) for n in a.function.reads if n.startswith(near))
     if a.over_edges:
         call = f"gl_do_{name}(c, n, source, p{f', {into}' * has_parts})"
-        add = call if has_parts else f"t = {combined(a.combiner, 't', call)}"
+        add = call if has_parts else f"t = {a.combiner.c('t', call)}"
         long = steps(tree, a.function.body) > ROW
         halted = f"gl_halted(c, {a.function.site})" if long else "c->code != 0"
         body = (
@@ -53,6 +53,6 @@ def apart(tree: Tree, k: int) -> str:
         )
     else:
         call = f"gl_do_{name}(c, n{f', {into}' * has_parts})"
-        add = call if has_parts else f"t = {combined(a.combiner, 't', call)}"
+        add = call if has_parts else f"t = {a.combiner.c('t', call)}"
         body = f"        {add};\n{fault_check(tree, [a.function])}"
     return f"\nGL_RANGE(gl_aggregate_{k}) {{\n{begin}{VERTEX_LOOP}{load(tree, names)}{body}    }}\n{end}"

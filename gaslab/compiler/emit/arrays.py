@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, narrowed, widened
+from gaslab.compiler.emit.names import C_TYPE, MEMBER, constant, narrowed, widened
 from gaslab.compiler.emit.records import pair, part_name
 from gaslab.errors import unknown
 
@@ -105,7 +105,7 @@ class ArrayBody:
                 self.put(f"{{ const int64_t at = {index};")
                 index = "at"
             target = f"{target}[{index}]"
-        both = combined(combiner, widened(combiner.storage, target), value)
+        both = combiner.c(widened(combiner.storage, target), value)
         end = " }" if isinstance(s.target, t.Element) and isinstance(s.target.index, t.Index) else ""
         self.put(f"{target} = {narrowed(combiner.storage, both, s.site)};{end}")
 

@@ -14,7 +14,6 @@ from gaslab.compiler.emit.names import (
     aggregate_name,
     by_source,
     c_string,
-    combined,
     constant,
     edge_name,
     field_name,
@@ -144,7 +143,7 @@ class Body(ArrayBody):
         combiner = self.tree.gather
         assert combiner is not None
         kind = STORAGE[combiner.storage][1]
-        both = combined(combiner, widened(combiner.storage, "*total"), self.expr(s.value))
+        both = combiner.c(widened(combiner.storage, "*total"), self.expr(s.value))
         self.put(f"if (w->cached[x]) {{ {kind} *total = &(({kind} *)w->cache)[x]; "
                  f"*total = {narrowed(combiner.storage, both, s.site)}; w->cached[x] = 2; }}")  # fmt: skip
 

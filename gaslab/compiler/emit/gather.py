@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gaslab.compiler.emit import lists
 from gaslab.compiler.emit.lookahead import look_ahead
-from gaslab.compiler.emit.names import C_TYPE, combined, constant, field_name, identity, narrowed
+from gaslab.compiler.emit.names import C_TYPE, constant, field_name, narrowed
 from gaslab.compiler.emit.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load, walks
 from gaslab.compiler.emit.records import part_name
 from gaslab.compiler.emit.work import looks
@@ -29,7 +29,7 @@ def gather_row(tree: Tree) -> str:
         if has_parts:
             return f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)}{forward}, t);"
         value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)}{forward})"
-        return f"a{k} = {combined(combiner, f'a{k}', value)};"
+        return f"a{k} = {combiner.c(f'a{k}', value)};"
 
     loops = []
     more = " && !c->stopped" * tree.stops + looks(tree, tree.functions["gather"])
@@ -38,7 +38,7 @@ def gather_row(tree: Tree) -> str:
         final = [place if best else f"!{place}" for place, best in zip(kept, tree.settled_by, strict=True)]
         more += f" && !({' && '.join(final)})"
     elif tree.settled_by:  # the first True of a Max decides, False of a Min
-        more += " && !a0" if combiner.op == "max" else " && a0"
+        more += " && !a0" if tree.settled_by[0] else " && a0"
     names = tree.reads("gather", "nbr")
     for way in ROWS:
         begin, neighbor, slot = ROWS[way]
@@ -67,8 +67,8 @@ def gather_row(tree: Tree) -> str:
         )
     result = "a0"
     if ways == 4:
-        result = combined(combiner, combined(combiner, "a0", "a1"), combined(combiner, "a2", "a3"))
-    first = constant(identity(combiner), combiner.type)
+        result = combiner.c(combiner.c("a0", "a1"), combiner.c("a2", "a3"))
+    first = constant(combiner.identity, combiner.type)
     mark = ("", "")
     if marked is not None:
         mine = field_name(tree, marked)

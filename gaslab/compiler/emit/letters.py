@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gaslab.compiler.emit.names import constant, identity, narrowed
+from gaslab.compiler.emit.names import constant, narrowed
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Signal, Tree
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def send(body: Body, s: Signal) -> None:
     elif tree.message is not None:
         given.append("message")
         combiner = tree.message
-        value = constant(identity(combiner), combiner.type)
+        value = constant(combiner.identity, combiner.type)
         if s.message is not None:
             value = narrowed(combiner.storage, body.expr(s.message), s.site)
         body.put(f"const {STORAGE[combiner.storage][1]} message = {value};")

@@ -6,18 +6,13 @@ import functools
 import math
 import re
 
-from gaslab.compiler.tree import OWN, PAYLOAD, STORAGE, Combiner, Tree, is_list
+from gaslab.compiler.tree import INTEGER_RANGE, OPERATIONS, STORAGE, Combiner, Tree, is_list
 from gaslab.errors import unknown
 
 C_TYPE = {"float": "double", "int": "int64_t", "bool": "_Bool", "id": "int64_t"}  # of expressions
 C_TYPE |= {kind: "gl_list" for kind in STORAGE if is_list(kind)}
 MEMBER = {"float": "f", "int": "i", "bool": "i", "id": "i"}  # of gl_scalar
 ATTRIBUTES = ("id", "degree", "in_degree", "out_degree")  # in gl_view `id` is called gid
-INTEGER_RANGE = {
-    name: (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "i" else (0, (1 << min(bits, 63)) - 1)
-    for name, (kind, _, size) in STORAGE.items()
-    if kind == "int" and (bits := 8 * size)
-}
 
 
 @functools.cache  # asked for at every statement
@@ -92,31 +87,6 @@ def narrowed(storage: str, expression: str, site: int) -> str:
     return expression
 
 
-def identity(combiner: Combiner) -> float | int | bool:
-    """Return the value that changes nothing: what an empty gather and an unsent message are.
-
-    >>> identity(Combiner("min", "float64")), identity(Combiner("max", "uint8"))
-    (inf, 0)
-    """
-    if combiner.op == "prod":
-        return 1.0 if combiner.type == "float" else 1
-    if combiner.op == OWN:
-        return combiner.start
-    if combiner.op == PAYLOAD and combiner.type == "id":
-        return INTEGER_RANGE["int64"][1]  # gl.NOBODY
-    if combiner.op in ("sum", "bitor", PAYLOAD):
-        return {"float": 0.0, "bool": False}.get(combiner.type, 0)
-    first = combiner.op in ("min", "argmin")
-    if not first and combiner.op not in ("max", "argmax"):
-        raise unknown("identity", combiner)
-    if combiner.type == "float":
-        return math.inf if first else -math.inf
-    if combiner.type == "bool":
-        return first
-    lo, hi = INTEGER_RANGE.get(combiner.storage, INTEGER_RANGE["int64"])
-    return hi if first else lo
-
-
 def constant(value: float | int | bool, kind: str) -> str:
     """Return a C constant of an expression type."""
     if kind == "bool":
@@ -135,20 +105,9 @@ def constant(value: float | int | bool, kind: str) -> str:
 
 def before(op: str, payload: Combiner, given: tuple[str, str], kept: tuple[str, str]) -> str:
     """Return the C (and Python) test whether a pair comes before another: by key, then smaller payload."""
-    sign, both = "<" if op == "argmin" else ">", ("&&", "||")
+    sign, both = OPERATIONS[op].keeps, ("&&", "||")
     key, more = given
     smaller = f"{more} < {kept[1]}"
     if payload.type == "float":  # nan comes last
         smaller = f"({smaller} {both[1]} ({kept[1]} != {kept[1]} {both[0]} {more} == {more}))"
     return f"({key} {sign} {kept[0]} {both[1]} ({key} == {kept[0]} {both[0]} {smaller}))"
-
-
-def combined(combiner: Combiner, left: str, right: str) -> str:
-    """Return the C expression that combines two values of the combiner's expression type."""
-    if combiner.op == "sum":
-        return f"({left} | {right})" if combiner.type == "bool" else f"({left} + {right})"
-    if combiner.op in ("prod", "bitor"):
-        return f"({left} {'*' if combiner.op == 'prod' else '|'} {right})"
-    if combiner.op not in ("min", "max"):
-        raise unknown("emit", combiner)
-    return f"gl_{combiner.op}_{MEMBER[combiner.type]}({left}, {right})"

@@ -18,7 +18,6 @@ from gaslab.compiler.emit.names import (
     MEMBER,
     aggregate_name,
     by_source,
-    combined,
     field_name,
     narrowed,
     widened,
@@ -150,7 +149,7 @@ def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
         return records.combine(name, target, combiner.own)
     c_type = STORAGE[combiner.storage][1]
     phase = "gather" if target == "total" else "scatter"
-    value = combined(combiner, widened(combiner.storage, "target[at]"), widened(combiner.storage, "part[i]"))
+    value = combiner.c(widened(combiner.storage, "target[at]"), widened(combiner.storage, "part[i]"))
     site = tree.functions[phase].site if phase in tree.functions else 0
     signal = "        gl_signal(w, at);\n" if target == "message" else ""
     return (
@@ -174,7 +173,7 @@ def totals(tree: Tree) -> str:
         name, member = aggregate_name(tree, k), MEMBER[a.combiner.type]
         members.append(f"{C_TYPE[a.combiner.type]} {name};")
         begin.append(f"t->{name} = out[{tree.slot(k)}].{member};")
-        add.append(f"t->{name} = {combined(a.combiner, f't->{name}', f'gl_do_{name}(c, n)')};")
+        add.append(f"t->{name} = {a.combiner.c(f't->{name}', f'gl_do_{name}(c, n)')};")
         end.append(f"out[{tree.slot(k)}].{member} = t->{name};")
     lines = "\n    ".join
     return (
@@ -273,11 +272,10 @@ def send(tree: Tree) -> str:
         return ""
     combiner = tree.message
     c_type = STORAGE[combiner.storage][1]
-    both = combined(combiner, widened(combiner.storage, "old"), widened(combiner.storage, "message"))
+    both = combiner.c(widened(combiner.storage, "old"), widened(combiner.storage, "message"))
     site = tree.functions.get("scatter", tree.functions["apply"]).site
     no_news = ""
-    if combiner.op in ("min", "max"):  # most messages do not change a minimum: leave its cache line alone
-        sign = "<" if combiner.op == "min" else ">"
+    if sign := combiner.operation.keeps:  # most messages do not change a minimum: leave its cache line alone
         no_news = f"    if (!(message {sign} old)) return;\n"
     return (
         f"\nGL_INLINE void gl_send(gl_context *c, {c_type} *place, {c_type} message, const int concurrent)\n"

@@ -15,7 +15,7 @@ from gaslab.compiler.emit.arrays import declaration
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.guard import guard, harmless, names
 from gaslab.compiler.emit.lookahead import look_ahead
-from gaslab.compiler.emit.names import C_TYPE, MEMBER, combined, constant, identity, narrowed, widened
+from gaslab.compiler.emit.names import C_TYPE, MEMBER, constant, narrowed, widened
 from gaslab.compiler.emit.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load
 from gaslab.compiler.emit.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
@@ -34,7 +34,7 @@ class Choice:
 def choice(tree: Tree) -> Choice | None:
     """Return the scatter as a `Choice` if it is one, and nothing in it can fail or is costly."""
     combiner, body = tree.message, tree.functions["scatter"].body
-    if combiner is None or combiner.op not in ("min", "max"):
+    if combiner is None or not combiner.operation.is_scalar or not combiner.operation.keeps:
         return None
     if combiner.storage not in ("int64", "float64", "float32", "id"):  # narrow integers are range-checked
         return None
@@ -64,7 +64,7 @@ def method(tree: Tree, row: str, place: str) -> tuple[str, Body]:
     if isinstance(message, RecordCombiner):
         deliver, more = "message", f", gl_message *message{more}"
     elif message is not None:
-        both = combined(message, widened(message.storage, "*message"), "{message}")
+        both = message.c(widened(message.storage, "*message"), "{message}")
         deliver = f"*message = {narrowed(message.storage, both, function.site)};"
         more = f", {STORAGE[message.storage][1]} *message{more}"
     return f"GL_INLINE void {head}{more})", Body(tree, function, "nbr", "*heard = 1;", deliver, row)
@@ -145,7 +145,7 @@ def _pull_choice(tree: Tree) -> str:
     combiner = tree.message
     assert combiner is not None
     c_type, number = STORAGE[combiner.storage][1], C_TYPE[combiner.type]
-    nothing = constant(identity(combiner), combiner.type)
+    nothing = constant(combiner.identity, combiner.type)
 
     def look(k: int, p: str, row: str) -> str:
         kind, place = edge(tree, row, p)
@@ -158,7 +158,7 @@ def _pull_choice(tree: Tree) -> str:
             f"                    const {number} offered = gl_pull_{kind}(c, n, source, {place}, &sends);\n"
             "                    if (!all) sends &= gl_is_active(c, source);\n"
             "                    heard |= sends;\n"
-            f"                    m{k} = {combined(combiner, f'm{k}', offer)};\n"
+            f"                    m{k} = {combiner.c(f'm{k}', offer)};\n"
             "                }\n"
         )
 
@@ -174,8 +174,8 @@ def _pull_choice(tree: Tree) -> str:
             f"            for (; p + 4 <= end; p += 4) {{\n{look_ahead(tree, far, neighbor)}{four}"
             f"            }}\n            for (; p < end; p++)\n{look(0, 'p', row)}        }}\n"
         )
-    halves = (combined(combiner, "m0", "m1"), combined(combiner, "m2", "m3"))
-    message = narrowed(combiner.storage, combined(combiner, *halves), 0)
+    halves = (combiner.c("m0", "m1"), combiner.c("m2", "m3"))
+    message = narrowed(combiner.storage, combiner.c(*halves), 0)
     return (
         f"\nGL_INLINE int32_t gl_pull_range({ARGUMENTS}, const int all) {{\n{VERTEX_LOOP}"
         f"{_load_guarded(tree)}        _Bool heard = 0;\n        {number} m0 = (({c_type} *)w->message)[v];\n"

@@ -5,9 +5,7 @@ from __future__ import annotations
 from gaslab.compiler.emit.names import (
     MEMBER,
     before,
-    combined,
     constant,
-    identity,
     mangled,
     narrowed,
     widened,
@@ -104,7 +102,7 @@ def _type(record: RecordCombiner, kind: str) -> str:
     members = " ".join(_member(k, part) for k, part in enumerate(record.parts))
     begin = ""
     for k, part in enumerate(record.parts):
-        first = constant(identity(part.combiner), part.combiner.type)
+        first = constant(part.combiner.identity, part.combiner.type)
         begin += _each(part, f"t->{part_name(k, part)}[i] = {first};")
     return (
         f"\ntypedef struct {{ {members} }} gl_{kind};\n"
@@ -125,7 +123,7 @@ def struct(record: RecordCombiner, kind: str = "total") -> str:
             continue
         if combiner.op == PAYLOAD:
             continue
-        both = combined(combiner, widened(storage, f"t->{name}[i]"), widened(storage, f"more->{name}[i]"))
+        both = combiner.c(widened(storage, f"t->{name}[i]"), widened(storage, f"more->{name}[i]"))
         add += _each(part, f"t->{name}[i] = {narrowed(storage, both, 0)};")
         if part.symmetric:
             n = part.shape[0]

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from gaslab.compiler.emit.names import identity
 from gaslab.compiler.interpret import lists, numerics, records, settle
 from gaslab.compiler.interpret.block import SCALAR, Block, scalars
 from gaslab.compiler.interpret.program import namespace
@@ -48,7 +47,7 @@ class Interpreter:
                 self._phases[f"gl_aggregate_{k}"] = partial(self._aggregate_apart, k)
         if "scatter" in tree.functions:
             self._phases["gl_scatter_push"] = self._scatter_push
-            self._phases |= settle.phases(tree)
+            self._phases |= settle.phases(tree, self._namespace)
             if tree.can_pull:
                 self._phases["gl_scatter_pull"] = self._scatter_pull
         if tree.message is not None:
@@ -253,7 +252,7 @@ class Interpreter:
         if isinstance(combiner, RecordCombiner):
             return self._record_row(c, n, v, combiner)
         ways = 4 if combiner.type == "float" else 1
-        sums = [identity(combiner)] * ways
+        sums = [combiner.identity] * ways
         c.stopped = False
         chosen = self._walked(c, v, "gather")
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):

@@ -9,14 +9,10 @@ from __future__ import annotations
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.emit.body import ARITHMETIC, ENDS
-from gaslab.compiler.emit.names import INTEGER_RANGE
 from gaslab.compiler.interpret import chance
 from gaslab.compiler.interpret.arrays import PythonArrays, zero
 from gaslab.compiler.interpret.lists import WORDS
 from gaslab.errors import unknown, unknown_node
-
-COMBINE = {"sum": "({0} + {1})", "prod": "({0} * {1})", "bitor": "({0} | {1})",
-           "min": "minimum({0}, {1})", "max": "maximum({0}, {1})"}  # fmt: skip
 
 
 class PythonBody(PythonArrays):
@@ -158,7 +154,7 @@ class PythonBody(PythonArrays):
         if isinstance(place, t.EdgeField):
             assert s.value is not None
             delta = f"(c.delta_forth if c.forward else c.delta_back)['d{place.index}']"
-            self.put(f"{delta}[e] = {both_of(combiner, f'{delta}.item(e)', self.expr(s.value))}")
+            self.put(f"{delta}[e] = {combiner.python(f'{delta}.item(e)', self.expr(s.value))}")
             return
         at = self.at(place.role)
         if s.value is None:
@@ -167,7 +163,7 @@ class PythonBody(PythonArrays):
         if isinstance(s.target, t.Element):
             self.put(f"at = {at}, {self.position(s.target.index)}")
             at = "*at"
-        both = both_of(combiner, f"c.given_to(c.delta['d{place.index}'], {at})", self.expr(s.value))
+        both = combiner.python(f"c.given_to(c.delta['d{place.index}'], {at})", self.expr(s.value))
         self.put(f"c.give(c.delta['d{place.index}'], {both}, {at})")
 
     def assign(self, s: t.Assign) -> None:
@@ -219,7 +215,7 @@ class PythonBody(PythonArrays):
         if isinstance(s.target, t.Element):
             self.put(f"at = {self.position(s.target.index)}")
             target += "[at]"
-        self.put(f"{target} = {narrowed(combiner.storage, both_of(combiner, target, value), s.site)}")
+        self.put(f"{target} = {narrowed(combiner.storage, combiner.python(target, value), s.site)}")
 
     def add_pair(self, s: t.AddPair) -> None:
         places = [s.target, self.tree.payload(s.target)]
@@ -340,19 +336,9 @@ def storage_of(tree: t.Tree, place: t.VertexField | t.EdgeField | t.Local | t.Pa
 
 def narrowed(storage: str, expression: str, site: int) -> str:
     """Return the Python expression of *expression* as it comes back from its storage; it may fault."""
-    if storage in INTEGER_RANGE and storage != "int64":
-        lo, hi = INTEGER_RANGE[storage]
+    if storage in t.INTEGER_RANGE and storage != "int64":
+        lo, hi = t.INTEGER_RANGE[storage]
         return f"within({expression}, {lo}, {hi}, {site})"
     if storage not in t.STORAGE:
         raise unknown("interpret", storage)
     return f"float32({expression})" if storage == "float32" else expression
-
-
-def both_of(combiner: t.Combiner, a: str, b: str) -> str:
-    """Return the Python expression of two values combined."""
-    if combiner.op not in COMBINE:
-        raise unknown("interpret", combiner)
-    both = COMBINE[combiner.op].format(a, b)
-    if combiner.op in ("sum", "prod") and combiner.type != "float":
-        return f"bool({a} | {b})" if combiner.type == "bool" else f"wrap({both})"
-    return both

@@ -8,8 +8,8 @@ from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.depth import too_deep
-from gaslab.compiler.interpret import lists, numerics, records
-from gaslab.compiler.interpret.body import PythonBody, both_of, narrowed
+from gaslab.compiler.interpret import lists, numerics, records, settle
+from gaslab.compiler.interpret.body import PythonBody, narrowed
 
 
 def namespace(tree: t.Tree) -> dict[str, Any]:
@@ -56,6 +56,9 @@ def python_text(tree: t.Tree) -> str:
         near, edge = ("nbr", ", x, e") if a.over_edges else ("v", "")
         texts.append(PythonBody(tree, a.function, near).text(f"def aggregator{k}(c, n, v{edge}{into}):"))
         texts.append(_combiner(f"aggregate{k}", a.combiner, a.function))
+    for k in tree.contributed_edges():
+        both = settle.combiner_of(tree, k).python("a", "b")
+        texts.append(f"def combine_edge{k}(a, b):\n    return {both}\n")
     return "\n".join(texts)
 
 
@@ -71,7 +74,7 @@ def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | Non
     if isinstance(combiner, t.RecordCombiner):
         lines = "".join(_part_combiner(k, part) for k, part in enumerate(combiner.parts))
         return f"def combine_{name}(a, b):\n{lines}    return a\n\nnarrow_{name} = None\n"
-    both = both_of(combiner, "a", "b")
+    both = combiner.python("a", "b")
     narrow = narrowed(combiner.storage, both if name == "message" else "x", function.site if function else 0)
     if name == "message":
         return f"def combine_message(a, b):\n    return {narrow}\n"
@@ -84,7 +87,7 @@ def _part_combiner(k: int, part: t.Part) -> str:
         return f"    a[{k}], a[{k + 1}] = {earlier}\n"
     if part.combiner.op == t.PAYLOAD:
         return ""
-    both = both_of(part.combiner, "x", "y")
+    both = part.combiner.python("x", "y")
     one = narrowed(part.combiner.storage, both, 0)
     if part.shape:
         return f"    a[{k}] = [{one} for x, y in zip(a[{k}], b[{k}])]\n"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gaslab.compiler.emit.names import identity
 from gaslab.compiler.tree import Array, RecordCombiner
 
 
 def empty(record: RecordCombiner) -> list[Any]:
     """Return the accumulator of no edges."""
     return [
-        [identity(p.combiner)] * p.type.size if isinstance(p.type, Array) else identity(p.combiner)
+        [p.combiner.identity] * p.type.size if isinstance(p.type, Array) else p.combiner.identity
         for p in record.parts
     ]
 

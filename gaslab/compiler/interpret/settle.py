@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gaslab.compiler.emit.additive import contributed_at
-from gaslab.compiler.emit.names import INTEGER_RANGE, identity
 from gaslab.compiler.interpret import numerics
-from gaslab.compiler.tree import WIDE, Combiner, Tree
+from gaslab.compiler.tree import INTEGER_RANGE, WIDE, Combiner, Tree
 
 Positions = Iterator[tuple[int, int]]
 
 
-def phases(tree: Tree) -> dict[str, Callable[[Any, Positions], None]]:
+def phases(tree: Tree, namespace: dict[str, Any]) -> dict[str, Callable[[Any, Positions], None]]:
     """Return ``gl_join_ends``, ``gl_settle_in`` and ``gl_settle_out`` of a program that adds to edges."""
-    fields = [_Field(tree, k) for k in tree.contributed_edges()]
+    fields = [_Field(tree, k, namespace[f"combine_edge{k}"]) for k in tree.contributed_edges()]
     if not fields:
         return {}
 
@@ -49,20 +48,19 @@ def phases(tree: Tree) -> dict[str, Callable[[Any, Positions], None]]:
 class _Field:
     """An additive field of edges."""
 
-    def __init__(self, tree: Tree, k: int) -> None:
-        field = tree.edge_fields[k]
-        assert field.sync is not None
-        assert isinstance(field.type, str)
-        self.index, self.name, self.storage = k, f"d{k}", field.storage
-        self.combiner = Combiner(field.sync, WIDE[field.type])
-        self.nothing, self.site = identity(self.combiner), contributed_at(tree, k)
-
-    def both(self, a: Any, b: Any) -> Any:
-        if self.combiner.op != "sum":
-            return (numerics.minimum if self.combiner.op == "min" else numerics.maximum)(a, b)
-        return a + b if self.combiner.type == "float" else numerics.wrap(a + b)
+    def __init__(self, tree: Tree, k: int, both: Callable[[Any, Any], Any]) -> None:
+        self.index, self.name, self.storage, self.both = k, f"d{k}", tree.edge_fields[k].storage, both
+        self.nothing, self.site = combiner_of(tree, k).identity, contributed_at(tree, k)
 
     def stored(self, value: Any) -> Any:
         if self.storage in INTEGER_RANGE and self.storage != "int64":
             return numerics.within(value, *INTEGER_RANGE[self.storage], self.site)
         return value
+
+
+def combiner_of(tree: Tree, k: int) -> Combiner:
+    """Return how contributions to an additive field of edges combine."""
+    field = tree.edge_fields[k]
+    assert field.sync is not None
+    assert isinstance(field.type, str)
+    return Combiner(field.sync, WIDE[field.type])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import Any
 
 from gaslab.compiler.parse.arrays import ArrayValue, flat
 from gaslab.compiler.parse.linear import numpy_word
 from gaslab.compiler.parse.records import Records
 from gaslab.compiler.tree import (
+    OPERATIONS,
     Array,
     Contribute,
     EdgeField,
@@ -20,8 +22,6 @@ from gaslab.compiler.tree import (
     VertexField,
 )
 from gaslab.errors import ProgramError
-
-_BUILTIN = {"min": min, "max": max}
 
 
 class Additive(Records):
@@ -49,7 +49,7 @@ class Additive(Records):
         if place is None:
             return None
         field = self.field_of(place)
-        if field.sync != "sum" or not isinstance(node.op, ast.Add | ast.Sub):
+        if OPERATIONS[str(field.sync)].sync != "+=" or not isinstance(node.op, ast.Add | ast.Sub):
             raise self.wrong_contribution(node.target, field)
         return self.contributions_to(place, node.target, node.value, isinstance(node.op, ast.Sub), node)
 
@@ -61,7 +61,7 @@ class Additive(Records):
             return None
         field = self.field_of(place)
         if (
-            field.sync not in _BUILTIN
+            OPERATIONS[str(field.sync)].sync == "+="
             or not isinstance(call, ast.Call)
             or not self.chooses(call, field, isinstance(target, ast.Attribute))
             or len(call.args) != 2
@@ -73,10 +73,10 @@ class Additive(Records):
 
     def chooses(self, call: ast.Call, field: Variable, as_whole: bool) -> bool:
         """Return whether a call is of ``min`` or ``max``, for whole arrays of numpy's functions."""
-        assert field.sync is not None
+        row = OPERATIONS[str(field.sync)]
         if field.shape and as_whole:
-            return numpy_word(self.lookup, call.func) == f"{field.sync}imum"
-        return self.lookup(call.func) is _BUILTIN[field.sync]
+            return numpy_word(self.lookup, call.func) == row.numpy
+        return self.lookup(call.func) is getattr(builtins, row.sync)
 
     def contributions_to(
         self,
@@ -123,9 +123,9 @@ class Additive(Records):
 
     def wrong_contribution(self, target: ast.expr, field: Variable) -> ProgramError:
         """Return the error for a write that is no contribution."""
-        text, target = ast.unparse(target), whole(target)
-        word = f"np.{field.sync}imum" if field.shape and text.endswith(field.name) else field.sync
-        write = f"{text} += ..." if field.sync == "sum" else f"{text} = {word}({text}, ...)"
+        text, target, row = ast.unparse(target), whole(target), OPERATIONS[str(field.sync)]
+        word = f"np.{row.numpy}" if field.shape and text.endswith(field.name) else row.sync
+        write = f"{text} += ..." if row.sync == "+=" else f"{text} = {word}({text}, ...)"
         return self.name_error(
             target, f"{field.name!r} is declared sync=gl.{str(field.sync).upper()}; scatter writes {write}"
         )

@@ -29,7 +29,7 @@ def post(body: Statements, node: ast.Call, role: str) -> Post:
     combiner = body.unit.declared.gather
     if combiner is None:
         raise body.name_error(node.func, f"{word} is about the total of a gather; there is none: remove it")
-    if type(combiner) is not Combiner or combiner.op not in ("sum", "prod", "min", "max", "bitor"):
+    if type(combiner) is not Combiner or not combiner.operation.cached:
         raise body.name_error(node.func, "only totals of one number are cached; gather its parts one by one")
     body.no_keywords(node, word)
     if len(node.args) != (word == "post_delta"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, get_args, get_origin
 
 from gaslab.compiler.parse.fields import pair_marks, storage_of
-from gaslab.compiler.tree import PAYLOAD, STORAGE, Combiner, Part, RecordCombiner, Site
+from gaslab.compiler.tree import OPERATIONS, PAYLOAD, STORAGE, Combiner, Part, RecordCombiner, Site
 
 _KEYS, _PAYLOADS = ("float", "int"), ("float", "int", "id")
 
@@ -17,7 +17,7 @@ def parts_of_pair(
     """Return the key, which has the pair's *name*, and the payload that *annotation* declares."""
     op = pair_marks(annotation)
     assert op is not None
-    word = "gl.ArgMin" if op == "argmin" else "gl.ArgMax"
+    word = f"gl.{OPERATIONS[op].word}"
     key, payload = (storage_of(one) or "" for one in get_args(annotation.__origin__))
     if STORAGE.get(key, ("",))[0] not in _KEYS:
         raise error(f"the key of {word} is a float or an int; write {word}[float, gl.VertexId]")

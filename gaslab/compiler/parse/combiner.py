@@ -10,12 +10,13 @@ from typing import Any
 
 from gaslab import program
 from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
+from gaslab.arguments import shown
 from gaslab.compiler.parse.choices import pair_combiner, parts_of_pair
-from gaslab.compiler.parse.fields import Declaration, Sizes, pair_marks, parts, storage_of
+from gaslab.compiler.parse.fields import Declaration, Sizes, one_of, pair_marks, parts, storage_of
 from gaslab.compiler.parse.lists import refused_elements
 from gaslab.compiler.parse.source import FunctionSource, class_source, function_source
 from gaslab.compiler.tree import (
-    CHOICES,
+    OPERATIONS,
     OWN,
     REQUIRED,
     STORAGE,
@@ -27,13 +28,6 @@ from gaslab.compiler.tree import (
 )
 
 _CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"
-_INSTEAD_OF_SUM = {
-    "bool": "gl.Sum cannot add bools; write gl.Sum[int] to count, gl.Max[bool] for any, gl.Min[bool] for all",
-    "id": "gl.Sum cannot add vertex ids; write gl.Min[gl.VertexId] or gl.Max[gl.VertexId]",
-}
-
-
-_EXACT = {"any": "max", "all": "min", "count": "sum"}  # on bools these are the same
 
 
 def is_count(cls: type, source: FunctionSource) -> bool:
@@ -77,21 +71,19 @@ def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes, collect
         raise source.error(
             node, f"{what} combines no scalar of the language; write {_CHOICES}, as in {example}"
         )
-    if marks[0].op == "sum" and STORAGE[storage][0] in _INSTEAD_OF_SUM:
-        raise source.error(node, _INSTEAD_OF_SUM[STORAGE[storage][0]])
     return Combiner(checked(marks[0].op, storage, lambda text: source.error(node, text)), storage)
 
 
 def checked(op: str, storage: str, error: Callable[[str], Exception]) -> str:
     """Return the operation of a mark as the tree has it; raises where the type has no such operation."""
-    kind = STORAGE[storage][0]
-    if op in ("any", "all") and kind != "bool":
-        raise error(f"gl.{op.capitalize()} is for bools; write gl.{op.capitalize()}[bool]")
-    if op == "bitor" and kind != "int":
-        raise error("gl.BitOr is for ints; write gl.BitOr[int]")
-    if op == "prod" and kind not in ("int", "float"):
-        raise error("gl.Prod is for numbers; write gl.Prod[float]")
-    return _EXACT.get(op, op)
+    kind, row = STORAGE[storage][0], OPERATIONS.get(op)
+    known = [row.name for row in OPERATIONS.values() if row.is_scalar]
+    if row is None or (row.same_as or op) not in known:
+        raise error(f"combine={shown(op)} is unknown; write {one_of(f'gl.{name.upper()}' for name in known)}")
+    for one in (row, OPERATIONS[row.same_as or op]):
+        if kind not in one.types:
+            raise error(one.instead[kind])
+    return one.name
 
 
 def accumulator(cls: type, total: type, sizes: Sizes) -> RecordCombiner:
@@ -104,12 +96,10 @@ def accumulator(cls: type, total: type, sizes: Sizes) -> RecordCombiner:
     found: list[Part] = []
     for one in declared:
         variable = one.variable
-        if one.op in CHOICES:
+        if pair_marks(one.annotation):
             found += parts_of_pair(variable.name, one.annotation, variable.site, one.error)
             continue
         op = checked(one.op, variable.storage, one.error)
-        if op == "sum" and STORAGE[variable.storage][0] in _INSTEAD_OF_SUM:
-            raise one.error(_INSTEAD_OF_SUM[STORAGE[variable.storage][0]])
         if variable.default is not REQUIRED and variable.default:
             raise one.error(
                 f"part {variable.name!r} starts from what combining nothing gives; remove the default"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, get_origin
 
@@ -17,7 +17,7 @@ from gaslab.chance import Draw
 from gaslab.compiler.parse.convert import INT_MAX, constant, join, named, type_of
 from gaslab.compiler.parse.lists import list_storage, refused_elements
 from gaslab.compiler.parse.source import ClassSource, class_source
-from gaslab.compiler.tree import CHOICES, REQUIRED, STORAGE, Variable, element_storage, is_list
+from gaslab.compiler.tree import CHOICES, OPERATIONS, REQUIRED, STORAGE, Variable, element_storage, is_list
 from gaslab.errors import ProgramError, nearest
 from gaslab.fields import RANGES
 
@@ -216,15 +216,18 @@ class _Group:
         """Return how contributions to a field combine, None if it takes none."""
         if mark is None:
             return None
-        if mark not in (program.SUM, program.MIN, program.MAX):
-            raise source.error(at, f"sync of {what} is {shown(mark)}; write gl.SUM, gl.MIN or gl.MAX")
+        rows = [row for row in OPERATIONS.values() if row.sync]
+        if mark not in [row.name for row in rows]:
+            words = one_of(f"gl.{row.name.upper()}" for row in rows)
+            raise source.error(at, f"sync of {what} is {shown(mark)}; write {words}")
         if rank and self.kind == "Edge":
             raise source.error(at, f"{what} is an array, which cannot be additive on edges; leave out sync=")
         if self.kind not in ("Vertex", "Edge"):
             raise source.error(at, f"{what} has sync=, which is for fields of Vertex and Edge; leave it out")
         kind = STORAGE[storage][0]
-        if mark == program.SUM and kind in ("bool", "id"):
-            raise source.error(at, f"{what} is {kind}, which has no sum; write sync=gl.MIN or gl.MAX")
+        if kind not in OPERATIONS[mark].types:
+            words = one_of(f"gl.{row.name.upper()}" for row in rows if kind in row.types)
+            raise source.error(at, f"{what} is {kind}, which has no {mark}; write sync={words}")
         return str(mark)
 
     def list_variable(
@@ -349,3 +352,9 @@ def _advice(annotation: Any) -> str:
         close = nearest(word, known).partition("did you mean ")[2]
         return f"{TYPES}; did you mean {close}" if close else TYPES
     return TYPES
+
+
+def one_of(words: Iterable[str]) -> str:
+    """Return words as a choice among them: ``a, b or c``."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last

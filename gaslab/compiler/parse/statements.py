@@ -10,10 +10,8 @@ from gaslab.compiler.parse.assign import Assignments
 from gaslab.compiler.parse.caching import WORDS, post
 from gaslab.compiler.parse.signals import signal
 from gaslab.compiler.tree import (
-    CHOICES,
     OWN,
     PAIR,
-    PAYLOAD,
     RECORD,
     Assign,
     Break,
@@ -119,7 +117,7 @@ class Statements(Assignments):
         if isinstance(combiner, RecordCombiner) and not combiner.is_pair:
             combiners = {f" like part {part.name!r}": part.combiner for part in combiner.parts}
         for part, one in combiners.items():
-            if one.op not in ("min", "max", "bitor", PAYLOAD, *CHOICES):
+            if not one.operation.stops:
                 where = "for merge" if one.op == OWN else f"in a sum{part}"
                 raise self.error(node, f"every edge counts {where}; gl.stop() is for gl.Min and gl.Max")
         return Stop(self.site(node))

@@ -1,0 +1,144 @@
+"""What combines values: one row an operation, which the compiler, both backends and the engine read.
+
+A new scalar combiner is a row here, its word in `gaslab.combiners`, and its place in the reference, which
+knows nothing of this table. What is not in the table is an error, never taken for another operation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gaslab.errors import unknown
+
+BOOL, NUMBERS, SCALARS = ("bool",), ("int", "float"), ("int", "float", "bool", "id")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """How values of one expression type combine; texts have ``{0}`` and ``{1}`` for the operands.
+
+    Parameters
+    ----------
+    word : str
+        The name in the language, behind ``gl.``.
+    types : tuple of str
+        The expression types it is for; `instead` has what to write for others.
+    same_as : str
+        The row that does the work, of a word that is only another name for it.
+    empty : number or None
+        What combining nothing gives, 0 or 1, or ``-math.inf`` or ``math.inf`` for the least or the largest
+        value of the storage type. None: only the program knows.
+    c, python : mapping
+        The text of two combined values by expression type, ``""`` for types without a text of their own.
+    numpy : str
+        The ufunc of the same values.
+    exact : bool
+        Whether the order of floats does not change the result; then threads may combine as they come.
+    stops : bool
+        Whether a gather may leave edges out: they change nothing any more.
+    keeps : {"", "<", ">"}
+        Where the result is one of both values: the sign of the new one before the old that it replaces.
+    settled : bool or None
+        The bool that no further value changes.
+    cached : bool
+        Whether totals may be cached and added to.
+    sync : {"", "+=", "min", "max"}
+        How scatter writes a contribution to a field of that ``sync=``; nothing where there is none.
+    """
+
+    name: str
+    word: str = ""
+    types: tuple[str, ...] = SCALARS
+    instead: Mapping[str, str] = field(default_factory=dict)
+    same_as: str = ""
+    empty: float | None = 0
+    c: Mapping[str, str] = field(default_factory=dict)
+    python: Mapping[str, str] = field(default_factory=dict)
+    numpy: str = ""
+    exact: bool = True
+    stops: bool = False
+    keeps: str = ""
+    settled: bool | None = None
+    cached: bool = False
+    sync: str = ""
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it combines numbers two by two."""
+        return bool(self.c)
+
+    def identity(self, kind: str, low: int, high: int) -> float | int | bool:
+        """Return the value of expression type *kind* that changes nothing; ints lie from *low* to *high*."""
+        if self.empty is None:
+            raise unknown("identity", self.name)
+        if not math.isinf(self.empty):
+            if kind == "id":
+                return high  # gl.NOBODY
+            return {"float": float, "bool": bool}.get(kind, int)(self.empty)
+        if kind == "float":
+            return self.empty
+        if kind == "bool":
+            return self.empty > 0
+        return high if self.empty > 0 else low
+
+
+def _of_others(types: tuple[str, ...], text: str) -> dict[str, str]:
+    return {kind: text for kind in SCALARS if kind not in types}
+
+
+def _chosen(name: str, word: str, sign: str) -> Operation:
+    """Return the row of a minimum or a maximum."""
+    return Operation(
+        name, word, empty=math.inf if sign == "<" else -math.inf,
+        c={"float": f"gl_{name}_f({{0}}, {{1}})", "": f"gl_{name}_i({{0}}, {{1}})"},
+        python={"": f"{name}imum({{0}}, {{1}})"}, numpy=f"{name}imum",
+        stops=True, keeps=sign, settled=sign == ">", cached=True, sync=name,
+    )  # fmt: skip
+
+
+_ROWS = (
+    Operation(
+        "sum", "Sum", NUMBERS,
+        {
+            "bool": "gl.Sum cannot add bools; write gl.Sum[int] to count, gl.Max[bool] for any, "
+                    "gl.Min[bool] for all",
+            "id": "gl.Sum cannot add vertex ids; write gl.Min[gl.VertexId] or gl.Max[gl.VertexId]",
+        },
+        c={"": "({0} + {1})", "bool": "({0} | {1})"},  # bools by hand-made trees alone
+        python={"float": "({0} + {1})", "int": "wrap(({0} + {1}))", "bool": "bool({0} | {1})"}, numpy="add",
+        exact=False, cached=True, sync="+=",
+    ),
+    Operation(
+        "prod", "Prod", NUMBERS, _of_others(NUMBERS, "gl.Prod is for numbers; write gl.Prod[float]"), empty=1,
+        c={"": "({0} * {1})"}, python={"float": "({0} * {1})", "int": "wrap(({0} * {1}))"}, numpy="multiply",
+        exact=False, cached=True,
+    ),
+    Operation(
+        "bitor", "BitOr", ("int",), _of_others(("int",), "gl.BitOr is for ints; write gl.BitOr[int]"),
+        c={"": "({0} | {1})"}, python={"": "({0} | {1})"}, numpy="bitwise_or", stops=True, cached=True,
+    ),
+    _chosen("min", "Min", "<"),
+    _chosen("max", "Max", ">"),
+    # words for the same of bools
+    Operation("any", "Any", BOOL, _of_others(BOOL, "gl.Any is for bools; write gl.Any[bool]"), "max"),
+    Operation("all", "All", BOOL, _of_others(BOOL, "gl.All is for bools; write gl.All[bool]"), "min"),
+    Operation("count", "Count", same_as="sum"),
+    # a key and the payload behind it
+    Operation("argmin", "ArgMin", NUMBERS, empty=math.inf, stops=True, keeps="<"),
+    Operation("argmax", "ArgMax", NUMBERS, empty=-math.inf, stops=True, keeps=">"),
+    Operation("payload", stops=True),
+    # what collects, and what has parts; these have no value of their own
+    Operation("list", "List", empty=None),
+    Operation("set", "SortedSet", empty=None),
+    Operation("record", empty=None),
+    Operation("own", empty=None),
+)  # fmt: skip
+OPERATIONS = {row.name: row for row in _ROWS}
+
+
+def text_of(texts: Mapping[str, str], kind: str, left: str, right: str) -> str | None:
+    """Return the text of two combined values, from the `c` or `python` of a row; None where it has none."""
+    text = texts.get(kind, texts.get(""))
+    return None if text is None else text.format(left, right)
