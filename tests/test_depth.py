@@ -18,7 +18,7 @@ from tests.program_text import HEAD, load, tree_of, with_vertex
 
 ELIFS = "".join(f"\n        elif v.count == {k}:\n            v.count = {k} + v.degree" for k in range(150))
 FORMS = {
-    "signs": "v.score = " + "-" * 400 + "v.score",
+    "signs": "v.score = " + "-" * 900 + "v.score",
     "a sum": "v.score = v.score" + " + 1.0" * 900,
     "choices": "v.count = " + "v.count if v.count else " * 400 + "v.count",
     "powers": "v.score = v.score" + " ** 1.0" * 900,

@@ -6,8 +6,11 @@
     declare      parameters, fields, methods, combiners, directions   (fields, combiner)
     sequence     the same for each phase of a program of several
     rules        what a program as a whole must have
-    method       a phase: frame <- names <- draws <- operators <- calls <- assign <- statements <- body
-    helpers      what phases call, made for the types it is called with
+    method       a phase, and helpers: what phases call, made for the types it is called with
+    body         types of locals, then the tree: one walk over the statements, each time
+    scope        what is known of one function while it is walked; every construct is given it
+    statements   a function for each kind of statement   (assign, additive, records, signals, caching)
+    dispatch     a function for each kind of expression  (names, subscripts, conditions, operators, calls)
 """
 
 from __future__ import annotations
@@ -17,10 +20,10 @@ from dataclasses import replace
 
 from gaslab.compiler.parse.caching import check_caching
 from gaslab.compiler.parse.declare import PHASES, Declared, declare
-from gaslab.compiler.parse.frame import Sites, Unit
 from gaslab.compiler.parse.helpers import Helpers
 from gaslab.compiler.parse.method import is_over_edges, method
 from gaslab.compiler.parse.rules import check_declared, check_tree
+from gaslab.compiler.parse.scope import Sites, Unit
 from gaslab.compiler.parse.sequence import declare_phases
 from gaslab.compiler.tree import Aggregator, Combiner, RecordCombiner, Tree
 

@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from gaslab.arguments import shown
+from gaslab.compiler.parse.checks import no_keywords
 from gaslab.compiler.parse.declare import Declared
+from gaslab.compiler.parse.dispatch import value_of
+from gaslab.compiler.parse.scope import Scope
 from gaslab.compiler.parse.source import class_source
 from gaslab.compiler.tree import Aggregate, Combiner, EdgeField, Global, Post, Tree, nodes
 from gaslab.program import ALL, IN, OUT
-
-if TYPE_CHECKING:
-    from gaslab.compiler.parse.statements import Statements
 
 WORDS = ("post_delta", "clear_cache")
 _ACROSS = {IN: OUT, OUT: IN, ALL: ALL}
 _NAMES = {IN: "gl.IN", OUT: "gl.OUT", ALL: "gl.ALL"}
 
 
-def post(body: Statements, node: ast.Call, role: str) -> Post:
+def post(scope: Scope, node: ast.Call, role: str) -> Post:
     """Return the statement that *node* is; raises where it may not stand."""
     assert isinstance(node.func, ast.Attribute)
     word = node.func.attr
     example = "nbr.post_delta(x)" if word == "post_delta" else "nbr.clear_cache()"
-    if body.is_helper or body.name != "scatter" or role != "nbr":
-        raise body.name_error(node.func, f"the cached total is the neighbour's; write {example} in scatter")
-    combiner = body.unit.declared.gather
+    if scope.is_helper or scope.name != "scatter" or role != "nbr":
+        raise scope.name_error(node.func, f"the cached total is the neighbour's; write {example} in scatter")
+    combiner = scope.unit.declared.gather
     if combiner is None:
-        raise body.name_error(node.func, f"{word} is about the total of a gather; there is none: remove it")
+        raise scope.name_error(node.func, f"{word} is about the total of a gather; there is none: remove it")
     if type(combiner) is not Combiner or not combiner.operation.cached:
-        raise body.name_error(node.func, "only totals of one number are cached; gather its parts one by one")
-    body.no_keywords(node, word)
+        raise scope.name_error(node.func, "only totals of one number are cached; gather its parts one by one")
+    no_keywords(scope, node, word)
     if len(node.args) != (word == "post_delta"):
         takes = "one value" if word == "post_delta" else "nothing"
-        raise body.error(node, f"{word} takes {takes}; write {example}")
+        raise scope.error(node, f"{word} takes {takes}; write {example}")
     if word == "clear_cache":
-        return Post(None, body.site(node))
-    value = body.fit(body.value(node.args[0]), combiner.type, node.args[0], "what is posted")
-    return Post(value, body.site(node))
+        return Post(None, scope.site(node))
+    value = scope.fit(value_of(scope, node.args[0]), combiner.type, node.args[0], "what is posted")
+    return Post(value, scope.site(node))
 
 
 def check_caching(declared: Declared, tree: Tree) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gaslab.compiler.parse.body import infer_types
 from gaslab.compiler.parse.declare import declare, parameters_of
-from gaslab.compiler.parse.frame import Sites, Unit
-from gaslab.compiler.parse.helpers import Helper, Helpers
+from gaslab.compiler.parse.helpers import Helpers, HelperScope
+from gaslab.compiler.parse.scope import Sites, Unit
 from gaslab.compiler.parse.source import function_source
 from gaslab.compiler.tree import (
     WIDE,
@@ -80,8 +81,8 @@ def parse_function(
     named = dict(zip(given, roles, strict=True))
     entities = named if kind in ROLES else {}
     numbers: dict[str, Type] = {} if kind in ROLES else dict.fromkeys(given, of)
-    helper = Helper(unit, source, function.__name__, entities, numbers, None)
-    helper.settle_types()
+    helper = HelperScope(unit, source, function.__name__, entities, numbers, None)
+    infer_types(helper)
     result = helper.result
     assert result is not None
     if not isinstance(result, str):

@@ -6,15 +6,16 @@ import ast
 from types import FunctionType
 from typing import Any
 
-from gaslab.compiler.parse.arrays import ArrayValue
-from gaslab.compiler.parse.body import Body, ascii_name
+from gaslab.compiler.parse.arrays import temporary
+from gaslab.compiler.parse.body import build_function, infer_types
 from gaslab.compiler.parse.convert import join, named
-from gaslab.compiler.parse.frame import Frame, Unit
+from gaslab.compiler.parse.scope import Scope, Unit, ascii_name
 from gaslab.compiler.parse.source import function_source
+from gaslab.compiler.parse.values import ArrayValue
 from gaslab.compiler.tree import Aggregate, Expr, Function, Global, Local, Param, Type
 
 
-class Helper(Body):
+class HelperScope(Scope):
     """A helper for one combination of argument types.
 
     It is emitted with scalars alone: what it reads of a vertex, an edge or the program becomes a
@@ -55,7 +56,7 @@ class Helper(Body):
             self._result = wide
             self.unsettled = True
         made: Any = self.widened(value, wide)
-        return self.temporary(made, node) if isinstance(made, ArrayValue) else made
+        return temporary(self, made, node) if isinstance(made, ArrayValue) else made
 
 
 class Helpers:
@@ -64,13 +65,13 @@ class Helpers:
     unit: Unit
 
     def __init__(self) -> None:
-        self._special: dict[object, Helper] = {}
+        self._special: dict[object, HelperScope] = {}
         self._under_way: list[FunctionType] = []
         self._placed: list[Function] = []
 
     def special(
-        self, function: FunctionType, given: dict[str, Expr | str], caller: Frame, node: ast.AST
-    ) -> Helper:
+        self, function: FunctionType, given: dict[str, Expr | str], caller: Scope, node: ast.AST
+    ) -> HelperScope:
         """Return *function* for the types of values, and the roles, that *given* has by parameter."""
         entities = {name: value for name, value in given.items() if isinstance(value, str)}
         parameters = {name: value.type for name, value in given.items() if not isinstance(value, str)}
@@ -81,17 +82,17 @@ class Helpers:
                 raise caller.error(
                     node, f"{name} calls itself, and recursion is not in the language; write a loop"
                 )
-            helper = Helper(self.unit, function_source(function), name, entities, parameters, None)
+            helper = HelperScope(self.unit, function_source(function), name, entities, parameters, None)
             self._under_way.append(function)
-            helper.settle_types()
+            infer_types(helper)
             self._under_way.pop()
             self._special[key] = helper
         return self._special[key]
 
-    def place(self, helper: Helper) -> int:
+    def place(self, helper: HelperScope) -> int:
         """Return the index of *helper* in the tree; what it calls comes before it."""
         if helper.index < 0:
-            function = helper.build()
+            function = build_function(helper)
             helper.index = len(self._placed)
             self._placed.append(function)
         return helper.index

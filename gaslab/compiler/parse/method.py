@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from gaslab.compiler.parse.body import Body
+from gaslab.compiler.parse.body import build_function, infer_types
 from gaslab.compiler.parse.choices import is_type_of, type_text
 from gaslab.compiler.parse.combiner import annotation_value
 from gaslab.compiler.parse.convert import named
 from gaslab.compiler.parse.declare import Declared, parameters_of
 from gaslab.compiler.parse.fields import storage_of
-from gaslab.compiler.parse.frame import Unit
 from gaslab.compiler.parse.records import is_accumulator
+from gaslab.compiler.parse.scope import Scope, Unit
 from gaslab.compiler.parse.source import FunctionSource
 from gaslab.compiler.tree import RECORD, STORAGE, Aggregate, Combiner, Expr, Function, RecordCombiner, Type
 from gaslab.errors import ProgramError
@@ -28,7 +28,7 @@ _ROLES = {
 }
 
 
-class Method(Body):
+class MethodScope(Scope):
     """A phase or an aggregator."""
 
     counts = False  # it returns bools, and the total is how many are true
@@ -78,10 +78,10 @@ def method(unit: Unit, name: str) -> Function:
                 raise source.error(
                     source.node, f"part {part.name!r} of an aggregate has bools; write dtype=int"
                 )
-    body = Method(unit, source, name, entities, parameters, returns)
-    body.counts = name in declared.counts
-    body.settle_types()
-    return body.build()
+    scope = MethodScope(unit, source, name, entities, parameters, returns)
+    scope.counts = name in declared.counts
+    infer_types(scope)
+    return build_function(scope)
 
 
 def is_over_edges(declared: Declared, name: str) -> bool:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gaslab.compiler.parse.helpers import Helpers
 
 MISSING = object()
+Paths = list["set[str] | None"]
 
 
 class Sites:
@@ -60,8 +61,8 @@ class Unit(NamedTuple):
     debugging: bool = False  # lines that only print or stop may stand in the program
 
 
-class Frame:
-    """The state behind one function; `Body` walks it until the types of its locals are settled.
+class Scope:
+    """The state behind one function; `body` walks it until the types of its locals are known.
 
     `entities` says which parameters stand for ``self``, ``v``, ``nbr`` or ``e``; `parameters` are the
     scalar ones with their types.
@@ -94,7 +95,8 @@ class Frame:
         self.stand_ins: dict[str, Expr] = {}  # of expressions that are evaluated once, by their text
         self.bound = 0  # values that the expressions of this walk name, see `Let`
         self.aliases: dict[str, str] = {}  # a local that is another name of an array -> that array
-        self.pending: list[Stmt] = []
+        self.pending: list[Stmt] = []  # to stand before the statement under way
+        self.breaks: list[Paths] = []  # of each loop around, what is assigned at its breaks
         self.drawn = 0  # draws met in the statement under way
         self.hidden: dict[Expr, Local] = {}  # a helper's parameters for what it reads of its entities
         self.assigned: set[str] | None = set()  # locals sure to have a value here; None: never reached
@@ -102,6 +104,22 @@ class Frame:
         self.writes: set[str] = set()
         self.unsettled = False
         self.final = False
+
+    # ---- what differs between methods and helpers
+
+    @property
+    def result(self) -> Type | None:
+        """The type of what the function returns, None if it returns nothing."""
+        return self.returns
+
+    def returned(self, value: Expr, node: ast.AST) -> Expr:
+        """Return *value* in the type that this function returns."""
+        assert self.returns is not None
+        return self.fit(value, self.returns, node, f"{self.source.node.name}'s value")
+
+    def canonical(self, name: str) -> str:
+        """Return what the tree calls parameter *name*."""
+        return ascii_name(name)
 
     # ---- errors and places
 
@@ -228,3 +246,8 @@ class Frame:
         known = {*self.names, *self.closure, *self.source.function.__globals__}.union(*more) - {name}
         hint = nearest(name, known)
         return hint if hint.startswith("; did you mean") else f"; {otherwise}"
+
+
+def ascii_name(name: str) -> str:
+    """Return an identifier with other letters than ASCII's written as their numbers."""
+    return "".join(c if c.isascii() else f"_{ord(c):x}" for c in name)
