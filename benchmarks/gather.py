@@ -4,7 +4,7 @@
     python benchmarks/gather.py --scale 22
 
 One rank, one thread; every side sums one float64 per in-edge into each vertex. The emitted loop is run
-as it is, and once more without looking ahead (`gaslab/compiler/emit/gather.py`), by what it gains or
+as it is, and once more without looking ahead (`gaslab/compiler/c/gather.py`), by what it gains or
 costs at a size.
 """
 
@@ -22,8 +22,8 @@ import gaslab as gl
 from common import in_turn, parser, report, rmat, timed
 from gaslab._kernels import sweep
 from gaslab.compiler import build, toolchain
-from gaslab.compiler.emit import emit
-from gaslab.compiler.parse import parse
+from gaslab.compiler.c import emit
+from gaslab.compiler.frontend import parse
 from gaslab.engine.state import RunState, make_view
 
 BY_HAND = """

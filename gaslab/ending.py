@@ -22,8 +22,8 @@ import numpy as np
 
 from gaslab._kernels.interrupt import Listener
 from gaslab._kernels.sweep import INTERRUPT, TIMEOUT
-from gaslab.compiler.declared import Site
 from gaslab.compiler.faults import FAULTS
+from gaslab.compiler.tree import Site
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, TimeoutExpired
 
 T = TypeVar("T")

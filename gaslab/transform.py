@@ -14,7 +14,7 @@ import numpy as np
 from gaslab import arguments, launch
 from gaslab._kernels import sweep
 from gaslab.compiler import Compiled, compile_tree
-from gaslab.compiler.parse.functions import SIGNATURE, Input, parse_function, reads_side
+from gaslab.compiler.frontend.functions import SIGNATURE, Input, parse_function, reads_side
 from gaslab.compiler.tree import WIDE
 from gaslab.ending import Ending
 from gaslab.errors import UsageError

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from gaslab.comm import Comm
 from gaslab.compiler import build
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit import emit
-from gaslab.compiler.interpret import Interpreter
+from gaslab.compiler.c import emit
+from gaslab.compiler.python import Interpreter
 
 P, I64 = ctypes.c_void_p, ctypes.c_int64
 IN, OUT, ALL = 1, 2, 3

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gaslab.compiler import build, toolchain
-from gaslab.compiler.emit import emit
+from gaslab.compiler.c import emit
 from tests import hand_trees as h
 
 TEXT = emit(h.messages())

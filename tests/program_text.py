@@ -8,7 +8,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-from gaslab.compiler.parse import parse
+from gaslab.compiler.frontend import parse
 from gaslab.compiler.tree import Tree
 
 HEAD = "import math\nfrom gaslab import program as gl\n"

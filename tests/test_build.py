@@ -14,7 +14,7 @@ import pytest
 
 from gaslab.comm import Comm
 from gaslab.compiler import build, toolchain
-from gaslab.compiler.emit import emit
+from gaslab.compiler.c import emit
 from gaslab.errors import CompileError
 from tests import hand_trees as h
 from tests.hand_trees import F, assign, function, local, program, variable

@@ -18,9 +18,9 @@ import pytest
 import gaslab as gl
 from gaslab.cli.custom import load_class
 from gaslab.compiler import build, toolchain
-from gaslab.compiler.emit import emit
-from gaslab.compiler.emit.names import c_string
-from gaslab.compiler.parse import parse_phases
+from gaslab.compiler.c import emit
+from gaslab.compiler.c.names import c_string
+from gaslab.compiler.frontend import parse_phases
 from gaslab.errors import CompileError
 from tests.command_line import Run, edges, gaslab
 from tests.mpi.launcher import command, environment, run_script

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from gaslab.comm import Comm
-from gaslab.compiler.depth import TOO_DEEP
-from gaslab.compiler.emit import emit
-from gaslab.compiler.interpret import Interpreter
-from gaslab.compiler.parse import parse
+from gaslab.compiler.c import emit
+from gaslab.compiler.frontend import parse
+from gaslab.compiler.python import Interpreter
+from gaslab.compiler.tree.depth import TOO_DEEP
 from gaslab.errors import ProgramError
 from tests.agreement import Outcome, Task, assert_agree, by_reference, run_task
 from tests.graphs import hubs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gaslab import program as gl
-from gaslab.compiler.emit.guard import guard, names
-from gaslab.compiler.parse import parse
+from gaslab.compiler.c.guard import guard, names
+from gaslab.compiler.frontend import parse
 
 
 class Base(gl.VertexProgram):

@@ -102,10 +102,10 @@ def test_c_that_does_not_compile_and_answers_that_differ_are_findings(
 def test_a_text_that_ends_or_holds_the_process_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.fuzz.sources.SECONDS", 5.0)
     checker = Checker()
-    deadly = "import gaslab.compiler.parse.method as m, os\nm.method = lambda *_: os._exit(3)\n"
-    endless = "import gaslab.compiler.parse.method as m, time\nimport gaslab.compiler.parse as p\n"
+    deadly = "import gaslab.compiler.frontend.method as m, os\nm.method = lambda *_: os._exit(3)\n"
+    endless = "import gaslab.compiler.frontend.method as m, time\nimport gaslab.compiler.frontend as p\n"
     endless += "p.method = lambda *_: time.sleep(60)\n"
-    deadly += "import gaslab.compiler.parse as p\np.method = m.method\n"
+    deadly += "import gaslab.compiler.frontend as p\np.method = m.method\n"
     try:
         assert checker.check("import os\nos._exit(3)\n", PARSE) == ("python", "ended the process")
         assert checker.check(deadly + PLAIN, PARSE) == ("wrong", "parse: the process died (3)")

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.comm import Comm
 from gaslab.compiler import build, compile_ahead, compile_program
-from gaslab.compiler.emit import emit
-from gaslab.compiler.interpret import Interpreter
-from gaslab.compiler.parse import parse
+from gaslab.compiler.c import emit
+from gaslab.compiler.frontend import parse
+from gaslab.compiler.python import Interpreter
 from tests.threadcomm import run_ranks
 
 LIMIT = 50

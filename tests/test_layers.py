@@ -103,6 +103,21 @@ def test_no_two_modules_import_each_other() -> None:
         needs = {m: needed for m, needed in needs.items() if m not in free}
 
 
+PARTS = {"tree": {"tree"}, "frontend": {"tree", "frontend"}, "c": {"tree", "c"}, "python": {"tree", "python"}}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_the_parts_of_the_compiler_share_is_in_the_tree(part: str) -> None:
+    """The frontend and the backends know the tree, and nothing of each other."""
+    inside = [m for m in MODULES if f"{m}.".startswith(f"gaslab.compiler.{part}.")]
+    assert inside
+    for module in inside:
+        for name, line, _ in imports(module):
+            if name.startswith("gaslab.compiler"):
+                where = f"{MODULES[module].relative_to(ROOT)}:{line}"
+                assert f"{name}.".split(".")[2] in PARTS[part], f"{where} imports {name}"
+
+
 def test_one_module_imports_mpi() -> None:
     users = {m for m in MODULES for name, _, _ in imports(m) if name.split(".")[0] == "mpi4py"}
     assert users == {"gaslab.mpilib"}

@@ -10,9 +10,9 @@ import pytest
 
 import gaslab as gl
 from gaslab.comm import Comm
-from gaslab.compiler.emit import emit
-from gaslab.compiler.interpret.body import PythonBody
-from gaslab.compiler.parse import parse
+from gaslab.compiler.c import emit
+from gaslab.compiler.frontend import parse
+from gaslab.compiler.python.body import PythonBody
 from gaslab.compiler.tree import Tree
 from tests.agreement import Task, assert_agree, by_reference, from_text, run_task
 from tests.graphs import hubs

@@ -9,7 +9,7 @@ import pytest
 
 from gaslab import program as gl
 from gaslab.compiler import tree as t
-from gaslab.compiler.parse import parse
+from gaslab.compiler.frontend import parse
 from tests.program_text import FIELDS, only, tree_of, with_vertex
 from tests.tree_text import function_text, phase_text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gaslab import program as gl
-from gaslab.compiler.parse import parse
+from gaslab.compiler.frontend import parse
 from tests.program_text import only, tree_of, with_vertex
 from tests.tree_text import function_text, phase_text
 

@@ -17,8 +17,8 @@ import pytest
 
 from gaslab import program as gl
 from gaslab.annotations import annotations_of
-from gaslab.compiler.parse import parse
-from gaslab.compiler.parse.source import SourceFile
+from gaslab.compiler.frontend import parse
+from gaslab.compiler.frontend.source import SourceFile
 from gaslab.errors import ProgramError
 from tests.program_text import load
 from tests.tree_text import phase_text
@@ -99,7 +99,7 @@ def test_an_error_in_a_cell_shows_the_cells_line(notebook: types.ModuleType) -> 
 @pytest.mark.parametrize("future", ["", FUTURE])
 def test_a_script(future: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    tail = "from gaslab.compiler.parse import parse\nprint(parse(P).vertex_fields[0].site.line)\n"
+    tail = "from gaslab.compiler.frontend import parse\nprint(parse(P).vertex_fields[0].site.line)\n"
     script.write_text(future + HEAD + PROGRAM + tail)
     done = subprocess.run(
         [sys.executable, str(script)],
@@ -119,7 +119,7 @@ def test_an_ipython_session(tmp_path: Path) -> None:
         "from IPython.core.interactiveshell import InteractiveShell\n"
         "shell = InteractiveShell.instance()\n"
         f"for cell in ({HEAD + PROGRAM!r},\n"
-        "    'from gaslab.compiler.parse import parse\\nprint(parse(P).params[0].site.text)'):\n"
+        "    'from gaslab.compiler.frontend import parse\\nprint(parse(P).params[0].site.text)'):\n"
         "    shell.run_cell(cell).raise_error()\n"
     )
     env = {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path)}
@@ -129,7 +129,7 @@ def test_an_ipython_session(tmp_path: Path) -> None:
 
 def test_a_doctest() -> None:
     lines = [
-        ">>> from gaslab import program as gl", ">>> from gaslab.compiler.parse import parse",
+        ">>> from gaslab import program as gl", ">>> from gaslab.compiler.frontend import parse",
         ">>> class P(gl.VertexProgram):", "...     class Vertex(gl.Vertex):", "...         n: int = 0",
         "...     def init(self, v):", "...         v.n = v.degree", 
         ">>> [f.name for f in parse(P).vertex_fields]", "['n']",

@@ -103,7 +103,7 @@ def test_a_program_is_made_and_parsed_without_numpy_or_mpi(tmp_path: Path) -> No
     script.write_text(
         "import pickle, sys\n"
         "from gaslab import program as gl\n"
-        "from gaslab.compiler.parse import parse\n"
+        "from gaslab.compiler.frontend import parse\n"
         "class P(gl.VertexProgram):\n    x: float = 1.0\n    def init(self, v):\n        pass\n"
         "assert pickle.loads(pickle.dumps(P(x=2.0))).x == 2.0\n"
         "parse(P)\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gaslab.compiler.parse import parse
+from gaslab.compiler.frontend import parse
 from gaslab.errors import ProgramError
 from tests.program_text import load, marked
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.comm import Comm
-from gaslab.compiler.parse import parse_phases
+from gaslab.compiler.frontend import parse_phases
 from gaslab.engine.stale import check_program
 from gaslab.errors import UsageError
 from gaslab.mail import Mail, MPIMail

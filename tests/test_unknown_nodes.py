@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit.body import Body
-from gaslab.compiler.emit.names import narrowed
-from gaslab.compiler.interpret.body import PythonBody
+from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.names import narrowed
+from gaslab.compiler.python.body import PythonBody
 from gaslab.engine import state
 from gaslab.errors import InternalError
 from gaslab.exchange import decode_choice, encode_choice

@@ -86,7 +86,7 @@ def _run(arguments: Any) -> int:
 
 def _answers(program: type[VertexProgram]) -> list[str]:
     """Return the vertex fields that an answer of the program has."""
-    from gaslab.compiler.parse import parse_phases
+    from gaslab.compiler.frontend import parse_phases
 
     return [v.name for v in parse_phases(program)[0].vertex_fields if not v.name.startswith("_")]
 
@@ -104,8 +104,8 @@ def _explain(arguments: Any) -> int:
 def _compile(arguments: Any) -> int:
     from gaslab.comm import world
     from gaslab.compiler import build
-    from gaslab.compiler.emit import emit
-    from gaslab.compiler.parse import parse_phases
+    from gaslab.compiler.c import emit
+    from gaslab.compiler.frontend import parse_phases
 
     texts = list(map(emit, parse_phases(load_class(arguments.program))))
     comm = world()

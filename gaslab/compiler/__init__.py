@@ -1,6 +1,6 @@
-"""The compiler: program class -> typed tree (`parse`) -> C text (`emit`) -> loaded library (`build`).
+"""The compiler: program class -> typed tree (`frontend`) -> C text (`c`) -> loaded library (`build`).
 
-`compile_program` is the entry; without a C compiler the tree is run by `interpret` instead. This
+`compile_program` is the entry; without a C compiler the tree is run as Python text (`python`) instead. This
 package imports no numpy, no kernel and no MPI, so that setup.py can compile the built-in programs.
 """
 
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gaslab.compiler import build
-from gaslab.compiler.depth import too_deep
-from gaslab.compiler.emit import emit as emit_text
-from gaslab.compiler.interpret import Interpreter
-from gaslab.compiler.parse import parse_phases
+from gaslab.compiler.c import emit as emit_text
+from gaslab.compiler.frontend import parse_phases
+from gaslab.compiler.python import Interpreter
 from gaslab.compiler.tree import Tree
+from gaslab.compiler.tree.depth import too_deep
 from gaslab.errors import PerformanceWarning, UsageError, warn_user
 from gaslab.fingerprint import fingerprint
 

@@ -219,8 +219,8 @@ def _open_in_memory(content: bytes, cached: bool) -> Library:
 
 
 def abi_version() -> int:
-    """Return GL_ABI_VERSION of the `abi.h` that `emit` inlines."""
-    from gaslab.compiler.emit import abi
+    """Return GL_ABI_VERSION of the `abi.h` that `c` inlines."""
+    from gaslab.compiler.c import abi
 
     found = re.search(r"#define GL_ABI_VERSION (\d+)", abi())
     assert found is not None

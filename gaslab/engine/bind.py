@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.chance import Draw
-from gaslab.compiler.parse.convert import named
-from gaslab.compiler.sides import WRITTEN, conflict
-from gaslab.compiler.tree import Tree, Variable, is_list
+from gaslab.compiler.tree import Tree, Variable, is_list, named
+from gaslab.compiler.tree.edge_ends import WRITTEN, conflict
 from gaslab.engine.chance import Starts
 from gaslab.engine.edge_lists import bind_lists, no_lists
 from gaslab.engine.state import dtype_of, limits_of

@@ -11,8 +11,8 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab.collective import collective
-from gaslab.compiler.emit import emit
-from gaslab.compiler.parse import parse_phases
+from gaslab.compiler.c import emit
+from gaslab.compiler.frontend import parse_phases
 from gaslab.compiler.tree import (
     INTEGER_RANGE,
     STORAGE,

@@ -13,7 +13,7 @@ import numpy as np
 from gaslab._kernels import frontier
 from gaslab._kernels.outbox import Outboxes
 from gaslab.comm import Pending
-from gaslab.compiler.interpret import records
+from gaslab.compiler.python import records
 from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, identity, total_dtype

@@ -13,8 +13,8 @@ import numpy as np
 
 from gaslab._kernels import ragged
 from gaslab.compiler import tree as t
-from gaslab.compiler.emit.lists import marked_field, uses_lists, words
 from gaslab.compiler.tree import Tree, Variable, element_storage, is_list, nodes
+from gaslab.compiler.tree.uses import marked_field, words
 from gaslab.engine.bind import converted
 from gaslab.engine.state import dtype_of
 from gaslab.errors import UsageError
@@ -102,7 +102,7 @@ class Scratch:
 
     def __init__(self, tree: Tree, view: sweep.View, graph: Graph, threads: int) -> None:
         self.table: np.ndarray | None = None
-        if not uses_lists(tree):
+        if not tree.has_lists:
             return
         gather = tree.gather if tree.gather is not None and tree.gather.collects else None
         longest = max(

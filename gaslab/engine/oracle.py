@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.compiler.parse import parse_phases
+from gaslab.compiler.frontend import parse_phases
 from gaslab.compiler.tree import PAYLOAD, Combiner, RecordCombiner, Tree, element_storage, is_list
 from gaslab.ending import Ending
 from gaslab.engine import edge_lists

@@ -12,8 +12,8 @@ import numpy as np
 
 from gaslab._kernels import buckets, frontier, sweep
 from gaslab.chance import Draw
-from gaslab.compiler.emit.names import by_source
 from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
+from gaslab.compiler.tree.uses import by_source
 from gaslab.engine.chance import Starts
 from gaslab.fields import RANGES
 from gaslab.program import ALL

@@ -28,9 +28,9 @@ from typing import Any
 
 import gaslab
 from gaslab.compiler import toolchain
-from gaslab.compiler.depth import TOO_DEEP
-from gaslab.compiler.emit import emit
-from gaslab.compiler.parse import parse_phases
+from gaslab.compiler.c import emit
+from gaslab.compiler.frontend import parse_phases
+from gaslab.compiler.tree.depth import TOO_DEEP
 from gaslab.errors import ExecutionError, GaslabError, ProgramError, TimeoutExpired
 from gaslab.program import VertexProgram
 

@@ -1,0 +1,163 @@
+"""Typed tree -> the C text of a program, to be compiled by `build`.
+
+A pure function. The text stands alone: the border (`abi.h`) and the helpers it uses are in it.
+`#line` leads compilers and debuggers to the user's file; `build` leaves these lines out of its key.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from gaslab.compiler.c import (
+    additive,
+    aggregate,
+    arrays,
+    chance,
+    context,
+    gather,
+    letters,
+    lists,
+    phases,
+    pull,
+    records,
+    visit,
+)
+from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.names import aggregate_name, helper_name
+from gaslab.compiler.c.prelude import FAULTS, HEAD, helpers_for
+from gaslab.compiler.tree import OWN, STORAGE, Function, RecordCombiner, Tree
+from gaslab.compiler.tree.depth import too_deep
+
+
+@functools.cache
+def abi() -> str:
+    """Return the text of ``abi.h``: the source tree's, else the one installed with the package."""
+    here = Path(__file__).resolve().parent
+    source = here.parents[2] / "cython_kernels" / "abi.h"
+    return (source if source.is_file() else here.parent / "abi.h").read_text(encoding="utf-8")
+
+
+def emit(tree: Tree) -> str:
+    """Return the C text of *tree*; the same tree gives the same text; ProgramError if it is too deep."""
+    try:
+        return _text(tree)
+    except RecursionError:
+        raise too_deep(tree) from None
+
+
+def _text(tree: Tree) -> str:
+    methods = records.structs(tree) + "".join(_helpers(tree)) + "".join(_methods(tree))
+    ranges = "".join(_ranges(tree))
+    bound = context.context(tree)
+    helpers = FAULTS + helpers_for(bound + methods + ranges) + chance.helpers(tree)
+    helpers += lists.helpers(methods + ranges)
+    text = abi() + (chance.header() if tree.draws else "") + HEAD + bound + helpers + methods + ranges
+    return _with_line_numbers(text)
+
+
+def _function(head: str, body: Body) -> str:
+    return f"\n{head} {{\n{body.text()}}}\n#line 0\n"
+
+
+def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
+    """A method of a vertex alone; `const` keeps what may only read from writing."""
+    vertex = "gl_vertex" if function.name in ("init", "init_message", "apply") else "const gl_vertex"
+    head = arrays.head(function, f"gl_do_{name}", f"gl_context *c, {vertex} *n{more}")
+    if name == "gather" and isinstance(tree.gather, RecordCombiner):
+        head = head[:-1] + ", gl_total *t)"
+    elif name == "gather" and tree.gather is not None and tree.gather.collects:
+        head = lists.head(function, f"gl_context *c, {vertex} *n{more}")
+    signal, deliver = "gl_signal(w, {at});", ""
+    if isinstance(tree.message, RecordCombiner):
+        deliver = "(gl_message *)w->message_next + {at}"
+    elif tree.message is not None:
+        c_type = STORAGE[tree.message.storage][1]
+        concurrent = "(int)w->concurrent" if tree.signals_by_id("apply") else "0"  # others may send to it too
+        deliver = f"gl_send(c, &(({c_type} *)w->message_next)[{{at}}], {{message}}, {concurrent});"
+    return _function(head, Body(tree, function, "v", signal, deliver))
+
+
+def _helpers(tree: Tree) -> list[str]:
+    texts = []
+    for k, function in enumerate(tree.helpers):
+        texts.append(_function(arrays.head(function, helper_name(tree, k)), Body(tree, function)))
+    return texts
+
+
+def _methods(tree: Tree) -> list[str]:
+    edge = ", const int64_t x, const int64_t e"
+    edge += ", const _Bool forward" * ("forward" in tree.reads("gather", "e"))
+    texts = [phases.send(tree), letters.letter(tree)]
+    if tree.merge is not None:
+        texts.append(_function(records.MERGE, Body(tree, tree.merge)))
+    for name, function in tree.functions.items():
+        if name == "scatter":
+            continue
+        if name == "visit":
+            texts.append(_function(*visit.method(tree)))
+            continue
+        more = edge if name == "gather" else phases.near_arguments(tree, "apply") if name == "apply" else ""
+        if name == "gather" and tree.gather is not None and tree.gather.collects:
+            more += f", {STORAGE[tree.gather.storage][1]} *place"
+        texts.append(_method(tree, function, name, more))
+    for k, a in enumerate(tree.aggregators):
+        name = aggregate_name(tree, k)
+        texts.append(aggregate.method(tree, k) if a.apart else _method(tree, a.function, name))
+    if "scatter" in tree.functions:
+        texts += _scatter(tree, tree.functions["scatter"])
+    return texts
+
+
+def _scatter(tree: Tree, function: Function) -> list[str]:
+    """scatter twice: pushed, with ``v`` near, and (unless it writes edges) pulled, with ``nbr`` near."""
+    message = tree.message
+    push = "gl_signal(w, {at});"
+    deliver = concurrent = ""
+    if message is not None:
+        deliver = "(gl_message *)w->message + {at}"
+        if not isinstance(message, RecordCombiner):
+            c_type = STORAGE[message.storage][1]
+            deliver = f"gl_send(c, &(({c_type} *)w->message)[{{at}}], {{message}}, concurrent);"
+        concurrent = ", const int concurrent"
+    if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
+        concurrent += ", const int64_t v"
+    texts = [additive.contribute(tree), additive.contribute_edges(tree)]
+    for row, place in phases.rows(tree).items():
+        head = f"GL_INLINE void gl_push_{row}(gl_context *c, const gl_view *w, const gl_vertex *n"
+        head = f"{head}, const int64_t x, {place}{concurrent})"
+        texts.append(_function(head, Body(tree, function, "v", push, deliver, row)))
+        if tree.can_pull:
+            texts.append(_function(*pull.method(tree, row, place)))
+    return texts
+
+
+def _ranges(tree: Tree) -> list[str]:
+    texts = [phases.masters(tree, name) for name in phases.ALONE if name in tree.functions]
+    if "visit" in tree.functions:
+        texts.append(visit.visit(tree))
+    if tree.gather is not None:
+        texts += [gather.gather_row(tree), gather.gather(tree)]
+    texts.append(phases.totals(tree))
+    if "apply" in tree.functions:
+        texts.append(phases.apply(tree))
+    if tree.in_apply:
+        texts.append(phases.aggregate(tree))
+    for k, a in enumerate(tree.aggregators):
+        texts += [aggregate.apart(tree, k)] if a.apart else []
+        texts += [records.merge_aggregates(tree, k)] if a.combiner.op == OWN else []
+    if "scatter" in tree.functions:
+        texts += [phases.scatter_push(tree), additive.settle_edges(tree)]
+        if tree.can_pull:
+            texts.append(pull.scatter_pull(tree))
+    if tree.message is not None:
+        texts.append(phases.combine(tree, "gl_combine_messages", tree.message, "message"))
+    return texts
+
+
+def _with_line_numbers(text: str) -> str:
+    """Lead `#line` back to the emitted text itself after each method."""
+    lines = text.split("\n")
+    return "\n".join(
+        f'#line {number} "emitted.c"' if line == "#line 0" else line for number, line in enumerate(lines, 2)
+    )

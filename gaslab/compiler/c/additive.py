@@ -1,0 +1,82 @@
+"""Additive fields as C text: what scatter adds to a vertex or an edge is kept apart until scatter is over."""
+
+from __future__ import annotations
+
+import math
+
+from gaslab.compiler.c.names import C_TYPE, constant, edge_name, narrowed, widened
+from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP
+from gaslab.compiler.tree import Tree, element_of
+from gaslab.compiler.tree.uses import contributed_at
+
+
+def contribute(tree: Tree) -> str:
+    """Return ``gl_delta``, what a vertex was given for each additive field, and what adds to it."""
+    indices = tree.contributed()
+    if not indices:
+        return ""
+    members, functions = [], []
+    for k in indices:
+        field = tree.vertex_fields[k]
+        element = element_of(field.type)
+        kind, array = C_TYPE[element], bool(field.shape)
+        both = field.added.c("*place", "value")
+        members.append(f"{kind} d{k}{f'[{math.prod(field.shape)}]' * array};")
+        touch = "" if array else "    gl_touch(w, v);\n"  # of an array once, not by its elements
+        functions.append(
+            f"GL_INLINE void gl_contribute_{k}("
+            f"const gl_view *w, const int64_t v{', const int64_t i' * array}, const {kind} value) {{\n"
+            f"    {kind} *place = &((gl_delta *)w->delta)[v].d{k}{'[i]' * array};\n    *place = {both};\n"
+            f"{touch}}}\n"
+        )
+    return f"\ntypedef struct {{ {' '.join(members)} }} gl_delta;\n{''.join(functions)}"
+
+
+def contribute_edges(tree: Tree) -> str:
+    """Return ``gl_edge_delta``, what one end of an edge gave for each additive field, and what adds to it."""
+    if not tree.contributed_edges():
+        return ""
+    members, functions = [], []
+    for k in tree.contributed_edges():
+        kind = C_TYPE[tree.edge_fields[k].added.type]
+        members.append(f"{kind} d{k};")
+        functions.append(
+            f"GL_INLINE void gl_contribute_e{k}("
+            f"const gl_view *w, const int64_t e, const _Bool forward, const {kind} value) {{\n"
+            f"    {kind} *place = &((gl_edge_delta *)(forward ? w->delta_forth : w->delta_back))[e].d{k};\n"
+            f"    *place = {tree.edge_fields[k].added.c('*place', 'value')};\n}}\n"
+        )
+    return f"\ntypedef struct {{ {' '.join(members)} }} gl_edge_delta;\n{''.join(functions)}"
+
+
+def settle_edges(tree: Tree) -> str:
+    """``gl_join_ends``, ``gl_settle_in`` and ``gl_settle_out``; no two vertices have an edge in one row."""
+    if not tree.contributed_edges():
+        return ""
+    join, settle = [], []
+    for k in tree.contributed_edges():
+        combiner, storage = tree.edge_fields[k].added, tree.edge_fields[k].storage
+        none = constant(combiner.identity, combiner.type)
+        place = f"c->{edge_name(tree, k)}[e]"
+        join.append(f"back->d{k} = {combiner.c(f'forth->d{k}', f'back->d{k}')}; forth->d{k} = {none};")
+        both = combiner.c(widened(storage, place), f"back->d{k}")
+        settle.append(f"{place} = {narrowed(storage, both, contributed_at(tree, k))}; back->d{k} = {none};")
+
+    def over(name: str, row: str, lines: list[str], ends: tuple[str, ...]) -> str:
+        begin, _, slot = ROWS[row]
+        deltas = "".join(
+            f"            gl_edge_delta *{end} = (gl_edge_delta *)w->delta_{end} + e;\n" for end in ends
+        )
+        made = "".join(f"            {line}\n" for line in lines)
+        return (
+            f"\nGL_RANGE({name}) {{\n{VERTEX_LOOP}"
+            f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++) {{\n"
+            f"            const int64_t e = {slot.format(p='p')};\n{deltas}{made}        }}\n"
+            f"{FAULT_CHECK}    }}\n    return 0;\n}}\n"
+        )
+
+    return (
+        over("gl_join_ends", "out", join, ("forth", "back"))
+        + over("gl_settle_in", "in", settle, ("back",))
+        + over("gl_settle_out", "out", settle, ("back",))
+    )

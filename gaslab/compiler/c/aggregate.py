@@ -1,0 +1,58 @@
+"""Aggregators with a sweep of their own as C text: those over edges, and those of every n-th superstep."""
+
+from __future__ import annotations
+
+from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.names import C_TYPE, MEMBER, aggregate_name
+from gaslab.compiler.c.phases import VERTEX_LOOP, fault_check, load
+from gaslab.compiler.c.work import ROW, steps
+from gaslab.compiler.tree import OWN, RecordCombiner, Tree
+
+
+def method(tree: Tree, k: int) -> str:
+    """Return the function of aggregator *k*; over edges ``n`` is the target, ``x`` the source.
+
+    One with parts adds to ``t``, the aggregates of its block.
+    """
+    a = tree.aggregators[k]
+    has_parts = isinstance(a.combiner, RecordCombiner)
+    head = f"GL_INLINE {'void' if has_parts else C_TYPE[a.combiner.type]} gl_do_{aggregate_name(tree, k)}"
+    parameters = "gl_context *c, const gl_vertex *n" + ", const int64_t x, const int64_t e" * a.over_edges
+    parameters += f", {'gl_own' if a.combiner.op == OWN else 'gl_scalar'} *t" * has_parts
+    body = Body(tree, a.function, "nbr" if a.over_edges else "v").text()
+    return f"\n{head}({parameters}) {{\n{body}}}\n#line 0\n"
+
+
+def apart(tree: Tree, k: int) -> str:
+    """``gl_aggregate_<k>``: over vertices, or over the edges that lead to them."""
+    a = tree.aggregators[k]
+    name, has_parts = aggregate_name(tree, k), isinstance(a.combiner, RecordCombiner)
+    begin, end = "", "    return 0;\n}\n"
+    into = "out"
+    if a.combiner.op == OWN:
+        into = "&total"
+        begin = f"    gl_own total;\n    gl_get_own(&total, out + {tree.slot(k)});\n"
+        end = f"    gl_keep_own(&total, out + {tree.slot(k)});\n{end}"
+    if not has_parts:
+        place = f"out[{tree.slot(k)}].{MEMBER[a.combiner.type]}"
+        begin = f"    {C_TYPE[a.combiner.type]} t = {place};\n"
+        end = f"    {place} = t;\n{end}"
+    near = "nbr." if a.over_edges else "v."
+    names = frozenset(n.removeprefix(near) for n in a.function.reads if n.startswith(near))
+    if a.over_edges:
+        call = f"gl_do_{name}(c, n, source, p{f', {into}' * has_parts})"
+        add = call if has_parts else f"t = {a.combiner.c('t', call)}"
+        long = steps(tree, a.function.body) > ROW
+        halted = f"gl_halted(c, {a.function.site})" if long else "c->code != 0"
+        body = (
+            "        for (int64_t p = c->in_begin[v], end = c->in_begin[v + 1]; p < end; p++) {\n"
+            "            const int64_t source = c->in_neighbor[p];\n"
+            f"            {add};\n"
+            f"            if (__builtin_expect({halted}, 0)) return gl_fail(c, fault, source);\n"
+            "        }\n"
+        )
+    else:
+        call = f"gl_do_{name}(c, n{f', {into}' * has_parts})"
+        add = call if has_parts else f"t = {a.combiner.c('t', call)}"
+        body = f"        {add};\n{fault_check(tree, [a.function])}"
+    return f"\nGL_RANGE(gl_aggregate_{k}) {{\n{begin}{VERTEX_LOOP}{load(tree, names)}{body}    }}\n{end}"

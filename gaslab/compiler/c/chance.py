@@ -1,0 +1,146 @@
+"""Draws as C text: what begins a method that draws, and operands in Python's order of evaluation."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gaslab import chance
+from gaslab.compiler import tree as t
+from gaslab.compiler.c.names import C_TYPE
+from gaslab.errors import unknown
+
+STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_t ", "stream", "0"),
+         ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"))  # fmt: skip
+HELPERS = """\
+GL_INLINE uint64_t gl_edge_unit(const gl_context *c, int64_t here, int64_t there, int64_t e) {
+    const _Bool in = e >= c->in_begin[there] && e < c->in_begin[there + 1];
+    const int64_t source = in ? here : there, target = in ? there : here;
+    return gl_edge_key(c->id[source], c->id[target],
+                       gl_occurrence(c->in_begin, c->in_neighbor, target, e));
+}
+GL_INLINE uint64_t gl_visit_unit(const gl_context *c, int64_t source, int64_t target, int64_t e) {
+    int64_t p = e;   /* in a block, edges stand by source and target, parallel ones together */
+    while (p > c->first && c->in_neighbor[p - 1] == source && c->out_neighbor[p - 1] == target) p--;
+    return gl_edge_key(c->id[source], c->id[target], e - p);
+}
+GL_INLINE double gl_uniform(gl_context *c, double low, double high) {
+    return low + (high - low) * gl_as_uniform(gl_next_word(c));
+}
+GL_INLINE int64_t gl_integers(gl_context *c, int64_t n, int64_t site) {
+    if (__builtin_expect(n < 1, 0)) { gl_raise(c, GL_FAULT_CHOICE, site); return 0; }
+    return gl_as_integer(gl_next_word(c), n);
+}
+"""
+COUNTER = """\
+GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
+    c->moment = (uint32_t)c->superstep << 4 | phase; c->unit = unit; c->draws = 0;
+}
+GL_INLINE gl_words gl_next_words(gl_context *c) {
+    return gl_philox(c->seed, c->draws++, c->moment, c->unit);
+}
+GL_INLINE uint64_t gl_next_word(gl_context *c) { return gl_next_words(c).first; }
+"""
+STREAM = """\
+GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
+    c->stream = gl_philox(c->seed, 0, (uint32_t)c->superstep << 4 | phase, unit).first;
+}
+GL_INLINE uint64_t gl_next_word(gl_context *c) { return gl_spread(c->stream += 0x9E3779B97F4A7C15ull); }
+GL_INLINE gl_words gl_next_words(gl_context *c) {
+    const uint64_t first = gl_next_word(c);
+    return (gl_words){first, gl_next_word(c)};
+}
+"""
+
+
+@dataclass(frozen=True)
+class Text:
+    """An operand that is C text already."""
+
+    text: str
+    type: str
+
+
+@functools.cache
+def header() -> str:
+    """Return the text of ``chance.h``: the source tree's, else the one installed with the package."""
+    here = Path(__file__).resolve().parent
+    source = here.parents[2] / "cython_kernels" / "chance.h"
+    return (source if source.is_file() else here.parent / "chance.h").read_text(encoding="utf-8")
+
+
+def helpers(tree: t.Tree) -> str:
+    """Return the functions behind a tree's draws; nothing where it has none."""
+    return (STREAM if tree.rng == "stream" else COUNTER) + HELPERS if tree.draws else ""
+
+
+def begin(tree: t.Tree, function: t.Function) -> str:
+    """Return the statement that begins the draws of a method; nothing where it has none."""
+    if "self.draws" not in function.reads or any(function is helper for helper in tree.helpers):
+        return ""
+    unit = "gl_edge_unit(c, n->here, x, e)" if function.name in chance.EDGE_PHASES else "(uint64_t)n->id"
+    if function.name == "visit":
+        unit = "gl_visit_unit(c, v, x, e)"
+    return f"gl_draw_from(c, {chance.PHASES[function.name]}, {unit});"
+
+
+def draw(x: t.Draw, arguments: list[str]) -> str:
+    """Return a draw as a C expression."""
+    if x.kind == "integers":
+        return f"gl_integers(c, {arguments[0]}, {x.site})"
+    if x.kind == "normal":
+        return f"({arguments[0]} * gl_as_normal(gl_next_words(c)))"
+    if x.kind != "uniform":
+        raise unknown("emit", x)
+    if x.arguments == (t.Const(0.0, "float"), t.Const(1.0, "float")):
+        return "gl_as_uniform(gl_next_word(c))"
+    return f"gl_uniform(c, {arguments[0]}, {arguments[1]})"
+
+
+def has_draw(x: Any, drawing_helpers: frozenset[int]) -> bool:
+    """Return whether evaluating *x* draws."""
+    return any(
+        isinstance(node, t.Draw) or (isinstance(node, t.CallHelper) and node.index in drawing_helpers)
+        for node in t.nodes(x)
+    )
+
+
+def drawing_helpers(tree: t.Tree) -> frozenset[int]:
+    """Return the indices of the helpers that draw."""
+    return frozenset(k for k, helper in enumerate(tree.helpers) if "self.draws" in helper.reads)
+
+
+def in_order(x: Any, drawing: frozenset[int]) -> tuple[Any, list[Any]]:
+    """Return *x* with `Text` for operands, and those operands, where C may not choose their order.
+
+    C evaluates the operands of an operator or a call in any order; where two of them draw, each is
+    put into a variable before, left to right.
+    """
+    if isinstance(x, t.Binary | t.Compare):
+        operands: tuple[Any, ...] = (x.left, x.right)
+    elif isinstance(x, t.Call | t.CallHelper | t.Draw):
+        operands = x.arguments
+    else:
+        return x, []
+    if sum(has_draw(operand, drawing) for operand in operands) + isinstance(x, t.Draw) < 2:
+        return x, []
+    texts = tuple(
+        operand if isinstance(operand, t.Const) else Text(f"o{k}_", operand.type)
+        for k, operand in enumerate(operands)
+    )
+    sides: dict[str, Any] = {"arguments": texts}
+    if isinstance(x, t.Binary | t.Compare):
+        sides = dict(zip(("left", "right"), texts, strict=True))
+    return replace(x, **sides), list(operands)
+
+
+def sequenced(result: str, texts: list[tuple[str, Any]]) -> str:
+    """Return *result* behind the variables it names."""
+    made = "".join(
+        f"const {C_TYPE[x.type]} o{k}_ = {text}; "
+        for k, (text, x) in enumerate(texts)
+        if not isinstance(x, t.Const)
+    )
+    return f"({{ {made}{result}; }})"

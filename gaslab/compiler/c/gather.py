@@ -1,0 +1,110 @@
+"""gather as C text: a vertex's accumulator over its edges, four edges at a time."""
+
+from __future__ import annotations
+
+from gaslab.compiler.c import lists
+from gaslab.compiler.c.lookahead import look_ahead
+from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
+from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load, walks
+from gaslab.compiler.c.records import part_name
+from gaslab.compiler.c.work import looks
+from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
+from gaslab.compiler.tree.uses import marked_field
+
+
+def gather_row(tree: Tree) -> str:
+    """Return ``gl_gather_row``: the accumulator of one vertex, the same bits wherever it is called.
+
+    Floats go to four accumulators in turn, for one is bound by the latency of its additions.
+    """
+    combiner = tree.gather
+    assert combiner is not None
+    if combiner.collects:  # made by `gather`
+        return ""
+    marked = marked_field(tree)
+    ways = 4 if combiner.type == "float" else 1
+    has_parts = isinstance(combiner, RecordCombiner)
+
+    def step(k: int, p: str, neighbor: str, slot: str) -> str:
+        forward = is_forward(tree, "gather", begin == "c->out_begin")
+        if has_parts:
+            return f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)}{forward}, t);"
+        value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)}{forward})"
+        return f"a{k} = {combiner.c(f'a{k}', value)};"
+
+    loops = []
+    more = " && !c->stopped" * tree.stops + looks(tree, tree.functions["gather"])
+    if isinstance(combiner, RecordCombiner) and tree.settled_by:
+        kept = [f"t->{part_name(k, part)}" for k, part in enumerate(combiner.parts)]
+        final = [place if best else f"!{place}" for place, best in zip(kept, tree.settled_by, strict=True)]
+        more += f" && !({' && '.join(final)})"
+    elif tree.settled_by:  # the first True of a Max decides, False of a Min
+        more += " && !a0" if tree.settled_by[0] else " && a0"
+    names = tree.reads("gather", "nbr")
+    for way in ROWS:
+        begin, neighbor, slot = ROWS[way]
+        four = "".join(f"            {step(k % ways, f'(p + {k})', neighbor, slot)}\n" for k in range(4))
+        if has_parts:  # a call is long: once in a loop is enough
+            loops.append(
+                f"    if ({walks(tree, 'gather', way)})\n"
+                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{more}; p++)\n"
+                f"            {step(0, 'p', neighbor, slot)}\n"
+            )
+            continue
+        loops.append(
+            f"    if ({walks(tree, 'gather', way)}) {{\n"
+            f"        int64_t p = {begin}[v];\n"
+            f"        const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
+            f"        for (; p + 4 <= end{more}; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}"
+            "        }\n"
+            f"        for (; p < end{more}; p++) {step(0, 'p', neighbor, slot)}\n    }}\n"
+        )
+    if has_parts:
+        return (
+            "\nGL_INLINE void gl_gather_row("
+            "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, gl_total *t) {\n"
+            f"    gl_begin_total(t);\n{'    c->stopped = 0;' * tree.stops}{''.join(loops)}"
+            "    gl_end_total(t);\n}\n"
+        )
+    result = "a0"
+    if ways == 4:
+        result = combiner.c(combiner.c("a0", "a1"), combiner.c("a2", "a3"))
+    first = constant(combiner.identity, combiner.type)
+    mark = ("", "")
+    if marked is not None:
+        mine = field_name(tree, marked)
+        mark = (f"    gl_mark(c, n->{mine});\n", f"    gl_unmark(c, n->{mine});\n")
+    declared = ", ".join(f"a{k} = {first}" for k in range(ways))
+    return (
+        f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
+        "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v) {\n"
+        f"    {C_TYPE[combiner.type]} {declared};\n{'    c->stopped = 0;' * tree.stops}\n"
+        f"{mark[0]}{''.join(loops)}{mark[1]}"
+        f"    return {narrowed(combiner.storage, result, tree.functions['gather'].site)};\n}}\n"
+    )
+
+
+def gather(tree: Tree) -> str:
+    """``gl_gather`` and ``gl_combine``."""
+    combiner = tree.gather
+    assert combiner is not None
+    if combiner.collects:
+        loads, loops = load(tree, tree.reads("gather", "v")), []
+        look = looks(tree, tree.functions["gather"])
+        for way, (begin, neighbor, slot) in ROWS.items():
+            edge = f"{neighbor.format(p='p')}, {slot.format(p='p')}{is_forward(tree, 'gather', way == 'out')}"
+            loops.append(
+                f"    if ({walks(tree, 'gather', way)})\n"
+                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{look}; p++)\n"
+                f"            at += gl_do_gather(c, n, {edge}, at);\n"
+            )
+        return lists.gather(tree, "".join(loops), VERTEX_LOOP, loads, FAULT_CHECK)
+    if isinstance(combiner, RecordCombiner):
+        row = "        gl_gather_row(c, w, n, v, (gl_total *)w->total + i);\n"
+    else:
+        row = f"        (({STORAGE[combiner.storage][1]} *)w->total)[i] = gl_gather_row(c, w, n, v);\n"
+    return (
+        f"\nGL_RANGE(gl_gather) {{\n{VERTEX_LOOP}{load(tree, tree.reads('gather', 'v'))}"
+        f"{row}{FAULT_CHECK}    }}\n"
+        "    return 0;\n}\n" + combine(tree, "gl_combine", combiner, "total")
+    )

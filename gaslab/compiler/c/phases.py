@@ -1,0 +1,328 @@
+"""The range functions of a program as C text: one per phase of the border (`abi.h`).
+
+Every range function binds the view's arrays once to a context of typed pointers that never leaves
+its registers, and loops over its block; the program's methods are inlined into the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gaslab.compiler.c import lists, records
+from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.guard import guard
+from gaslab.compiler.c.lookahead import look_ahead
+from gaslab.compiler.c.names import (
+    ATTRIBUTES,
+    C_TYPE,
+    MEMBER,
+    aggregate_name,
+    field_name,
+    narrowed,
+    widened,
+)
+from gaslab.compiler.c.work import BLOCK, looks, steps
+from gaslab.compiler.tree import STORAGE, Array, Combiner, Function, RecordCombiner, Tree, is_list
+from gaslab.compiler.tree.uses import by_source
+
+# Each way to walk a vertex's edges: row bounds, neighbour and slot by position p.
+ROWS = {
+    "in": ("c->in_begin", "c->in_neighbor[{p}]", "{p}"),
+    "out": ("c->out_begin", "c->out_neighbor[{p}]", "c->out_slot[{p}]"),
+}
+VERTEX_LOOP = """\
+    gl_context context = gl_bind(w), *c = &context;
+    gl_vertex vertex, *n = &vertex;
+    for (int64_t i = lo; i < hi; i++) {
+        const int64_t v = list ? list[i] : i;
+"""
+FAULT_CHECK = "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, v);\n"
+ARGUMENTS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_fault *fault"
+
+
+def fault_check(tree: Tree, functions: Iterable[Function]) -> str:
+    """Return what looks for a fault after a vertex; of long *functions*, also whether the run is to end."""
+    for function in functions:
+        if steps(tree, function.body) > BLOCK:
+            return FAULT_CHECK.replace("c->code != 0", f"gl_halted(c, {function.site})")
+    return FAULT_CHECK
+
+
+def rows(tree: Tree) -> dict[str, str]:
+    """Return the kinds of rows that scatter's methods are made for, with what names an edge of such a row."""
+    slot = "const int64_t e"
+    forward = ", const _Bool forward" if "forward" in tree.reads("scatter", "e") else ""
+    found = {"in": slot, "out": f"{slot}, const int64_t q"} if by_source(tree) else {"in": slot}
+    return {row: place + forward for row, place in found.items()}
+
+
+def is_forward(tree: Tree, name: str, forward: bool) -> str:
+    """Return the argument of gather or scatter for ``e.forward``, where it is asked."""
+    return f", {int(forward)}" if "forward" in tree.reads(name, "e") else ""
+
+
+def walks(tree: Tree, name: str, row: str) -> str:
+    """Return the C test of whether gather or scatter walks such a row of vertex ``v``."""
+    mask = f"w->{name}_edges & GL_{row.upper()}"
+    return mask + (f" & w->{name}_way[v]" if f"{name}_edges" in tree.functions else "")
+
+
+def edge(tree: Tree, row: str, p: str) -> tuple[str, str]:
+    """Return the row that scatter's method is made for, and the arguments for the edge at position *p*."""
+    slot = ROWS[row][2].format(p=p)
+    return (row, f"{slot}, {p}" if row == "out" else slot) if by_source(tree) else ("in", slot)
+
+
+def load(
+    tree: Tree, names: frozenset[str] | set[str], vertex: str = "v", writes: frozenset[str] = frozenset(),
+    into: str = "vertex_next",
+) -> str:  # fmt: skip
+    """Return the statements that bring the named values of a vertex into ``n``.
+
+    Of an array it is where its elements are: those of *writes* are where they are to be written.
+    """
+    lines = []
+    for k, field in enumerate(tree.vertex_fields):
+        name, kind = field_name(tree, k), field.type
+        if field.name in names and isinstance(kind, Array):
+            c_type, here = STORAGE[field.storage][1], f"c->{name} + {vertex} * {kind.size}"
+            if field.name not in writes:
+                lines.append(f"n->{name} = ({c_type} *)({here});")
+                continue
+            lines.append(f"n->{name} = ({c_type} *)w->{into}[{k}] + {vertex} * {kind.size};")
+            if tree.double_buffered(field.name) and into == "vertex_next":
+                lines.append(f"__builtin_memcpy(n->{name}, {here}, {kind.size} * sizeof({c_type}));")
+        elif field.name in names and is_list(field.storage):
+            lines.append(lists.load(tree, k, vertex))
+        elif field.name in names:
+            lines.append(f"n->{field_name(tree, k)} = c->{field_name(tree, k)}[{vertex}];")
+    lines += [f"n->{name} = c->{name}[{vertex}];" for name in ATTRIBUTES if name in names]
+    lines += [f"n->here = {vertex};"] if "#" in names else []
+    return "".join(f"        {line}\n" for line in lines)
+
+
+def store(tree: Tree, names: frozenset[str], into: str) -> str:
+    """Return the statements that store the named fields of ``n``."""
+    return "".join(
+        f"        {lists.store(tree, k, into)}\n"
+        if is_list(field.storage)
+        else f"        (({STORAGE[field.storage][1]} *)w->{into}[{k}])[v] = n->{field_name(tree, k)};\n"
+        for k, field in enumerate(tree.vertex_fields)
+        if field.name in names and not field.shape
+    )
+
+
+# what runs on masters and sees no edge
+ALONE = ("init", "init_message", "start", "active", "gather_edges", "scatter_edges")
+
+
+def masters(tree: Tree, name: str) -> str:
+    """``gl_init``, ``gl_init_message``, ``gl_start`` and ``gl_active``."""
+    names, writes = tree.reads(name, "v") | tree.writes(name), tree.writes(name)
+    message = ""
+    if name == "init_message":
+        assert tree.message is not None
+        message = ", " + message_of(tree.message)
+    call, check = f"gl_do_{name}(c, n{message})", fault_check(tree, [tree.functions[name]])
+    act = (
+        f"        {call};\n{check}{store(tree, tree.writes(name), 'vertex')}"
+        if name in ("init", "init_message")
+        else (f"        w->active[v] = {call};\n{check}")
+    )
+    if name in ("gather_edges", "scatter_edges"):
+        way, site = name.removesuffix("edges") + "way", tree.functions[name].site
+        act = f"        w->{way}[v] = (uint8_t)gl_within(c, {call}, 0, GL_ALL, {site});\n{check}"
+    act = load(tree, names, writes=writes, into="vertex") + act
+    return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{act}    }}\n    return 0;\n}}\n"
+
+
+def message_of(combiner: Combiner) -> str:
+    """Return what a method is given as its vertex's message."""
+    if isinstance(combiner, RecordCombiner):
+        return "(const gl_message *)w->message + v"
+    return widened(combiner.storage, f"((const {STORAGE[combiner.storage][1]} *)w->message)[v]")
+
+
+def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
+    """``gl_combine`` and ``gl_combine_messages``: fold one peer's parts into ours."""
+    if isinstance(combiner, RecordCombiner):
+        return records.combine(name, target, combiner.own)
+    c_type = STORAGE[combiner.storage][1]
+    phase = "gather" if target == "total" else "scatter"
+    value = combiner.c(widened(combiner.storage, "target[at]"), widened(combiner.storage, "part[i]"))
+    site = tree.functions[phase].site if phase in tree.functions else 0
+    signal = "        gl_signal(w, at);\n" if target == "message" else ""
+    return (
+        f"\nGL_RANGE({name}) {{\n    gl_context context = {{0}}, *c = &context;\n"
+        f"    {c_type} *target = w->{target};\n    const {c_type} *part = w->incoming;\n"
+        "    for (int64_t i = lo; i < hi; i++) {\n        const int64_t at = list ? list[i] : i;\n"
+        f"        target[at] = {narrowed(combiner.storage, value, site)};\n{signal}"
+        f"{FAULT_CHECK.replace(', v)', ', at)')}    }}\n    return 0;\n}}\n"
+    )
+
+
+# ---- apply and aggregators -------------------------------------------------------------------------
+
+
+def totals(tree: Tree) -> str:
+    """Return the registers of the aggregators, and how a vertex, a block's begin and its end use them."""
+    if not tree.in_apply:
+        return ""
+    members, begin, add, end = [], [], [], []
+    for k, a in tree.in_apply:
+        name, member = aggregate_name(tree, k), MEMBER[a.combiner.type]
+        members.append(f"{C_TYPE[a.combiner.type]} {name};")
+        begin.append(f"t->{name} = out[{tree.slot(k)}].{member};")
+        add.append(f"t->{name} = {a.combiner.c(f't->{name}', f'gl_do_{name}(c, n)')};")
+        end.append(f"out[{tree.slot(k)}].{member} = t->{name};")
+    lines = "\n    ".join
+    return (
+        f"\ntypedef struct {{ {' '.join(members)} }} gl_totals;\n"
+        f"GL_INLINE void gl_begin(gl_totals *t, const gl_scalar *out) {{\n    {lines(begin)}\n}}\n"
+        f"GL_INLINE void gl_add(gl_totals *t, gl_context *c, const gl_vertex *n) {{\n    {lines(add)}\n}}\n"
+        f"GL_INLINE void gl_end(const gl_totals *t, gl_scalar *out) {{\n    {lines(end)}\n}}\n"
+    )
+
+
+def aggregated(tree: Tree) -> frozenset[str]:
+    """Names of ``v`` that the aggregators read which apply adds up."""
+    return frozenset(n.removeprefix("v.") for _, a in tree.in_apply for n in a.function.reads)
+
+
+def with_aggregates(name: str, body: str, tree: Tree) -> str:
+    """Return a range function over vertices that also adds to the aggregates, in registers, unless NULL.
+
+    The test of `out` stays in the loop: it is always predicted, and a second loop would make every
+    cold compile a quarter longer.
+    """
+    if not tree.in_apply:
+        return f"\nGL_RANGE({name}) {{\n{VERTEX_LOOP}{body}    }}\n    return 0;\n}}\n"
+    return (
+        f"\nGL_RANGE({name}) {{\n    gl_totals sums = {{0}}, *t = &sums;\n    if (out) gl_begin(t, out);\n"
+        f"{VERTEX_LOOP}{body}        if (out) gl_add(t, c, n);\n{_check_in_apply(tree)}    }}\n"
+        "    if (out) gl_end(t, out);\n    return 0;\n}\n"
+    )
+
+
+def aggregate(tree: Tree) -> str:
+    return (
+        "\nGL_RANGE(gl_aggregate) {\n    gl_totals sums = {0}, *t = &sums;\n    gl_begin(t, out);\n"
+        f"{VERTEX_LOOP}{load(tree, aggregated(tree))}        gl_add(t, c, n);\n"
+        f"{_check_in_apply(tree)}    }}\n    gl_end(t, out);\n    return 0;\n}}\n"
+    )
+
+
+def _check_in_apply(tree: Tree) -> str:
+    return fault_check(tree, (a.function for _, a in tree.in_apply))
+
+
+def near_arguments(tree: Tree, name: str) -> str:
+    """Return what apply takes more where it signals."""
+    return ", const gl_view *w, const int64_t v" if tree.signals(name) else ""
+
+
+def apply(tree: Tree) -> str:
+    """``gl_apply`` and, where there is a gather, ``gl_gather_apply``."""
+    function, writes = tree.functions["apply"], tree.writes("apply")
+    fields = tree.reads("apply", "v") | tree.writes("apply") | aggregated(tree)
+    takes = {name for name, _ in function.parameters}
+    message = ""
+    if "message" in takes:
+        assert tree.message is not None
+        message = ", " + message_of(tree.message)
+    after = fault_check(tree, [function]) + store(tree, tree.writes("apply"), "vertex_next")
+    near = ", w, v" if tree.signals("apply") else ""
+    given = ""
+    if "total" in takes:
+        assert tree.gather is not None
+        given = ", (const gl_total *)w->total + i"
+        if tree.gather.collects:
+            given = ", " + lists.totals(tree)[0]
+        elif not isinstance(tree.gather, RecordCombiner):
+            c_type = STORAGE[tree.gather.storage][1]
+            given = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
+    call = f"        gl_do_apply(c, n{near}{given}{message});\n"
+    text = with_aggregates("gl_apply", f"{load(tree, fields, writes=writes)}{call}{after}", tree)
+    if tree.gather is None:
+        return text
+    if isinstance(tree.gather, RecordCombiner):
+        passed = ", &total" if given else ""
+        row = "        gl_total total;\n        gl_gather_row(c, w, n, v, &total);\n"
+    elif tree.gather.collects:
+        passed, row = ", total", f"        const gl_list total = {lists.totals(tree)[1]};\n"
+    else:
+        passed = ", " + widened(tree.gather.storage, "total") if given else ""
+        row = f"        const {STORAGE[tree.gather.storage][1]} total = gl_gather_row(c, w, n, v);\n"
+    return text + with_aggregates(
+        "gl_gather_apply",
+        "        if (w->skip && w->skip[v]) continue;\n"
+        f"{load(tree, fields | tree.reads('gather', 'v'), writes=writes)}"
+        f"{row}"
+        f"        gl_do_apply(c, n{near}{passed}{message});\n{after}",
+        tree,
+    )
+
+
+# ---- scatter ---------------------------------------------------------------------------------------
+
+
+def send(tree: Tree) -> str:
+    """Return ``gl_send``: combine a message into a vertex's, against other threads if there are any."""
+    if tree.message is None or isinstance(tree.message, RecordCombiner):
+        return ""
+    combiner = tree.message
+    c_type = STORAGE[combiner.storage][1]
+    both = combiner.c(widened(combiner.storage, "old"), widened(combiner.storage, "message"))
+    site = tree.functions.get("scatter", tree.functions["apply"]).site
+    no_news = ""
+    if sign := combiner.operation.keeps:  # most messages do not change a minimum: leave its cache line alone
+        no_news = f"    if (!(message {sign} old)) return;\n"
+    return (
+        f"\nGL_INLINE void gl_send(gl_context *c, {c_type} *place, {c_type} message, const int concurrent)\n"
+        f"{{\n    {c_type} old, combined;\n"
+        f"    if (!concurrent) {{\n        old = *place;\n    {no_news}"
+        f"        *place = {narrowed(combiner.storage, both, site)};\n        return;\n    }}\n"
+        "    __atomic_load(place, &old, __ATOMIC_RELAXED);\n    do {\n"
+        f"    {no_news}        combined = {narrowed(combiner.storage, both, site)};\n"
+        "    } while (!__atomic_compare_exchange(place, &old, &combined, 1, __ATOMIC_RELAXED,\n"
+        "                                        __ATOMIC_RELAXED));\n}\n"
+    )
+
+
+def scatter_push(tree: Tree) -> str:
+    """The source's side of scatter; with messages in two loops, for other threads may send to the same."""
+    concurrent = ", concurrent" if tree.message else ""
+    if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
+        concurrent += ", v"
+    before = after = ""
+    if tree.posts:  # whoever changed and posted nothing over an edge leaves no cached total behind
+        before = "            {\n                c->posted = 0;\n"
+        after = "                if (!c->posted && w->changed[v]) w->cached[{x}] = 0;\n            }}\n"
+    loops, look = [], looks(tree, tree.functions["scatter"])
+    for row in ("out", "in"):
+        (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
+        place += is_forward(tree, "scatter", row == "out")
+        x = neighbor.format(p="p")
+        early = look_ahead(tree, tree.reads("scatter", "nbr"), neighbor, 1)
+        ahead = f", ahead = gl_ahead(w, {begin})" if early else ""
+        loops.append(
+            f"        if ({walks(tree, 'scatter', row)})\n"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{ahead}; p < end{look}; p++) {{\n"
+            f"{early}{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n"
+            f"{after.format(x=x)}            }}\n"
+        )
+    tests = () if tree.posts else guard(tree, "v")
+    near = Body(tree, tree.functions["scatter"])
+    idle = f"        if (!({' && '.join(map(near.expr, tests))})) continue;\n" if tests else ""
+    body = (
+        f"{VERTEX_LOOP}{load(tree, tree.reads('scatter', 'v'))}{idle}{''.join(loops)}{FAULT_CHECK}    }}\n"
+        "    return 0;\n}\n"
+    )
+    if tree.message is None:
+        return f"\nGL_RANGE(gl_scatter_push) {{\n{body}"
+    return (
+        f"\nGL_INLINE int32_t gl_scatter_push_range({ARGUMENTS}, const int concurrent) {{\n{body}"
+        "GL_RANGE(gl_scatter_push) {\n"
+        "    return w->concurrent ? gl_scatter_push_range(w, list, lo, hi, fault, 1)\n"
+        "                         : gl_scatter_push_range(w, list, lo, hi, fault, 0);\n}\n"
+    )

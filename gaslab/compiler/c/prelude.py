@@ -1,0 +1,186 @@
+"""The C text that stands before a program's own: Python's numerics, faults and signals in C.
+
+Only the helpers that a program uses are emitted; that keeps cold compiles short.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gaslab.compiler.c import arrays, work
+
+HEAD = """\
+#define GL_INLINE static inline __attribute__((always_inline))
+#define GL_RANGE(name) __attribute__((visibility("default"))) int32_t name( \\
+    const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_scalar *out, gl_fault *fault)
+__attribute__((visibility("default"))) const int64_t gl_abi = GL_ABI_VERSION;
+"""
+
+# A fault lets the method run on with a harmless value and is looked at after it (and in its loops),
+# so that the usual case pays no branch; the first one counts.
+FAULTS = """\
+GL_INLINE void gl_raise(gl_context *c, int64_t code, int64_t site) {
+    if (!c->code) { c->code = code; c->site = site; }
+}
+GL_INLINE int32_t gl_fail(const gl_context *c, gl_fault *fault, int64_t vertex) {
+    fault->code = c->code; fault->vertex = vertex; fault->site = c->site;
+    return 1;
+}
+"""
+
+# name -> text; a helper stands after those it uses
+HELPERS = {
+    "gl_halted": work.HELPER,
+    "gl_within": """\
+GL_INLINE int64_t gl_within(gl_context *c, int64_t x, int64_t lo, int64_t hi, int64_t site) {
+    if (__builtin_expect(x < lo || x > hi, 0)) { gl_raise(c, GL_FAULT_RANGE, site); return 0; }
+    return x;
+}
+""",
+    "gl_to_int": """\
+GL_INLINE int64_t gl_to_int(gl_context *c, double x, int64_t site) {
+    if (__builtin_expect(!(x >= -0x1p63 && x < 0x1p63), 0)) {
+        gl_raise(c, GL_FAULT_RANGE, site);
+        return 0;
+    }
+    int64_t whole = (int64_t)x;
+    __asm__("" : "+r"(whole));   /* no instruction: gcc makes (double)whole trunc(x), which can be -0.0 */
+    return whole;
+}
+""",
+    "gl_true_divide": """\
+GL_INLINE double gl_true_divide(gl_context *c, double x, double y, int64_t site) {
+    if (__builtin_expect(y == 0, 0)) gl_raise(c, GL_FAULT_DIVISION, site);
+    return x / y;
+}
+""",
+    "gl_floor_divide_i": """\
+GL_INLINE int64_t gl_floor_divide_i(gl_context *c, int64_t x, int64_t y, int64_t site) {
+    if (__builtin_expect(y == 0, 0)) { gl_raise(c, GL_FAULT_DIVISION, site); return 0; }
+    if (y == -1) return -x;                      /* INT64_MIN / -1 traps on x86; here it wraps */
+    int64_t q = x / y;
+    return q - ((x % y != 0) & ((x < 0) != (y < 0)));
+}
+""",
+    "gl_modulo_i": """\
+GL_INLINE int64_t gl_modulo_i(gl_context *c, int64_t x, int64_t y, int64_t site) {
+    if (__builtin_expect(y == 0, 0)) { gl_raise(c, GL_FAULT_DIVISION, site); return 0; }
+    if (y == -1) return 0;
+    int64_t r = x % y;
+    return r + (((r != 0) & ((r < 0) != (y < 0))) ? y : 0);
+}
+""",
+    "gl_modulo_f": """\
+GL_INLINE double gl_modulo_f(double x, double y) {   /* CPython's float_rem; nan for a zero divisor */
+    double r = __builtin_fmod(x, y);
+    if (y == 0) return r;
+    if (r == 0) return __builtin_copysign(0.0, y);
+    return (y < 0) != (r < 0) ? r + y : r;
+}
+""",
+    "gl_floor_divide_f": """\
+GL_INLINE double gl_floor_divide_f(double x, double y) {   /* CPython's; x / y for a zero divisor */
+    if (y == 0) return x / y;
+    double r = __builtin_fmod(x, y), q = (x - r) / y;
+    if (r != 0 && (y < 0) != (r < 0)) q -= 1.0;
+    if (q == 0) return __builtin_copysign(0.0, x / y);
+    double whole = __builtin_floor(q);
+    return q - whole > 0.5 ? whole + 1.0 : whole;
+}
+""",
+    "gl_shift_left": """\
+GL_INLINE int64_t gl_shift_left(gl_context *c, int64_t x, int64_t n, int64_t site) {
+    if (__builtin_expect((uint64_t)n > 63, 0)) { gl_raise(c, GL_FAULT_SHIFT, site); return 0; }
+    return (int64_t)((uint64_t)x << n);
+}
+""",
+    "gl_shift_right": """\
+GL_INLINE int64_t gl_shift_right(gl_context *c, int64_t x, int64_t n, int64_t site) {
+    if (__builtin_expect((uint64_t)n > 63, 0)) { gl_raise(c, GL_FAULT_SHIFT, site); return 0; }
+    return x >> n;
+}
+""",
+    "gl_ldexp": """\
+GL_INLINE double gl_ldexp(double x, int64_t n) {
+    return __builtin_ldexp(x, n > 5000 ? 5000 : n < -5000 ? -5000 : (int)n);
+}
+""",
+    "gl_abs_i": "GL_INLINE int64_t gl_abs_i(int64_t x) { return x < 0 ? -x : x; }\n",
+    # Without a branch: compilers turn `?:` on doubles into one.
+    "gl_choose_f": """GL_INLINE double gl_choose_f(_Bool first, double a, double b) {
+    union { double f; uint64_t i; } x = {a}, y = {b};
+    const uint64_t mask = -(uint64_t)first;
+    x.i = (x.i & mask) | (y.i & ~mask);
+    return x.f;
+}
+""",
+    "gl_choose_i": (
+        "GL_INLINE int64_t gl_choose_i(_Bool first, int64_t a, int64_t b) { return first ? a : b; }\n"
+    ),
+    # What is read of far vertices is asked for ahead of time where it cannot be in a core's own cache:
+    # from half a million vertices on (benchmarks/gather.py). Below, asking costs more than it saves.
+    "gl_ahead": """enum { GL_AHEAD = 64, GL_NEAR = 16, GL_FAR = 1 << 19 };
+GL_INLINE int64_t gl_ahead(const gl_view *w, const int64_t *begin) {   /* positions that may look ahead */
+    return w->num_local < GL_FAR ? 0 : begin[w->num_local] - GL_AHEAD - 4;
+}
+""",
+    "gl_min_f": "GL_INLINE double gl_min_f(double a, double b) { return b < a ? b : a; }\n",
+    "gl_max_f": "GL_INLINE double gl_max_f(double a, double b) { return b > a ? b : a; }\n",
+    "gl_min_i": "GL_INLINE int64_t gl_min_i(int64_t a, int64_t b) { return b < a ? b : a; }\n",
+    "gl_max_i": "GL_INLINE int64_t gl_max_i(int64_t a, int64_t b) { return b > a ? b : a; }\n",
+    "gl_range_length": """\
+GL_INLINE uint64_t gl_range_length(gl_context *c, int64_t start, int64_t stop, int64_t step, int64_t site) {
+    if (step > 0) return start < stop ? ((uint64_t)stop - (uint64_t)start - 1) / (uint64_t)step + 1 : 0;
+    if (step < 0) return start > stop ? ((uint64_t)start - (uint64_t)stop - 1) / -(uint64_t)step + 1 : 0;
+    gl_raise(c, GL_FAULT_STEP, site);
+    return 0;
+}
+""",
+    "gl_is_active": """\
+GL_INLINE _Bool gl_is_active(const gl_context *c, int64_t vertex) {
+    return c->active_bits[vertex >> 6] >> (vertex & 63) & 1;
+}
+""",
+    "gl_prioritise": """\
+GL_INLINE void gl_prioritise(const gl_view *w, int64_t vertex, int64_t priority) {   /* keeps the smallest */
+    int64_t *place = &w->priority[vertex], old = __atomic_load_n(place, __ATOMIC_RELAXED);
+    while (priority < old && !__atomic_compare_exchange_n(place, &old, priority, 1, __ATOMIC_RELAXED,
+                                                          __ATOMIC_RELAXED)) {}
+}
+""",
+    "gl_locate": """\
+/* Where a global id is: a local id, below 0 for one elsewhere, or after a fault. */
+GL_INLINE int64_t gl_locate(gl_context *c, const gl_view *w, int64_t id, int64_t site) {
+    if (__builtin_expect(id < 0 || id >= w->num_vertices, 0)) {
+        gl_raise(c, GL_FAULT_NOBODY, site);
+        return -1;
+    }
+    return w->locate[id];
+}
+""",
+    "gl_touch": """\
+/* As gl_signal, for the vertices that were added to. */
+GL_INLINE void gl_touch(const gl_view *w, int64_t vertex) {
+    if (!__atomic_load_n(&w->touched[vertex], __ATOMIC_RELAXED)) {
+        __atomic_store_n(&w->touched[vertex], 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&w->touched_blocks[vertex >> GL_SIGNAL_BLOCK], 1, __ATOMIC_RELAXED);
+    }
+}
+""",
+    "gl_signal": """\
+/* Other threads may set the same bytes, always to 1; the test keeps their cache lines shared. */
+GL_INLINE void gl_signal(const gl_view *w, int64_t vertex) {
+    if (!__atomic_load_n(&w->signalled[vertex], __ATOMIC_RELAXED)) {
+        __atomic_store_n(&w->signalled[vertex], 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&w->signal_blocks[vertex >> GL_SIGNAL_BLOCK], 1, __ATOMIC_RELAXED);
+    }
+}
+""",
+}
+
+
+def helpers_for(text: str) -> str:
+    """Return the helpers that *text* names, in order."""
+    used = set(re.findall(r"\bgl_\w+\b", text))
+    known = HELPERS | arrays.HELPERS
+    return "".join(helper for name, helper in known.items() if name in used)

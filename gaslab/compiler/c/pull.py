@@ -1,0 +1,189 @@
+"""The target's side of scatter: each vertex looks along the edges that lead to it.
+
+``n`` is the target, ``x`` the source. No other thread writes the target, so no atomics are needed.
+A scatter that only chooses whether to send a minimum or maximum (`Choice`) is emitted without
+branches: which sources have something to say is as good as random to the processor, and a wrong
+guess costs several edges' worth of work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.c.arrays import declaration
+from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.guard import guard, harmless, names
+from gaslab.compiler.c.lookahead import look_ahead
+from gaslab.compiler.c.names import C_TYPE, MEMBER, constant, narrowed, widened
+from gaslab.compiler.c.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load
+from gaslab.compiler.c.work import looks
+from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A scatter of the form: assign locals, then ``if test: nbr.signal(message)``."""
+
+    before: tuple[t.Stmt, ...]
+    test: t.Expr
+    message: t.Expr
+    site: int
+
+
+def choice(tree: Tree) -> Choice | None:
+    """Return the scatter as a `Choice` if it is one, and nothing in it can fail or is costly."""
+    combiner, body = tree.message, tree.functions["scatter"].body
+    if combiner is None or not combiner.operation.is_scalar or not combiner.operation.keeps:
+        return None
+    if combiner.storage not in ("int64", "float64", "float32", "id"):  # narrow integers are range-checked
+        return None
+    *before, last = body or (None,)
+    test: t.Expr = t.Const(True, "bool")
+    if isinstance(last, t.If) and not last.otherwise and len(last.body) == 1:
+        test, last = last.test, last.body[0]
+    if not isinstance(last, t.Signal) or last.message is None:
+        return None
+    if not all(isinstance(s, t.Assign) and isinstance(s.target, t.Local) for s in before):
+        return None
+    found = Choice(tuple(before), test, last.message, last.site)
+    return found if all(map(harmless, t.nodes((found.before, found.test, found.message)))) else None
+
+
+def method(tree: Tree, row: str, place: str) -> tuple[str, Body]:
+    """Return the head and the body of ``gl_pull_in`` or ``_out``: scatter, by its target."""
+    function, message = tree.functions["scatter"], tree.message
+    head = f"gl_pull_{row}(gl_context *c, const gl_vertex *n, const int64_t x, {place}, _Bool *heard"
+    chosen = choice(tree)
+    if chosen is not None:
+        assert message is not None
+        return f"GL_INLINE {C_TYPE[message.type]} {head})", _ChoiceBody(tree, function, chosen, row)
+    more = deliver = ""
+    if tree.contributed():
+        more = ", const gl_view *w, const int64_t v"
+    if isinstance(message, RecordCombiner):
+        deliver, more = "message", f", gl_message *message{more}"
+    elif message is not None:
+        both = message.c(widened(message.storage, "*message"), "{message}")
+        deliver = f"*message = {narrowed(message.storage, both, function.site)};"
+        more = f", {STORAGE[message.storage][1]} *message{more}"
+    return f"GL_INLINE void {head}{more})", Body(tree, function, "nbr", "*heard = 1;", deliver, row)
+
+
+class _ChoiceBody(Body):
+    """A scatter that sets ``*heard`` and returns the message, whether it is sent or not."""
+
+    def __init__(self, tree: Tree, function: t.Function, chosen: Choice, row: str) -> None:
+        super().__init__(tree, function, "nbr", row=row)
+        self.chosen = chosen
+
+    def text(self) -> str:
+        assert self.tree.message is not None
+        for name, kind in self.function.locals.items():
+            self.put(declaration(kind, f"l_{name}"))
+        self.block(self.chosen.before)
+        message = narrowed(self.tree.message.storage, self.expr(self.chosen.message), self.chosen.site)
+        self.put(f"*heard = {self.expr(self.chosen.test)};")
+        self.put(f"return {message};")
+        return "".join(self.lines)
+
+
+def scatter_pull(tree: Tree) -> str:
+    """``gl_scatter_pull``."""
+    return _pull_choice(tree) if choice(tree) is not None else _pull(tree)
+
+
+def _load_guarded(tree: Tree) -> str:
+    """Return the statements that pass over a target that no source can move, and load the others."""
+    tests, reads = guard(tree, "nbr"), tree.reads("scatter", "nbr")
+    if not tests:
+        return load(tree, reads)
+    first = names(tests, tree)
+    body = Body(tree, tree.functions["scatter"], "nbr")
+    test = " && ".join(map(body.expr, tests))
+    return f"{load(tree, first)}        if (!({test})) continue;\n{load(tree, reads - first)}"
+
+
+def _pull(tree: Tree) -> str:
+    """Any scatter, an edge at a time; without a message the first signal ends the row."""
+    combiner = tree.message
+    first_only = combiner is None and not tree.contributed()
+    enough = "        if (w->signalled[v]) continue;\n" if first_only else ""
+    stop = " && !heard" * first_only + looks(tree, tree.functions["scatter"])
+    passed = begin_message = end_message = ""
+    if isinstance(combiner, RecordCombiner):
+        passed = ", (gl_message *)w->message + v"
+    elif combiner is not None:
+        c_type = STORAGE[combiner.storage][1]
+        begin_message = f"        {c_type} message = (({c_type} *)w->message)[v];\n"
+        end_message = f"            (({c_type} *)w->message)[v] = message;\n"
+        passed = ", &message"
+    passed += ", w, v" if tree.contributed() else ""
+    loops = []
+    for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
+        (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
+        place += is_forward(tree, "scatter", row == "in")
+        loops.append(
+            f"        if (w->scatter_edges & {mask}{' && !heard' * first_only})\n"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
+            f"                const int64_t source = {neighbor.format(p='p')};\n"
+            "                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
+            f"                gl_pull_{kind}(c, n, source, {place}, &heard{passed});\n"
+            "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
+            "            }\n"
+        )
+    return (
+        f"\nGL_RANGE(gl_scatter_pull) {{\n{VERTEX_LOOP}{enough}{_load_guarded(tree)}"
+        f"        _Bool heard = 0;\n{begin_message}{''.join(loops)}"
+        f"        if (heard) {{\n{end_message}            gl_signal(w, v);\n        }}\n{FAULT_CHECK}    }}\n"
+        "    return 0;\n}\n"
+    )
+
+
+def _pull_choice(tree: Tree) -> str:
+    """A choice: four edges at a time into four messages, made twice for whole and partial frontiers."""
+    combiner = tree.message
+    assert combiner is not None
+    c_type, number = STORAGE[combiner.storage][1], C_TYPE[combiner.type]
+    nothing = constant(combiner.identity, combiner.type)
+
+    def look(k: int, p: str, row: str) -> str:
+        kind, place = edge(tree, row, p)
+        place += is_forward(tree, "scatter", row == "in")
+        offer = f"gl_choose_{MEMBER[combiner.type]}(sends, offered, {nothing})"
+        return (
+            "                {\n"
+            f"                    const int64_t source = {ROWS[row][1].format(p=p)};\n"
+            "                    _Bool sends;\n"
+            f"                    const {number} offered = gl_pull_{kind}(c, n, source, {place}, &sends);\n"
+            "                    if (!all) sends &= gl_is_active(c, source);\n"
+            "                    heard |= sends;\n"
+            f"                    m{k} = {combiner.c(f'm{k}', offer)};\n"
+            "                }\n"
+        )
+
+    loops = []
+    far = tree.reads("scatter", "v")
+    for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
+        begin, neighbor, _ = ROWS[row]
+        four = "".join(look(k, f"(p + {k})", row) for k in range(4))
+        loops.append(
+            f"        if (w->scatter_edges & {mask}) {{\n"
+            f"            int64_t p = {begin}[v];\n"
+            f"            const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
+            f"            for (; p + 4 <= end; p += 4) {{\n{look_ahead(tree, far, neighbor)}{four}"
+            f"            }}\n            for (; p < end; p++)\n{look(0, 'p', row)}        }}\n"
+        )
+    halves = (combiner.c("m0", "m1"), combiner.c("m2", "m3"))
+    message = narrowed(combiner.storage, combiner.c(*halves), 0)
+    return (
+        f"\nGL_INLINE int32_t gl_pull_range({ARGUMENTS}, const int all) {{\n{VERTEX_LOOP}"
+        f"{_load_guarded(tree)}        _Bool heard = 0;\n        {number} m0 = (({c_type} *)w->message)[v];\n"
+        f"        {number} m1 = {nothing}, m2 = m1, m3 = m1;\n"
+        f"{''.join(loops)}"
+        f"        if (heard) {{\n            (({c_type} *)w->message)[v] = {message};\n"
+        "            gl_signal(w, v);\n        }\n    }\n    return 0;\n}\n"
+        "GL_RANGE(gl_scatter_pull) {\n"
+        "    return w->all_active ? gl_pull_range(w, list, lo, hi, fault, 1)\n"
+        "                         : gl_pull_range(w, list, lo, hi, fault, 0);\n}\n"
+    )

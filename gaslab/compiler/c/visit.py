@@ -1,0 +1,30 @@
+"""visit as C text: one edge at a time, both ends read and written where they lie."""
+
+from __future__ import annotations
+
+from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.phases import FAULT_CHECK
+from gaslab.compiler.c.work import MOST, steps
+from gaslab.compiler.tree import Tree
+
+HEAD = "GL_INLINE void gl_do_visit(gl_context *c, const int64_t v, const int64_t x, const int64_t e)"
+
+
+def method(tree: Tree) -> tuple[str, Body]:
+    """Return the head and the body of ``gl_do_visit``; neither end is in registers."""
+    return HEAD, Body(tree, tree.functions["visit"], near="")
+
+
+def visit(tree: Tree) -> str:
+    """``gl_visit``."""
+    first, function = "    c->first = lo;\n" if tree.draws else "", tree.functions["visit"]
+    run = max(MOST // max(steps(tree, function.body), 1), 1)
+    return (
+        "\nGL_RANGE(gl_visit) {\n    gl_context context = gl_bind(w), *c = &context;\n"
+        f"{first}    for (int64_t e = lo; e < hi;) {{\n"
+        f"        if (gl_halted(c, {function.site})) return gl_fail(c, fault, c->in_neighbor[e]);\n"
+        f"        for (const int64_t end = hi - e < {run} ? hi : e + {run}; e < end; e++) {{\n"
+        "        const int64_t v = c->in_neighbor[e];\n"
+        f"        gl_do_visit(c, v, c->out_neighbor[e], e);\n{FAULT_CHECK}        }}\n    }}\n"
+        "    return 0;\n}\n"
+    )

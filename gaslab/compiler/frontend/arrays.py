@@ -1,0 +1,141 @@
+"""Loops over the elements of vectors and matrices, and the locals that they need.
+
+``v.x + e.rating * nbr.x`` becomes one loop over elements where it is assigned. What a loop could spoil
+or would compute again and again (a product of matrices, a number) is put into a local before the
+statement: `pending` has these statements.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from gaslab.compiler.frontend.convert import join, remedy
+from gaslab.compiler.frontend.draws import put_before
+from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.values import ArrayValue, Place, flat, stored
+from gaslab.compiler.tree import (
+    Array,
+    Assign,
+    Binary,
+    Const,
+    Each,
+    Element,
+    Expr,
+    Global,
+    Local,
+    Param,
+    Stmt,
+    named,
+)
+
+
+def new_counter(scope: Scope) -> Local:
+    """Return a new counter for an `Each` or a `Reduce`."""
+    name, k = "_i", 0
+    while name in scope.made or name in scope.names:
+        k += 1
+        name = f"_i_{k}"
+    scope.made.add(name)
+    return Local(name, "int")
+
+
+def kept_number(scope: Scope, value: Expr, node: ast.AST) -> Expr:
+    """Return a number that loops may use again and again, and that no store can change."""
+    if isinstance(value, Const | Param | Global | Local):
+        return value
+    local = scope.new_local("_number", value.type, node)
+    put_before(scope, [Assign(local, scope.widened(value, local.type), scope.site(node))], node)
+    return local
+
+
+def temporary(scope: Scope, value: ArrayValue, node: ast.AST) -> Local:
+    """Return a local of its own with a copy of *value*."""
+    local = scope.new_local("_array", value.type, node)
+    put_before(scope, filled(scope, local, value, node), node)
+    return local
+
+
+def simple(scope: Scope, value: ArrayValue, node: ast.AST) -> ArrayValue:
+    """Return *value* with elements that cost no more than reading them."""
+    if value.place is not None or not value.costly:
+        return value
+    return stored(temporary(scope, value, node))
+
+
+def each_element(
+    scope: Scope, shape: tuple[int, ...], body: Callable[..., list[Stmt]], node: ast.AST
+) -> list[Stmt]:
+    """Return the loops over all elements; *body* makes the statements of one from its indices."""
+    counters = tuple(new_counter(scope) for _ in shape)
+    statements = body(*counters)
+    for counter, length in reversed(list(zip(counters, shape, strict=True))):
+        statements = [Each(counter.name, Const(length, "int"), tuple(statements), scope.site(node))]
+    return statements
+
+
+def filled(scope: Scope, place: Place, value: ArrayValue, node: ast.AST) -> list[Stmt]:
+    """Return the statements that write *value* (of the same shape) to *place*."""
+    kind = place.type
+    assert isinstance(kind, Array)
+    if value.plus is not None and isinstance(place, Local) and value.type == kind:
+        return filled_plus(scope, place, *value.plus, node)
+    value = value if value.type == kind else value.widened(kind)
+    if not value.aligned and place in value.roots:
+        value = stored(temporary(scope, value, node))
+
+    def body(*indices: Expr) -> list[Stmt]:
+        target = Element(place, flat(indices, kind.shape), kind.element)
+        return [Assign(target, value.at(*indices), scope.site(node))]
+
+    return each_element(scope, kind.shape, body, node)
+
+
+def filled_plus(scope: Scope, place: Local, base: ArrayValue, number: Expr, node: ast.AST) -> list[Stmt]:
+    """As `fill`, for *base* with *number* added to its diagonal."""
+    statements = [] if base.place == place else filled(scope, place, base, node)
+    shape = base.type.shape
+
+    def body(i: Expr) -> list[Stmt]:
+        target = Element(place, flat((i, i), shape), base.type.element)
+        return [Assign(target, Binary("+", target, number, target.type), scope.site(node))]
+
+    return statements + each_element(scope, shape[:1], body, node)
+
+
+def elementwise(
+    scope: Scope, make: Callable[..., Expr], values: list[Any], node: ast.AST, doing: str
+) -> ArrayValue:
+    """Return the array of ``make(elements...)``; numbers among *values* stand for every element."""
+    arrays = [value for value in values if isinstance(value, ArrayValue)]
+    shape = arrays[0].type.shape
+    for array in arrays:
+        if array.type.shape != shape:
+            given, wanted = named(arrays[0].type), named(array.type)
+            raise scope.error(node, f"{doing} {given} and {wanted}; make the shapes agree")
+    values = [x if isinstance(x, ArrayValue) else kept_number(scope, x, node) for x in values]
+
+    def at(*indices: Expr) -> Expr:
+        return make(*(x.at(*indices) if isinstance(x, ArrayValue) else x for x in values))
+
+    probe = at(*(Const(0, "int") for _ in shape))
+    return ArrayValue(
+        Array(str(probe.type), shape),
+        at,
+        frozenset().union(*(array.roots for array in arrays)),
+        aligned=all(array.aligned for array in arrays),
+        costly=any(array.costly for array in arrays),
+        symmetric=all(array.symmetric for array in arrays),
+    )
+
+
+def joined_type(scope: Scope, then: Any, otherwise: Any, node: ast.AST) -> Array:
+    """Return the type that holds two arrays."""
+    kind = join(then.type, otherwise.type)
+    if kind is None:
+        raise scope.error(
+            node, f"{named(then.type)} meets {named(otherwise.type)}; {remedy(then.type, otherwise.type)}"
+        )
+    assert isinstance(kind, Array)
+    return kind

@@ -1,0 +1,297 @@
+"""Assignments: to locals, whose types widen as needed, and to the fields a phase may write."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from gaslab.annotations import Namespace, evaluate
+from gaslab.compiler.frontend.additive import added, additive_field, chosen, field_of, wrong_contribution
+from gaslab.compiler.frontend.arrays import filled, kept_number, temporary
+from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.fields import dimensions_of, storage_of
+from gaslab.compiler.frontend.names import ATTRIBUTES
+from gaslab.compiler.frontend.operators import binary
+from gaslab.compiler.frontend.pairs import pair_named
+from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.subscripts import indices_of
+from gaslab.compiler.frontend.values import ArrayValue, flat, stored
+from gaslab.compiler.tree import (
+    STORAGE,
+    Array,
+    Assign,
+    Const,
+    EdgeField,
+    Element,
+    Expr,
+    PartOf,
+    Stmt,
+    VertexField,
+    is_list,
+    named,
+)
+from gaslab.errors import ProgramError
+
+NO_WRITE = (
+    "a list of an edge is only read; write a number or a gl.Vector of the edge, or a list of the vertex"
+)
+_WRITES_VERTEX = ("init", "init_message", "apply", "visit")
+
+
+def _calls(index: ast.expr) -> bool:
+    """Return whether an index calls something, which may draw: it is evaluated once, in Python's order."""
+    return any(isinstance(part, ast.Call) for part in ast.walk(index))
+
+
+def assign(scope: Scope, node: ast.Assign) -> list[Stmt]:
+    contributed = chosen(scope, node)
+    if contributed is not None:
+        return contributed
+    if len(node.targets) == 1:
+        target = node.targets[0]
+        if isinstance(target, ast.Tuple | ast.List):
+            return unpack(scope, target, node)
+        return stored_in(scope, target, value_of(scope, node.value), node, node.value)
+    statements, kept = keep_value(scope, value_of(scope, node.value), node)
+    for target in node.targets:
+        statements += stored_in(scope, target, kept, node, node.value)
+    return statements
+
+
+def unpack(scope: Scope, targets: ast.Tuple | ast.List, node: ast.Assign) -> list[Stmt]:
+    """``a, b = x, y``: every value is computed before any target is written."""
+    values = node.value
+    pair = pair_named(scope, values)
+    if pair is not None:
+        return unpack_pair(scope, targets, pair, node)
+    if not isinstance(values, ast.Tuple | ast.List):
+        raise scope.error(values, "one value cannot be unpacked; write a, b = x, y")
+    for part in (*targets.elts, *values.elts):
+        if isinstance(part, ast.Starred):
+            raise scope.error(part, "`*` cannot stand here; write the values one by one")
+    if len(targets.elts) != len(values.elts):
+        raise scope.error(
+            values, f"{len(targets.elts)} targets but {len(values.elts)} values; give one to each"
+        )
+    before: list[Stmt] = []
+    kept = []
+    for value in values.elts:
+        statements, one = keep_value(scope, value_of(scope, value), node)
+        before += statements
+        kept.append(one)
+    for target, one, value in zip(targets.elts, kept, values.elts, strict=True):
+        before += stored_in(scope, target, one, node, value)
+    return before
+
+
+def unpack_pair(
+    scope: Scope, targets: ast.Tuple | ast.List, pair: tuple[PartOf, PartOf], node: ast.Assign
+) -> list[Stmt]:
+    """``key, payload = total``."""
+    if len(targets.elts) != 2:
+        raise scope.error(targets, f"{len(targets.elts)} targets but a pair has a key and a payload")
+    statements: list[Stmt] = []
+    for target, value in zip(targets.elts, pair, strict=True):
+        statements += stored_in(scope, target, value, node, node.value)
+    return statements
+
+
+def keep_value(scope: Scope, value: Any, node: ast.AST) -> tuple[list[Stmt], Any]:
+    """Return *value* by way of a local of its own, so that later writes leave it alone."""
+    if isinstance(value, ArrayValue):
+        return [], stored(temporary(scope, value, node))
+    if isinstance(value, Const):
+        return [], value
+    local = scope.new_local("_value", value.type, node)
+    return [Assign(local, scope.widened(value, local.type), scope.site(node))], local
+
+
+def augmented_assign(scope: Scope, node: ast.AugAssign) -> list[Stmt]:
+    target = indexed_once(scope, node.target)
+    node = ast.copy_location(ast.AugAssign(target, node.op, node.value), node)
+    contributed = added(scope, node)
+    if contributed is not None:
+        return contributed
+    if isinstance(target, ast.Attribute):
+        writable(scope, target)  # a rule broken by the write comes before one broken by the read
+    value = binary(scope, node.op, value_of(scope, target), value_of(scope, node.value), node)
+    return stored_in(scope, target, value, node, node.value)
+
+
+def indexed_once(
+    scope: Scope, target: ast.Name | ast.Attribute | ast.Subscript
+) -> ast.Name | ast.Attribute | ast.Subscript:
+    """Return *target*, which is read and written, with each index that calls something in a local."""
+    if not isinstance(target, ast.Subscript) or not _calls(target.slice):
+        return target
+    indices: list[ast.expr] = []
+    for index in target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]:
+        if _calls(index):
+            text = ast.unparse(index) + " " * len(indices)
+            scope.stand_ins[text] = kept_number(scope, value_of(scope, index), index)
+            index = ast.copy_location(ast.Name(text), index)
+        indices.append(index)
+    place = ast.copy_location(ast.Tuple(indices), target.slice) if len(indices) > 1 else indices[0]
+    return ast.copy_location(ast.Subscript(target.value, place), target)
+
+
+def annotated_assign(scope: Scope, node: ast.AnnAssign) -> list[Stmt]:
+    if not isinstance(node.target, ast.Name):
+        raise scope.error(node.target, "a field has its type in class Vertex or Edge; assign it without one")
+    name, text = node.target.id, ast.unparse(node.annotation)
+    meant = evaluate(text, Namespace(scope.closure, scope.source.function.__globals__))
+    if dimensions_of(meant) and node.value:
+        return stored_in(scope, node.target, value_of(scope, node.value), node, node.value)
+    storage = storage_of(meant)
+    if storage is None:
+        raise scope.error(node.annotation, f"type {text} is not in the language; write float, int or bool")
+    kind = STORAGE[storage][0]
+    if scope.annotated.setdefault(name, kind) != kind:
+        raise scope.error(
+            node, f"{name!r} is declared {named(scope.annotated[name])} elsewhere; use two names"
+        )
+    scope.settle(name, kind, node)
+    return stored_in(scope, node.target, value_of(scope, node.value), node, node.value) if node.value else []
+
+
+def stored_in(scope: Scope, target: ast.expr, value: Any, node: ast.stmt, at: ast.AST) -> list[Stmt]:
+    """Return the assignment of *value*, written at *at*, to a local, a field or an element of one."""
+    if isinstance(target, ast.Name):
+        if isinstance(value, ArrayValue):
+            return store_array(scope, target, value, node, at)
+        return [store_local(scope, target, value, node, at)]
+    if isinstance(target, ast.Subscript):
+        return store_element(scope, target, value, node, at)
+    place = writable(scope, target)
+    is_edge = isinstance(place, EdgeField)
+    field = (scope.unit.declared.edge_fields if is_edge else scope.unit.declared.vertex_fields)[place.index]
+    scope.writes.add(f"{getattr(place, 'role', 'e')}.{field.name}")
+    value = scope.fit(value, field.type, at, target)
+    if isinstance(value, ArrayValue):
+        return filled(scope, place, value, node)
+    return [Assign(place, value, scope.site(node))]
+
+
+def store_array(scope: Scope, target: ast.Name, value: ArrayValue, node: ast.stmt, at: ast.AST) -> list[Stmt]:
+    """Assign a whole array to a local."""
+    name = target.id
+    if name in scope.entities or name in scope.parameters:
+        raise scope.error(target, f"{name!r} cannot be assigned; use another name")
+    if value.place is not None and isinstance(at, ast.Name | ast.Attribute | ast.IfExp):
+        scope.aliases[name] = ast.unparse(at)
+    scope.settle(name, value.type, at)
+    if scope.assigned is not None:
+        scope.assigned.add(name)
+    return filled(scope, scope.local(name), value, node)
+
+
+def store_element(scope: Scope, target: ast.Subscript, value: Any, node: ast.stmt, at: ast.AST) -> list[Stmt]:
+    """``v.x[i] = value``."""
+    owner = target.value
+    if isinstance(owner, ast.Name) and owner.id in scope.names and owner.id not in scope.entities:
+        base = value_of(scope, owner)
+        if isinstance(base, ArrayValue) and owner.id in scope.parameters:
+            raise scope.error(target, f"{owner.id!r} is the caller's; copy it before: np.copy({owner.id})")
+        if isinstance(base, ArrayValue) and owner.id in scope.aliases:
+            text = scope.aliases[owner.id]
+            raise scope.error(
+                target, f"{owner.id!r} is another name of {text}; write {owner.id} = np.copy({text})"
+            )
+        place: Any = base.place if isinstance(base, ArrayValue) else None
+    else:
+        place = writable(scope, owner)
+        if is_list(place.type):
+            raise scope.error(target, "a list is assigned as a whole; gather it anew")
+        if isinstance(place.type, Array):
+            kind = "e" if isinstance(place, EdgeField) else place.role
+            fields = scope.unit.declared.edge_fields if kind == "e" else scope.unit.declared.vertex_fields
+            scope.writes.add(f"{kind}.{fields[place.index].name}")
+            text = ast.unparse(owner)
+            other = next((name for name, of in scope.aliases.items() if of == text), None)
+            if other is not None:
+                raise scope.error(
+                    target, f"{text} has another name here, {other!r}; write {other} = np.copy({text})"
+                )
+    if place is None or not isinstance(place.type, Array):
+        raise scope.error(owner, "only vectors and matrices are indexed; this is a number")
+    indices = indices_of(scope, target, place.type)
+    if len(indices) < len(place.type.shape):
+        raise scope.error(target, "a row is not assigned at once; write a loop over its elements")
+    value = scope.fit(value, place.type.element, at, target)
+    before: list[Stmt] = []
+    if _calls(target.slice):  # after the value
+        before, value = keep_value(scope, value, node)
+    element = Element(place, flat(indices, place.type.shape), place.type.element)
+    return [*before, Assign(element, value, scope.site(node))]
+
+
+def store_local(scope: Scope, target: ast.Name, value: Expr, node: ast.stmt, at: ast.AST) -> Assign:
+    name = target.id
+    if name in scope.entities:
+        raise scope.error(target, f"{name!r} cannot be assigned; use another name")
+    if name in scope.annotated:
+        value = scope.fit(value, scope.annotated[name], at, repr(name))
+    kind = scope.settle(name, value.type, at)
+    if scope.assigned is not None:
+        scope.assigned.add(name)
+    return Assign(scope.local(name), scope.widened(value, kind), scope.site(node))
+
+
+def writable(scope: Scope, target: ast.expr) -> VertexField | EdgeField:
+    """Return the field that *target* names; raises if this function may not write it."""
+    role = scope.role(target.value) if isinstance(target, ast.Attribute) else None
+    if not isinstance(target, ast.Attribute) or role is None:
+        if isinstance(target, ast.Tuple | ast.List):
+            raise scope.error(target, "one value cannot be unpacked; write a, b = x, y")
+        raise scope.error(target, "only locals and fields of v and e can be assigned")
+    problem = refused_write(scope, target, role)
+    if problem is not None:
+        raise problem
+    reads = set(scope.reads)
+    place = value_of(scope, target)
+    place = place.place if isinstance(place, ArrayValue) else place
+    scope.reads = reads  # a field that is written is not read by that
+    if not isinstance(place, VertexField | EdgeField):
+        raise of_graph(scope, target)
+    return place
+
+
+def of_graph(scope: Scope, target: ast.Attribute) -> ProgramError:
+    return scope.name_error(
+        target, f"{ast.unparse(target)} belongs to the graph; write to a field of your own"
+    )
+
+
+def refused_write(scope: Scope, target: ast.Attribute, role: str) -> ProgramError | None:
+    """Return why this function may not write *target*, None if it may."""
+    owner = ast.unparse(target.value)
+    if role == "self":
+        return scope.name_error(
+            target, "a program is immutable; use a vertex field, or an aggregator for a total"
+        )
+    if scope.is_helper:
+        return scope.name_error(
+            target, "a helper only reads; return the value and assign it where it is called"
+        )
+    additive = additive_field(scope, target)
+    if additive is not None:
+        return wrong_contribution(scope, target, field_of(scope, additive))
+    if role == "nbr" and scope.name != "visit":
+        return scope.name_error(
+            target, f"{owner} is the neighbour, which writes itself; signal it and write in apply"
+        )
+    if role == "e":
+        fields = scope.unit.declared.edge_fields
+        if any(field.name == target.attr and is_list(field.storage) for field in fields):
+            return scope.name_error(target, NO_WRITE)
+        if scope.name == "visit":
+            return None
+        if scope.name != "scatter":
+            return scope.name_error(target, f"{scope.name} cannot write an edge; write it in scatter")
+        return None
+    if target.attr in (*ATTRIBUTES, "side"):
+        return of_graph(scope, target)
+    if scope.name in _WRITES_VERTEX:
+        return None
+    where = "apply" if scope.name in ("gather", "scatter") else "init or apply"
+    return scope.name_error(target, f"{scope.name} cannot write a vertex; write it in {where}")

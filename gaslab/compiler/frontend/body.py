@@ -1,0 +1,90 @@
+"""A function as a whole: the types of its locals, then its tree.
+
+A local has one type, which holds all values it is given (int and float make float). The body is walked
+anew until no type widens any more; one more walk makes the tree.
+"""
+
+from __future__ import annotations
+
+from gaslab.compiler.frontend import calls, conditions, names, operators, subscripts
+from gaslab.compiler.frontend.scope import Scope, ascii_name
+from gaslab.compiler.frontend.statements import block
+from gaslab.compiler.tree import PAIR, RECORD, Assign, Function, Local, Stmt
+from gaslab.compiler.tree.depth import TOO_DEEP, deepest
+
+_CONSTRUCTS = (names, subscripts, conditions, operators, calls)  # imported, they register what reads which
+
+
+def infer_types(scope: Scope) -> None:
+    """Find the types of all locals; raises for what is outside the language."""
+    scope.types = dict(scope.parameters)
+    scope.unsettled = True
+    while scope.unsettled:
+        scope.unsettled = False
+        walk(scope)
+
+
+def build_function(scope: Scope) -> Function:
+    """Return the function as a tree; its types are known."""
+    scope.final = True
+    canonical = {name: scope.canonical(name) for name in scope.parameters}
+    scope.written = names_in_tree(scope, canonical)
+    body = walk(scope)
+    parameters = [(canonical[name], kind) for name, kind in scope.parameters.items()]
+    parameters += [(local.name, local.type) for local in scope.hidden.values()]
+    at = scope.site(scope.source.node)
+    widened = [
+        Assign(scope.local(name), scope.widened(Local(canonical[name], kind), scope.types[name]), at)
+        for name, kind in scope.parameters.items()
+        if scope.types[name] != kind
+    ]
+    return Function(
+        name=scope.name,
+        parameters=tuple(parameters),
+        returns=None if scope.result in (RECORD, PAIR) else scope.result,
+        locals={**dict(parameters), **{scope.written[name]: kind for name, kind in scope.types.items()}},
+        body=(*widened, *body),
+        reads=frozenset(scope.reads),
+        writes=frozenset(scope.writes),
+        site=at,
+    )
+
+
+def walk(scope: Scope) -> tuple[Stmt, ...]:
+    """Return the tree of the body with the types known so far."""
+    scope.assigned = set(scope.parameters)
+    scope.breaks = []
+    scope.made = set()
+    scope.stand_ins = {}
+    scope.bound = 0
+    scope.pending = []
+    scope.drawn = 0
+    try:
+        body = block(scope, scope.source.node.body)
+    except RecursionError:  # a chain of helpers comes here too, at one that has room to raise
+        raise scope.error(deepest(scope.source.node), TOO_DEEP) from None
+    if scope.assigned is not None and (scope.returns is not None or scope.is_helper):
+        name = scope.source.node.name
+        raise scope.error(scope.source.node, f"{name} may end without a value; return one on every path")
+    return body
+
+
+def names_in_tree(scope: Scope, canonical: dict[str, str]) -> dict[str, str]:
+    """Return the name in the tree of each local: ASCII, distinct, and no parameter's.
+
+    A parameter that is also assigned a wider type has a local of its own beside it.
+    """
+    used = {*canonical.values(), *(local.name for local in scope.hidden.values())}
+    written = {}
+    for name, kind in scope.types.items():
+        if scope.parameters.get(name) == kind:
+            written[name] = canonical[name]
+            continue
+        stem = ascii_name(name)
+        new, k = stem, 0
+        while new in used:
+            k += 1
+            new = f"{stem}_{k}"
+        used.add(new)
+        written[name] = new
+    return written

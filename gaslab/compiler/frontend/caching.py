@@ -1,0 +1,83 @@
+"""Gather caching in a program: ``nbr.post_delta(x)`` and ``nbr.clear_cache()``, and what goes with them."""
+
+from __future__ import annotations
+
+import ast
+
+from gaslab.arguments import shown
+from gaslab.compiler.frontend.checks import no_keywords
+from gaslab.compiler.frontend.declare import Declared
+from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.source import class_source
+from gaslab.compiler.tree import Aggregate, Combiner, EdgeField, Global, Post, Tree, nodes
+from gaslab.program import ALL, IN, OUT
+
+WORDS = ("post_delta", "clear_cache")
+_ACROSS = {IN: OUT, OUT: IN, ALL: ALL}
+_NAMES = {IN: "gl.IN", OUT: "gl.OUT", ALL: "gl.ALL"}
+
+
+def post(scope: Scope, node: ast.Call, role: str) -> Post:
+    """Return the statement that *node* is; raises where it may not stand."""
+    assert isinstance(node.func, ast.Attribute)
+    word = node.func.attr
+    example = "nbr.post_delta(x)" if word == "post_delta" else "nbr.clear_cache()"
+    if scope.is_helper or scope.name != "scatter" or role != "nbr":
+        raise scope.name_error(node.func, f"the cached total is the neighbour's; write {example} in scatter")
+    combiner = scope.unit.declared.gather
+    if combiner is None:
+        raise scope.name_error(node.func, f"{word} is about the total of a gather; there is none: remove it")
+    if type(combiner) is not Combiner or not combiner.operation.cached:
+        raise scope.name_error(node.func, "only totals of one number are cached; gather its parts one by one")
+    no_keywords(scope, node, word)
+    if len(node.args) != (word == "post_delta"):
+        takes = "one value" if word == "post_delta" else "nothing"
+        raise scope.error(node, f"{word} takes {takes}; write {example}")
+    if word == "clear_cache":
+        return Post(None, scope.site(node))
+    value = scope.fit(value_of(scope, node.args[0]), combiner.type, node.args[0], "what is posted")
+    return Post(value, scope.site(node))
+
+
+def check_caching(declared: Declared, tree: Tree) -> None:
+    """Raise where a program posts to cached totals that could not be kept right."""
+    rebuild = declared.cls.cache_rebuild  # type: ignore[attr-defined]
+    if type(rebuild) is not int or rebuild < 0:
+        home = class_source(next(c for c in declared.cls.__mro__ if "cache_rebuild" in vars(c)))
+        at = home.declaration("cache_rebuild")
+        at = getattr(at, "value", at)
+        raise home.error(at, f"cache_rebuild is {shown(rebuild)}; write a number of supersteps")
+    if not tree.posts:
+        return
+    scatter, gather = declared.source("scatter"), declared.source("gather")
+    for name in ("gather_edges", "scatter_edges"):
+        if name in tree.functions:
+            source = declared.source(name)
+            raise source.error(source.node, f"cached gathers need one direction; write {name} = gl.ALL")
+    wanted = _ACROSS.get(tree.gather_edges, 0)
+    if tree.scatter_edges != wanted:
+        raise scatter.error(
+            scatter.node,
+            f"cached gathers over {_NAMES[tree.gather_edges]} are told over {_NAMES[wanted]}; "
+            f"write scatter_edges = {_NAMES[wanted]}"
+            if wanted
+            else "a gather over no edges needs no cache",
+        )
+    read = tree.reads("gather", "nbr") | tree.reads("gather", "v")
+    for k in tree.contributed():
+        if tree.vertex_fields[k].name in read:
+            name = tree.vertex_fields[k].name
+            raise gather.error(gather.node, f"a cached gather cannot read {name}, which scatter adds to")
+    if "init_message" in tree.functions:
+        source = declared.source("init_message")
+        raise source.error(source.node, "init with a message changes what is cached; write def init(self, v)")
+    written = tree.writes("scatter", "e")
+    for node in nodes(tree.functions["gather"].body):
+        if isinstance(node, Aggregate) or (isinstance(node, Global) and node.name == "superstep"):
+            raise gather.error(gather.node, f"a cached gather cannot read self.{node.name}, which changes")
+        if isinstance(node, EdgeField) and tree.edge_fields[node.index].name in written:
+            name = tree.edge_fields[node.index].name
+            raise gather.error(gather.node, f"a cached gather cannot read e.{name}, which scatter writes")
+    if "self.draws" in tree.functions["gather"].reads:
+        raise gather.error(gather.node, "a cached gather cannot draw; draw in apply")

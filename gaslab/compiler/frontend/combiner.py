@@ -1,0 +1,159 @@
+"""Combiners: how gathered values, messages and aggregates add up, read from annotations."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from gaslab import program
+from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
+from gaslab.arguments import shown
+from gaslab.compiler.frontend.choices import pair_combiner, parts_of_pair
+from gaslab.compiler.frontend.fields import Declaration, Sizes, one_of, pair_marks, parts, storage_of
+from gaslab.compiler.frontend.lists import refused_elements
+from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
+from gaslab.compiler.tree import (
+    OPERATIONS,
+    OWN,
+    REQUIRED,
+    STORAGE,
+    Combiner,
+    Part,
+    RecordCombiner,
+    element_storage,
+    is_list,
+)
+
+_CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"
+
+
+def is_count(cls: type, source: FunctionSource) -> bool:
+    """Whether the value of a method is ``gl.Count``."""
+    node = source.node.returns
+    annotation = annotation_value(cls, source, "return", node) if node is not None else None
+    marks = getattr(annotation, "__metadata__", ())
+    return any(isinstance(m, program.Combine) and m.op == "count" for m in marks)
+
+
+def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes, collects: bool = False) -> Combiner:
+    """Return the combiner that annotates parameter *name* of a method, or its ``"return"``.
+
+    Where *collects*, it may be a list or a sorted set.
+    """
+    method, arguments = source.node.name, source.arguments
+    if name == "return":
+        at: ast.AST = source.node
+        node, what, example = source.node.returns, f"{method}'s value", "-> gl.Sum[float]"
+    else:
+        at = argument = next(a for a in arguments if a.arg == name)
+        node, what, example = argument.annotation, f"{method}'s {name}", f"{name}: gl.Min[float]"
+    if node is None:
+        raise source.error(at, f"{what} has no combiner; annotate it with {_CHOICES}, as in {example}")
+    annotation = annotation_value(cls, source, name, node)
+    if inspect.isclass(annotation) and issubclass(annotation, program.Accumulator):
+        return accumulator(cls, annotation, sizes)
+    if pair_marks(annotation):
+        return pair_combiner(annotation, source.file.site(node), lambda text: source.error(node, text))
+    storage = storage_of(annotation)
+    if storage is not None and is_list(storage):
+        if not collects:
+            raise source.error(node, f"{what} is a list, which only gather makes; write {_CHOICES}")
+        if (why := refused_elements(storage)) is not None:
+            raise source.error(node, why)
+        return Combiner(storage.partition(":")[0], element_storage(storage))
+    marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
+    if not marks:
+        raise source.error(node, f"{what} has no combiner; write {_CHOICES}, as in {example}")
+    if storage is None:
+        raise source.error(
+            node, f"{what} combines no scalar of the language; write {_CHOICES}, as in {example}"
+        )
+    return Combiner(checked(marks[0].op, storage, lambda text: source.error(node, text)), storage)
+
+
+def checked(op: str, storage: str, error: Callable[[str], Exception]) -> str:
+    """Return the operation of a mark as the tree has it; raises where the type has no such operation."""
+    kind, row = STORAGE[storage][0], OPERATIONS.get(op)
+    known = [row.name for row in OPERATIONS.values() if row.is_scalar]
+    if row is None or (row.same_as or op) not in known:
+        raise error(f"combine={shown(op)} is unknown; write {one_of(f'gl.{name.upper()}' for name in known)}")
+    for one in (row, OPERATIONS[row.same_as or op]):
+        if kind not in one.types:
+            raise error(one.instead[kind])
+    return one.name
+
+
+def accumulator(cls: type, total: type, sizes: Sizes) -> RecordCombiner:
+    """Return an accumulator with parts, of the class that declares them."""
+    declared = parts(cls, total, sizes)
+    if not declared:
+        raise class_source(cls).error(None, f"{total.__name__} has no parts; write one: count: int")
+    if merged(cls) is total:
+        return RecordCombiner(OWN, "record", name=total.__name__, parts=tuple(map(own_part, declared)))
+    found: list[Part] = []
+    for one in declared:
+        variable = one.variable
+        if pair_marks(one.annotation):
+            found += parts_of_pair(variable.name, one.annotation, variable.site, one.error)
+            continue
+        op = checked(one.op, variable.storage, one.error)
+        if variable.default is not REQUIRED and variable.default:
+            raise one.error(
+                f"part {variable.name!r} starts from what combining nothing gives; remove the default"
+            )
+        found.append(Part(variable.name, Combiner(op, variable.storage), variable.shape, variable.site))
+    return RecordCombiner("record", "record", name=total.__name__, parts=tuple(found))
+
+
+def own_part(one: Declaration) -> Part:
+    """Return a part of an accumulator that the program's merge combines."""
+    name, start = one.variable.name, one.variable.default
+    if one.op != "sum" or any(isinstance(m, program.Combine) for m in marks_of(one.annotation)):
+        raise one.error(f"merge says how {name!r} combines; write its type alone, and a default")
+    if start is REQUIRED:
+        raise one.error(f"merge starts from the parts' defaults and {name!r} has none; write {name}: ... = 0")
+    if not isinstance(start, float | int):
+        raise one.error(f"part {name!r} starts from a number; write one")
+    return Part(name, Combiner(OWN, one.variable.storage, start), one.variable.shape, one.variable.site)
+
+
+def marks_of(annotation: Any) -> tuple[Any, ...]:
+    return getattr(annotation, "__metadata__", ())
+
+
+def merged(cls: type) -> type | None:
+    """Return the accumulator that the program's ``merge`` is of; None if it has none."""
+    function = getattr(cls, "merge", None)
+    if not isinstance(function, FunctionType):
+        return None
+    source, names = function_source(function), function.__code__.co_varnames[: function.__code__.co_argcount]
+    nodes = {a.arg: a.annotation for a in source.arguments} | {"return": source.node.returns}
+    meant = [
+        annotation_value(cls, source, name, node)
+        for name in (*names[1:], "return")
+        if (node := nodes[name]) is not None
+    ]
+    totals = [one for one in meant if inspect.isclass(one) and issubclass(one, program.Accumulator)]
+    if not totals:
+        return None  # a method like others
+    name = totals[0].__name__
+    if len(names) != 3 or len(totals) != 3 or len(set(totals)) > 1:
+        write = f"def merge(self, a: {name}, b: {name}) -> {name}"
+        raise source.error(source.node, f"merge makes one {name} of two; write {write}")
+    return totals[0]
+
+
+def annotation_value(cls: type, source: FunctionSource, name: str, node: ast.expr) -> Any:
+    """Return what the annotation *node* of parameter *name* (or ``"return"``) of a method means."""
+    function = source.function
+    try:
+        written = function.__annotations__.get(name)
+    except NameError:  # Python 3.14 evaluates it only now, and fails for a name it does not know
+        written = None
+    if written is not None and not isinstance(written, str):
+        return written
+    scopes = [closure_of(function), *map(vars, cls.__mro__), function.__globals__]
+    return evaluate(written or ast.unparse(node), Namespace(*scopes, namespace_of(cls)))

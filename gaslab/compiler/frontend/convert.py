@@ -1,0 +1,86 @@
+"""The four expression types and how values pass between them.
+
+``bool`` widens to ``int`` and both to ``float``, as in Python; narrowing is written out by the
+user (``int(x)``, ``x != 0``). A vertex id meets only other ids.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gaslab.compiler.tree import (
+    PAIR,
+    RECORD,
+    Array,
+    Cast,
+    Const,
+    Expr,
+    Type,
+    is_list,
+)
+
+_RANK = {"bool": 0, "int": 1, "float": 2}
+NUMBERS = frozenset(_RANK)
+INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
+IDS = "ids are only compared, copied and combined"
+
+
+def join(a: Type, b: Type) -> Any:
+    """Return the type that holds both *a* and *b*; None if there is none."""
+    if a == b:
+        return a
+    if isinstance(a, Array) or isinstance(b, Array):
+        if isinstance(a, Array) and isinstance(b, Array) and a.shape == b.shape:
+            return Array(join(a.element, b.element), a.shape)
+        return None
+    if a in NUMBERS and b in NUMBERS:
+        return max(a, b, key=lambda kind: _RANK[kind])
+    return None
+
+
+def widen(value: Expr, kind: Type) -> Expr | None:
+    """Return *value* as *kind* if that loses nothing but an int's last bits in a float; else None."""
+    if value.type == kind:
+        return value
+    if join(value.type, kind) != kind:
+        return None
+    if isinstance(kind, Array):
+        return value.widened(kind)  # type: ignore[union-attr, no-any-return]
+    if isinstance(value, Const):
+        return Const(float(value.value) if kind == "float" else int(value.value), kind)
+    return Cast(value, kind)
+
+
+def remedy(given: Type, wanted: Type) -> str:
+    """Return what to write where a *given* type stands and *wanted* is needed."""
+    if isinstance(given, Array) and isinstance(wanted, Array):
+        return "make the shapes agree" if given.shape != wanted.shape else "write a value of that type"
+    if isinstance(given, Array):
+        return "write one of its elements, x[i], or np.sum(x)"
+    if isinstance(wanted, Array):
+        return "write np.zeros(n) + x for a vector with one number everywhere"
+    if RECORD in (given, wanted):
+        return "read one of its parts: total.part"
+    if PAIR in (given, wanted):
+        return "unpack it: key, payload = total"
+    if is_list(given) or is_list(wanted):
+        return "a list meets only lists of the same kind and type"
+    if "id" in (given, wanted):
+        return IDS
+    return "write ... != 0" if wanted == "bool" else "write int(...) or math.floor(...)"
+
+
+def constant(value: Any) -> float | int | bool | None:
+    """Return a Python or numpy number as a plain one; None for anything else."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):  # an IntEnum's member too
+        return int(value)
+    return float(value) if isinstance(value, float) else None
+
+
+def type_of(number: float | int | bool) -> str:
+    """Return the expression type of a plain number."""
+    return "bool" if isinstance(number, bool) else "int" if isinstance(number, int) else "float"

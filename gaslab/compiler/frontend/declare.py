@@ -1,0 +1,186 @@
+"""What a program class declares: parameters, fields, methods, aggregators, combiners, directions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from gaslab import program
+from gaslab.arguments import shown
+from gaslab.compiler.frontend.combiner import combiner, is_count
+from gaslab.compiler.frontend.fields import Sizes, fields, parameters
+from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
+from gaslab.compiler.tree import Combiner, RecordCombiner, Variable
+from gaslab.errors import ProgramError
+
+PHASES = (
+    "init", "init_message", "start", "active", "visit", "gather_edges", "gather", "apply", "scatter_edges",
+    "scatter", "done",
+)  # fmt: skip
+MAX_VERTEX_FIELDS = 64  # bits of the view's `given`
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The declarations of a program class; `functions` has every method, inherited ones too, by name."""
+
+    cls: type
+    params: tuple[Variable, ...]
+    vertex_fields: tuple[Variable, ...]
+    edge_fields: tuple[Variable, ...]
+    functions: dict[str, FunctionType]
+    static: frozenset[str]
+    aggregators: dict[str, Combiner]
+    marks: dict[str, program.Aggregator[Any]]
+    gather: Combiner | None
+    message: Combiner | None
+    gather_edges: int
+    scatter_edges: int
+    rng: str
+    counts: frozenset[str]  # methods that return a bool of which the true ones are counted
+    baked: dict[str, int]  # parameters that shapes name: constants of this tree
+    supersteps: int | None = None  # of a phase, at most
+    endless: ProgramError | None = None  # what to raise for a phase that nothing ends but signals
+
+    @property
+    def own(self) -> RecordCombiner | None:
+        """The accumulator that the program's merge is of."""
+        combiners = (self.gather, self.message, *self.aggregators.values())
+        return next((c for c in combiners if isinstance(c, RecordCombiner) and c.own), None)
+
+    def source(self, name: str) -> FunctionSource:
+        """Return the source of method or aggregator *name*."""
+        return function_source(self.functions[name])
+
+
+Directions = tuple[int, int]
+
+
+def declare(
+    cls: type,
+    functions: dict[str, FunctionType] | None = None,
+    directions: Directions | None = None,
+    shapes: Mapping[str, int] | None = None,
+) -> Declared:
+    """Return what program class *cls* and its bases declare; raises ProgramError.
+
+    *functions* and *directions* (of gather and scatter) are those of one phase, where the class has
+    several; by default the class's own. *shapes* has the values of int parameters.
+    """
+    if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram):
+        raise ProgramError(f"{shown(cls)} is not a vertex program; write class Name(gl.VertexProgram):")
+    own, static, names = methods_of(cls)
+    functions = own if functions is None else functions
+    params = parameters(cls)
+    sizes = Sizes(params, shapes or {})
+    vertex_fields = fields(cls, "Vertex", sizes)
+    if len(vertex_fields) > MAX_VERTEX_FIELDS:
+        raise class_source(cls).error(
+            None, f"Vertex has {len(vertex_fields)} fields; a program can have {MAX_VERTEX_FIELDS} at most"
+        )
+    _refuse_shadows(cls, {param.name for param in params}, names)
+    if "init" in functions and "message" in parameters_of(functions["init"]):
+        functions = {"init_message" if name == "init" else name: f for name, f in functions.items()}
+    sources = {
+        name: function_source(functions[name])
+        for name in (*names, "gather", "apply", "init_message")
+        if name in functions
+    }
+    apply = sources.get("init_message", sources.get("apply"))
+    takes_message = apply is not None and "message" in parameters_of(apply.function)
+    gather_edges, scatter_edges = directions or (
+        class_direction(cls, "gather_edges") if "gather" in functions else 0,
+        class_direction(cls, "scatter_edges") if "scatter" in functions else 0,
+    )
+    return Declared(
+        cls=cls,
+        params=params,
+        vertex_fields=vertex_fields,
+        edge_fields=fields(cls, "Edge", sizes),
+        functions=functions,
+        static=static,
+        aggregators={name: combiner(cls, sources[name], "return", sizes) for name in names},
+        marks=program.aggregators_of(cls),
+        gather=combiner(cls, sources["gather"], "return", sizes, True) if "gather" in sources else None,
+        message=combiner(cls, apply, "message", sizes) if apply and takes_message else None,
+        counts=frozenset(n for n, s in sources.items() if n != "apply" and is_count(cls, s)),
+        gather_edges=gather_edges if "gather" in functions else 0,
+        scatter_edges=scatter_edges if "scatter" in functions else 0,
+        rng=_rng(cls),
+        baked=sizes.used,
+    )
+
+
+def parameters_of(function: FunctionType) -> tuple[str, ...]:
+    """Return the names of the positional parameters of *function*."""
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
+def methods_of(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list[str]]:
+    """Return the functions behind all methods, the names of the static ones, and of the aggregators."""
+    functions: dict[str, FunctionType] = {}
+    static: set[str] = set()
+    aggregators: dict[str, None] = {}
+    for base in reversed(cls.__mro__):
+        if base is object or base is program.VertexProgram:
+            continue
+        for name, value in vars(base).items():
+            functions.pop(name, None)  # whatever stands here hides the base's
+            aggregators.pop(name, None)
+            static.discard(name)
+            function = value
+            if isinstance(value, program.Aggregator):
+                aggregators[name] = None
+                function = value.function
+            elif isinstance(value, staticmethod):
+                static.add(name)
+                function = value.__func__
+            if not isinstance(function, FunctionType):
+                if name in aggregators:
+                    source = class_source(base)
+                    write = f"write def {name}(self, v)"
+                    text = f"aggregator {name!r} is no plain method; {write}"
+                    raise source.error(source.declaration(name), text)
+                continue
+            if (name in PHASES or name in aggregators) and hasattr(function, "__wrapped__"):
+                source = class_source(base)
+                raise source.error(
+                    source.declaration(name),
+                    f"{name} is wrapped by a decorator, which is not in the language; remove it",
+                )
+            functions[name] = function
+    return functions, frozenset(static), list(aggregators)
+
+
+def _refuse_shadows(cls: type, params: set[str], aggregators: list[str]) -> None:
+    for name in aggregators:
+        if name in params or name in program.RESERVED_PARAMETERS:
+            source = class_source(next(c for c in cls.__mro__ if name in vars(c)))
+            why = "is also a parameter" if name in params else "has a reserved name"
+            raise source.error(source.declaration(name), f"aggregator {name!r} {why}; choose another name")
+
+
+def _rng(cls: type) -> str:
+    value = getattr(cls, "rng", "counter")
+    if value in ("counter", "stream"):
+        return str(value)
+    source = class_source(next(c for c in cls.__mro__ if "rng" in vars(c)))
+    at = source.declaration("rng")
+    text = f'rng is {shown(value)}; write rng = "counter" or rng = "stream"'
+    raise source.error(getattr(at, "value", at), text)
+
+
+def class_direction(cls: type, name: str) -> int:
+    """Return over which edges a class says it gathers or scatters at most; raises ProgramError."""
+    value = getattr(cls, name)
+    if type(value) is int and program.NONE <= value <= program.ALL:
+        return value
+    if isinstance(value, FunctionType):
+        return program.ALL  # of which each vertex chooses
+    source = class_source(next(c for c in cls.__mro__ if name in vars(c)))
+    at = source.declaration(name)
+    raise source.error(
+        getattr(at, "value", at), f"{name} is {shown(value)}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
+    )

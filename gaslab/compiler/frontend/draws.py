@@ -1,0 +1,74 @@
+"""Random numbers in a program: ``gl.uniform``, ``gl.normal`` and ``gl.integers``."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+from gaslab import chance
+from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.tree import CallHelper, Const, Draw, Expr, Stmt, nodes
+
+
+def call_draw(scope: Scope, node: ast.Call, kind: str) -> Expr:
+    """Return a draw; its arguments are values like any."""
+    word = next(word for word, name in chance.WORDS.items() if name == kind)
+    keywords = {str(keyword.arg): keyword.value for keyword in node.keywords}
+    try:
+        bound = inspect.signature(word).bind(*node.args, **keywords)
+    except TypeError as error:
+        raise scope.error(node, f"gl.{kind} cannot be called like this: {error}") from None
+    bound.apply_defaults()
+    type_ = chance.TYPES[kind]
+    arguments = []
+    for name, argument in bound.arguments.items():
+        if isinstance(argument, ast.expr):
+            value = scope.fit(value_of(scope, argument), type_, argument, f"{name} of gl.{kind}")
+        else:
+            value = Const(argument, type_)
+        arguments.append(value)
+    if kind == "integers" and isinstance(arguments[0], Const) and arguments[0].value < 1:
+        raise scope.error(node.args[0] if node.args else node, "gl.integers(n) draws from 0 .. n - 1; "
+                         "write an n of at least 1")  # fmt: skip
+    if len(keywords) > 1:
+        check_order(scope, node, arguments)
+    note_draw(scope, node)
+    return Draw(kind, tuple(arguments), type_, scope.site(node))
+
+
+def note_draw(scope: Scope, node: ast.AST) -> None:
+    """Note that this function draws; raises where it may not."""
+    if scope.name in scope.unit.declared.aggregators and not scope.is_helper:
+        raise scope.error(node, "an aggregator cannot draw; draw in apply and keep the number in a field")
+    if scope.name == "merge" and not scope.is_helper:
+        raise scope.error(node, "merge cannot draw: in which order it is called depends on the ranks")
+    scope.drawn += 1
+    scope.reads.add("self.draws")
+    if not scope.is_helper:
+        scope.reads |= {"v.#", "nbr.#"} if scope.name in chance.EDGE_PHASES else {"v.id"}
+
+
+def draws_in(scope: Scope, value: Any) -> int:
+    """Return how many draws stand in *value*; known while the tree is made."""
+    helpers = scope.unit.helpers.all()
+    called = [helpers[n.index] for n in nodes(value) if isinstance(n, CallHelper) and n.index >= 0]
+    return sum("self.draws" in h.reads for h in called) + sum(isinstance(n, Draw) for n in nodes(value))
+
+
+def put_before(scope: Scope, statements: list[Stmt], node: ast.AST) -> None:
+    """Let *statements* stand before the one under way; raises if that brings a draw before an earlier."""
+    scope.pending += statements
+    if (
+        scope.final
+        and draws_in(scope, tuple(statements))
+        and scope.drawn > draws_in(scope, tuple(scope.pending))
+    ):
+        raise scope.error(node, "a draw stands before this, which draws too; assign them to locals first")
+
+
+def check_order(scope: Scope, node: ast.Call, arguments: list[Expr]) -> None:
+    """Raise where two arguments draw and keywords may have changed their order."""
+    if scope.final and sum(draws_in(scope, x) > 0 for x in arguments) > 1:
+        raise scope.error(node, "two of these arguments draw; assign them to locals first")

@@ -1,0 +1,102 @@
+"""Helpers: functions and methods the program calls, one copy per combination of argument types."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+from typing import Any
+
+from gaslab.compiler.frontend.arrays import temporary
+from gaslab.compiler.frontend.body import build_function, infer_types
+from gaslab.compiler.frontend.convert import join
+from gaslab.compiler.frontend.scope import Scope, Unit, ascii_name
+from gaslab.compiler.frontend.source import function_source
+from gaslab.compiler.frontend.values import ArrayValue
+from gaslab.compiler.tree import Aggregate, Expr, Function, Global, Local, Param, Type, named
+
+
+class HelperScope(Scope):
+    """A helper for one combination of argument types.
+
+    It is emitted with scalars alone: what it reads of a vertex, an edge or the program becomes a
+    parameter at its end, kept in `hidden`, and the caller reads it instead.
+    """
+
+    is_helper = True
+    index = -1  # in Tree.helpers; -1 until a call that stays asks for it
+    _result: Type | None = None
+
+    @property
+    def result(self) -> Type | None:
+        """The type that holds all values returned so far."""
+        return self._result
+
+    def access(self, value: Expr, node: ast.AST) -> Expr:
+        """Return the hidden parameter for *value*."""
+        super().access(value, node)
+        if value not in self.hidden:
+            assert self.label(value) or isinstance(value, Param | Aggregate | Global)
+            stem = self.label(value) or f"self.{getattr(value, 'name', '')}"
+            used = {*self.names, *(local.name for local in self.hidden.values())}
+            name, k = ascii_name(stem.replace(".", "_")), 0
+            while name in used:
+                k += 1
+                name = f"{stem.replace('.', '_')}_{k}"
+            self.hidden[value] = Local(name, value.type)
+        return self.hidden[value]
+
+    def returned(self, value: Expr, node: ast.AST) -> Expr:
+        """Return *value* in the type that holds all values this helper returns."""
+        wide = join(self._result or value.type, value.type)
+        if wide is None:
+            raise self.error(
+                node, f"{self.name} returns {named(self._result)} elsewhere but {named(value.type)} here"
+            )
+        if wide != self._result:
+            self._result = wide
+            self.unsettled = True
+        made: Any = self.widened(value, wide)
+        return temporary(self, made, node) if isinstance(made, ArrayValue) else made
+
+
+class Helpers:
+    """The helpers of a program, made as calls to them are met."""
+
+    unit: Unit
+
+    def __init__(self) -> None:
+        self._special: dict[object, HelperScope] = {}
+        self._under_way: list[FunctionType] = []
+        self._placed: list[Function] = []
+
+    def special(
+        self, function: FunctionType, given: dict[str, Expr | str], caller: Scope, node: ast.AST
+    ) -> HelperScope:
+        """Return *function* for the types of values, and the roles, that *given* has by parameter."""
+        entities = {name: value for name, value in given.items() if isinstance(value, str)}
+        parameters = {name: value.type for name, value in given.items() if not isinstance(value, str)}
+        key = (function, tuple(entities.items()), tuple(parameters.items()))
+        if key not in self._special:
+            name = function.__name__
+            if function in self._under_way:
+                raise caller.error(
+                    node, f"{name} calls itself, and recursion is not in the language; write a loop"
+                )
+            helper = HelperScope(self.unit, function_source(function), name, entities, parameters, None)
+            self._under_way.append(function)
+            infer_types(helper)
+            self._under_way.pop()
+            self._special[key] = helper
+        return self._special[key]
+
+    def place(self, helper: HelperScope) -> int:
+        """Return the index of *helper* in the tree; what it calls comes before it."""
+        if helper.index < 0:
+            function = build_function(helper)
+            helper.index = len(self._placed)
+            self._placed.append(function)
+        return helper.index
+
+    def all(self) -> tuple[Function, ...]:
+        """Return the helpers of the tree."""
+        return tuple(self._placed)

@@ -1,0 +1,236 @@
+"""Values that stand for themselves: literals, names, and attributes of v, nbr, e and self."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+from gaslab.compiler.frontend.convert import INT_MAX, INT_MIN, constant, type_of
+from gaslab.compiler.frontend.declare import PHASES
+from gaslab.compiler.frontend.dispatch import NO_TEXT, SCALARS, reads, value_of
+from gaslab.compiler.frontend.lists import EMPTY, NO_VALUE
+from gaslab.compiler.frontend.pairs import part_read, record_named
+from gaslab.compiler.frontend.scope import MISSING, Scope
+from gaslab.compiler.tree import (
+    Aggregate,
+    Array,
+    Cast,
+    Compare,
+    Const,
+    EdgeField,
+    Expr,
+    Forward,
+    Global,
+    Param,
+    VertexAttribute,
+    VertexField,
+    element_of,
+    is_list,
+    named,
+)
+from gaslab.errors import ProgramError, nearest
+from gaslab.program import NOBODY
+
+ATTRIBUTES = {"id": "id", "degree": "int", "in_degree": "int", "out_degree": "int"}
+GLOBALS = ("num_vertices", "num_edges", "superstep")
+_ENTITIES = {"self": "the program", "v": "a vertex", "nbr": "a vertex", "e": "an edge"}
+_OF_ARRAYS = "write a word of numpy, as np.sum(x), or len(x)"
+_INSTEAD_OF = {
+    "T": "write its elements in a loop, m[j, i]; a vector needs none",
+    "shape": "write len(x), or the int or parameter that its field's shape names",
+    "size": "write len(x), or the int or parameter that its field's shape names",
+    "copy": "write np.copy(x)",
+    "dot": "write np.dot(x, y) or x @ y",
+    "sum": "write np.sum(x)",
+    "min": "write np.min(x)",
+    "max": "write np.max(x)",
+    "mean": "write np.mean(x)",
+}
+
+
+@reads(ast.List)
+def empty_list(scope: Scope, node: ast.List) -> Expr:
+    if node.elts:
+        raise scope.error(node, f"a list {SCALARS}; gather one into a field of type gl.List[...]")
+    return EMPTY
+
+
+@reads(ast.Constant)
+def literal(scope: Scope, node: ast.Constant) -> Expr:
+    if isinstance(node.value, str | bytes):
+        raise scope.error(node, NO_TEXT)
+    number = constant(node.value)
+    if number is None:
+        raise scope.error(node, f"{node.value!r} is not in the language; values are float, int and bool")
+    return const_of(scope, number, node)
+
+
+def const_of(scope: Scope, number: float | int | bool, node: ast.AST) -> Const:
+    """Return *number* as a constant of the tree."""
+    if type_of(number) == "int" and not INT_MIN <= number <= INT_MAX:
+        raise scope.error(node, f"{number} does not fit 64 bits; write it as a float, such as 1e20")
+    return Const(number, type_of(number))
+
+
+@reads(ast.Name)
+def name_read(scope: Scope, node: ast.Name) -> Expr:
+    name = node.id
+    if name in scope.stand_ins:
+        return scope.stand_ins[name]
+    if name in scope.entities:
+        what = _ENTITIES[scope.entities[name]]
+        raise scope.error(node, f"{name!r} is {what}, not a value; read one of its fields: {name}.<field>")
+    if name not in scope.names:
+        return outside(scope, node)
+    if scope.assigned is not None and name not in scope.assigned:
+        raise scope.error(node, f"{name!r} may have no value here; assign it on every path to this line")
+    return scope.local(name)
+
+
+def outside(scope: Scope, node: ast.Name | ast.Attribute) -> Expr:
+    """Return the number behind a name of the module, of an enclosing function or of a class."""
+    value = scope.lookup(node)
+    if value is MISSING:
+        raise unknown_name(scope, node)
+    if value is NOBODY:
+        return Const(INT_MAX, "id")
+    number = constant(value)
+    if number is None:
+        what = f"{ast.unparse(node)!r} is of type {type(value).__name__}"
+        raise scope.error(node, f"{what}; from outside come only float, int and bool")
+    return const_of(scope, number, node)
+
+
+def unknown_name(scope: Scope, node: ast.Name | ast.Attribute) -> ProgramError:
+    """Return the error for a name, or a dotted name, that stands for nothing outside."""
+    if isinstance(node, ast.Name):
+        hint = scope.did_you_mean(node.id, "assign it before, or define it in the module")
+        return scope.error(node, f"unknown name {node.id!r}{hint}")
+    if isinstance(node.value, ast.Attribute) and scope.role(node.value.value) in ("v", "nbr", "e"):
+        value = value_of(scope, node.value)
+        if is_list(value.type):
+            return scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
+    owner, text = scope.lookup(node.value), ast.unparse(node.value)
+    if inspect.ismodule(owner) or inspect.isclass(owner):
+        known = [name for name in dir(owner) if constant(getattr(owner, name, None)) is not None]
+        hint = nearest(node.attr, known) if len(known) < 10 else nearest_only(node.attr, known)
+        return scope.name_error(node, f"{text} has no {node.attr!r}{hint}")
+    if owner is MISSING:
+        value_of(scope, node.value)  # raises, unless it is a number
+    kind = "number" if owner is MISSING else type(owner).__name__
+    return scope.error(
+        node.value,
+        f"{text!r} is of type {kind}; attributes are read of v, nbr, e, self, modules and classes",
+    )
+
+
+@reads(ast.Attribute)
+def attribute(scope: Scope, node: ast.Attribute) -> Expr:
+    role = scope.role(node.value)
+    if role == "self":
+        return of_program(scope, node)
+    if role == "e":
+        return of_edge(scope, node)
+    if role is not None:
+        return of_vertex(scope, node, role)
+    record = record_named(scope, node.value)
+    if record is not None:
+        part: Expr = part_read(scope, node, *record)
+        return part
+    root = node.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or root.id in scope.names:
+        value = value_of(scope, node.value)  # whatever is wrong with it comes first
+        if is_list(value.type):
+            raise scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
+        if isinstance(value.type, Array):
+            raise scope.name_error(
+                node,
+                f"{named(value.type)} has no {node.attr!r}; {_INSTEAD_OF.get(node.attr, _OF_ARRAYS)}",
+            )
+        raise scope.name_error(node, f"a number has no {node.attr!r}; v, nbr, e and self have attributes")
+    check_no_default(scope, node)
+    return outside(scope, node)
+
+
+def check_no_default(scope: Scope, node: ast.Attribute) -> None:
+    """Raise for ``PageRank.damping``, which is the default and not the value of this run."""
+    cls, owner = scope.unit.declared.cls, scope.lookup(node.value)
+    if inspect.isclass(owner) and issubclass(cls, owner) and node.attr in parameter_names(scope):
+        raise scope.name_error(
+            node, f"{ast.unparse(node)} is the default, not the value of this run; write self.{node.attr}"
+        )
+
+
+def parameter_names(scope: Scope) -> list[str]:
+    return [param.name for param in scope.unit.declared.params]
+
+
+def of_program(scope: Scope, node: ast.Attribute) -> Expr:
+    declared, name = scope.unit.declared, node.attr
+    for k, param in enumerate(declared.params):
+        if param.name == name:
+            if name in declared.baked:
+                return const_of(scope, declared.baked[name], node)
+            return scope.access(Param(k, name, element_of(param.type)), node)
+    for k, (aggregator, combiner) in enumerate(declared.aggregators.items()):
+        if aggregator == name:
+            return scope.access(Aggregate(k, name, combiner.type), node)
+    if name in GLOBALS:
+        return scope.access(Global(name), node)
+    if name in PHASES:
+        raise scope.name_error(node, f"self.{name} is a method that the engine calls, not a value")
+    if name in declared.functions:
+        raise scope.name_error(node, f"self.{name} is a method, not a value; call it: self.{name}(...)")
+    number = constant(getattr(declared.cls, name, None))
+    if number is not None:
+        return const_of(scope, number, node)
+    known = [*parameter_names(scope), *declared.aggregators, *GLOBALS]
+    raise scope.name_error(
+        node, f"{declared.cls.__name__} has no parameter or aggregator {name!r}{nearest(name, known)}"
+    )
+
+
+def of_vertex(scope: Scope, node: ast.Attribute, role: str) -> Expr:
+    name, fields = node.attr, scope.unit.declared.vertex_fields
+    for k, field in enumerate(fields):
+        if field.name == name:
+            return scope.access(VertexField(role, k, field.type), node)
+    if name == "side":  # left ids come first: a vertex is on side 1 from the first right id on
+        at = scope.access(VertexAttribute(role, "id", "id"), node)
+        return Cast(Compare(">=", at, scope.access(Global("num_left", "id"), node)), "int")
+    if name in ATTRIBUTES:
+        return scope.access(VertexAttribute(role, name, ATTRIBUTES[name]), node)
+    raise no_field(scope, node, "Vertex", [*(field.name for field in fields), *ATTRIBUTES, "side"])
+
+
+def of_edge(scope: Scope, node: ast.Attribute) -> Expr:
+    fields = scope.unit.declared.edge_fields
+    for k, field in enumerate(fields):
+        if field.name == node.attr:
+            return scope.access(EdgeField(k, field.type), node)
+    if node.attr == "forward":
+        return forward_of(scope, node)
+    raise no_field(scope, node, "Edge", [*(field.name for field in fields), "forward"])
+
+
+def forward_of(scope: Scope, node: ast.AST) -> Expr:
+    """Return ``e.forward``, which is read here or in a helper that is called here."""
+    if scope.name == "visit" and not scope.is_helper:
+        return Const(True, "bool")  # u is the source
+    if not scope.is_helper and scope.name not in ("gather", "scatter"):
+        raise scope.name_error(node, f"{scope.name} has no side of an edge; gather and scatter have")
+    return scope.access(Forward(), node)
+
+
+def no_field(scope: Scope, node: ast.Attribute, kind: str, known: list[str]) -> ProgramError:
+    if node.attr == "signal":
+        return scope.name_error(node, "signal is no field; call it in scatter: nbr.signal()")
+    return scope.name_error(node, f"{kind} has no field {node.attr!r}{nearest(node.attr, known)}")
+
+
+def nearest_only(name: str, known: list[str]) -> str:
+    """Return ``"; did you mean ...?"``, or nothing where no known name is near."""
+    hint = nearest(name, known)
+    return hint if hint.startswith("; did you mean") else ""

@@ -1,0 +1,98 @@
+"""Pairs of a key and its payload: what a program reads of them, and what it gives."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from gaslab.compiler.frontend.checks import no_array
+from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.values import as_value
+from gaslab.compiler.tree import CHOICES, PAIR, PAYLOAD, RECORD, Aggregate, Expr, Part, PartOf, RecordCombiner
+from gaslab.errors import nearest
+
+
+def record_named(scope: Scope, node: ast.expr) -> tuple[RecordCombiner, str] | None:
+    """Return the accumulator that *node* names, and what it is called in the tree; None if it is none."""
+    declared = scope.unit.declared
+    if isinstance(node, ast.Name):
+        kind = scope.parameters.get(node.id) if node.id not in scope.entities else None
+        if kind not in (RECORD, PAIR):
+            return None
+        role = scope.canonical(node.id)
+        record = declared.message if role == "message" else declared.gather
+        if scope.name == "merge" and not scope.is_helper:
+            record = declared.own
+        assert isinstance(record, RecordCombiner)
+        return record, role
+    if isinstance(node, ast.Attribute) and scope.role(node.value) == "self":
+        found = declared.aggregators.get(node.attr)
+        if isinstance(found, RecordCombiner):
+            if scope.is_helper:
+                raise scope.error(
+                    node, "a helper is given parts of an aggregate; pass it self.total.part"
+                    if not found.is_pair else "a helper is given the key or the payload; unpack it before"
+                )  # fmt: skip
+            k = list(declared.aggregators).index(node.attr)
+            scope.access(Aggregate(k, node.attr, found.type), node)
+            return found, f"self {k}"
+    return None
+
+
+def pair_named(scope: Scope, node: ast.expr) -> tuple[PartOf, PartOf] | None:
+    """Return the key and the payload of the pair that *node* names, None if it names none."""
+    named = record_named(scope, node)
+    if named is not None and named[0].is_pair:
+        return key_and_payload(scope, named[0], named[1], 0)
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = record_named(scope, node.value)
+    if owner is not None:
+        for k, part in enumerate(owner[0].parts):
+            if part.name == node.attr and part.combiner.op in CHOICES:
+                return key_and_payload(scope, *owner, k)
+    return None
+
+
+def key_and_payload(scope: Scope, record: RecordCombiner, role: str, k: int) -> tuple[PartOf, PartOf]:
+    return PartOf(role, k, record.parts[k].type), PartOf(role, k + 1, record.parts[k + 1].type)
+
+
+def pair_item(scope: Scope, node: ast.Subscript) -> PartOf | None:
+    """Return ``total[0]`` or ``total[1]`` of a pair, None if it is of something else."""
+    found = pair_named(scope, node.value)
+    if found is None:
+        return None
+    index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    if type(index) is not int or index not in (0, 1):
+        raise scope.error(node.slice, "a pair has [0], the key, and [1], the payload")
+    return found[index]
+
+
+def pair_given(
+    scope: Scope, parts: tuple[Part, ...], node: ast.expr | None, at: ast.AST, write: str
+) -> tuple[Expr, Expr]:
+    """Return the key and the payload written at *node*, in the types of these *parts*."""
+    if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
+        raise scope.error(node or at, f"a key and its payload are needed here; write {write}")
+    values: list[Expr] = []
+    for part, one, word in zip(parts, node.elts, ("key", "payload"), strict=True):
+        value = value_of(scope, one)
+        no_array(scope, value, one, f"the {word}")
+        values.append(scope.fit(value, part.type, one, f"the {word}"))
+    return values[0], values[1]
+
+
+def part_read(scope: Scope, node: ast.Attribute, record: RecordCombiner, role: str) -> Any:
+    """Return ``total.part``."""
+    text = ast.unparse(node)
+    if record.is_pair:
+        raise scope.name_error(node, f"a pair has no parts by name; unpack it: key, payload = {role}")
+    for k, part in enumerate(record.parts):
+        if part.name == node.attr and part.combiner.op in CHOICES:
+            raise scope.name_error(node, f"{text} is a pair; unpack it: key, payload = {text}")
+        if part.name == node.attr:
+            return as_value(PartOf(role, k, part.type))
+    known = nearest(node.attr, [p.name for p in record.parts if p.combiner.op != PAYLOAD])
+    raise scope.name_error(node, f"{record.name} has no part {node.attr!r}{known}")

@@ -1,0 +1,158 @@
+"""Rules about a program as a whole: what must go together, and names that are likely slips."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from typing import Any
+
+from gaslab import program
+from gaslab.arguments import shown
+from gaslab.compiler.frontend.declare import PHASES, Declared
+from gaslab.compiler.frontend.method import entities_of
+from gaslab.compiler.frontend.names import GLOBALS
+from gaslab.compiler.frontend.source import class_source
+from gaslab.compiler.tree import Combiner, RecordCombiner, Tree
+from gaslab.compiler.tree.edge_ends import READ, WRITTEN, conflict
+from gaslab.errors import nearest
+from gaslab.phases import DIRECTIONS
+
+MAX_WAYS = 1024  # tables of a visit's schedule
+
+
+def check_declared(declared: Declared) -> None:
+    """Raise for methods that are missing, useless or misspelt, before their bodies are read."""
+    _check_nested(declared)
+    _check_spelling(declared)
+    functions = declared.functions
+    if "signal" in functions:
+        source = declared.source("signal")
+        raise source.error(source.node, "self.signal is a word of the language; choose another name")
+    if not declared.aggregators and not any(phase in functions for phase in PHASES):
+        raise class_source(declared.cls).error(
+            None, f"{declared.cls.__name__} has no methods; write gather and apply"
+        )
+    if "gather" in functions and "apply" not in functions:
+        source = declared.source("gather")
+        raise source.error(
+            source.node, "there is no apply to take what gather gives; write def apply(self, v, total)"
+        )
+    if "init_message" in functions and "apply" not in functions:
+        source = declared.source("init_message")
+        raise source.error(source.node, "there is no apply to run after init; write def apply(self, v)")
+    for name in DIRECTIONS:
+        what = name.removesuffix("_edges")
+        if name in functions and what not in functions:
+            source = declared.source(name)
+            raise source.error(source.node, f"{name} has no say without a {what}; write one, or remove it")
+    if "start" in functions and "active" in functions:
+        source = declared.source("start")
+        raise source.error(source.node, "start has no say beside active; keep one of them")
+    if "visit" in functions:
+        _check_visit(declared)
+    for name, mark in declared.marks.items():
+        if mark.finalizer is not None and gives_id(declared.aggregators[name]):
+            source = declared.source(name)
+            raise source.error(source.node, f"{name} gives a vertex id, which has no finaliser; remove it")
+    if "done" in functions:
+        check_done(declared)
+
+
+def gives_id(combiner: Combiner) -> bool:
+    parts = combiner.parts if isinstance(combiner, RecordCombiner) and combiner.is_pair else ()
+    return combiner.type == "id" or any(part.combiner.type == "id" for part in parts)
+
+
+def _check_visit(declared: Declared) -> None:
+    """Raise for methods that choose who runs beside visit, which is for every edge, and for bad ways."""
+    for name in ("start", "active", "scatter"):
+        if name in declared.functions:
+            source = declared.source(name)
+            raise source.error(
+                source.node,
+                f"{name} has no say beside visit, which runs on every edge in every superstep; remove {name}",
+            )
+    cls: Any = declared.cls
+    ways = cls.visit_ways
+    if type(ways) is not int or not 1 <= ways <= MAX_WAYS:
+        home = class_source(next(c for c in cls.__mro__ if "visit_ways" in vars(c)))
+        at = home.declaration("visit_ways")
+        raise home.error(
+            getattr(at, "value", at), f"visit_ways is {shown(ways)}; write an int from 1 to {MAX_WAYS}"
+        )
+
+
+def check_tree(declared: Declared, tree: Tree) -> None:
+    """Raise for a message that apply takes and nobody sends, and for a phase without an end."""
+    if declared.message is not None and not any(signal.sends for signal in tree.signals()):
+        source = declared.source("init_message" if "init_message" in declared.functions else "apply")
+        text = "nothing sends messages; write nbr.signal(...) in scatter"
+        if "scatter" in tree.functions:
+            text = "scatter sends no message; write nbr.signal(...) with a value"
+        raise source.error(source.arguments[-1], text)
+    if declared.scatter_edges == program.ALL:
+        _check_ends(declared, tree)
+    if declared.endless is not None and not tree.by_signal:
+        raise declared.endless
+
+
+def _check_ends(declared: Declared, tree: Tree) -> None:
+    """Raise for an edge field that both ends of an edge write, or one writes and the other reads."""
+    found = conflict(tree)
+    if found is None:
+        return
+    (index, how), source = found, declared.source("scatter")
+    name, edge = tree.edge_fields[index].name, source.arguments[2].arg
+    context = ast.Store if how == WRITTEN else ast.Load
+    for node in ast.walk(source.node):
+        if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, context):
+            break
+    else:
+        node = source.node  # read in a helper
+    text = f"with gl.ALL both ends would write this; write it under `if {edge}.forward:`"
+    if how == READ:
+        text = f"the other end writes {edge}.{name} meanwhile; read it where it is written"
+    raise source.file.error(node, text, at_attribute=True)
+
+
+def _check_nested(declared: Declared) -> None:
+    """Raise for a class based on gl.Vertex that is not called Vertex; likewise Edge."""
+    for base in declared.cls.__mro__:
+        for name, value in vars(base).items():
+            for kind in (program.Vertex, program.Edge):
+                if isinstance(value, type) and issubclass(value, kind) and name != kind.__name__:
+                    source = class_source(base)
+                    word = kind.__name__
+                    raise source.error(
+                        source.declaration(name),
+                        f"{name} is based on gl.{word} but not called {word}; write class {word}(gl.{word}):",
+                    )
+
+
+def _check_spelling(declared: Declared) -> None:
+    """Raise for a method that no one calls and whose name is almost that of a phase."""
+    called = {name for function in declared.functions.values() for name in function.__code__.co_names}
+    for name in declared.functions:
+        if name in PHASES or name in declared.aggregators or name in called:
+            continue
+        close = difflib.get_close_matches(name, PHASES, n=1, cutoff=0.75)
+        if close and close[0] not in declared.functions:
+            source = declared.source(name)
+            raise source.error(source.node, f"nothing calls method {name!r}; did you mean {close[0]!r}?")
+
+
+def check_done(declared: Declared) -> None:
+    """Raise for parameters that done does not have and names of self it cannot know.
+
+    done is plain Python that runs on one rank, so its body is not read any further.
+    """
+    source = declared.source("done")
+    entities_of(source, "done", declared)
+    me = source.arguments[0].arg
+    known = [*(p.name for p in declared.params), *declared.aggregators, *GLOBALS]
+    for node in ast.walk(source.node):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or node.value.id != me:
+            continue
+        if node.attr not in known and not hasattr(declared.cls, node.attr):
+            text = f"{declared.cls.__name__} has no parameter or aggregator {node.attr!r}"
+            raise source.file.error(node, text + nearest(node.attr, known), at_attribute=True)

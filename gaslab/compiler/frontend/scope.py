@@ -1,0 +1,254 @@
+"""One function on its way into the tree: its names, the types of its locals, what it touches."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+import inspect
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gaslab.annotations import closure_of
+from gaslab.compiler.frontend.convert import join, remedy, widen
+from gaslab.compiler.frontend.declare import Declared
+from gaslab.compiler.frontend.lists import fits
+from gaslab.compiler.frontend.source import FunctionSource
+from gaslab.compiler.tree import (
+    EdgeField,
+    Expr,
+    Forward,
+    Global,
+    Local,
+    Site,
+    Stmt,
+    Type,
+    VertexAttribute,
+    VertexField,
+    is_list,
+    named,
+)
+from gaslab.errors import ProgramError, nearest
+
+if TYPE_CHECKING:
+    from gaslab.compiler.frontend.helpers import Helpers
+
+MISSING = object()
+Paths = list["set[str] | None"]
+
+
+class Sites:
+    """The places that the tree refers to by index, each once."""
+
+    def __init__(self) -> None:
+        self._index: dict[Site, int] = {}
+
+    def index(self, site: Site) -> int:
+        """Return the index of *site*, a new one for a new place."""
+        return self._index.setdefault(site, len(self._index))
+
+    def all(self) -> tuple[Site, ...]:
+        """Return all places in the order of their indices."""
+        return tuple(self._index)
+
+
+class Unit(NamedTuple):
+    """What all functions of one program share while it is parsed."""
+
+    declared: Declared
+    sites: Sites
+    helpers: Helpers
+    parts: set[tuple[str, str]]  # of an accumulator, those given whole or by halves
+    debugging: bool = False  # lines that only print or stop may stand in the program
+
+
+class Scope:
+    """The state behind one function; `body` walks it until the types of its locals are known.
+
+    `entities` says which parameters stand for ``self``, ``v``, ``nbr`` or ``e``; `parameters` are the
+    scalar ones with their types.
+    """
+
+    is_helper = False
+
+    def __init__(
+        self,
+        unit: Unit,
+        source: FunctionSource,
+        name: str,
+        entities: dict[str, str],
+        parameters: dict[str, Type],
+        returns: Type | None,
+    ) -> None:
+        self.unit = unit
+        self.source = source
+        self.name = name
+        self.entities = entities
+        self.parameters = parameters
+        self.returns = returns
+        self.closure = closure_of(source.function)
+        code = source.function.__code__
+        self.names = frozenset((*code.co_varnames, *code.co_cellvars))  # what Python takes for local
+        self.types: dict[str, Type] = {}  # of locals, by the user's name; only ever widened
+        self.annotated: dict[str, Type] = {}  # types of locals that the user declared
+        self.written: dict[str, str] = {}  # names of locals in the tree, where they differ
+        self.made: set[str] = set()  # locals that are the parser's own
+        self.stand_ins: dict[str, Expr] = {}  # of expressions that are evaluated once, by their text
+        self.bound = 0  # values that the expressions of this walk name, see `Let`
+        self.aliases: dict[str, str] = {}  # a local that is another name of an array -> that array
+        self.pending: list[Stmt] = []  # to stand before the statement under way
+        self.breaks: list[Paths] = []  # of each loop around, what is assigned at its breaks
+        self.drawn = 0  # draws met in the statement under way
+        self.hidden: dict[Expr, Local] = {}  # a helper's parameters for what it reads of its entities
+        self.assigned: set[str] | None = set()  # locals sure to have a value here; None: never reached
+        self.reads: set[str] = set()
+        self.writes: set[str] = set()
+        self.unsettled = False
+        self.final = False
+
+    # ---- what differs between methods and helpers
+
+    @property
+    def result(self) -> Type | None:
+        """The type of what the function returns, None if it returns nothing."""
+        return self.returns
+
+    def returned(self, value: Expr, node: ast.AST) -> Expr:
+        """Return *value* in the type that this function returns."""
+        assert self.returns is not None
+        return self.fit(value, self.returns, node, f"{self.source.node.name}'s value")
+
+    def canonical(self, name: str) -> str:
+        """Return what the tree calls parameter *name*."""
+        return ascii_name(name)
+
+    # ---- errors and places
+
+    def error(self, node: ast.AST, message: str) -> ProgramError:
+        """Return the error *message* at *node*."""
+        return self.source.error(node, message)
+
+    def name_error(self, node: ast.AST, message: str) -> ProgramError:
+        """Return the error *message* about the name that *node* is, or that it has behind its last dot."""
+        return self.source.file.error(node, message, at_attribute=True)
+
+    def site(self, node: ast.AST) -> int:
+        """Return the index of the place of *node*."""
+        return self.unit.sites.index(self.source.file.site(node))
+
+    # ---- types
+
+    def join(self, a: Expr, b: Expr, node: ast.AST) -> tuple[Expr, Expr, Any]:
+        """Return both values in the type that holds either, and that type."""
+        kind = join(a.type, b.type)
+        if is_list(a.type) and is_list(b.type):  # `[]` is of any type, a set is a list too
+            for one, other in ((a, b), (b, a)):
+                if (same := fits(one, other.type)) is not None:
+                    return (same, b, b.type) if one is a else (a, same, a.type)
+        if kind is None:
+            raise self.error(node, f"{named(a.type)} meets {named(b.type)}; {remedy(a.type, b.type)}")
+        return self.widened(a, kind), self.widened(b, kind), kind
+
+    def widened(self, value: Expr, kind: Type) -> Expr:
+        """Return *value* as *kind*, which is known to hold it."""
+        wide = widen(value, kind)
+        assert wide is not None, (value, kind)
+        return wide
+
+    def fit(self, value: Expr, kind: Type, node: ast.AST, what: str | ast.expr) -> Expr:
+        """Return *value* as *kind*; raises where it would have to be narrowed, naming *what* it is for."""
+        wide = fits(value, kind) if is_list(kind) else widen(value, kind)
+        if wide is None:
+            name = what if isinstance(what, str) else ast.unparse(what)
+            raise self.error(
+                node, f"{name} is {named(kind)} but this is {named(value.type)}; {remedy(value.type, kind)}"
+            )
+        return wide
+
+    # ---- locals
+
+    def local(self, name: str) -> Local:
+        """Return local *name* of the user as the tree has it."""
+        return Local(self.written.get(name, name), self.types[name])
+
+    def settle(self, name: str, kind: Type, node: ast.AST) -> Type:
+        """Note that local *name* is given a value of *kind*; return the type that holds all its values."""
+        if is_list(kind):
+            raise self.error(node, "a list has no local; read the field or the total itself")
+        known = self.types.get(name, kind)
+        wide = join(known, kind)
+        if wide is None:
+            raise self.error(
+                node, f"{name!r} is {named(known)} elsewhere but {named(kind)} here; use two names"
+            )
+        if self.types.get(name) != wide:
+            self.types[name] = wide
+            self.unsettled = True
+        return self.types[name]
+
+    def new_local(self, stem: str, kind: Type, node: ast.AST) -> Local:
+        """Return a local of the parser's own; a walk over the same body makes the same ones again."""
+        name, k = stem, 0
+        while name in self.made or name in self.names:
+            k += 1
+            name = f"{stem}_{k}"
+        self.made.add(name)
+        self.settle(name, kind, node)
+        return self.local(name)
+
+    # ---- what is read
+
+    def access(self, value: Expr, node: ast.AST) -> Expr:
+        """Return *value*, which reads the vertex, the edge or the program, as this function sees it."""
+        if self.name == "visit" and isinstance(value, VertexField) and is_list(value.type):
+            raise self.error(
+                node, "visit has no lists of vertices; read a list of the edge, or a gl.Vector of the vertex"
+            )
+        label = self.label(value)
+        if label:
+            self.reads.add(label)
+        return value
+
+    def label(self, value: Expr) -> str | None:
+        """Return what *value* reads as ``role.name``; None for what is no part of a vertex or edge."""
+        declared = self.unit.declared
+        if isinstance(value, VertexField):
+            return f"{value.role}.{declared.vertex_fields[value.index].name}"
+        if isinstance(value, VertexAttribute):
+            return f"{value.role}.{value.name}"
+        if isinstance(value, Forward):
+            return "e.forward"
+        if isinstance(value, Global) and value.name == "num_left":
+            return "v.side"  # says that the program needs a bipartite graph
+        return f"e.{declared.edge_fields[value.index].name}" if isinstance(value, EdgeField) else None
+
+    # ---- names
+
+    def role(self, node: ast.expr) -> str | None:
+        """Return ``self``, ``v``, ``nbr`` or ``e`` if *node* is the name of that parameter."""
+        return self.entities.get(node.id) if isinstance(node, ast.Name) else None
+
+    def lookup(self, node: ast.expr) -> Any:
+        """Return the object that a name, or a dotted name through modules and classes, stands for."""
+        if isinstance(node, ast.Attribute):
+            owner = self.lookup(node.value)
+            if inspect.ismodule(owner) or inspect.isclass(owner) or isinstance(owner, enum.Enum):
+                return getattr(owner, node.attr, MISSING)
+            return MISSING
+        if not isinstance(node, ast.Name) or node.id in self.names:
+            return MISSING
+        for scope in (self.closure, self.source.function.__globals__, vars(builtins)):
+            if node.id in scope:
+                return scope[node.id]
+        return MISSING
+
+    def did_you_mean(self, name: str, otherwise: str, *more: Iterable[str]) -> str:
+        """Return ``"; did you mean ...?"`` for a name that is not known here, or else *otherwise*."""
+        known = {*self.names, *self.closure, *self.source.function.__globals__}.union(*more) - {name}
+        hint = nearest(name, known)
+        return hint if hint.startswith("; did you mean") else f"; {otherwise}"
+
+
+def ascii_name(name: str) -> str:
+    """Return an identifier with other letters than ASCII's written as their numbers."""
+    return "".join(c if c.isascii() else f"_{ord(c):x}" for c in name)

@@ -1,0 +1,113 @@
+"""Programs of several phases: what each phase declares, read from the class attribute ``phases``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gaslab import program
+from gaslab.arguments import shown
+from gaslab.compiler.frontend.declare import (
+    Declared,
+    class_direction,
+    declare,
+    methods_of,
+    parameters_of,
+)
+from gaslab.compiler.frontend.rules import check_done
+from gaslab.compiler.frontend.source import ClassSource, class_source
+from gaslab.errors import ProgramError
+from gaslab.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of
+
+
+def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[Declared]:
+    """Return what *cls* declares for each of its phases; nothing for a program of one phase."""
+    if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram) or phases_of(cls) == ():
+        return []
+    places, phases = _Places(cls), phases_of(cls)
+    if not isinstance(phases, tuple) or not all(isinstance(phase, program.Phase) for phase in phases):
+        raise places.error(None, "phases is a tuple; write phases = (gl.Phase(...), gl.Phase(...))")
+    named = [places.attempt(k, phase, cls) for k, phase in enumerate(phases)]
+    functions, _, _ = methods_of(cls)
+    if "visit" in functions:
+        source = declare_source(cls, "visit")
+        raise source.error(
+            source.declaration("visit"), "visit has no part in phases; write a program of its own for it"
+        )
+    if "init" in functions and "message" in parameters_of(functions["init"]):
+        source = declare_source(cls, "init")
+        raise source.error(
+            source.declaration("init"), "init takes no message here; let each phase's apply take its own"
+        )
+    used = {function for methods in named for function in methods.values()}
+    for name in (*METHODS[:-1], *DIRECTIONS):
+        if name in functions and functions[name] not in used:
+            source = declare_source(cls, name)
+            raise source.error(
+                source.declaration(name),
+                f"{name} is in no phase; write gl.Phase({name}={name}, ...), or remove it",
+            )
+    rest = {name: function for name, function in functions.items() if function not in used}
+    done = rest.pop("done", None)
+    found = []
+    for k, (phase, methods) in enumerate(zip(phases, named, strict=True)):
+        _check(cls, phase, methods, k, places)
+        own = {n: f for n, f in rest.items() if n != "init" or k == 0} | methods
+        declared = declare(cls, own, phase.directions(cls), shapes)
+        found.append(replace(declared, supersteps=phase.supersteps, endless=_endless(phase, k, places)))
+    if done is not None:
+        check_done(replace(found[0], functions={**rest, "done": done}))
+    return found
+
+
+class _Places:
+    """Where the phases of a class are written."""
+
+    def __init__(self, cls: type) -> None:
+        self.source = declare_source(cls, "phases")
+        self.statement = self.source.declaration("phases")
+        value = getattr(self.statement, "value", None)
+        self.items = value.elts if isinstance(value, ast.Tuple) else []
+
+    def error(self, k: int | None, message: str, word: str = "") -> ProgramError:
+        """Return the error *message* at phase *k*, at its argument *word* if that is written there."""
+        at: ast.AST | None = self.statement
+        if k is not None and k < len(self.items):
+            at = self.items[k]
+            for keyword in at.keywords if isinstance(at, ast.Call) else ():
+                at = keyword.value if keyword.arg == word else at
+        return self.source.error(at, message)
+
+    def attempt(self, k: int, phase: Any, cls: type) -> dict[str, Any]:
+        try:
+            return dict(phase.methods(cls))
+        except TypeError as error:
+            raise self.error(k, str(error), str(error).partition("=")[0]) from None
+
+
+def declare_source(cls: type, name: str) -> ClassSource:
+    """Return the source of the class that has *name* in its body."""
+    return class_source(next(c for c in cls.__mro__ if name in vars(c)))
+
+
+def _check(cls: type, phase: program.Phase, methods: dict[str, Any], k: int, places: _Places) -> None:
+    if not methods.keys() & {"gather", "apply", "scatter"}:
+        raise places.error(k, "the phase does nothing; give it gather=, apply= or scatter=")
+    for name in DIRECTIONS:
+        value = getattr(phase, name)
+        if value is OF_CLASS:
+            value = class_direction(cls, name)
+        if name not in methods and (type(value) is not int or not program.NONE <= value <= program.ALL):
+            text = f"{name} is {shown(value)}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
+            raise places.error(k, text, name)
+    count = phase.supersteps
+    if count is not None and (type(count) is not int or count < 1):
+        raise places.error(k, f"supersteps is {shown(count)}; write a number from 1 on", "supersteps")
+
+
+def _endless(phase: program.Phase, k: int, places: _Places) -> ProgramError | None:
+    if phase.supersteps or phase.active or phase.done:
+        return None
+    return places.error(k, "the phase would never end; give it supersteps=, or scatter=, active= or done=")

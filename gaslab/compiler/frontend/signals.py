@@ -1,0 +1,85 @@
+"""Signals: whom a method may make run again, with which message, and how soon."""
+
+from __future__ import annotations
+
+import ast
+
+from gaslab.compiler.frontend.calls import cut_to_int
+from gaslab.compiler.frontend.checks import no_keywords
+from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.records import message_given
+from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.tree import Call, Expr, RecordCombiner, Signal, named
+
+_PLAIN = ("nbr.signal()", "nbr.signal(message)")
+
+
+def signal(scope: Scope, node: ast.Call, role: str) -> Signal:
+    """Return ``nbr.signal(...)``, ``v.signal(...)`` or ``self.signal(id, ...)`` as it stands in a method."""
+    assert isinstance(node.func, ast.Attribute)
+    if scope.is_helper or scope.name not in ("apply", "scatter"):
+        where = "a helper" if scope.is_helper else scope.name
+        raise scope.name_error(node.func, f"{where} cannot signal; write nbr.signal() in scatter")
+    if role == "e":
+        raise scope.name_error(node.func, "only vertices are signalled; write nbr.signal() or v.signal()")
+    combiner = scope.unit.declared.message
+    to = addressee(scope, node) if role == "self" else None
+    given, priority = arguments(scope, node, skip=int(role == "self"))
+    message, target = None, "id" if role == "self" else role
+    if given:
+        at = given[0]
+        if combiner is None:
+            raise scope.error(at, "apply takes no message; write def apply(self, v, message: gl.Min[float])")
+        if isinstance(combiner, RecordCombiner):
+            before = f"{ast.unparse(node.func)}({'id, ' if role == 'self' else ''}"
+            parts = message_given(scope, at, before)
+            return Signal(None, scope.site(node), target, priority, to, parts)
+        message = scope.fit(value_of(scope, at), combiner.type, at, "the message")
+    return Signal(message, scope.site(node), target, priority, to)
+
+
+def addressee(scope: Scope, node: ast.Call) -> Expr:
+    """Return whom ``self.signal`` is for."""
+    if not node.args or isinstance(node.args[0], ast.Starred):
+        raise scope.error(node, "self.signal takes a vertex id first; write self.signal(id)")
+    at = node.args[0]
+    if (role := scope.role(at)) in ("v", "nbr"):
+        name = ast.unparse(at)
+        raise scope.error(at, f"self.signal takes a vertex id; write {name}.signal() or {name}.id")
+    if role is not None:
+        raise scope.error(at, "self.signal takes a vertex id; write v.id, a field or a parameter")
+    value: Expr = value_of(scope, at)
+    if value.type != "id":
+        raise scope.error(
+            at, f"self.signal takes a vertex id but this is {named(value.type)}; declare it gl.VertexId"
+        )
+    return value
+
+
+def arguments(scope: Scope, node: ast.Call, skip: int) -> tuple[list[ast.expr], Expr | None]:
+    """Return what stands between the brackets behind *skip*: the message if there is one, the priority."""
+    priority = None
+    for keyword in node.keywords:
+        if keyword.arg != "priority":
+            raise scope.error(keyword.value, "signal takes no other keyword than priority=")
+        if "active" in scope.unit.declared.functions:
+            raise scope.error(
+                keyword.value, "a priority has no say beside active, which chooses who runs; remove it"
+            )
+        priority = bucket(scope, keyword.value)
+    no_keywords(scope, ast.Call(node.func, node.args, []), "signal")  # `*` among the others
+    if len(node.args) > 1 + skip:
+        plain, write = ("self.signal(id)", "self.signal(id, message)") if skip else _PLAIN
+        raise scope.error(node, f"signal takes one message at most; write {plain} or {write}")
+    return node.args[skip:], priority
+
+
+def bucket(scope: Scope, node: ast.expr) -> Expr:
+    """Return a priority as an int; a float is rounded down."""
+    value: Expr = value_of(scope, node)
+    if value.type not in ("float", "int"):
+        raise scope.error(node, f"a priority is a number from 0 on but this is {named(value.type)}")
+    if value.type == "float":
+        whole: Expr = cut_to_int(scope, Call("math.floor", (value,), "float"), node)
+        return whole
+    return value

@@ -1,0 +1,297 @@
+"""Statements other than assignments, and which locals are sure to have a value after each."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from gaslab import program
+from gaslab.compiler.frontend import list_words
+from gaslab.compiler.frontend.assign import annotated_assign, assign, augmented_assign, store_local
+from gaslab.compiler.frontend.caching import WORDS, post
+from gaslab.compiler.frontend.checks import check_count, no_keywords
+from gaslab.compiler.frontend.conditions import truth
+from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.records import contributed_parts
+from gaslab.compiler.frontend.scope import Paths, Scope
+from gaslab.compiler.frontend.signals import signal
+from gaslab.compiler.tree import (
+    OWN,
+    PAIR,
+    RECORD,
+    Assign,
+    Break,
+    Const,
+    Continue,
+    Expr,
+    ForRange,
+    If,
+    Local,
+    RecordCombiner,
+    Return,
+    Stmt,
+    Stop,
+    While,
+    is_list,
+)
+
+_NO_IMPORT = "import inside a method is not in the language; import at the top of the module"
+_NO_EXCEPTION = "is not in the language; give a field a value that says so"
+_NO_STATE = "is not in the language; use a field, an aggregator or a parameter"
+_REFUSED: dict[str, str] = {
+    "FunctionDef": "a def inside a method is not in the language; move it to the top of the module",
+    "AsyncFunctionDef": "a def inside a method is not in the language; move it to the top of the module",
+    "ClassDef": "a class inside a method is not in the language; move it to the top of the module",
+    "Import": _NO_IMPORT,
+    "ImportFrom": _NO_IMPORT,
+    "Try": "try is not in the language; test the values beforehand",
+    "TryStar": "try is not in the language; test the values beforehand",
+    "Raise": f"raise {_NO_EXCEPTION}",
+    "Assert": f"assert {_NO_EXCEPTION}",
+    "With": "with is not in the language; write plain code",
+    "AsyncWith": "with is not in the language; write plain code",
+    "AsyncFor": "async is not in the language; write for i in range(...)",
+    "Delete": "del is not in the language; locals end with the call",
+    "Global": f"global {_NO_STATE}",
+    "Nonlocal": f"nonlocal {_NO_STATE}",
+    "Match": "match is not in the language; write if and elif",
+    "TypeAlias": "a type alias inside a method is not in the language",
+}
+
+
+def block(scope: Scope, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
+    """Return the tree of *statements*; what is never reached is left out."""
+    found: list[Stmt] = []
+    for statement in statements:
+        if scope.assigned is None:
+            break
+        reader = _READERS.get(type(statement))
+        if reader is None:
+            kind = type(statement).__name__
+            raise scope.error(statement, _REFUSED.get(kind, "this statement is not in the language"))
+        around, scope.pending = scope.pending, []
+        drawn, scope.drawn = scope.drawn, 0
+        made = reader(scope, statement)
+        found += scope.pending + made
+        scope.pending, scope.drawn = around, drawn
+    return tuple(found)
+
+
+def do_pass(scope: Scope, node: ast.Pass) -> list[Stmt]:
+    return []
+
+
+def do_expression(scope: Scope, node: ast.Expr) -> list[Stmt]:
+    value = node.value
+    if isinstance(value, ast.Constant) and (isinstance(value.value, str) or value.value is ...):
+        return []  # a docstring, or a body still to be written
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "signal":
+        role = scope.role(value.func.value)
+        if role is not None:
+            return [signal(scope, value, role)]
+    if isinstance(value, ast.Call) and scope.lookup(value.func) is program.stop:
+        return [stop_statement(scope, value)]
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in WORDS:
+        role = scope.role(value.func.value)
+        if role in ("v", "nbr"):
+            return [post(scope, value, role)]
+    if (
+        scope.unit.debugging
+        and isinstance(value, ast.Call)
+        and scope.lookup(value.func) in (print, breakpoint)
+    ):
+        return []
+    value_of(scope, value)
+    raise scope.error(value, "this line has no effect; assign its value, or remove it")
+
+
+def stop_statement(scope: Scope, node: ast.Call) -> Stop:
+    """``gl.stop()``, where what is left out cannot matter."""
+    if scope.is_helper or scope.name != "gather":
+        raise scope.error(node, f"{scope.name} cannot stop; gl.stop() is for gather")
+    no_keywords(scope, node, "gl.stop")
+    check_count(scope, node, "gl.stop", 0, 0)
+    combiner = scope.unit.declared.gather
+    combiners = {"": combiner} if combiner is not None else {}
+    if isinstance(combiner, RecordCombiner) and not combiner.is_pair:
+        combiners = {f" like part {part.name!r}": part.combiner for part in combiner.parts}
+    for part, one in combiners.items():
+        if not one.operation.stops:
+            where = "for merge" if one.op == OWN else f"in a sum{part}"
+            raise scope.error(node, f"every edge counts {where}; gl.stop() is for gl.Min and gl.Max")
+    return Stop(scope.site(node))
+
+
+def do_return(scope: Scope, node: ast.Return) -> list[Stmt]:
+    name = scope.source.node.name
+    if scope.returns in (RECORD, PAIR):
+        if isinstance(node.value, ast.IfExp):
+            return either_way(scope, node.value, node)
+        contributions = contributed_parts(scope, node)
+        scope.assigned = None
+        return contributions
+    gather = scope.unit.declared.gather if scope.name == "gather" and not scope.is_helper else None
+    if gather is not None and gather.collects:
+        if is_nothing(node.value):  # the edge adds nothing to the list
+            scope.assigned = None
+            return [Return(None, scope.site(node))]
+        if isinstance(either := node.value, ast.IfExp) and (
+            is_nothing(either.body) or is_nothing(either.orelse)
+        ):
+            return either_way(scope, either, node)
+    if scope.returns is None and not scope.is_helper:
+        if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+            raise scope.error(node.value, f"{name} returns nothing; write return alone")
+        value = None
+    elif node.value is None:
+        raise scope.error(node, f"{name} returns a value elsewhere; write return with a value")
+    else:
+        value = scope.returned(value_of(scope, node.value), node.value)
+    scope.assigned = None
+    return [Return(value, scope.site(node))]
+
+
+def either_way(scope: Scope, either: ast.IfExp, node: ast.Return) -> list[Stmt]:
+    """``return a if test else b`` as two returns."""
+    ways: list[list[ast.stmt]] = [
+        [ast.copy_location(ast.Return(x), node)] for x in (either.body, either.orelse)
+    ]
+    return do_if(scope, ast.copy_location(ast.If(either.test, *ways), node))
+
+
+def path_here(scope: Scope) -> set[str] | None:
+    """Return a copy of what is assigned here."""
+    return None if scope.assigned is None else set(scope.assigned)
+
+
+def do_if(scope: Scope, node: ast.If) -> list[Stmt]:
+    test = truth(scope, node.test)
+    before = path_here(scope)
+    body = block(scope, node.body)
+    after_body, scope.assigned = scope.assigned, before
+    otherwise = block(scope, node.orelse)
+    scope.assigned = meet([after_body, scope.assigned])
+    return [If(test, body, otherwise, scope.site(node))]
+
+
+def do_while(scope: Scope, node: ast.While) -> list[Stmt]:
+    no_else(scope, node)
+    test = truth(scope, node.test)
+    if scope.pending:
+        raise scope.error(
+            node.test, "this takes a loop of its own; write while True and test it with if and break"
+        )
+    forever = isinstance(test, Const) and bool(test.value)
+    before = path_here(scope)
+    body, breaks = loop_body(scope, node.body)
+    scope.assigned = meet(breaks if forever else [before, *breaks])
+    return [While(test, body, scope.site(node))]
+
+
+def do_for(scope: Scope, node: ast.For) -> list[Stmt]:
+    no_else(scope, node)
+    if (x := iterated(scope, node.iter)) is not None:
+        return for_list(scope, node, x)
+    start, stop, step = range_bounds(scope, node.iter)
+    if not isinstance(node.target, ast.Name):
+        raise scope.error(node.target, "a loop counts in one local; write for i in range(...)")
+    before = path_here(scope)
+    target = store_local(scope, node.target, Const(0, "int"), node, node.target).target
+    assert isinstance(target, Local)
+    lead: tuple[Stmt, ...] = ()
+    if target.type != "int":  # the user's local holds floats elsewhere: count apart from it
+        counter = scope.new_local("_count", "int", node)
+        lead = (Assign(target, scope.widened(counter, target.type), scope.site(node)),)
+        target = counter
+    body, breaks = loop_body(scope, node.body)
+    scope.assigned = meet([before, *breaks])
+    return [ForRange(target, start, stop, step, (*lead, *body), scope.site(node))]
+
+
+def iterated(scope: Scope, node: ast.expr) -> Expr | None:
+    """Return the list that a loop runs over, None if it is none."""
+    is_total = isinstance(node, ast.Name) and is_list(scope.types.get(node.id, ""))
+    is_field = isinstance(node, ast.Attribute) and scope.role(node.value) in ("v", "nbr", "e")
+    value = value_of(scope, node) if is_total or is_field else None
+    return value if value is not None and is_list(value.type) else None
+
+
+def for_list(scope: Scope, node: ast.For, x: Expr) -> list[Stmt]:
+    """``for y in x``, by position."""
+    if not isinstance(node.target, ast.Name):
+        raise scope.error(node.target, "a loop has one local; write for y in x")
+    before = path_here(scope)
+    position = scope.new_local("_position", "int", node)
+    first = store_local(scope, node.target, list_words.at(scope, x, position, node), node, node.target)
+    body, breaks = loop_body(scope, node.body)
+    scope.assigned = meet([before, *breaks])
+    length = list_words.length(x)
+    return [ForRange(position, Const(0, "int"), length, Const(1, "int"), (first, *body), scope.site(node))]
+
+
+def range_bounds(scope: Scope, node: ast.expr) -> tuple[Expr, Expr, Expr]:
+    """Return start, stop and step of ``range(...)``."""
+    if not isinstance(node, ast.Call) or scope.lookup(node.func) is not range:
+        raise scope.error(node, "a for loop runs over range(...) alone; the engine visits the edges")
+    no_keywords(scope, node, "range")
+    if not 1 <= len(node.args) <= 3:
+        raise scope.error(node, "range takes 1 to 3 ints: range(stop), range(start, stop, step)")
+    given = [scope.fit(value_of(scope, bound), "int", bound, "a bound of range") for bound in node.args]
+    if len(given) == 1:
+        return Const(0, "int"), given[0], Const(1, "int")
+    step = given[2] if len(given) == 3 else Const(1, "int")
+    if step == Const(0, "int"):
+        raise scope.error(node.args[2], "range with step 0 never ends; write another step")
+    return given[0], given[1], step
+
+
+def loop_body(scope: Scope, body: list[ast.stmt]) -> tuple[tuple[Stmt, ...], Paths]:
+    """Return the tree of a loop's body, and what is assigned at each of its breaks."""
+    scope.breaks.append([])
+    statements = block(scope, body)
+    return statements, scope.breaks.pop()
+
+
+def no_else(scope: Scope, node: ast.While | ast.For) -> None:
+    if node.orelse:
+        raise scope.error(
+            node.orelse[0], "else after a loop is not in the language; set a local before break"
+        )
+
+
+def do_break(scope: Scope, node: ast.Break) -> list[Stmt]:
+    scope.breaks[-1].append(scope.assigned)
+    scope.assigned = None
+    return [Break(scope.site(node))]
+
+
+def do_continue(scope: Scope, node: ast.Continue) -> list[Stmt]:
+    scope.assigned = None
+    return [Continue(scope.site(node))]
+
+
+def is_nothing(node: ast.expr | None) -> bool:
+    """Return whether *node* is left out, or is ``None``."""
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)
+
+
+def meet(paths: Paths) -> set[str] | None:
+    """Return what is assigned on every path that arrives; None if none does."""
+    arriving = [path for path in paths if path is not None]
+    return set.intersection(*arriving) if arriving else None
+
+
+_READERS: dict[type[ast.stmt], Callable[[Scope, Any], list[Stmt]]] = {
+    ast.Assign: assign,
+    ast.AugAssign: augmented_assign,
+    ast.AnnAssign: annotated_assign,
+    ast.Expr: do_expression,
+    ast.If: do_if,
+    ast.While: do_while,
+    ast.For: do_for,
+    ast.Break: do_break,
+    ast.Continue: do_continue,
+    ast.Return: do_return,
+    ast.Pass: do_pass,
+}

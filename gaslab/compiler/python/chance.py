@@ -1,0 +1,117 @@
+"""Draws in plain Python: the twin of ``chance.h`` and of `c.chance`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gaslab import chance
+from gaslab.compiler import tree as t
+from gaslab.compiler.python.numerics import Fault, math_function
+from gaslab.errors import unknown
+
+CHOICE = 9  # gl_fault.code
+_MASK32, _MASK64, _STEP = (1 << 32) - 1, (1 << 64) - 1, 0x9E3779B97F4A7C15
+
+
+def begin(tree: t.Tree, function: t.Function) -> str:
+    """Return the statement that begins the draws of a method; nothing where it has none."""
+    if "self.draws" not in function.reads or any(function is helper for helper in tree.helpers):
+        return ""
+    where = "edge(v, x, e)" if function.name in chance.EDGE_PHASES else "vertex(v)"
+    if function.name == "visit":
+        where = "visit(v, x, e)"
+    return f"c.chance.begin({chance.PHASES[function.name]}, c.chance.{where})"
+
+
+def draw(x: t.Draw, arguments: str) -> str:
+    """Return a draw as a Python expression."""
+    if x.kind not in chance.TYPES:
+        raise unknown("interpret", x)
+    return f"c.chance.{x.kind}({arguments}{f', {x.site}' if x.kind == 'integers' else ''})"
+
+
+def philox(seed: int, number: int, moment: int, unit: int) -> tuple[int, int]:
+    """Return the two 64-bit words of a block of Philox-4x32-10."""
+    c0, c1, c2, c3 = number, moment, unit & _MASK32, unit >> 32
+    k0, k1 = seed & _MASK32, seed >> 32
+    for _ in range(10):
+        a, b = c0 * 0xD2511F53, c2 * 0xCD9E8D57
+        c0, c1, c2, c3 = (b >> 32) ^ c1 ^ k0, b & _MASK32, (a >> 32) ^ c3 ^ k1, a & _MASK32
+        k0, k1 = (k0 + 0x9E3779B9) & _MASK32, (k1 + 0xBB67AE85) & _MASK32
+    return c1 << 32 | c0, c3 << 32 | c2
+
+
+def spread(z: int) -> int:
+    """Return splitmix64's finaliser of a 64-bit word."""
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK64
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK64
+    return z ^ (z >> 31)
+
+
+def edge_key(source: int, target: int, occurrence: int) -> int:
+    """Return the key of an edge by the global ids of its ends and its place among parallels."""
+    key = 0
+    for part in (source, target, occurrence):
+        key = spread((key ^ part) + _STEP & _MASK64)
+    return key
+
+
+class Chance:
+    """The draws of one method call after another; *block* is what the methods see of the view."""
+
+    def __init__(self, block: Any, stream: bool) -> None:
+        self._block, self._stream = block, stream
+
+    def vertex(self, v: int) -> int:
+        return self._block.gid.item(v)  # type: ignore[no-any-return]
+
+    def edge(self, here: int, there: int, e: int) -> int:
+        """Return the key of the edge at slot e, of which *here* and *there* are the ends."""
+        c = self._block
+        begins = c.in_begin
+        into = begins.item(there) <= e < begins.item(there + 1)
+        source, target = (here, there) if into else (there, here)
+        first = e
+        while first > begins.item(target) and c.in_neighbor.item(first - 1) == c.in_neighbor.item(e):
+            first -= 1
+        return edge_key(c.gid.item(source), c.gid.item(target), e - first)
+
+    def visit(self, source: int, target: int, e: int) -> int:
+        """Return the key of the edge visited as number e; parallel ones stand together in their block."""
+        c, first = self._block, e
+        ends = (source, target)
+        while first > c.first and (c.in_neighbor.item(first - 1), c.out_neighbor.item(first - 1)) == ends:
+            first -= 1
+        return edge_key(c.gid.item(source), c.gid.item(target), e - first)
+
+    def begin(self, phase: int, unit: int) -> None:
+        self._moment, self._unit, self._number = self._block.superstep << 4 | phase, unit, 0
+        if self._stream:
+            self._state = philox(self._block.seed, 0, self._moment, unit)[0]
+
+    def _word(self) -> int:
+        self._state = self._state + _STEP & _MASK64
+        return spread(self._state)
+
+    def _words(self) -> tuple[int, int]:
+        if self._stream:
+            return self._word(), self._word()
+        self._number += 1
+        return philox(self._block.seed, self._number - 1, self._moment, self._unit)
+
+    def _first(self) -> int:
+        return self._word() if self._stream else self._words()[0]
+
+    def uniform(self, low: float, high: float) -> float:
+        return low + (high - low) * ((self._first() >> 11) * 2.0**-53)
+
+    def normal(self, scale: float) -> float:
+        first, second = self._words()
+        radius = math_function("sqrt")(-2.0 * math_function("log")(((first >> 11) + 1) * 2.0**-53))
+        angle = 6.283185307179586 * ((second >> 11) * 2.0**-53)
+        return scale * (radius * math_function("cos")(angle))  # type: ignore[no-any-return]
+
+    def integers(self, n: int, site: int) -> int:
+        if n < 1:
+            raise Fault(CHOICE, site)
+        return self._first() * n >> 64

@@ -1,0 +1,52 @@
+"""Lists and sorted sets for interpreted programs, as Python lists."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import count
+from typing import Any
+
+from gaslab.compiler.python.numerics import Fault
+
+INDEX, EMPTY = 5, 7  # GL_FAULT_INDEX, GL_FAULT_EMPTY
+
+
+def ordered(values: list[Any], kind: str) -> list[Any]:
+    """Return values in ascending order; of a set, each once."""
+    if kind == "set":
+        return sorted(set(values))
+    return sorted(values, key=_place) if any(isinstance(x, float) for x in values) else sorted(values)
+
+
+def _place(x: float) -> tuple[bool, float, bool]:
+    return (True, 0.0, False) if math.isnan(x) else (False, x, math.copysign(1.0, x) > 0)
+
+
+def item(i: int, x: list[Any], site: int) -> Any:
+    if not -len(x) <= i < len(x):
+        raise Fault(INDEX, site)
+    return x[i]
+
+
+def mode(x: list[Any], site: int) -> Any:
+    if not x:
+        raise Fault(EMPTY, site)
+    counts = Counter(x)
+    most = max(counts.values())
+    return min(y for y, n in counts.items() if n == most)
+
+
+def mex(x: list[int]) -> int:
+    known = set(x)
+    return next(k for k in count() if k not in known)
+
+
+WORDS = {
+    "len": len,
+    "item": item,
+    "in": lambda y, x: any(y == z for z in x),  # `in` would find the nan that is the same object
+    "common": lambda a, b: len(set(a) & set(b)),
+    "mode": mode,
+    "mex": mex,
+}

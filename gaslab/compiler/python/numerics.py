@@ -1,0 +1,284 @@
+"""The language's numerics in plain Python: the twin of `gaslab.compiler.c.prelude`.
+
+Ints wrap at 64 bits, floats are IEEE and never raise, math functions are the C library's own, so
+that an interpreted program gives the very bits of a compiled one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+DIVISION, RANGE, SHIFT, STEP, INDEX, SINGULAR, NOBODY = 1, 2, 3, 4, 5, 6, 10  # gl_fault.code
+_HALF, _WHOLE = 1 << 63, 1 << 64
+
+
+class Fault(Exception):
+    """What ends a run; `code` as in abi.h, `site` an index of the tree's sites."""
+
+    def __init__(self, code: int, site: int) -> None:
+        super().__init__(code, site)
+        self.code, self.site = code, site
+
+
+def heed(c: Any, site: int) -> bool:
+    """Return True, unless the run is to end."""
+    if c.stop[0]:
+        raise Fault(int(c.stop[0]), site)
+    return True
+
+
+def wrap(x: int) -> int:
+    """Return *x* as a 64-bit integer in two's complement."""
+    return (x + _HALF) % _WHOLE - _HALF
+
+
+def within(x: int, lo: int, hi: int, site: int) -> int:
+    if not lo <= x <= hi:
+        raise Fault(RANGE, site)
+    return x
+
+
+def float32(x: float) -> float:
+    """Return *x* rounded to float32; infinite beyond its range."""
+    return ctypes.c_float(x).value
+
+
+def to_int(x: float, site: int) -> int:
+    if not -(2.0**63) <= x < 2.0**63:
+        raise Fault(RANGE, site)
+    return int(x)
+
+
+def divide(x: float, y: float) -> float:
+    if y == 0.0:
+        nan = x == 0.0 or math.isnan(x)
+        return math.nan if nan else math.copysign(math.inf, math.copysign(1.0, x) * math.copysign(1.0, y))
+    return x / y
+
+
+def true_divide(x: float, y: float, site: int) -> float:
+    if y == 0.0:
+        raise Fault(DIVISION, site)
+    return x / y
+
+
+def floor_divide_i(x: int, y: int, site: int) -> int:
+    if y == 0:
+        raise Fault(DIVISION, site)
+    return wrap(x // y)
+
+
+def modulo_i(x: int, y: int, site: int) -> int:
+    if y == 0:
+        raise Fault(DIVISION, site)
+    return x % y
+
+
+def floor_divide_f(x: float, y: float) -> float:
+    if y == 0.0:
+        return divide(x, y)
+    return x // y
+
+
+def modulo_f(x: float, y: float) -> float:
+    if y == 0.0:
+        return math.nan
+    return x % y
+
+
+def shift_left(x: int, n: int, site: int) -> int:
+    if not 0 <= n <= 63:
+        raise Fault(SHIFT, site)
+    return wrap(x << n)
+
+
+def shift_right(x: int, n: int, site: int) -> int:
+    if not 0 <= n <= 63:
+        raise Fault(SHIFT, site)
+    return x >> n
+
+
+def power_i(x: int, n: int) -> int:
+    return wrap(pow(x, n, _WHOLE))
+
+
+def square(x: float) -> float:
+    return x * x
+
+
+def steps(c: Any, start: int, stop: int, step: int, site: int) -> Iterator[int]:
+    """Yield Python's range, or raise the fault of a step 0."""
+    if step == 0:
+        raise Fault(STEP, site)
+    for k in range(start, stop, step):
+        heed(c, site)
+        yield k
+
+
+def minimum(a: Any, b: Any) -> Any:
+    return b if b < a else a
+
+
+def maximum(a: Any, b: Any) -> Any:
+    return b if b > a else a
+
+
+# ---- math ------------------------------------------------------------------------------------------
+
+_PLAIN: dict[str, Callable[..., Any]] = {
+    "isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite,
+    "degrees": lambda x: x * (180.0 / math.pi), "radians": lambda x: x * (math.pi / 180.0),
+}  # fmt: skip
+_TWO = ("atan2", "copysign", "fmod", "hypot", "nextafter", "pow", "remainder")
+_ARGUMENTS = {**dict.fromkeys(_TWO, 2), "fma": 3}
+
+
+@functools.cache
+def _libm() -> ctypes.CDLL:
+    here = ctypes.CDLL(None)
+    return here if hasattr(here, "lgamma") else ctypes.CDLL(ctypes.util.find_library("m"))
+
+
+@functools.cache
+def math_function(name: str) -> Callable[..., Any]:
+    """Return the C library's function behind ``math.<name>``."""
+    if name in _PLAIN:
+        return _PLAIN[name]
+    function = getattr(_libm(), {"gamma": "tgamma"}.get(name, name))
+    function.restype = ctypes.c_double
+    function.argtypes = [ctypes.c_double] * _ARGUMENTS.get(name, 1)
+    if name == "ldexp":
+        function.argtypes = [ctypes.c_double, ctypes.c_int]
+        return lambda x, n: function(x, max(-5000, min(5000, n)))
+    return function  # type: ignore[no-any-return]
+
+
+def log(x: float, base: float) -> float:
+    """Return ``math.log(x, base)`` as Python computes it."""
+    one = math_function("log")
+    return divide(one(x), one(base))
+
+
+# ---- arrays: flat lists, row by row ------------------------------------------------------------------
+
+
+def index(i: int, n: int, site: int) -> int:
+    if not -n <= i < n:
+        raise Fault(INDEX, site)
+    return i % n
+
+
+def sum_of_four(values: list[float], whole: bool) -> float:
+    """Return a sum in the order of the compiled one."""
+    sums = [0.0] * 4
+    end = len(values) - len(values) % 4
+    for k, value in enumerate(values):
+        sums[k % 4 if k < end else 0] += value
+    return (sums[0] + sums[1]) + (sums[2] + sums[3])
+
+
+def reduce_sum(values: list[Any], whole: bool) -> Any:
+    total = 0 if whole else 0.0
+    for value in values:
+        total = wrap(total + value) if whole else total + value
+    return total
+
+
+def reduce_prod(values: list[Any], whole: bool) -> Any:
+    total = 1 if whole else 1.0
+    for value in values:
+        total = wrap(total * value) if whole else total * value
+    return total
+
+
+def reduce_min(values: list[Any], whole: bool) -> Any:
+    return functools.reduce(minimum, values)
+
+
+def reduce_max(values: list[Any], whole: bool) -> Any:
+    return functools.reduce(maximum, values)
+
+
+def reduce_argmin(values: list[Any], whole: bool) -> int:
+    best = 0
+    for k, value in enumerate(values):
+        best = k if value < values[best] else best
+    return best
+
+
+def reduce_argmax(values: list[Any], whole: bool) -> int:
+    best = 0
+    for k, value in enumerate(values):
+        best = k if value > values[best] else best
+    return best
+
+
+def solve_lu(a: list[float], b: list[float], n: int, m: int, site: int) -> None:
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(a[i * n + k]) > abs(a[best * n + k]):
+                best = i
+        if a[best * n + k] == 0:
+            raise Fault(SINGULAR, site)
+        if best != k:
+            for j in range(k, n):
+                a[k * n + j], a[best * n + j] = a[best * n + j], a[k * n + j]
+            for j in range(m):
+                b[k * m + j], b[best * m + j] = b[best * m + j], b[k * m + j]
+        for i in range(k + 1, n):
+            f = divide(a[i * n + k], a[k * n + k])
+            for j in range(k + 1, n):
+                a[i * n + j] -= f * a[k * n + j]
+            for j in range(m):
+                b[i * m + j] -= f * b[k * m + j]
+    _substitute(a, b, n, m)
+
+
+def solve_spd(a: list[float], b: list[float], n: int, m: int, site: int) -> None:
+    for j in range(n):
+        for i in range(j):
+            a[i * n + j] = a[j * n + i]
+    for k in range(n):
+        if not a[k * n + k] > 0:
+            raise Fault(SINGULAR, site)
+        d = math.sqrt(a[k * n + k])
+        for j in range(k, n):
+            a[k * n + j] = divide(a[k * n + j], d)
+        for i in range(k + 1, n):
+            f = a[k * n + i]
+            for j in range(i, n):
+                a[i * n + j] -= f * a[k * n + j]
+        for j in range(m):
+            b[k * m + j] = divide(b[k * m + j], a[k * n + k])
+            for i in range(k + 1, n):
+                b[i * m + j] -= a[k * n + i] * b[k * m + j]
+    _substitute(a, b, n, m)
+
+
+def _substitute(a: list[float], b: list[float], n: int, m: int) -> None:
+    for i in range(n - 1, -1, -1):
+        for j in range(m):
+            x = b[i * m + j]
+            for k in range(i + 1, n):
+                x -= a[i * n + k] * b[k * m + j]
+            b[i * m + j] = divide(x, a[i * n + i])
+
+
+def earlier_argmin(given: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return the pair with the smaller key, on ties that with the smaller payload; nan comes last."""
+    return given if given[0] < kept[0] or (given[0] == kept[0] and _smaller(given[1], kept[1])) else kept
+
+
+def earlier_argmax(given: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
+    """As `earlier_argmin`, by the larger key."""
+    return given if given[0] > kept[0] or (given[0] == kept[0] and _smaller(given[1], kept[1])) else kept
+
+
+def _smaller(a: Any, b: Any) -> bool:
+    return bool(a < b or (b != b and a == a))

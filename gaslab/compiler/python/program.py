@@ -1,0 +1,94 @@
+"""A whole program as Python text, made into functions: its methods, helpers and combiners."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.python import lists, numerics, records
+from gaslab.compiler.python.body import PythonBody, narrowed
+from gaslab.compiler.tree.depth import too_deep
+
+
+def namespace(tree: t.Tree) -> dict[str, Any]:
+    """Return the functions of `python_text`, by name, to be called; ProgramError for a too deep tree."""
+    try:
+        text = python_text(tree)
+        code = compile(text, f"<interpreted {tree.name}>", "exec")
+    except (RecursionError, MemoryError):
+        raise too_deep(tree) from None
+    except SyntaxError as error:
+        if not (error.msg or "").startswith("too many"):  # of nested parentheses, levels, blocks
+            raise
+        raise too_deep(tree) from None
+    names = {name: value for name, value in vars(numerics).items() if not name.startswith("_")}
+    for name in set(re.findall(r"\bmath_(\w+)", text)):
+        names[f"math_{name}"] = numerics.math_function(name)
+    names |= {f"list_{word}": function for word, function in lists.WORDS.items()}
+    names |= {
+        "block": [None],
+        "no_record": functools.partial(records.empty, tree.own or t.RecordCombiner(t.OWN, "record")),
+    }
+    names |= {"inf": float("inf"), "nan": float("nan")}
+    exec(code, names)
+    return names
+
+
+def python_text(tree: t.Tree) -> str:
+    """Return the program's methods, helpers and combiners as Python text."""
+    texts = [_combiner("total", tree.gather, tree.functions.get("gather"))]
+    texts.append(_combiner("message", tree.message, tree.functions.get("scatter")))
+    for k, helper in enumerate(tree.helpers):
+        scalars = "".join(f", l_{name}" for name, _ in helper.parameters)
+        texts.append(PythonBody(tree, helper).text(f"def helper{k}(c{scalars}):"))
+    for name, function in tree.functions.items():
+        edge = ", x, e" if name in ("visit", "gather", "scatter") else ""
+        edge += ", t" if name == "gather" and isinstance(tree.gather, t.RecordCombiner) else ""
+        scalars = "".join(f", l_{p}" for p, _ in function.parameters)
+        near = "" if name == "visit" else "v"
+        texts.append(PythonBody(tree, function, near).text(f"def do_{name}(c, n, v{edge}{scalars}):"))
+    if tree.merge is not None:
+        texts.append(PythonBody(tree, tree.merge).text("def do_merge(c, n, v, l_a, l_b):"))
+    for k, a in enumerate(tree.aggregators):
+        into = ", t" * isinstance(a.combiner, t.RecordCombiner)
+        near, edge = ("nbr", ", x, e") if a.over_edges else ("v", "")
+        texts.append(PythonBody(tree, a.function, near).text(f"def aggregator{k}(c, n, v{edge}{into}):"))
+        texts.append(_combiner(f"aggregate{k}", a.combiner, a.function))
+    for k in tree.contributed_edges():
+        both = tree.edge_fields[k].added.python("a", "b")
+        texts.append(f"def combine_edge{k}(a, b):\n    return {both}\n")
+    return "\n".join(texts)
+
+
+# ---- combiners -------------------------------------------------------------------------------------
+
+
+def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | None) -> str:
+    if combiner is None or combiner.collects:
+        return f"combine_{name} = None\n"
+    if isinstance(combiner, t.RecordCombiner) and combiner.own:
+        head = f"def combine_{name}(a, b):\n"
+        return f"{head}    return do_merge(block[0], None, 0, a, b)\n\nnarrow_{name} = None\n"
+    if isinstance(combiner, t.RecordCombiner):
+        lines = "".join(_part_combiner(k, part) for k, part in enumerate(combiner.parts))
+        return f"def combine_{name}(a, b):\n{lines}    return a\n\nnarrow_{name} = None\n"
+    both = combiner.python("a", "b")
+    narrow = narrowed(combiner.storage, both if name == "message" else "x", function.site if function else 0)
+    if name == "message":
+        return f"def combine_message(a, b):\n    return {narrow}\n"
+    return f"def combine_{name}(a, b):\n    return {both}\n\ndef narrow_{name}(x):\n    return {narrow}\n"
+
+
+def _part_combiner(k: int, part: t.Part) -> str:
+    if part.combiner.op in t.CHOICES:
+        earlier = f"earlier_{part.combiner.op}((b[{k}], b[{k + 1}]), (a[{k}], a[{k + 1}]))"
+        return f"    a[{k}], a[{k + 1}] = {earlier}\n"
+    if part.combiner.op == t.PAYLOAD:
+        return ""
+    both = part.combiner.python("x", "y")
+    one = narrowed(part.combiner.storage, both, 0)
+    if part.shape:
+        return f"    a[{k}] = [{one} for x, y in zip(a[{k}], b[{k}])]\n"
+    return f"    x, y = a[{k}], b[{k}]\n    a[{k}] = {one}\n"

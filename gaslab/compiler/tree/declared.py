@@ -1,0 +1,247 @@
+"""Types, and what a program declares with them: fields, parameters, combiners; a part of the tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeGuard
+
+from gaslab.compiler.tree.combiners import OPERATIONS, Operation, text_of
+from gaslab.errors import unknown
+
+# storage type -> (expression type, C type, bytes)
+STORAGE: dict[str, tuple[str, str, int]] = {
+    "float64": ("float", "double", 8),
+    "float32": ("float", "float", 4),
+    "int64": ("int", "int64_t", 8),
+    "int32": ("int", "int32_t", 4),
+    "int16": ("int", "int16_t", 2),
+    "int8": ("int", "int8_t", 1),
+    "uint64": ("int", "uint64_t", 8),  # of values to 2**63 - 1: arithmetic is in int64
+    "uint32": ("int", "uint32_t", 4),
+    "uint16": ("int", "uint16_t", 2),
+    "uint8": ("int", "uint8_t", 1),
+    "bool": ("bool", "uint8_t", 1),
+    "id": ("id", "int64_t", 8),
+}
+INTEGER_RANGE = {  # of the integer storage types
+    name: (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "i" else (0, (1 << min(bits, 63)) - 1)
+    for name, (kind, _, size) in STORAGE.items()
+    if kind == "int" and (bits := 8 * size)
+}
+# A list (or sorted set) of a storage type is a type of its own, for fields, totals and expressions alike.
+LIST_KINDS = ("list", "set")
+STORAGE |= {f"{k}:{name}": (f"{k}:{name}", "gl_list", 16) for name in tuple(STORAGE) for k in LIST_KINDS}
+WIDE = {"float": "float64", "int": "int64", "bool": "bool", "id": "id"}  # expression -> storage type
+
+
+@dataclass(frozen=True)
+class Array:
+    """The type of a vector or a matrix (row by row) of numbers; all lengths are known."""
+
+    element: str  # float, int or bool
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+Type = str | Array
+
+
+def element_of(kind: Type) -> str:
+    """Return the type of the elements of an array type, a scalar type itself."""
+    return kind.element if isinstance(kind, Array) else kind
+
+
+def is_list(kind: Type) -> TypeGuard[str]:
+    """Return whether a type is that of lists or sorted sets: ``"list:int64"``, ``"set:id"``."""
+    return isinstance(kind, str) and ":" in kind
+
+
+def element_storage(kind: Type) -> str:
+    """Return the storage type of the elements of a list type; nothing for other types."""
+    return kind.partition(":")[2] if isinstance(kind, str) else ""
+
+
+class Required(Enum):
+    """The default of a field or parameter that has none."""
+
+    REQUIRED = "required"
+
+
+REQUIRED = Required.REQUIRED
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the user's source, for faults and `#line`."""
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A declared parameter, vertex field or edge field; *default* is that of every element."""
+
+    name: str
+    storage: str
+    default: object
+    site: Site
+    shape: tuple[int, ...] = ()
+    sync: str | None = None  # of a field that scatter adds to from any end: ``sum``, ``min`` or ``max``
+
+    @property
+    def type(self) -> Type:
+        element = STORAGE[self.storage][0]
+        return Array(element, self.shape) if self.shape else element
+
+    @property
+    def added(self) -> Combiner:
+        """How the contributions to an additive field combine, element by element."""
+        assert self.sync is not None
+        return Combiner(self.sync, WIDE[element_of(self.type)])
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """A commutative, associative operation, a row of `combiners`, on one storage type.
+
+    ``list`` and ``set`` collect values of that type; only a gather has these. Of two parts ``argmin`` and
+    ``argmax`` are the key's, ``payload`` that of the part behind it. ``own`` is the program's merge, of a
+    part that starts from `start`.
+    """
+
+    op: str
+    storage: str
+    start: float | int | bool = 0
+
+    @property
+    def type(self) -> str:
+        return STORAGE[self.storage][0]
+
+    @property
+    def operation(self) -> Operation:
+        """The row of its operation."""
+        row = OPERATIONS.get(self.op)
+        if row is None:
+            raise unknown("the table of combiners", self)
+        return row
+
+    @property
+    def identity(self) -> float | int | bool:
+        """The value that changes nothing: what an empty gather and an unsent message are.
+
+        >>> Combiner("min", "float64").identity, Combiner("max", "uint8").identity
+        (inf, 0)
+        """
+        if self.op == OWN:
+            return self.start
+        low, high = INTEGER_RANGE.get(self.storage, INTEGER_RANGE["int64"])
+        return self.operation.identity(self.type, low, high)
+
+    def c(self, left: str, right: str) -> str:
+        """Return the C expression that combines two values of its expression type."""
+        return self._text(self.operation.c, left, right)
+
+    def python(self, left: str, right: str) -> str:
+        """Return the same as Python text, for the interpreter's `numerics`."""
+        return self._text(self.operation.python, left, right)
+
+    def _text(self, texts: Mapping[str, str], left: str, right: str) -> str:
+        text = text_of(texts, self.type, left, right)
+        if text is None:
+            raise unknown("the table of combiners", self)
+        return text
+
+    @property
+    def collects(self) -> bool:
+        return self.op in LIST_KINDS
+
+    @property
+    def total(self) -> str:
+        """The type of what the values combine to."""
+        return f"{self.op}:{self.storage}" if self.collects else self.type
+
+    @property
+    def slots(self) -> int:
+        """How many eight-byte scalars an aggregate of it is."""
+        return 1
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named part of an accumulator; *symmetric* if its upper half is made of the lower at the end."""
+
+    name: str
+    combiner: Combiner
+    shape: tuple[int, ...]
+    site: Site
+    symmetric: bool = False
+
+    @property
+    def type(self) -> Type:
+        return Array(self.combiner.type, self.shape) if self.shape else self.combiner.type
+
+    @property
+    def slots(self) -> int:
+        return math.prod(self.shape)
+
+
+RECORD = "record"  # the type of an accumulator with parts
+PAIR = "pair"  # of a key with its payload
+CHOICES = ("argmin", "argmax")  # of a key; the part behind it is its payload
+PAYLOAD = "payload"
+OWN = "own"
+
+
+@dataclass(frozen=True)
+class RecordCombiner(Combiner):
+    """An accumulator with parts, each combined by itself, or all by the program's merge: its `op` is ``own``.
+
+    Or a pair, whose `op` is ``argmin`` or ``argmax``. A pair within an accumulator is two parts, of which the
+    first, the key, has the pair's name.
+    """
+
+    name: str = ""
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def own(self) -> bool:
+        """Whether the program's merge combines it."""
+        return self.op == OWN
+
+    @property
+    def is_pair(self) -> bool:
+        return self.op in CHOICES
+
+    @property
+    def type(self) -> str:
+        return PAIR if self.is_pair else RECORD
+
+    @property
+    def slots(self) -> int:
+        return sum(part.slots for part in self.parts)
+
+
+def named(kind: Type | None) -> str:
+    """Return a type as errors call it."""
+    if isinstance(kind, Array):
+        what = "vector" if len(kind.shape) == 1 else "matrix"
+        return f"a {what} of {' x '.join(map(str, kind.shape))} {kind.element}s"
+    if kind in (RECORD, PAIR):
+        return "an accumulator" if kind == RECORD else "a pair"
+    if kind is not None and is_list(kind):
+        of = {"int": "ints", "float": "floats", "bool": "bools", "id": "vertex ids"}
+        what = "a list" if kind.startswith("list") else "a sorted set"
+        return f"{what} of {of[STORAGE[element_storage(kind)][0]]}" if element_storage(kind) else what
+    return "a vertex id" if kind == "id" else str(kind)

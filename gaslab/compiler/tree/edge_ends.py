@@ -1,0 +1,63 @@
+"""From which ends of an edge a scatter writes and reads the edge's fields.
+
+Where both ends of an edge scatter over it (gl.ALL, or an undirected graph), a field that it writes must be
+written by one of them alone: all its writes stand under ``if e.forward:``, or all under its else. And who
+reads it in the same sweep must be the end that writes it, for nobody knows which end comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gaslab.compiler.tree.expressions import EdgeField, Forward, Logical, Unary, nodes
+from gaslab.compiler.tree.program import Tree
+from gaslab.compiler.tree.statements import Assign, If, Stmt
+
+Side = bool | None  # the end for which e.forward is so, None for both
+WRITTEN, READ = "written", "read"
+
+
+def conflict(tree: Tree) -> tuple[int, str] | None:
+    """Return an edge field that both ends would write, or that one writes and the other reads, and which."""
+    if "scatter" not in tree.functions:
+        return None
+    uses = list(_uses(tree.functions["scatter"].body, None))
+    for index, _ in enumerate(tree.edge_fields):
+        writes = {side for k, how, side in uses if k == index and how == WRITTEN}
+        reads = {side for k, how, side in uses if k == index and how == READ}
+        if writes and writes not in ({True}, {False}):
+            return index, WRITTEN
+        if writes and reads - writes:
+            return index, READ
+    return None
+
+
+def _uses(body: tuple[Stmt, ...], side: Side) -> Iterator[tuple[int, str, Side]]:
+    """Yield each use of an edge field: the field, how, and by which end."""
+    for statement in body:
+        parts = dict(vars(statement))
+        if isinstance(statement, If):
+            body_side, other_side = _split(statement.test)
+            yield from _uses(parts.pop("body"), side if body_side is None else body_side)
+            yield from _uses(parts.pop("otherwise"), side if other_side is None else other_side)
+        elif isinstance(statement, Assign) and isinstance(statement.target, EdgeField):
+            parts.pop("target")
+            yield statement.target.index, WRITTEN, side
+        for part in parts.values():
+            if isinstance(part, tuple):
+                yield from _uses(part, side)
+            else:
+                yield from ((x.index, READ, side) for x in nodes(part) if isinstance(x, EdgeField))
+
+
+def _split(test: Any) -> tuple[Side, Side]:
+    """Return for which end the body under *test* runs, and for which its else."""
+    if isinstance(test, Forward):
+        return True, False
+    if isinstance(test, Unary) and test.op == "not":
+        first, second = _split(test.operand)
+        return second, first
+    if isinstance(test, Logical) and test.op == "and":
+        return next((s for s, _ in map(_split, test.operands) if s is not None), None), None
+    return None, None

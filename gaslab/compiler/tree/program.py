@@ -1,0 +1,229 @@
+"""A program as a tree, its functions, and what may be asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from gaslab.compiler.tree.declared import WIDE, Combiner, Part, RecordCombiner, Site, Type, Variable, is_list
+from gaslab.compiler.tree.expressions import Global, PartOf, nodes
+from gaslab.compiler.tree.statements import Post, Signal, Stmt, Stop, statements
+
+
+@dataclass(frozen=True)
+class Function:
+    """One method or helper. `locals` maps each local to its type, parameters included.
+
+    A `Return` without a value leaves its edge out of a gather that collects.
+
+    `parameters` are (name, type): a helper's scalars in order; of apply those it takes of ``total``
+    and ``message``, by these names whatever the user calls them; of other methods none.
+    `reads` and `writes` hold names: ``v.score``, ``nbr.share``, ``e.weight``, ``v.out_degree``; a function
+    that draws reads ``self.draws`` too, and over edges ``v.#`` and ``nbr.#``, the ends' local ids.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Type], ...]
+    returns: Type | None  # expression type, None for procedures
+    locals: dict[str, Type]
+    body: tuple[Stmt, ...]
+    reads: frozenset[str]
+    writes: frozenset[str]
+    site: int
+
+
+@dataclass(frozen=True)
+class Aggregator:
+    """`every` supersteps it is computed; with `over_edges` for each edge, ``v`` its source."""
+
+    name: str
+    combiner: Combiner
+    function: Function
+    every: int = 1
+    over_edges: bool = False
+
+    @property
+    def apart(self) -> bool:
+        """Whether it has a sweep of its own, not one with apply."""
+        return self.over_edges or self.every > 1 or isinstance(self.combiner, RecordCombiner)
+
+
+def _of(role: str, names: Iterable[str]) -> frozenset[str]:
+    return frozenset(n[len(role) + 1 :] for n in names if n.startswith(role + "."))
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A whole program. `functions` has those of init, start, active, gather, apply, scatter it defines.
+
+    A helper stands after the helpers it calls.
+    """
+
+    name: str
+    params: tuple[Variable, ...]
+    vertex_fields: tuple[Variable, ...]
+    edge_fields: tuple[Variable, ...]
+    aggregators: tuple[Aggregator, ...]
+    functions: dict[str, Function]
+    helpers: tuple[Function, ...]
+    gather: Combiner | None
+    message: Combiner | None
+    gather_edges: int  # GL_IN | GL_OUT; 0 when there is no gather
+    scatter_edges: int
+    has_done: bool
+    sites: tuple[Site, ...] = field(default=())
+    phase: int = 0  # the place of this phase in a program of several
+    in_phases: bool = False  # whether the program names its phases, be it one
+    supersteps: int | None = None  # of this phase, at most, each time it is its turn
+    merge: Function | None = None  # of the records "a" and "b", into "made"
+    rng: str = "counter"  # or "stream": one Philox block seeds a small generator per call
+
+    @property
+    def own(self) -> RecordCombiner | None:
+        """The accumulator that the program's merge is of."""
+        combiners = (self.gather, self.message, *(a.combiner for a in self.aggregators))
+        return next((c for c in combiners if isinstance(c, RecordCombiner) and c.own), None)
+
+    def slot(self, k: int) -> int:
+        """Return the place of aggregator *k* among the eight-byte scalars of all."""
+        return sum(a.combiner.slots for a in self.aggregators[:k])
+
+    def record(self, place: PartOf) -> tuple[RecordCombiner, int | None]:
+        """Return the accumulator that a part is of, and where the part begins among the aggregates."""
+        name, _, k = place.record.partition(" ")
+        combiner = self.aggregators[int(k)].combiner if k else self.gather
+        if name in ("message", "sent"):
+            combiner = self.message
+        if name in ("a", "b", "made"):
+            combiner = self.own
+        assert isinstance(combiner, RecordCombiner)
+        return combiner, sum(p.slots for p in combiner.parts[: place.index]) + self.slot(
+            int(k)
+        ) if k else None
+
+    def part(self, place: PartOf) -> Part:
+        """Return a part as it was declared; among the aggregates it is kept wide."""
+        combiner, slot = self.record(place)
+        part = combiner.parts[place.index]
+        if slot is None:
+            return part
+        return replace(part, combiner=replace(part.combiner, storage=WIDE[part.combiner.type]))
+
+    def payload(self, key: PartOf) -> PartOf:
+        """Return the payload of the pair whose key is *key*."""
+        return PartOf(key.record, key.index + 1, self.record(key)[0].parts[key.index + 1].type)
+
+    @cached_property
+    def posts(self) -> bool:
+        """Whether scatter posts to its neighbours' cached totals: then gathers are cached."""
+        function = self.functions.get("scatter")
+        return function is not None and any(isinstance(s, Post) for s in nodes(function.body))
+
+    @cached_property
+    def draws(self) -> bool:
+        """Whether any method draws random numbers."""
+        return any("self.draws" in f.reads for f in (*self.functions.values(), *self.helpers))
+
+    @property
+    def in_apply(self) -> tuple[tuple[int, Aggregator], ...]:
+        """The aggregators that a sweep of apply adds up, with their indices."""
+        return tuple((k, a) for k, a in enumerate(self.aggregators) if not a.apart)
+
+    def reads(self, phase: str, role: str) -> frozenset[str]:
+        """Names that *phase* reads on *role* (``v``, ``nbr``, ``e``), without the role."""
+        return _of(role, self.functions[phase].reads if phase in self.functions else ())
+
+    def writes(self, phase: str, role: str = "v") -> frozenset[str]:
+        """Names that *phase* writes on *role*, without the role."""
+        return _of(role, self.functions[phase].writes if phase in self.functions else ())
+
+    def signals(self, *phases: str) -> tuple[Signal, ...]:
+        """Return the signals that these phases (apply and scatter by default) send."""
+        names = phases or ("apply", "scatter")
+        return tuple(
+            statement
+            for name in names
+            if name in self.functions
+            for statement in statements(self.functions[name].body)
+            if isinstance(statement, Signal)
+        )
+
+    @cached_property
+    def stops(self) -> bool:
+        """Whether a gather may leave out edges."""
+        gather = self.functions.get("gather")
+        return gather is not None and any(isinstance(s, Stop) for s in statements(gather.body))
+
+    @property
+    def settled_by(self) -> tuple[bool, ...]:
+        """The values, of each part, that further edges cannot change; none where every edge counts.
+
+        It is the first True of an ``Any`` and the first False of an ``All``.
+        """
+        parts = self.gather.parts if isinstance(self.gather, RecordCombiner) else ()
+        combiners = [part.combiner for part in parts] or ([self.gather] if self.gather is not None else [])
+        found = [c.operation.settled if c.type == "bool" else None for c in combiners]
+        if any(p.shape for p in parts):
+            return ()
+        return () if None in found else tuple(value is True for value in found)
+
+    @cached_property
+    def by_signal(self) -> bool:
+        """Whether signals decide who runs."""
+        return "active" not in self.functions and ("scatter" in self.functions or bool(self.signals()))
+
+    def signals_by_id(self, *phases: str) -> bool:
+        """Return whether these phases (apply and scatter by default) signal vertices by their ids."""
+        return any(signal.target == "id" for signal in self.signals(*phases))
+
+    @cached_property
+    def sends_to_itself(self) -> bool:
+        """Whether apply sends a message to its own vertex, or to one that it names."""
+        return any(signal.sends for signal in self.signals("apply"))
+
+    @cached_property
+    def by_priority(self) -> bool:
+        """Whether signals have priorities."""
+        return any(signal.priority is not None for signal in self.signals())
+
+    @cached_property
+    def can_pull(self) -> bool:
+        """Whether targets may run scatter: not where it writes what is others', or sees an edge once."""
+        itself = any(signal.target != "nbr" for signal in self.signals("scatter"))
+        mine = itself or "scatter_edges" in self.functions or bool(self.contributed("v"))
+        return not (self.writes("scatter", "e") or mine or self.by_priority or self.posts)
+
+    def reads_global(self, name: str) -> bool:
+        """Whether a method that runs in supersteps, or a helper, reads this number of the run."""
+        functions = [f for phase, f in self.functions.items() if phase not in ("init", "start")]
+        return any(
+            isinstance(node, Global) and node.name == name
+            for f in (*functions, *self.helpers)
+            for node in nodes(f.body)
+        )
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a field or a gather's total is a list."""
+        return any(is_list(v.storage) for v in (*self.vertex_fields, *self.edge_fields)) or bool(
+            self.gather is not None and self.gather.collects
+        )
+
+    def written_edges(self) -> frozenset[str]:
+        """Names of the edge fields that the program writes."""
+        return self.writes("scatter", "e") | self.writes("visit", "e")
+
+    def contributed(self, role: str = "") -> tuple[int, ...]:
+        """Return the indices of the vertex fields that scatter adds to, on one role or on both."""
+        names = frozenset().union(*(self.writes("scatter", r) for r in ([role] if role else ["v", "nbr"])))
+        return tuple(k for k, v in enumerate(self.vertex_fields) if v.name in names)
+
+    def contributed_edges(self) -> tuple[int, ...]:
+        """Return the indices of the edge fields that scatter adds to."""
+        names = self.writes("scatter", "e")
+        return tuple(k for k, e in enumerate(self.edge_fields) if e.name in names and e.sync is not None)
+
+    def double_buffered(self, name: str) -> bool:
+        """Whether a gather reads this vertex field across an edge while apply writes it."""
+        return name in self.reads("gather", "nbr") and name in self.writes("apply")

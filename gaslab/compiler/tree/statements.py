@@ -1,0 +1,185 @@
+"""The statements of the typed tree; every one has `site`, an index into ``Tree.sites``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gaslab.compiler.tree.expressions import EdgeField, Element, Expr, Local, PartOf, VertexField
+
+
+@dataclass(frozen=True)
+class Assign:
+    """target: Local, VertexField (role ``v``), EdgeField, PartOf or Element; value has the target's type."""
+
+    target: Local | VertexField | EdgeField | PartOf | Element
+    value: Expr
+    site: int
+
+
+@dataclass(frozen=True)
+class If:
+    test: Expr
+    body: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class While:
+    test: Expr
+    body: tuple[Stmt, ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class ForRange:
+    """Python's `for target in range(...)`: bounds are evaluated once; target keeps its last value."""
+
+    target: Local
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: tuple[Stmt, ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class Each:
+    """The parser's own loop over elements: *counter* = 0 .. count - 1; *body* has no Break or Return."""
+
+    counter: str
+    count: Expr
+    body: tuple[Stmt, ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class AddPart:
+    """target := target combined with *value*, by the part's own combiner; the record is ``"into"``."""
+
+    target: PartOf | Element
+    value: Expr
+    site: int
+
+
+@dataclass(frozen=True)
+class AddPair:
+    """*key* and *payload* take the place of those of a pair if they come before: see ``gl_before``."""
+
+    target: PartOf
+    key: Expr
+    payload: Expr
+    site: int
+
+
+@dataclass(frozen=True)
+class Merge:
+    """The record *into* becomes the program's merge of it and of ``"made"``, which *body* fills."""
+
+    into: str
+    body: tuple[Stmt, ...]
+    site: int
+
+
+@dataclass(frozen=True)
+class Solve:
+    """*right* := the solution of ``matrix @ x = right``, in place; *matrix* is spoilt.
+
+    method: ``"lu"`` (partial pivoting) or ``"spd"`` (Cholesky, of the lower half); a matrix that is
+    singular, or not positive definite, is a fault.
+    """
+
+    method: str
+    matrix: Local
+    right: Local
+    site: int
+
+
+@dataclass(frozen=True)
+class Break:
+    site: int
+
+
+@dataclass(frozen=True)
+class Continue:
+    site: int
+
+
+@dataclass(frozen=True)
+class Return:
+    value: Expr | None
+    site: int
+
+
+@dataclass(frozen=True)
+class Signal:
+    """``nbr.signal(message, priority=...)``; target: ``"nbr"`` in scatter, ``"v"`` and ``"id"`` in apply too.
+
+    ``"id"`` is ``self.signal(to, ...)``, with the global id *to*. A priority is an int. A message with parts
+    is the statements that add them to the record ``"sent"``.
+    """
+
+    message: Expr | None
+    site: int
+    target: str = "nbr"
+    priority: Expr | None = None
+    to: Expr | None = None
+    parts: tuple[Stmt, ...] | None = None
+
+    @property
+    def sends(self) -> bool:
+        """Whether it brings a message."""
+        return self.message is not None or self.parts is not None
+
+
+ENDS = {"nbr": "x", "v": "v"}  # what a method of either backend calls the vertex that a `Signal` is for
+
+
+@dataclass(frozen=True)
+class Stop:
+    """``gl.stop()`` in gather: the vertex's further edges need not be looked at."""
+
+    site: int
+
+
+@dataclass(frozen=True)
+class Contribute:
+    """``nbr.x += value`` (or min, max) of an additive field of ``v``, ``nbr`` or ``e``, in scatter only.
+
+    A vector or matrix is added to by its elements, then once as a whole, without a value: that notes it.
+    """
+
+    target: VertexField | EdgeField | Element
+    value: Expr | None
+    site: int
+
+    @property
+    def place(self) -> VertexField | EdgeField:
+        """The field, of which the target may be an element."""
+        place = self.target.array if isinstance(self.target, Element) else self.target
+        assert isinstance(place, VertexField | EdgeField)
+        return place
+
+
+@dataclass(frozen=True)
+class Post:
+    """``nbr.post_delta(value)`` or, without a value, ``nbr.clear_cache()``; in scatter only."""
+
+    value: Expr | None
+    site: int
+
+
+Stmt = (
+    Assign | If | While | ForRange | Each | AddPart | AddPair | Merge | Solve | Break | Continue | Return
+    | Signal | Stop | Contribute | Post
+)  # fmt: skip
+
+
+def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    """Yield all statements of a body, those of its branches and loops too."""
+    for statement in body:
+        yield statement
+        for part in vars(statement).values():
+            if isinstance(part, tuple):
+                yield from statements(part)

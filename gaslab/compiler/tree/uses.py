@@ -1,0 +1,72 @@
+"""What the functions of a program do that backends and engines prepare for, seen from its tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gaslab.compiler.tree.declared import is_list
+from gaslab.compiler.tree.expressions import EdgeField, ListWord, Local, VertexField, nodes
+from gaslab.compiler.tree.program import Tree
+from gaslab.compiler.tree.statements import Contribute, Stmt
+
+ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
+
+
+def by_source(tree: Tree) -> tuple[int, ...]:
+    """Return the edge fields that are kept a second time, in the order of the out-edges.
+
+    They are those that scatter reads, if nothing writes edges: whoever walks out-edges finds them in a row.
+    """
+    if any(tree.writes(name, "e") for name in tree.functions):
+        return ()
+    read = tree.reads("scatter", "e")
+    return tuple(
+        k
+        for k, field in enumerate(tree.edge_fields)
+        if field.name in read and not field.shape and not is_list(field.storage)
+    )
+
+
+def contributed_at(tree: Tree, k: int) -> int:
+    """Return the site of the first contribution to an edge field."""
+    pending: list[Stmt] = list(tree.functions["scatter"].body)
+    while pending:
+        statement = pending.pop(0)
+        if isinstance(statement, Contribute) and statement.target == EdgeField(k, tree.edge_fields[k].type):
+            return statement.site
+        for name in ("body", "otherwise"):
+            pending += getattr(statement, name, ())
+    raise AssertionError(k)
+
+
+def words(tree: Tree) -> frozenset[str]:
+    """Return the words on lists that a program uses."""
+    functions = [*tree.functions.values(), *tree.helpers, *(a.function for a in tree.aggregators)]
+    return frozenset(
+        x.function for f in functions for x in nodes(f.body) if isinstance(x, ListWord)
+    )  # fmt: skip
+
+
+def order_seen(tree: Tree) -> bool:
+    """Return whether apply reads its list in any way that shows the order."""
+    apply = tree.functions["apply"]
+    blind = sum(
+        isinstance(x, ListWord) and x.function in ORDERLESS and _is_total(x.arguments[-1])
+        for x in nodes(apply.body)
+    )
+    return blind < sum(_is_total(x) for x in nodes(apply.body))
+
+
+def _is_total(x: Any) -> bool:
+    return isinstance(x, Local) and x.name == "total" and is_list(x.type)
+
+
+def marked_field(tree: Tree) -> int | None:
+    """Return the set of ids of ``v`` that gather compares with each neighbour's, so that marking pays."""
+    gather = tree.functions.get("gather")
+    for x in nodes(gather.body) if gather else ():
+        if isinstance(x, ListWord) and x.function == "common" and x.arguments[0].type == "set:id":
+            roles = {a.role: a.index for a in x.arguments if isinstance(a, VertexField)}
+            if roles.keys() == {"v", "nbr"}:
+                return roles["v"]
+    return None
