@@ -12,7 +12,8 @@ import gaslab as gl
 from gaslab.comm import Comm
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse
-from gaslab.compiler.python.body import PythonBody
+from gaslab.compiler.python.body import Body
+from gaslab.compiler.python.statements import text_of
 from gaslab.compiler.tree import Tree
 from tests.agreement import Task, assert_agree, by_reference, from_text, run_task
 from tests.graphs import hubs
@@ -54,7 +55,7 @@ def applied(*statements: str) -> str:
 
 
 def interpreted(tree: Tree) -> str:
-    return PythonBody(tree, tree.functions["apply"]).text("def do_apply(c, n, v):")
+    return text_of(Body(tree, tree.functions["apply"]), "def do_apply(c, n, v):")
 
 
 @pytest.mark.parametrize("form", NESTED.values(), ids=NESTED)

@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c.body import Body
+from gaslab.compiler.c import body as c_body
+from gaslab.compiler.c import expressions as c_expressions
+from gaslab.compiler.c import statements as c_statements
 from gaslab.compiler.c.names import narrowed
-from gaslab.compiler.python.body import PythonBody
+from gaslab.compiler.python import body as python_body
+from gaslab.compiler.python import expressions as python_expressions
+from gaslab.compiler.python import statements as python_statements
 from gaslab.engine import state
 from gaslab.errors import InternalError
 from gaslab.exchange import decode_choice, encode_choice
@@ -54,9 +58,9 @@ def backend(name: str, body: list[Any]) -> None:
     apply = h.function("apply", body)
     tree = h.program([apply], vertex=(h.variable("x", "list:int64"), h.variable("y", "float16")))
     if name == "emit":
-        Body(tree, apply).text()
+        c_statements.text_of(c_body.Body(tree, apply))
     else:
-        PythonBody(tree, apply).text("def do_apply(c, n, v):")
+        python_statements.text_of(python_body.Body(tree, apply), "def do_apply(c, n, v):")
 
 
 @pytest.mark.parametrize("name", ["emit", "interpret"])
@@ -76,8 +80,8 @@ def test_an_unknown_expression_is_named(name: str, what: str) -> None:
 def test_every_kind_of_node_has_a_case_in_both_backends() -> None:
     """A new kind must not wait for a program that has it."""
     for kinds, functions in (
-        (get_args(t.Stmt), (Body.statement, PythonBody.statement)),
-        (get_args(t.Expr), (Body.plain_expr, PythonBody.expr)),
+        (get_args(t.Stmt), (c_statements.write, python_statements.write)),
+        (get_args(t.Expr), (c_expressions.plain_expr, python_expressions.expr)),
     ):
         for function in functions:
             text = inspect.getsource(function)

@@ -26,6 +26,7 @@ from gaslab.compiler.c import (
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import aggregate_name, helper_name
 from gaslab.compiler.c.prelude import FAULTS, HEAD, helpers_for
+from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.tree import OWN, STORAGE, Function, RecordCombiner, Tree
 from gaslab.compiler.tree.depth import too_deep
 
@@ -56,8 +57,8 @@ def _text(tree: Tree) -> str:
     return _with_line_numbers(text)
 
 
-def _function(head: str, body: Body) -> str:
-    return f"\n{head} {{\n{body.text()}}}\n#line 0\n"
+def _function(head: str, text: str) -> str:
+    return f"\n{head} {{\n{text}}}\n#line 0\n"
 
 
 def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
@@ -75,13 +76,13 @@ def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
         c_type = STORAGE[tree.message.storage][1]
         concurrent = "(int)w->concurrent" if tree.signals_by_id("apply") else "0"  # others may send to it too
         deliver = f"gl_send(c, &(({c_type} *)w->message_next)[{{at}}], {{message}}, {concurrent});"
-    return _function(head, Body(tree, function, "v", signal, deliver))
+    return _function(head, text_of(Body(tree, function, "v", signal, deliver)))
 
 
 def _helpers(tree: Tree) -> list[str]:
     texts = []
     for k, function in enumerate(tree.helpers):
-        texts.append(_function(arrays.head(function, helper_name(tree, k)), Body(tree, function)))
+        texts.append(_function(arrays.head(function, helper_name(tree, k)), text_of(Body(tree, function))))
     return texts
 
 
@@ -90,7 +91,7 @@ def _methods(tree: Tree) -> list[str]:
     edge += ", const _Bool forward" * ("forward" in tree.reads("gather", "e"))
     texts = [phases.send(tree), letters.letter(tree)]
     if tree.merge is not None:
-        texts.append(_function(records.MERGE, Body(tree, tree.merge)))
+        texts.append(_function(records.MERGE, text_of(Body(tree, tree.merge))))
     for name, function in tree.functions.items():
         if name == "scatter":
             continue
@@ -126,7 +127,7 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
     for row, place in phases.rows(tree).items():
         head = f"GL_INLINE void gl_push_{row}(gl_context *c, const gl_view *w, const gl_vertex *n"
         head = f"{head}, const int64_t x, {place}{concurrent})"
-        texts.append(_function(head, Body(tree, function, "v", push, deliver, row)))
+        texts.append(_function(head, text_of(Body(tree, function, "v", push, deliver, row))))
         if tree.can_pull:
             texts.append(_function(*pull.method(tree, row, place)))
     return texts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import C_TYPE, MEMBER, aggregate_name
 from gaslab.compiler.c.phases import VERTEX_LOOP, fault_check, load
+from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.c.work import ROW, steps
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 
@@ -19,7 +20,7 @@ def method(tree: Tree, k: int) -> str:
     head = f"GL_INLINE {'void' if has_parts else C_TYPE[a.combiner.type]} gl_do_{aggregate_name(tree, k)}"
     parameters = "gl_context *c, const gl_vertex *n" + ", const int64_t x, const int64_t e" * a.over_edges
     parameters += f", {'gl_own' if a.combiner.op == OWN else 'gl_scalar'} *t" * has_parts
-    body = Body(tree, a.function, "nbr" if a.over_edges else "v").text()
+    body = text_of(Body(tree, a.function, "nbr" if a.over_edges else "v"))
     return f"\n{head}({parameters}) {{\n{body}}}\n#line 0\n"
 
 

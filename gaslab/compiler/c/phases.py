@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from gaslab.compiler.c import lists, records
 from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.guard import guard
 from gaslab.compiler.c.lookahead import look_ahead
 from gaslab.compiler.c.names import (
@@ -313,7 +314,7 @@ def scatter_push(tree: Tree) -> str:
         )
     tests = () if tree.posts else guard(tree, "v")
     near = Body(tree, tree.functions["scatter"])
-    idle = f"        if (!({' && '.join(map(near.expr, tests))})) continue;\n" if tests else ""
+    idle = f"        if (!({' && '.join(expr(near, test) for test in tests)})) continue;\n" if tests else ""
     body = (
         f"{VERTEX_LOOP}{load(tree, tree.reads('scatter', 'v'))}{idle}{''.join(loops)}{FAULT_CHECK}    }}\n"
         "    return 0;\n}\n"

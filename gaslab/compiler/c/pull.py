@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from gaslab.compiler import tree as t
 from gaslab.compiler.c.arrays import declaration
 from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.guard import guard, harmless, names
 from gaslab.compiler.c.lookahead import look_ahead
 from gaslab.compiler.c.names import C_TYPE, MEMBER, constant, narrowed, widened
 from gaslab.compiler.c.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load
+from gaslab.compiler.c.statements import block, text_of
 from gaslab.compiler.c.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
@@ -50,14 +52,15 @@ def choice(tree: Tree) -> Choice | None:
     return found if all(map(harmless, t.nodes((found.before, found.test, found.message)))) else None
 
 
-def method(tree: Tree, row: str, place: str) -> tuple[str, Body]:
+def method(tree: Tree, row: str, place: str) -> tuple[str, str]:
     """Return the head and the body of ``gl_pull_in`` or ``_out``: scatter, by its target."""
     function, message = tree.functions["scatter"], tree.message
     head = f"gl_pull_{row}(gl_context *c, const gl_vertex *n, const int64_t x, {place}, _Bool *heard"
     chosen = choice(tree)
     if chosen is not None:
         assert message is not None
-        return f"GL_INLINE {C_TYPE[message.type]} {head})", _ChoiceBody(tree, function, chosen, row)
+        text = _choice_text(Body(tree, function, "nbr", row=row), chosen)
+        return f"GL_INLINE {C_TYPE[message.type]} {head})", text
     more = deliver = ""
     if tree.contributed():
         more = ", const gl_view *w, const int64_t v"
@@ -67,25 +70,19 @@ def method(tree: Tree, row: str, place: str) -> tuple[str, Body]:
         both = message.c(widened(message.storage, "*message"), "{message}")
         deliver = f"*message = {narrowed(message.storage, both, function.site)};"
         more = f", {STORAGE[message.storage][1]} *message{more}"
-    return f"GL_INLINE void {head}{more})", Body(tree, function, "nbr", "*heard = 1;", deliver, row)
+    return f"GL_INLINE void {head}{more})", text_of(Body(tree, function, "nbr", "*heard = 1;", deliver, row))
 
 
-class _ChoiceBody(Body):
-    """A scatter that sets ``*heard`` and returns the message, whether it is sent or not."""
-
-    def __init__(self, tree: Tree, function: t.Function, chosen: Choice, row: str) -> None:
-        super().__init__(tree, function, "nbr", row=row)
-        self.chosen = chosen
-
-    def text(self) -> str:
-        assert self.tree.message is not None
-        for name, kind in self.function.locals.items():
-            self.put(declaration(kind, f"l_{name}"))
-        self.block(self.chosen.before)
-        message = narrowed(self.tree.message.storage, self.expr(self.chosen.message), self.chosen.site)
-        self.put(f"*heard = {self.expr(self.chosen.test)};")
-        self.put(f"return {message};")
-        return "".join(self.lines)
+def _choice_text(body: Body, chosen: Choice) -> str:
+    """Return a scatter that sets ``*heard`` and returns the message, whether it is sent or not."""
+    assert body.tree.message is not None
+    for name, kind in body.function.locals.items():
+        body.put(declaration(kind, f"l_{name}"))
+    block(body, chosen.before)
+    message = narrowed(body.tree.message.storage, expr(body, chosen.message), chosen.site)
+    body.put(f"*heard = {expr(body, chosen.test)};")
+    body.put(f"return {message};")
+    return "".join(body.lines)
 
 
 def scatter_pull(tree: Tree) -> str:
@@ -100,7 +97,7 @@ def _load_guarded(tree: Tree) -> str:
         return load(tree, reads)
     first = names(tests, tree)
     body = Body(tree, tree.functions["scatter"], "nbr")
-    test = " && ".join(map(body.expr, tests))
+    test = " && ".join(expr(body, test) for test in tests)
     return f"{load(tree, first)}        if (!({test})) continue;\n{load(tree, reads - first)}"
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.phases import FAULT_CHECK
+from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.c.work import MOST, steps
 from gaslab.compiler.tree import Tree
 
 HEAD = "GL_INLINE void gl_do_visit(gl_context *c, const int64_t v, const int64_t x, const int64_t e)"
 
 
-def method(tree: Tree) -> tuple[str, Body]:
+def method(tree: Tree) -> tuple[str, str]:
     """Return the head and the body of ``gl_do_visit``; neither end is in registers."""
-    return HEAD, Body(tree, tree.functions["visit"], near="")
+    return HEAD, text_of(Body(tree, tree.functions["visit"], near=""))
 
 
 def visit(tree: Tree) -> str:

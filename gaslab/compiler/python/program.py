@@ -8,7 +8,9 @@ from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.python import lists, numerics, records
-from gaslab.compiler.python.body import PythonBody, narrowed
+from gaslab.compiler.python.body import Body
+from gaslab.compiler.python.names import narrowed
+from gaslab.compiler.python.statements import text_of
 from gaslab.compiler.tree.depth import too_deep
 
 
@@ -42,19 +44,19 @@ def python_text(tree: t.Tree) -> str:
     texts.append(_combiner("message", tree.message, tree.functions.get("scatter")))
     for k, helper in enumerate(tree.helpers):
         scalars = "".join(f", l_{name}" for name, _ in helper.parameters)
-        texts.append(PythonBody(tree, helper).text(f"def helper{k}(c{scalars}):"))
+        texts.append(text_of(Body(tree, helper), f"def helper{k}(c{scalars}):"))
     for name, function in tree.functions.items():
         edge = ", x, e" if name in ("visit", "gather", "scatter") else ""
         edge += ", t" if name == "gather" and isinstance(tree.gather, t.RecordCombiner) else ""
         scalars = "".join(f", l_{p}" for p, _ in function.parameters)
         near = "" if name == "visit" else "v"
-        texts.append(PythonBody(tree, function, near).text(f"def do_{name}(c, n, v{edge}{scalars}):"))
+        texts.append(text_of(Body(tree, function, near), f"def do_{name}(c, n, v{edge}{scalars}):"))
     if tree.merge is not None:
-        texts.append(PythonBody(tree, tree.merge).text("def do_merge(c, n, v, l_a, l_b):"))
+        texts.append(text_of(Body(tree, tree.merge), "def do_merge(c, n, v, l_a, l_b):"))
     for k, a in enumerate(tree.aggregators):
         into = ", t" * isinstance(a.combiner, t.RecordCombiner)
         near, edge = ("nbr", ", x, e") if a.over_edges else ("v", "")
-        texts.append(PythonBody(tree, a.function, near).text(f"def aggregator{k}(c, n, v{edge}{into}):"))
+        texts.append(text_of(Body(tree, a.function, near), f"def aggregator{k}(c, n, v{edge}{into}):"))
         texts.append(_combiner(f"aggregate{k}", a.combiner, a.function))
     for k in tree.contributed_edges():
         both = tree.edge_fields[k].added.python("a", "b")

@@ -6,8 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from gaslab.compiler.tree.declared import WIDE, Combiner, Part, RecordCombiner, Site, Type, Variable, is_list
-from gaslab.compiler.tree.expressions import Global, PartOf, nodes
+from gaslab.compiler.tree.declared import (
+    WIDE,
+    Combiner,
+    Part,
+    RecordCombiner,
+    Site,
+    Type,
+    Variable,
+    element_of,
+    is_list,
+)
+from gaslab.compiler.tree.expressions import EdgeField, Global, Local, PartOf, VertexField, nodes
 from gaslab.compiler.tree.statements import Post, Signal, Stmt, Stop, statements
 
 
@@ -109,6 +119,15 @@ class Tree:
         if slot is None:
             return part
         return replace(part, combiner=replace(part.combiner, storage=WIDE[part.combiner.type]))
+
+    def storage_of(self, place: VertexField | EdgeField | Local | PartOf) -> str:
+        """Return the storage type of a place, of its elements if it is an array."""
+        if isinstance(place, PartOf):
+            return self.part(place).combiner.storage
+        if isinstance(place, Local):
+            return WIDE[element_of(place.type)]
+        fields = self.vertex_fields if isinstance(place, VertexField) else self.edge_fields
+        return fields[place.index].storage
 
     def payload(self, key: PartOf) -> PartOf:
         """Return the payload of the pair whose key is *key*."""

@@ -1,0 +1,249 @@
+"""Expressions of a method as C text."""
+
+from __future__ import annotations
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.c import chance, lists
+from gaslab.compiler.c.arrays import row
+from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.names import (
+    C_TYPE,
+    MEMBER,
+    aggregate_name,
+    constant,
+    edge_name,
+    field_name,
+    helper_name,
+    param_name,
+    widened,
+)
+from gaslab.compiler.c.records import part_name
+from gaslab.compiler.tree.uses import by_source
+from gaslab.errors import unknown, unknown_node
+
+# Python's math -> C, where the names differ
+MATH = {"gamma": "tgamma"}
+
+
+def expr(body: Body, x: t.Expr | chance.Text) -> str:
+    if body.tree.draws:
+        x, before = chance.in_order(x, body.drawing)
+        if before:
+            texts = [(expr(body, operand), operand) for operand in before]
+            return chance.sequenced(plain_expr(body, x), texts)
+    return plain_expr(body, x)
+
+
+def plain_expr(body: Body, x: t.Expr | chance.Text) -> str:
+    if isinstance(x, chance.Text):
+        return x.text
+    if isinstance(x, t.Const):
+        return constant(x.value, x.type)
+    if isinstance(x, t.Local):
+        return f"l_{x.name}"
+    if isinstance(x, t.Param):
+        return f"c->{param_name(body.tree, x.index)}"
+    if isinstance(x, t.Aggregate):
+        return f"c->{aggregate_name(body.tree, x.index)}"
+    if isinstance(x, t.Global):
+        return f"c->{x.name}"
+    if isinstance(x, t.VertexField):
+        name = field_name(body.tree, x.index)
+        if t.is_list(x.type) and x.role != body.near:
+            far = "v" if body.function.name == "visit" and x.role == "v" else "x"
+            return lists.read(body.tree, x.index, far)
+        return widened(body.tree.vertex_fields[x.index].storage, place_of(body, x.role, name))
+    if isinstance(x, t.VertexAttribute):
+        return place_of(body, x.role, x.name)
+    if isinstance(x, t.EdgeField):
+        if t.is_list(x.type):
+            return lists.read_edge(body.tree, x.index)
+        place = f"{edge_name(body.tree, x.index)}[e]"
+        if body.row == "out" and x.index in by_source(body.tree):
+            place = f"by_source{x.index}[q]"
+        return widened(body.tree.edge_fields[x.index].storage, f"c->{place}")
+    if isinstance(x, t.Forward):
+        return "forward"
+    if isinstance(x, t.Element):
+        return element(body, x)
+    if isinstance(x, t.Index):
+        return index_in(body, x)
+    if isinstance(x, t.PartOf):
+        return widened(body.tree.storage_of(x), part_place(body, x))
+    if isinstance(x, t.Reduce):
+        return reduction(body, x)
+    if isinstance(x, t.Unary):
+        return f"({'!' if x.op == 'not' else x.op}{expr(body, x.operand)})"
+    if isinstance(x, t.Binary):
+        return binary(body, x)
+    if isinstance(x, t.Compare):
+        return f"({expr(body, x.left)} {x.op} {expr(body, x.right)})"
+    if isinstance(x, t.Logical):
+        return "(" + (" && " if x.op == "and" else " || ").join(expr(body, a) for a in x.operands) + ")"
+    if isinstance(x, t.Conditional):
+        return f"({expr(body, x.test)} ? {expr(body, x.then)} : {expr(body, x.otherwise)})"
+    if isinstance(x, t.Let):
+        kind = C_TYPE[t.element_of(x.value.type)]
+        return f"({{ const {kind} once{x.number} = {expr(body, x.value)}; {expr(body, x.body)}; }})"
+    if isinstance(x, t.Bound):
+        return f"once{x.number}"
+    if isinstance(x, t.Cast):
+        return cast(body, x)
+    if isinstance(x, t.CallHelper):
+        arguments = "".join(", " + expr(body, a) for a in x.arguments)
+        return f"{helper_name(body.tree, x.index)}(c{arguments})"
+    if isinstance(x, t.Draw):
+        return chance.draw(x, [expr(body, a) for a in x.arguments])
+    if isinstance(x, t.NoList):
+        return "(gl_list){0}"
+    if isinstance(x, t.ListWord):
+        return lists.word(x, [expr(body, a) for a in x.arguments], body.marked)
+    if isinstance(x, t.Call):
+        return call(body, x)
+    raise unknown_node("emit", x)
+
+
+def element(body: Body, x: t.Element) -> str:
+    return widened(body.tree.storage_of(x.array), f"{array_at(body, x.array)}[{expr(body, x.index)}]")
+
+
+def part_place(body: Body, x: t.PartOf) -> str:
+    """Return where a part lies."""
+    record, slot = body.tree.record(x)
+    if slot is None:
+        pointer = {"into": "t", "sent": "sent", "made": "made"}.get(x.record, f"l_{x.record}")
+        return f"{pointer}->{part_name(x.index, record.parts[x.index])}"
+    table = "t" if x.record.startswith("into") else "c->aggregate"
+    if not isinstance(x.type, t.Array):
+        return f"{table}[{slot}].{MEMBER[x.type]}"
+    const = "" if table == "t" else "const "
+    return f"(({const}{C_TYPE[x.type.element]} *)({table} + {slot}))"
+
+
+def index_in(body: Body, x: t.Index) -> str:
+    return f"gl_index(c, {expr(body, x.value)}, {x.size}, {x.site})"
+
+
+def reduction(body: Body, x: t.Reduce) -> str:
+    """Return a reduction as a statement expression; its names are its own at every depth."""
+    body.reductions += 1
+    depth, i = body.reductions, f"l_{x.counter}"
+    value = expr(body, x.value)
+    kind, total = C_TYPE[t.element_of(x.value.type)], f"r{depth}"
+    loop = f"for (int64_t {i} = {{first}}; {i} < {x.count}; {i}++)"
+    if x.op == "sum" and x.type == "float" and x.count >= t.WIDE_SUM:
+        whole, q = x.count - x.count % t.WAYS, f"q{depth}"
+        rest = ""
+        if whole < x.count:
+            rest = f"{loop.format(first=whole)} {total}[0] += {value}; "
+        return (
+            f"({{ double {total}[4] = {{0}}; for (int64_t {q} = 0; {q} < {whole}; {q} += 4) "
+            f"for (int64_t {i} = {q}; {i} < {q} + 4; {i}++) {total}[{i} - {q}] += {value}; {rest}"
+            f"({total}[0] + {total}[1]) + ({total}[2] + {total}[3]); }})"
+        )
+    if x.op in ("sum", "prod"):
+        sign = "+" if x.op == "sum" else "*"
+        first = constant(0 if x.op == "sum" else 1, x.type)
+        return (
+            f"({{ {kind} {total} = {first}; {loop.format(first=0)} "
+            f"{total} = {total} {sign} {value}; {total}; }})"
+        )
+    start = f"({{ const int64_t {i} = 0; {value}; }})"
+    if x.op in ("min", "max"):
+        both = f"gl_{x.op}_{MEMBER[t.element_of(x.value.type)]}({total}, {value})"
+        return f"({{ {kind} {total} = {start}; {loop.format(first=1)} {total} = {both}; {total}; }})"
+    if x.op not in ("argmin", "argmax"):
+        raise unknown("emit", x)
+    sign = "<" if x.op == "argmin" else ">"
+    return (
+        f"({{ {kind} {total} = {start}; int64_t at{depth} = 0; {loop.format(first=1)} "
+        f"{{ const {kind} y{depth} = {value}; "
+        f"if (y{depth} {sign} {total}) {{ {total} = y{depth}; at{depth} = {i}; }} }} at{depth}; }})"
+    )
+
+
+def array_at(body: Body, place: t.VertexField | t.EdgeField | t.Local | t.PartOf) -> str:
+    if isinstance(place, t.PartOf):
+        return part_place(body, place)
+    if isinstance(place, t.Local):
+        return f"l_{place.name}"
+    if isinstance(place, t.EdgeField):
+        field = body.tree.edge_fields[place.index]
+        return "(&" + row(field, f"c->{edge_name(body.tree, place.index)}", "e") + ")"
+    field, name = body.tree.vertex_fields[place.index], field_name(body.tree, place.index)
+    if place.role == body.near:
+        return f"n->{name}"
+    vertex = "v" if body.function.name == "visit" and place.role == "v" else "x"
+    return "(&" + row(field, f"c->{name}", vertex) + ")"
+
+
+def place_of(body: Body, role: str, name: str) -> str:
+    """Return where a vertex's value is: in ``n``, or in an array: the far end's, in visit either's."""
+    if role == body.near:
+        return f"n->{name}"
+    return f"c->{name}[v]" if body.function.name == "visit" and role == "v" else f"c->{name}[x]"
+
+
+def binary(body: Body, x: t.Binary) -> str:
+    left, right = expr(body, x.left), expr(body, x.right)
+    if x.op == "/" and x.int_divisor:
+        return f"gl_true_divide(c, {left}, {right}, {x.site})"
+    if x.op == "**":
+        return power(body, x, left, right)
+    helper = t.ARITHMETIC.get((x.op, x.type))
+    if helper is None:
+        return f"({left} {x.op} {right})"
+    if x.type == "float":
+        return f"gl_{helper}({left}, {right})"
+    return f"gl_{helper}(c, {left}, {right}, {x.site})"
+
+
+def power(body: Body, x: t.Binary, left: str, right: str) -> str:
+    """Small constant powers are products (squared and multiplied, in one order everywhere)."""
+    exponent = x.right.value if isinstance(x.right, t.Const) else None
+    if x.type == "float" and exponent != 2:
+        return f"__builtin_pow({left}, {right})"
+    assert exponent is not None
+    kind, one = C_TYPE[x.type], constant(1, x.type)
+    steps, bits = [], int(exponent)
+    while bits:
+        if bits & 1:
+            steps.append("r = r * b;")
+        bits >>= 1
+        if bits:
+            steps.append("b = b * b;")
+    return f"({{ {kind} b = {left}, r = {one}; {' '.join(steps)} r; }})"
+
+
+def cast(body: Body, x: t.Cast) -> str:
+    operand = expr(body, x.operand)
+    if x.type == "bool":
+        return f"({operand} != 0)"
+    if x.type == "int" and x.operand.type == "float":
+        return f"gl_to_int(c, {operand}, {x.site})"
+    return f"(({C_TYPE[x.type]}){operand})"
+
+
+def call(body: Body, x: t.Call) -> str:
+    arguments = [expr(body, a) for a in x.arguments]
+    name = x.function.removeprefix("math.")
+    if name == "abs":
+        return f"__builtin_fabs({arguments[0]})" if x.type == "float" else f"gl_abs_i({arguments[0]})"
+    if name in ("min", "max") and x.function == name:
+        suffix = "f" if x.type == "float" else "i"
+        result = arguments[0]
+        for argument in arguments[1:]:
+            result = f"gl_{name}_{suffix}({result}, {argument})"
+        return result
+    if name in ("degrees", "radians"):  # CPython's own formulas
+        factor = "(180.0 / 3.141592653589793)" if name == "degrees" else "(3.141592653589793 / 180.0)"
+        return f"({arguments[0]} * {factor})"
+    if name == "log" and len(arguments) == 2:
+        return f"(__builtin_log({arguments[0]}) / __builtin_log({arguments[1]}))"
+    if name in ("isnan", "isinf", "isfinite"):
+        return f"(__builtin_{name}({arguments[0]}) != 0)"
+    if name == "ldexp":
+        return f"gl_ldexp({', '.join(arguments)})"
+    if name not in t.MATH_ARITY or name == x.function:
+        raise unknown("emit", x)
+    return f"__builtin_{MATH.get(name, name)}({', '.join(arguments)})"

@@ -1,0 +1,284 @@
+"""Statements of a method as C text."""
+
+from __future__ import annotations
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.c import chance, work
+from gaslab.compiler.c.arrays import declaration
+from gaslab.compiler.c.assign import assign
+from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.expressions import expr, part_place
+from gaslab.compiler.c.names import c_string, constant, narrowed, widened
+from gaslab.compiler.c.records import pair
+from gaslab.compiler.tree import STORAGE, RecordCombiner
+from gaslab.errors import unknown, unknown_node
+
+
+def text_of(body: Body) -> str:
+    """Return the declarations and statements, without the function's head and braces."""
+    given = {name for name, _ in body.function.parameters}
+    for name, kind in body.function.locals.items():
+        if name not in given:
+            body.put(declaration(kind, f"l_{name}"))
+    if begin := chance.begin(body.tree, body.function):
+        body.put(begin)
+    block(body, body.function.body)
+    if isinstance(body.function.returns, str):
+        body.put("return (gl_list){0};" if t.is_list(body.function.returns) else "return 0;")
+    return "".join(body.lines)
+
+
+def block(body: Body, statements: tuple[t.Stmt, ...]) -> None:
+    for statement in statements:
+        site = body.tree.sites[statement.site]
+        body.lines.append(f"#line {site.line} {c_string(site.file)}\n")
+        write(body, statement)
+
+
+def nested(body: Body, head: str, statements: tuple[t.Stmt, ...]) -> None:
+    body.put(head + " {")
+    body.depth += 1
+    block(body, statements)
+    body.depth -= 1
+    body.put("}")
+
+
+def write(body: Body, s: t.Stmt) -> None:
+    if isinstance(s, t.Assign):
+        assign(body, s)
+    elif isinstance(s, t.If):
+        nested(body, f"if ({expr(body, s.test)})", s.body)
+        if s.otherwise:
+            nested(body, "else", s.otherwise)
+    elif isinstance(s, t.While):
+        body.exits.append("break;")
+        nested(body, f"while (!gl_halted(c, {s.site}) && {expr(body, s.test)})", s.body)
+        body.exits.pop()
+    elif isinstance(s, t.ForRange):
+        for_range(body, s)
+    elif isinstance(s, t.Each):
+        each(body, s)
+    elif isinstance(s, t.AddPart):
+        add_part(body, s)
+    elif isinstance(s, t.AddPair):
+        add_pair(body, s)
+    elif isinstance(s, t.Merge):
+        merge(body, s)
+    elif isinstance(s, t.Solve):
+        solve(body, s)
+    elif isinstance(s, t.Stop):
+        body.put("c->stopped = 1;")
+    elif isinstance(s, t.Break):
+        body.put(body.exits[-1])
+    elif isinstance(s, t.Post):
+        post(body, s)
+    elif isinstance(s, t.Continue):
+        body.put("continue;")
+    elif isinstance(s, t.Return) and body.collects:
+        if s.value is None:
+            body.put("return 0;")
+            return
+        body.put(f"{{ *place = {narrowed(body.collects, expr(body, s.value), s.site)}; return 1; }}")
+    elif isinstance(s, t.Return):
+        give_back(body, s)
+    elif isinstance(s, t.Contribute):
+        contribute(body, s)
+    elif isinstance(s, t.Signal):
+        signal(body, s)
+    else:
+        raise unknown_node("emit", s)
+
+
+def add_part(body: Body, s: t.AddPart) -> None:
+    place = s.target.array if isinstance(s.target, t.Element) else s.target
+    assert isinstance(place, t.PartOf)
+    combiner, target = body.tree.part(place).combiner, part_place(body, place)
+    value = expr(body, s.value)
+    if isinstance(s.target, t.Element):
+        index = expr(body, s.target.index)
+        if isinstance(s.target.index, t.Index):
+            body.put(f"{{ const int64_t at = {index};")
+            index = "at"
+        target = f"{target}[{index}]"
+    both = combiner.c(widened(combiner.storage, target), value)
+    end = " }" if isinstance(s.target, t.Element) and isinstance(s.target.index, t.Index) else ""
+    body.put(f"{target} = {narrowed(combiner.storage, both, s.site)};{end}")
+
+
+def merge(body: Body, s: t.Merge) -> None:
+    """Fill a new record, and let the program merge it."""
+    into = "sent" if s.into == "sent" else "t"
+    body.put("{")
+    body.put("    gl_own filled, *made = &filled;")
+    body.put("    gl_begin_own(made);")
+    block(body, s.body)
+    body.put(f"    gl_add_one(c, {into}, made);")
+    body.put("}")
+
+
+def add_pair(body: Body, s: t.AddPair) -> None:
+    key = s.target
+    payload = body.tree.payload(key)
+    parts = (body.tree.part(key), body.tree.part(payload))
+    places, values = (
+        (part_place(body, key), part_place(body, payload)),
+        (expr(body, s.key), expr(body, s.payload)),
+    )
+    body.put(pair(parts, places, values, s.site))
+
+
+def each(body: Body, s: t.Each) -> None:
+    i = f"l_{s.counter}"
+    nested(body, f"for (int64_t {i} = 0; {i} < {expr(body, s.count)}; {i}++)", s.body)
+
+
+def solve(body: Body, s: t.Solve) -> None:
+    if s.method not in ("lu", "spd"):
+        raise unknown("emit", s)
+    assert isinstance(s.matrix.type, t.Array)
+    assert isinstance(s.right.type, t.Array)
+    n = s.matrix.type.shape[0]
+    columns = s.right.type.size // n
+    arguments = f"l_{s.matrix.name}, l_{s.right.name}, {n}, {columns}, {s.site}"
+    body.put(f"gl_solve_{s.method}(c, {arguments});")
+
+
+def post(body: Body, s: t.Post) -> None:
+    """Add to the neighbour's cached total on this rank, or forget it."""
+    body.put("c->posted = 1;")
+    if s.value is None:
+        body.put("w->cached[x] = 0;")
+        return
+    combiner = body.tree.gather
+    assert combiner is not None
+    kind = STORAGE[combiner.storage][1]
+    both = combiner.c(widened(combiner.storage, "*total"), expr(body, s.value))
+    body.put(f"if (w->cached[x]) {{ {kind} *total = &(({kind} *)w->cache)[x]; "
+             f"*total = {narrowed(combiner.storage, both, s.site)}; w->cached[x] = 2; }}")  # fmt: skip
+
+
+def give_back(body: Body, s: t.Return) -> None:
+    if s.value is not None and isinstance(s.value.type, t.Array):
+        assert isinstance(s.value, t.Local)
+        body.put(f"__builtin_memcpy(result, l_{s.value.name}, {s.value.type.size} * sizeof *result);")
+        body.put("return;")
+        return
+    body.put("return;" if s.value is None else f"return {expr(body, s.value)};")
+
+
+def contribute(body: Body, s: t.Contribute) -> None:
+    """Add to what the end will get: ``v`` is near when pushed, ``nbr`` when pulled."""
+    field = s.place
+    if isinstance(field, t.EdgeField):
+        assert s.value is not None
+        body.put(f"gl_contribute_e{field.index}(w, e, forward, {expr(body, s.value)});")
+        return
+    place = "v" if field.role == body.near else "x"
+    if s.value is None:
+        body.put(f"gl_touch(w, {place});")
+        return
+    index = f"{expr(body, s.target.index)}, " if isinstance(s.target, t.Element) else ""
+    body.put(f"gl_contribute_{field.index}(w, {place}, {index}{expr(body, s.value)});")
+
+
+def for_range(body: Body, s: t.ForRange) -> None:
+    body.loops += 1
+    i, first, step, count = (f"{name}{body.loops}" for name in ("i", "first", "step", "count"))
+    body.put("{")
+    body.depth += 1
+    stop = f"stop{body.loops}"
+    for name, bound in ((first, s.start), (stop, s.stop), (step, s.step)):
+        body.put(f"const int64_t {name} = {expr(body, bound)};")
+    body.put(f"const uint64_t {count} = "
+             f"gl_range_length(c, {first}, {stop}, {step}, {s.site});")  # fmt: skip
+    look, value = work.look_every(body.tree, s), f"l_{s.target.name} = {first} + (int64_t){i} * {step};"
+    if look is None:
+        loop_of(body, f"for (uint64_t {i} = 0; {i} < {count} && !c->code; {i}++) {{", value, s.body, "break;")
+    else:  # in runs that do not look, so that these may be vectorised
+        until, over = f"until{body.loops}", f"over{body.loops}"
+        body.put(f"for (uint64_t {i} = 0; {i} < {count} && !gl_halted(c, {s.site});) {{")
+        body.put(f"    const uint64_t {until} = {count} - {i} < {look} ? {count} : {i} + {look};")
+        head = f"    for (; {i} < {until} && !c->code; {i}++) {{"
+        left = loop_of(body, head, value, s.body, f"goto {over};")
+        body.put("}")
+        if left:
+            body.put(f"{over}:;")
+    body.depth -= 1
+    body.put("}")
+
+
+def loop_of(body: Body, head: str, first: str, statements: tuple[t.Stmt, ...], leave: str) -> bool:
+    """Write a loop that *leave* leaves; return whether its body does."""
+    body.put(head)
+    body.depth += 1
+    body.put(first)
+    body.exits.append(leave)
+    begin = len(body.lines)
+    block(body, statements)
+    body.exits.pop()
+    body.depth -= 1
+    body.put("}")
+    return any(line.strip() == leave for line in body.lines[begin:])
+
+
+def signal(body: Body, s: t.Signal) -> None:
+    if s.target == "id":
+        signal_by_id(body, s)
+        return
+    if s.target not in t.ENDS:
+        raise unknown("emit", s)
+    at = t.ENDS[s.target]
+    if s.parts is not None:
+        body.put(f"{{ gl_message *sent = {body.deliver.replace('{at}', at)};")
+        body.depth += 1
+        block(body, s.parts)
+        body.depth -= 1
+        body.put("}")
+    if s.message is not None:
+        combiner = body.tree.message
+        assert combiner is not None
+        message = narrowed(combiner.storage, expr(body, s.message), s.site)
+        body.put(body.deliver.replace("{at}", at).replace("{message}", message))
+    if body.tree.by_priority:
+        priority = "0" if s.priority is None else expr(body, s.priority)
+        priority = f"gl_within(c, {priority}, 0, INT64_MAX - 1, {s.site})"
+        body.put(f"gl_prioritise(w, {at}, {priority});")
+    body.put(body.signal.replace("{at}", at))
+
+
+def signal_by_id(body: Body, s: t.Signal) -> None:
+    """Write the statements of ``self.signal(to, message, priority=...)``."""
+    tree, given = body.tree, ["to"]
+    assert s.to is not None
+    body.put("{")
+    body.depth += 1
+    body.put(f"const int64_t to = {expr(body, s.to)};")
+    if tree.by_priority:
+        given.append("priority")
+    deliver = body.deliver
+    if isinstance(tree.message, RecordCombiner):
+        given.append("message")
+        deliver = f"gl_add_message(c, {deliver}, &message);"
+        body.put("gl_message message, *sent = &message;")
+        body.put("gl_begin_message(sent);")
+        block(body, s.parts or ())
+    elif tree.message is not None:
+        given.append("message")
+        combiner = tree.message
+        value = constant(combiner.identity, combiner.type)
+        if s.message is not None:
+            value = narrowed(combiner.storage, expr(body, s.message), s.site)
+        body.put(f"const {STORAGE[combiner.storage][1]} message = {value};")
+    if tree.by_priority:
+        priority = "0" if s.priority is None else expr(body, s.priority)
+        body.put(f"const int64_t priority = gl_within(c, {priority}, 0, INT64_MAX - 1, {s.site});")
+    body.put(f"const int64_t at = gl_locate(c, w, to, {s.site});")
+    body.put("if (at >= 0) {")
+    if s.sends:
+        body.put("    " + deliver.replace("{at}", "at").replace("{message}", "message"))
+    if tree.by_priority:
+        body.put("    gl_prioritise(w, at, priority);")
+    body.put("    " + body.signal.replace("{at}", "at"))
+    body.put(f"}} else if (!c->code) gl_mail(c, w, (gl_letter){{{', '.join(given)}}}, {s.site});")
+    body.depth -= 1
+    body.put("}")

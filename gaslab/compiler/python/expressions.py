@@ -1,0 +1,151 @@
+"""Expressions of a method as Python text, the twin of `c.expressions`; arrays are flat lists of numbers."""
+
+from __future__ import annotations
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.python import chance
+from gaslab.compiler.python.body import Body
+from gaslab.compiler.python.lists import WORDS
+from gaslab.errors import unknown, unknown_node
+
+
+def expr(body: Body, x: t.Expr) -> str:
+    if isinstance(x, t.Const):
+        return f"({x.value!r})" if x.type != "float" else f"({float(x.value)!r})"
+    if isinstance(x, t.Local):
+        return f"l_{x.name}"
+    if isinstance(x, t.Param):
+        return f"c.params[{x.index}]"
+    if isinstance(x, t.Aggregate):
+        return f"c.aggregates[{x.index}]"
+    if isinstance(x, t.Global):
+        return f"c.{x.name}"
+    if isinstance(x, t.VertexField):
+        value = (
+            f"n[{x.index}]" if x.role == body.near else f"c.vertex[{x.index}].item({vertex_in(body, x.role)})"
+        )
+        return f"({value} != 0)" if x.type == "bool" else value
+    if isinstance(x, t.VertexAttribute):
+        array = "gid" if x.name == "id" else x.name
+        return f"c.{array}.item({vertex_in(body, x.role)})"
+    if isinstance(x, t.EdgeField):
+        value = f"c.edge[{x.index}].item(e)"
+        return f"({value} != 0)" if x.type == "bool" else value
+    if isinstance(x, t.Forward):
+        return "c.forward"
+    if isinstance(x, t.Element):
+        return element(body, x)
+    if isinstance(x, t.Index):
+        return f"index({expr(body, x.value)}, {x.size}, {x.site})"
+    if isinstance(x, t.PartOf):
+        return part_place(body, x)
+    if isinstance(x, t.Reduce):
+        return reduction(body, x)
+    if isinstance(x, t.Unary):
+        value = f"({x.op} {expr(body, x.operand)})"
+        return f"wrap{value}" if x.type == "int" else value
+    if isinstance(x, t.Binary):
+        return binary(body, x)
+    if isinstance(x, t.Compare):
+        return f"({expr(body, x.left)} {x.op} {expr(body, x.right)})"
+    if isinstance(x, t.Logical):
+        return "(" + f" {x.op} ".join(expr(body, a) for a in x.operands) + ")"
+    if isinstance(x, t.Conditional):
+        return f"({expr(body, x.then)} if {expr(body, x.test)} else {expr(body, x.otherwise)})"
+    if isinstance(x, t.Let):
+        return f"(once{x.number} := {expr(body, x.value)}, {expr(body, x.body)})[1]"
+    if isinstance(x, t.Bound):
+        return f"once{x.number}"
+    if isinstance(x, t.Cast):
+        if x.type == "int" and x.operand.type == "float":
+            return f"to_int({expr(body, x.operand)}, {x.site})"
+        return f"{x.type}({expr(body, x.operand)})"
+    if isinstance(x, t.CallHelper):
+        arguments = "".join(", " + expr(body, a) for a in x.arguments)
+        return f"helper{x.index}(c{arguments})"
+    if isinstance(x, t.Draw):
+        return chance.draw(x, ", ".join(expr(body, a) for a in x.arguments))
+    if isinstance(x, t.NoList):
+        return "[]"
+    if isinstance(x, t.ListWord):
+        if x.function not in WORDS:
+            raise unknown("interpret", x)
+        site = f", {x.site}" if x.site >= 0 else ""
+        return f"list_{x.function}({', '.join(expr(body, a) for a in x.arguments)}{site})"
+    if isinstance(x, t.Call):
+        return call(body, x)
+    raise unknown_node("interpret", x)
+
+
+def position(body: Body, x: t.Expr) -> str:
+    """Return the index of an element; what the parser computes with indices never wraps."""
+    if isinstance(x, t.Binary):
+        return f"({position(body, x.left)} {x.op} {position(body, x.right)})"
+    return expr(body, x)
+
+
+def element(body: Body, x: t.Element) -> str:
+    place, index = x.array, position(body, x.index)
+    if isinstance(place, t.Local):
+        return f"l_{place.name}[{index}]"
+    if isinstance(place, t.PartOf):
+        return f"{part_place(body, place)}[{index}]"
+    if isinstance(place, t.EdgeField):
+        value = f"c.edge_rows[{place.index}].item(e, {index})"
+    elif place.role == body.near:
+        value = f"n[{place.index}][{index}]"
+    else:
+        value = f"c.vertex_rows[{place.index}].item({vertex_in(body, place.role)}, {index})"
+    return f"({value} != 0)" if x.type == "bool" else value
+
+
+def part_place(body: Body, x: t.PartOf) -> str:
+    name, _, k = x.record.partition(" ")
+    known = {"into": "t", "sent": "sent", "made": "made", "self": f"c.aggregates[{k}]"}
+    return f"{known.get(name, f'l_{name}')}[{x.index}]"
+
+
+def reduction(body: Body, x: t.Reduce) -> str:
+    wide = x.op == "sum" and x.type == "float" and x.count >= t.WIDE_SUM
+    if x.op not in ("sum", "prod", "min", "max", "argmin", "argmax"):
+        raise unknown("interpret", x)
+    name = "sum_of_four" if wide else f"reduce_{x.op}"
+    values = f"[{expr(body, x.value)} for l_{x.counter} in range({x.count})]"
+    return f"{name}({values}, {x.type == 'int'})"
+
+
+def vertex_in(body: Body, role: str) -> str:
+    """Return the name of the vertex in that role."""
+    return "v" if role == (body.near or "v") else "x"
+
+
+def binary(body: Body, x: t.Binary) -> str:
+    left, right = expr(body, x.left), expr(body, x.right)
+    if x.op == "/":
+        return f"true_divide({left}, {right}, {x.site})" if x.int_divisor else f"divide({left}, {right})"
+    if x.op == "**":
+        if x.type == "int":
+            return f"power_i({left}, {right})"
+        if isinstance(x.right, t.Const) and x.right.value == 2:  # a product, as in C
+            return f"square({left})"
+        return f"math_pow({left}, {right})"
+    helper = t.ARITHMETIC.get((x.op, x.type))
+    if helper is None:
+        value = f"({left} {x.op} {right})"
+        return f"wrap{value}" if x.type == "int" else value
+    site = f", {x.site}" if x.type == "int" else ""
+    return f"{helper}({left}, {right}{site})"
+
+
+def call(body: Body, x: t.Call) -> str:
+    arguments = ", ".join(expr(body, a) for a in x.arguments)
+    if x.function == "abs":
+        return f"wrap(abs({arguments}))" if x.type == "int" else f"abs({arguments})"
+    if x.function in ("min", "max"):
+        return f"{x.function}imum({arguments})"
+    name = x.function.removeprefix("math.")
+    if name == "log" and len(x.arguments) == 2:
+        return f"log({arguments})"
+    if name not in t.MATH_ARITY or name == x.function:
+        raise unknown("interpret", x)
+    return f"math_{name}({arguments})"

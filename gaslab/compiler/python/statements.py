@@ -1,0 +1,240 @@
+"""Statements of a method as Python text, the twin of `c.statements`."""
+
+from __future__ import annotations
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.python import chance
+from gaslab.compiler.python.body import Body
+from gaslab.compiler.python.expressions import expr, part_place, position, vertex_in
+from gaslab.compiler.python.names import narrowed, zero
+from gaslab.errors import unknown, unknown_node
+
+
+def text_of(body: Body, head: str) -> str:
+    """Return the whole function; *head* is its ``def`` line."""
+    given = {name for name, _ in body.function.parameters}
+    for name, kind in body.function.locals.items():
+        if name not in given:
+            body.put(f"l_{name} = {zero(kind)}")
+    if begin := chance.begin(body.tree, body.function):
+        body.put(begin)
+    if body.function.name == "merge":
+        body.put("made = no_record()")
+    block(body, body.function.body)
+    if body.function.returns is not None:
+        body.put(f"return {zero(body.function.returns)}")
+    return head + "\n" + "".join(body.lines or ["    pass\n"]) + "\n"
+
+
+def block(body: Body, statements: tuple[t.Stmt, ...]) -> None:
+    for statement in statements:
+        write(body, statement)
+
+
+def nested(body: Body, head: str, statements: tuple[t.Stmt, ...]) -> None:
+    body.put(head + ":")
+    body.depth += 1
+    block(body, statements)
+    if not statements:
+        body.put("pass")
+    body.depth -= 1
+
+
+def write(body: Body, s: t.Stmt) -> None:
+    if isinstance(s, t.Assign):
+        assign(body, s)
+    elif isinstance(s, t.If):
+        nested(body, f"if {expr(body, s.test)}", s.body)
+        rest = s.otherwise
+        while len(rest) == 1 and isinstance(rest[0], t.If):  # Python ends at a hundred levels
+            nested(body, f"elif {expr(body, rest[0].test)}", rest[0].body)
+            rest = rest[0].otherwise
+        if rest:
+            nested(body, "else", rest)
+    elif isinstance(s, t.While):
+        nested(body, f"while heed(c, {s.site}) and {expr(body, s.test)}", s.body)
+    elif isinstance(s, t.ForRange):
+        bounds = ", ".join(expr(body, a) for a in (s.start, s.stop, s.step))
+        nested(body, f"for l_{s.target.name} in steps(c, {bounds}, {s.site})", s.body)
+    elif isinstance(s, t.Each):
+        each(body, s)
+    elif isinstance(s, t.AddPart):
+        add_part(body, s)
+    elif isinstance(s, t.AddPair):
+        add_pair(body, s)
+    elif isinstance(s, t.Merge):
+        into = "sent" if s.into == "sent" else "t"
+        body.put("made = no_record()")
+        block(body, s.body)
+        body.put(f"{into}[:] = do_merge(c, None, 0, {into}, made)")
+    elif isinstance(s, t.Solve):
+        solve(body, s)
+    elif isinstance(s, t.Stop):
+        body.put("c.stopped = True")
+    elif isinstance(s, t.Break):
+        body.put("break")
+    elif isinstance(s, t.Post):
+        body.put("c.post(x)" if s.value is None else f"c.post(x, {expr(body, s.value)})")
+    elif isinstance(s, t.Continue):
+        body.put("continue")
+    elif isinstance(s, t.Return) and body.collects:
+        value = "None" if s.value is None else narrowed(body.collects, expr(body, s.value), s.site)
+        body.put(f"return {value}")
+    elif isinstance(s, t.Return) and body.function.name == "merge":
+        body.put("return made")
+    elif isinstance(s, t.Return):
+        value = "" if s.value is None else f" {expr(body, s.value)}"
+        copied = s.value is not None and isinstance(s.value.type, t.Array)
+        body.put(f"return list({value})" if copied else f"return{value}")
+    elif isinstance(s, t.Contribute):
+        contribute(body, s)
+    elif isinstance(s, t.Signal):
+        signal(body, s)
+    else:
+        raise unknown_node("interpret", s)
+
+
+def element_place(body: Body, x: t.Element) -> str:
+    """Return where an element is stored."""
+    place, index = x.array, position(body, x.index)
+    if isinstance(place, t.Local):
+        return f"l_{place.name}[{index}]"
+    if isinstance(place, t.PartOf):
+        return f"{part_place(body, place)}[{index}]"
+    if isinstance(place, t.EdgeField):
+        return f"c.edge_rows[{place.index}][e, {index}]"
+    if place.role == body.near:
+        return f"n[{place.index}][{index}]"
+    return f"c.vertex_rows[{place.index}][{vertex_in(body, place.role)}, {index}]"
+
+
+def each(body: Body, s: t.Each) -> None:
+    nested(body, f"for l_{s.counter} in range({position(body, s.count)})", s.body)
+
+
+def solve(body: Body, s: t.Solve) -> None:
+    if s.method not in ("lu", "spd"):
+        raise unknown("interpret", s)
+    assert isinstance(s.matrix.type, t.Array)
+    assert isinstance(s.right.type, t.Array)
+    n = s.matrix.type.shape[0]
+    columns = s.right.type.size // n
+    body.put(f"solve_{s.method}(l_{s.matrix.name}, l_{s.right.name}, {n}, {columns}, {s.site})")
+
+
+def signal(body: Body, s: t.Signal) -> None:
+    if s.target == "id":
+        signal_by_id(body, s)
+        return
+    if s.target not in t.ENDS:
+        raise unknown("interpret", s)
+    at, place = t.ENDS[s.target], "message_next" if body.function.name == "apply" else "message"
+    if s.parts is not None:
+        body.put(f"sent = c.message_at(c.{place}, {at})")
+        block(body, s.parts)
+        body.put(f"c.keep_message(c.{place}, {at}, sent)")
+    if s.message is not None:
+        assert body.tree.message is not None
+        body.put(f"sent = {narrowed(body.tree.message.storage, expr(body, s.message), s.site)}")
+    if body.tree.by_priority:
+        priority = "0" if s.priority is None else expr(body, s.priority)
+        body.put(f"c.prioritise({at}, within({priority}, 0, {2**63 - 2}, {s.site}))")
+    body.put(f"c.signal(v, {at})" if s.message is None else f"c.send(c.{place}, {at}, sent)")
+
+
+def signal_by_id(body: Body, s: t.Signal) -> None:
+    assert s.to is not None
+    message = priority = "None"
+    if s.parts is not None:
+        body.put("sent = c.no_message()")
+        block(body, s.parts)
+        message = "sent"
+    if s.message is not None:
+        assert body.tree.message is not None
+        message = narrowed(body.tree.message.storage, expr(body, s.message), s.site)
+    if body.tree.by_priority:
+        priority = "0" if s.priority is None else expr(body, s.priority)
+        priority = f"within({priority}, 0, {2**63 - 2}, {s.site})"
+    place = "message_next" if body.function.name == "apply" else "message"
+    body.put(f"c.signal_id({expr(body, s.to)}, {message}, {priority}, c.{place}, {s.site})")
+
+
+def contribute(body: Body, s: t.Contribute) -> None:
+    place = s.place
+    on_edge = isinstance(place, t.EdgeField)
+    field = (body.tree.edge_fields if on_edge else body.tree.vertex_fields)[place.index]
+    combiner = field.added
+    if isinstance(place, t.EdgeField):
+        assert s.value is not None
+        delta = f"(c.delta_forth if c.forward else c.delta_back)['d{place.index}']"
+        body.put(f"{delta}[e] = {combiner.python(f'{delta}.item(e)', expr(body, s.value))}")
+        return
+    at = vertex_in(body, place.role)
+    if s.value is None:
+        body.put(f"c.touch({at})")
+        return
+    if isinstance(s.target, t.Element):
+        body.put(f"at = {at}, {position(body, s.target.index)}")
+        at = "*at"
+    both = combiner.python(f"c.given_to(c.delta['d{place.index}'], {at})", expr(body, s.value))
+    body.put(f"c.give(c.delta['d{place.index}'], {both}, {at})")
+
+
+def assign(body: Body, s: t.Assign) -> None:
+    target, value = s.target, expr(body, s.value)
+    if isinstance(target, t.Element):
+        storage = body.tree.storage_of(target.array)
+        store = f"{element_place(body, target)} = {narrowed(storage, value, s.site)}"
+        if body.function.name == "init" and isinstance(target.array, t.VertexField):
+            store_unless_given(body, target.array.index, store, value, expr(body, target.index))
+        else:
+            body.put(store)
+        return
+    if isinstance(target, t.Local):
+        body.put(f"l_{target.name} = {value}")
+    elif isinstance(target, t.PartOf):
+        storage = body.tree.storage_of(target)
+        body.put(f"{part_place(body, target)} = {narrowed(storage, value, s.site)}")
+    elif isinstance(target, t.EdgeField):
+        storage = body.tree.edge_fields[target.index].storage
+        body.put(f"c.edge[{target.index}][e] = {narrowed(storage, value, s.site)}")
+    elif not isinstance(target, t.VertexField):
+        raise unknown_node("interpret", target)
+    else:
+        storage = body.tree.vertex_fields[target.index].storage
+        if body.function.name == "visit":
+            place = f"c.vertex[{target.index}][{vertex_in(body, target.role)}]"
+            body.put(f"{place} = {narrowed(storage, value, s.site)}")
+            return
+        store = f"n[{target.index}] = {narrowed(storage, value, s.site)}"
+        if body.function.name == "init":
+            store_unless_given(body, target.index, store, value)
+        else:
+            body.put(store)
+
+
+def store_unless_given(body: Body, field: int, store: str, *values: str) -> None:
+    """Write a store by ``init``: what the caller gives stays, what is drawn is drawn."""
+    body.put(f"if c.given >> {field} & 1: {', '.join(values)}")
+    body.put(f"else: {store}")
+
+
+def add_part(body: Body, s: t.AddPart) -> None:
+    place = s.target.array if isinstance(s.target, t.Element) else s.target
+    assert isinstance(place, t.PartOf)
+    combiner = body.tree.part(place).combiner
+    target, value = part_place(body, place), expr(body, s.value)
+    if isinstance(s.target, t.Element):
+        body.put(f"at = {position(body, s.target.index)}")
+        target += "[at]"
+    body.put(f"{target} = {narrowed(combiner.storage, combiner.python(target, value), s.site)}")
+
+
+def add_pair(body: Body, s: t.AddPair) -> None:
+    places = [s.target, body.tree.payload(s.target)]
+    parts = [body.tree.part(place) for place in places]
+    values = zip(parts, (s.key, s.payload), strict=True)
+    given = ", ".join(narrowed(p.combiner.storage, expr(body, x), s.site) for p, x in values)
+    body.put(f"given = {given}")
+    kept = ", ".join(part_place(body, a) for a in places)
+    body.put(f"{kept} = earlier_{parts[0].combiner.op}(given, ({kept}))")
