@@ -11,7 +11,7 @@ import pytest
 import gaslab as gl
 from gaslab._kernels import chance as kernels
 from gaslab.comm import Comm
-from gaslab.compiler.python import chance as interpreted
+from gaslab.compiler.python import rng as interpreted
 from gaslab.reference.chance import philox4x32
 from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.compiler.tree import CHOICES, OWN, PAYLOAD, Combiner, RecordCombiner, Tree
+from gaslab.compiler.tree import OWN, PAYLOAD, Combiner, RecordCombiner, Tree
 from gaslab.engine.state import RunState, identities
 from gaslab.engine.stopping import Progress
 from gaslab.errors import ProgramError
@@ -121,7 +121,7 @@ class Aggregates:
         for k, (place, combiner) in enumerate(self._columns):
             if combiner.op in (PAYLOAD, OWN):
                 continue  # chosen with its key; merged below
-            if combiner.op in CHOICES:
+            if combiner.is_key:
                 first = _first(table, place.start, self._columns[k : k + 2])
                 result[place.start : place.start + 2] = table[first, place.start : place.start + 2]
                 continue
@@ -187,7 +187,7 @@ def checked_parts(value: Any, combiner: RecordCombiner, name: str) -> list[Any]:
     parts = []
     given = {"key": value} if combiner.is_pair else dict(vars(value)) if hasattr(value, "__dict__") else {}
     for part in combiner.parts:
-        if part.combiner.op in CHOICES:
+        if part.combiner.is_key:
             pair = given.get(part.name)
             pair = pair if isinstance(pair, tuple) and len(pair) == 2 else (None, None)
             given[part.name], given[f"{part.name}.{PAYLOAD}"] = pair

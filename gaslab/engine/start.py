@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab import arguments
-from gaslab.compiler.tree import CHOICES, REQUIRED, Combiner, RecordCombiner, Site, Tree, Variable
+from gaslab.compiler.tree import REQUIRED, Combiner, RecordCombiner, Site, Tree, Variable
 from gaslab.engine.bind import converted
 from gaslab.engine.state import identity, total_dtype
 from gaslab.errors import UsageError
@@ -85,7 +85,7 @@ def _parts(combiner: RecordCombiner, given: Any) -> dict[str, Any]:
     named = {"key": given} if combiner.is_pair else dict(getattr(given, "__dict__", {"": 0}))
     for key, payload in itertools.pairwise(combiner.parts):
         pair = named.get(key.name)
-        if key.combiner.op in CHOICES and pair is not None:
+        if key.combiner.is_key and pair is not None:
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise UsageError(f"start= gives {pair!r}; a key and its payload are needed")
             named[key.name], named[payload.name] = pair
@@ -113,7 +113,7 @@ def told_messages(combiner: Combiner, messages: np.ndarray, ids: Sequence[Any]) 
         return told(messages, combiner.storage, ids)
     columns = {part.name: told(messages[part.name], part.combiner.storage, ids) for part in combiner.parts}
     for key, payload in itertools.pairwise(combiner.parts):
-        if key.combiner.op in CHOICES:
+        if key.combiner.is_key:
             columns[key.name] = list(zip(columns[key.name], columns.pop(payload.name), strict=True))
     if combiner.is_pair:
         return columns["key"]

@@ -287,7 +287,7 @@ class Synchronous:
     def _aggregate_apart(self) -> None:
         """Compute the aggregators that are due and have a sweep of their own; mirrors are up to date."""
         for k, a in enumerate(self.tree.aggregators):
-            if a.apart and self.phases.aggregates.is_due(k):
+            if a.own_sweep and self.phases.aggregates.is_due(k):
                 if a.over_edges:
                     self.phases.over_locals(f"gl_aggregate_{k}", IN, aggregate=True)
                 else:

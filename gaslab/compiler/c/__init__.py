@@ -13,14 +13,14 @@ from gaslab.compiler.c import (
     additive,
     aggregate,
     arrays,
-    chance,
     context,
     gather,
-    letters,
     lists,
     phases,
     pull,
     records,
+    remote_signals,
+    rng,
     visit,
 )
 from gaslab.compiler.c.body import Body
@@ -51,9 +51,9 @@ def _text(tree: Tree) -> str:
     methods = records.structs(tree) + "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
-    helpers = FAULTS + helpers_for(bound + methods + ranges) + chance.helpers(tree)
+    helpers = FAULTS + helpers_for(bound + methods + ranges) + rng.helpers(tree)
     helpers += lists.helpers(methods + ranges)
-    text = abi() + (chance.header() if tree.draws else "") + HEAD + bound + helpers + methods + ranges
+    text = abi() + (rng.header() if tree.draws else "") + HEAD + bound + helpers + methods + ranges
     return _with_line_numbers(text)
 
 
@@ -89,7 +89,7 @@ def _helpers(tree: Tree) -> list[str]:
 def _methods(tree: Tree) -> list[str]:
     edge = ", const int64_t x, const int64_t e"
     edge += ", const _Bool forward" * ("forward" in tree.reads("gather", "e"))
-    texts = [phases.send(tree), letters.letter(tree)]
+    texts = [phases.send(tree), remote_signals.record(tree)]
     if tree.merge is not None:
         texts.append(_function(records.MERGE, text_of(Body(tree, tree.merge))))
     for name, function in tree.functions.items():
@@ -104,7 +104,7 @@ def _methods(tree: Tree) -> list[str]:
         texts.append(_method(tree, function, name, more))
     for k, a in enumerate(tree.aggregators):
         name = aggregate_name(tree, k)
-        texts.append(aggregate.method(tree, k) if a.apart else _method(tree, a.function, name))
+        texts.append(aggregate.method(tree, k) if a.own_sweep else _method(tree, a.function, name))
     if "scatter" in tree.functions:
         texts += _scatter(tree, tree.functions["scatter"])
     return texts
@@ -145,10 +145,10 @@ def _ranges(tree: Tree) -> list[str]:
     if tree.in_apply:
         texts.append(phases.aggregate(tree))
     for k, a in enumerate(tree.aggregators):
-        texts += [aggregate.apart(tree, k)] if a.apart else []
+        texts += [aggregate.own_sweep(tree, k)] if a.own_sweep else []
         texts += [records.merge_aggregates(tree, k)] if a.combiner.op == OWN else []
     if "scatter" in tree.functions:
-        texts += [phases.scatter_push(tree), additive.settle_edges(tree)]
+        texts += [phases.scatter_push(tree), additive.apply_edge_deltas(tree)]
         if tree.can_pull:
             texts.append(pull.scatter_pull(tree))
     if tree.message is not None:

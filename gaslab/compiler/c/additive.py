@@ -49,18 +49,18 @@ def contribute_edges(tree: Tree) -> str:
     return f"\ntypedef struct {{ {' '.join(members)} }} gl_edge_delta;\n{''.join(functions)}"
 
 
-def settle_edges(tree: Tree) -> str:
+def apply_edge_deltas(tree: Tree) -> str:
     """``gl_join_ends``, ``gl_settle_in`` and ``gl_settle_out``; no two vertices have an edge in one row."""
     if not tree.contributed_edges():
         return ""
-    join, settle = [], []
+    join, apply = [], []
     for k in tree.contributed_edges():
         combiner, storage = tree.edge_fields[k].added, tree.edge_fields[k].storage
         none = constant(combiner.identity, combiner.type)
         place = f"c->{edge_name(tree, k)}[e]"
         join.append(f"back->d{k} = {combiner.c(f'forth->d{k}', f'back->d{k}')}; forth->d{k} = {none};")
         both = combiner.c(widened(storage, place), f"back->d{k}")
-        settle.append(f"{place} = {narrowed(storage, both, contributed_at(tree, k))}; back->d{k} = {none};")
+        apply.append(f"{place} = {narrowed(storage, both, contributed_at(tree, k))}; back->d{k} = {none};")
 
     def over(name: str, row: str, lines: list[str], ends: tuple[str, ...]) -> str:
         begin, _, slot = ROWS[row]
@@ -77,6 +77,6 @@ def settle_edges(tree: Tree) -> str:
 
     return (
         over("gl_join_ends", "out", join, ("forth", "back"))
-        + over("gl_settle_in", "in", settle, ("back",))
-        + over("gl_settle_out", "out", settle, ("back",))
+        + over("gl_settle_in", "in", apply, ("back",))
+        + over("gl_settle_out", "out", apply, ("back",))
     )

@@ -24,7 +24,7 @@ def method(tree: Tree, k: int) -> str:
     return f"\n{head}({parameters}) {{\n{body}}}\n#line 0\n"
 
 
-def apart(tree: Tree, k: int) -> str:
+def own_sweep(tree: Tree, k: int) -> str:
     """``gl_aggregate_<k>``: over vertices, or over the edges that lead to them."""
     a = tree.aggregators[k]
     name, has_parts = aggregate_name(tree, k), isinstance(a.combiner, RecordCombiner)

@@ -39,7 +39,7 @@ def assign(body: Body, s: t.Assign) -> None:
         if t.is_list(storage):
             store = lists.assign(body.tree, target.index, value)
         if body.function.name == "init":
-            store_unless_given(body, target.index, store, value)
+            store_unless_initial(body, target.index, store, value)
         else:
             body.put(store)
 
@@ -52,12 +52,12 @@ def assign_element(body: Body, target: t.Element, s: t.Assign) -> None:
         place = f"*({STORAGE[storage][1]} *)&{place}"
     store = f"{place} = {narrowed(storage, value, s.site)};"
     if body.function.name == "init" and isinstance(target.array, t.VertexField):
-        store_unless_given(body, target.array.index, store, value, index)
+        store_unless_initial(body, target.array.index, store, value, index)
     else:
         body.put(store)
 
 
-def store_unless_given(body: Body, field: int, store: str, *values: str) -> None:
+def store_unless_initial(body: Body, field: int, store: str, *values: str) -> None:
     """Write a store by ``init``: what the caller gives stays, what is drawn is drawn."""
     body.put(f"if (c->given >> {field} & 1) {{")
     for value in values:

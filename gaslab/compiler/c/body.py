@@ -7,7 +7,7 @@ vertex, its values in registers), `x` (the far vertex, a local id) and `e` (the 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import chance
+from gaslab.compiler.c import rng
 from gaslab.compiler.c.names import field_name
 from gaslab.compiler.tree.uses import marked_field
 
@@ -36,7 +36,7 @@ class Body:
         self.loops = 0
         self.exits: list[str] = []  # how each loop around is left
         self.reductions = 0
-        self.drawing = chance.drawing_helpers(tree)
+        self.drawing = rng.drawing_helpers(tree)
 
     def put(self, line: str) -> None:
         """Write a line."""

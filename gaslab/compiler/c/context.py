@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.c import chance, lists
+from gaslab.compiler.c import lists, rng
 from gaslab.compiler.c.arrays import member
 from gaslab.compiler.c.names import (
     ATTRIBUTES,
@@ -63,7 +63,7 @@ def context(tree: Tree) -> str:
             members.append((f"{C_TYPE[kind]} ", aggregate_name(tree, k), place))
     if any(isinstance(a.combiner, RecordCombiner) for a in tree.aggregators):
         members.append(("const gl_scalar *", "aggregate", "w->aggregate"))
-    members += chance.STATE if tree.draws else ()
+    members += rng.STATE if tree.draws else ()
     members += [("int64_t ", "posted", "0")] if tree.posts else []
     values = [member(f, field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]
     for k, field in enumerate(tree.vertex_fields):

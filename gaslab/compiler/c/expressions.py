@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import chance, lists
+from gaslab.compiler.c import lists, rng
 from gaslab.compiler.c.arrays import row
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import (
@@ -25,17 +25,17 @@ from gaslab.errors import unknown, unknown_node
 MATH = {"gamma": "tgamma"}
 
 
-def expr(body: Body, x: t.Expr | chance.Text) -> str:
+def expr(body: Body, x: t.Expr | rng.Text) -> str:
     if body.tree.draws:
-        x, before = chance.in_order(x, body.drawing)
+        x, before = rng.in_order(x, body.drawing)
         if before:
             texts = [(expr(body, operand), operand) for operand in before]
-            return chance.sequenced(plain_expr(body, x), texts)
+            return rng.sequenced(plain_expr(body, x), texts)
     return plain_expr(body, x)
 
 
-def plain_expr(body: Body, x: t.Expr | chance.Text) -> str:
-    if isinstance(x, chance.Text):
+def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
+    if isinstance(x, rng.Text):
         return x.text
     if isinstance(x, t.Const):
         return constant(x.value, x.type)
@@ -93,7 +93,7 @@ def plain_expr(body: Body, x: t.Expr | chance.Text) -> str:
         arguments = "".join(", " + expr(body, a) for a in x.arguments)
         return f"{helper_name(body.tree, x.index)}(c{arguments})"
     if isinstance(x, t.Draw):
-        return chance.draw(x, [expr(body, a) for a in x.arguments])
+        return rng.draw(x, [expr(body, a) for a in x.arguments])
     if isinstance(x, t.NoList):
         return "(gl_list){0}"
     if isinstance(x, t.ListWord):

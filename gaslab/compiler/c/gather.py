@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gaslab.compiler.c import lists
-from gaslab.compiler.c.lookahead import look_ahead
 from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
 from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load, walks
+from gaslab.compiler.c.prefetch import prefetch
 from gaslab.compiler.c.records import part_name
 from gaslab.compiler.c.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
@@ -34,12 +34,12 @@ def gather_row(tree: Tree) -> str:
 
     loops = []
     more = " && !c->stopped" * tree.stops + looks(tree, tree.functions["gather"])
-    if isinstance(combiner, RecordCombiner) and tree.settled_by:
+    if isinstance(combiner, RecordCombiner) and tree.decided_by:
         kept = [f"t->{part_name(k, part)}" for k, part in enumerate(combiner.parts)]
-        final = [place if best else f"!{place}" for place, best in zip(kept, tree.settled_by, strict=True)]
+        final = [place if best else f"!{place}" for place, best in zip(kept, tree.decided_by, strict=True)]
         more += f" && !({' && '.join(final)})"
-    elif tree.settled_by:  # the first True of a Max decides, False of a Min
-        more += " && !a0" if tree.settled_by[0] else " && a0"
+    elif tree.decided_by:  # the first True of a Max decides, False of a Min
+        more += " && !a0" if tree.decided_by[0] else " && a0"
     names = tree.reads("gather", "nbr")
     for way in ROWS:
         begin, neighbor, slot = ROWS[way]
@@ -55,7 +55,7 @@ def gather_row(tree: Tree) -> str:
             f"    if ({walks(tree, 'gather', way)}) {{\n"
             f"        int64_t p = {begin}[v];\n"
             f"        const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
-            f"        for (; p + 4 <= end{more}; p += 4) {{\n{look_ahead(tree, names, neighbor)}{four}"
+            f"        for (; p + 4 <= end{more}; p += 4) {{\n{prefetch(tree, names, neighbor)}{four}"
             "        }\n"
             f"        for (; p < end{more}; p++) {step(0, 'p', neighbor, slot)}\n    }}\n"
         )

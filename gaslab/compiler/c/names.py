@@ -88,10 +88,10 @@ def constant(value: float | int | bool, kind: str) -> str:
     return f"INT64_C({int(value)})" if value >= 0 else f"(-INT64_C({-int(value)}))"
 
 
-def before(op: str, payload: Combiner, given: tuple[str, str], kept: tuple[str, str]) -> str:
+def before(op: str, payload: Combiner, new: tuple[str, str], kept: tuple[str, str]) -> str:
     """Return the C (and Python) test whether a pair comes before another: by key, then smaller payload."""
     sign, both = OPERATIONS[op].keeps, ("&&", "||")
-    key, more = given
+    key, more = new
     smaller = f"{more} < {kept[1]}"
     if payload.type == "float":  # nan comes last
         smaller = f"({smaller} {both[1]} ({kept[1]} != {kept[1]} {both[0]} {more} == {more}))"

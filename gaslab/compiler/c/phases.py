@@ -12,7 +12,6 @@ from gaslab.compiler.c import lists, records
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.guard import guard
-from gaslab.compiler.c.lookahead import look_ahead
 from gaslab.compiler.c.names import (
     ATTRIBUTES,
     C_TYPE,
@@ -22,6 +21,7 @@ from gaslab.compiler.c.names import (
     narrowed,
     widened,
 )
+from gaslab.compiler.c.prefetch import prefetch
 from gaslab.compiler.c.work import BLOCK, looks, steps
 from gaslab.compiler.tree import STORAGE, Array, Combiner, Function, RecordCombiner, Tree, is_list
 from gaslab.compiler.tree.uses import by_source
@@ -233,26 +233,26 @@ def apply(tree: Tree) -> str:
         message = ", " + message_of(tree.message)
     after = fault_check(tree, [function]) + store(tree, tree.writes("apply"), "vertex_next")
     near = ", w, v" if tree.signals("apply") else ""
-    given = ""
+    passed_total = ""
     if "total" in takes:
         assert tree.gather is not None
-        given = ", (const gl_total *)w->total + i"
+        passed_total = ", (const gl_total *)w->total + i"
         if tree.gather.collects:
-            given = ", " + lists.totals(tree)[0]
+            passed_total = ", " + lists.totals(tree)[0]
         elif not isinstance(tree.gather, RecordCombiner):
             c_type = STORAGE[tree.gather.storage][1]
-            given = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
-    call = f"        gl_do_apply(c, n{near}{given}{message});\n"
+            passed_total = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
+    call = f"        gl_do_apply(c, n{near}{passed_total}{message});\n"
     text = with_aggregates("gl_apply", f"{load(tree, fields, writes=writes)}{call}{after}", tree)
     if tree.gather is None:
         return text
     if isinstance(tree.gather, RecordCombiner):
-        passed = ", &total" if given else ""
+        passed = ", &total" if passed_total else ""
         row = "        gl_total total;\n        gl_gather_row(c, w, n, v, &total);\n"
     elif tree.gather.collects:
         passed, row = ", total", f"        const gl_list total = {lists.totals(tree)[1]};\n"
     else:
-        passed = ", " + widened(tree.gather.storage, "total") if given else ""
+        passed = ", " + widened(tree.gather.storage, "total") if passed_total else ""
         row = f"        const {STORAGE[tree.gather.storage][1]} total = gl_gather_row(c, w, n, v);\n"
     return text + with_aggregates(
         "gl_gather_apply",
@@ -304,7 +304,7 @@ def scatter_push(tree: Tree) -> str:
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += is_forward(tree, "scatter", row == "out")
         x = neighbor.format(p="p")
-        early = look_ahead(tree, tree.reads("scatter", "nbr"), neighbor, 1)
+        early = prefetch(tree, tree.reads("scatter", "nbr"), neighbor, 1)
         ahead = f", ahead = gl_ahead(w, {begin})" if early else ""
         loops.append(
             f"        if ({walks(tree, 'scatter', row)})\n"

@@ -15,9 +15,9 @@ from gaslab.compiler.c.arrays import declaration
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.guard import guard, harmless, names
-from gaslab.compiler.c.lookahead import look_ahead
 from gaslab.compiler.c.names import C_TYPE, MEMBER, constant, narrowed, widened
 from gaslab.compiler.c.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load
+from gaslab.compiler.c.prefetch import prefetch
 from gaslab.compiler.c.statements import block, text_of
 from gaslab.compiler.c.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
@@ -168,7 +168,7 @@ def _pull_choice(tree: Tree) -> str:
             f"        if (w->scatter_edges & {mask}) {{\n"
             f"            int64_t p = {begin}[v];\n"
             f"            const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
-            f"            for (; p + 4 <= end; p += 4) {{\n{look_ahead(tree, far, neighbor)}{four}"
+            f"            for (; p + 4 <= end; p += 4) {{\n{prefetch(tree, far, neighbor)}{four}"
             f"            }}\n            for (; p < end; p++)\n{look(0, 'p', row)}        }}\n"
         )
     halves = (combiner.c("m0", "m1"), combiner.c("m2", "m3"))

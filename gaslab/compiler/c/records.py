@@ -10,7 +10,7 @@ from gaslab.compiler.c.names import (
     narrowed,
     widened,
 )
-from gaslab.compiler.tree import CHOICES, PAYLOAD, STORAGE, Array, Part, RecordCombiner, Tree
+from gaslab.compiler.tree import PAYLOAD, STORAGE, Array, Part, RecordCombiner, Tree
 
 
 def part_name(k: int, part: Part) -> str:
@@ -33,12 +33,12 @@ def pair(parts: tuple[Part, Part], places: tuple[str, str], values: tuple[str, s
     """Return the statement that puts a pair, already narrowed, in the place of another if it comes before."""
     names = ("key", "payload")
     kept = [widened(p.combiner.storage, x) for p, x in zip(parts, places, strict=True)]
-    given = [widened(p.combiner.storage, x) for p, x in zip(parts, names, strict=True)]
+    new = [widened(p.combiner.storage, x) for p, x in zip(parts, names, strict=True)]
     made = " ".join(
         f"const {STORAGE[p.combiner.storage][1]} {name} = {narrowed(p.combiner.storage, value, site)};"
         for p, name, value in zip(parts, names, values, strict=True)
     )
-    test = before(parts[0].combiner.op, parts[1].combiner, (given[0], given[1]), (kept[0], kept[1]))
+    test = before(parts[0].combiner.op, parts[1].combiner, (new[0], new[1]), (kept[0], kept[1]))
     return f"{{ {made} if ({test}) {{ {places[0]} = key; {places[1]} = payload; }} }}"
 
 
@@ -115,7 +115,7 @@ def struct(record: RecordCombiner, kind: str = "total") -> str:
     add = end = ""
     for k, part in enumerate(record.parts):
         name, combiner, storage = part_name(k, part), part.combiner, part.combiner.storage
-        if combiner.op in CHOICES:
+        if combiner.is_key:
             payload = record.parts[k + 1]
             second, its = part_name(k + 1, payload), payload.combiner.storage
             more = widened(storage, f"more->{name}"), widened(its, f"more->{second}")

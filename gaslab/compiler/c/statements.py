@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import chance, work
+from gaslab.compiler.c import rng, work
 from gaslab.compiler.c.arrays import declaration
 from gaslab.compiler.c.assign import assign
 from gaslab.compiler.c.body import Body
@@ -16,11 +16,11 @@ from gaslab.errors import unknown, unknown_node
 
 def text_of(body: Body) -> str:
     """Return the declarations and statements, without the function's head and braces."""
-    given = {name for name, _ in body.function.parameters}
+    parameters = {name for name, _ in body.function.parameters}
     for name, kind in body.function.locals.items():
-        if name not in given:
+        if name not in parameters:
             body.put(declaration(kind, f"l_{name}"))
-    if begin := chance.begin(body.tree, body.function):
+    if begin := rng.begin(body.tree, body.function):
         body.put(begin)
     block(body, body.function.body)
     if isinstance(body.function.returns, str):
@@ -248,22 +248,22 @@ def signal(body: Body, s: t.Signal) -> None:
 
 def signal_by_id(body: Body, s: t.Signal) -> None:
     """Write the statements of ``self.signal(to, message, priority=...)``."""
-    tree, given = body.tree, ["to"]
+    tree, members = body.tree, ["to"]
     assert s.to is not None
     body.put("{")
     body.depth += 1
     body.put(f"const int64_t to = {expr(body, s.to)};")
     if tree.by_priority:
-        given.append("priority")
+        members.append("priority")
     deliver = body.deliver
     if isinstance(tree.message, RecordCombiner):
-        given.append("message")
+        members.append("message")
         deliver = f"gl_add_message(c, {deliver}, &message);"
         body.put("gl_message message, *sent = &message;")
         body.put("gl_begin_message(sent);")
         block(body, s.parts or ())
     elif tree.message is not None:
-        given.append("message")
+        members.append("message")
         combiner = tree.message
         value = constant(combiner.identity, combiner.type)
         if s.message is not None:
@@ -279,6 +279,6 @@ def signal_by_id(body: Body, s: t.Signal) -> None:
     if tree.by_priority:
         body.put("    gl_prioritise(w, at, priority);")
     body.put("    " + body.signal.replace("{at}", "at"))
-    body.put(f"}} else if (!c->code) gl_mail(c, w, (gl_letter){{{', '.join(given)}}}, {s.site});")
+    body.put(f"}} else if (!c->code) gl_mail(c, w, (gl_letter){{{', '.join(members)}}}, {s.site});")
     body.depth -= 1
     body.put("}")

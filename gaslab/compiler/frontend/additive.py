@@ -88,11 +88,11 @@ def contributions_to(
     scope: Scope,
     place: VertexField | EdgeField,
     target: ast.expr,
-    given: ast.expr,
+    amount: ast.expr,
     negative: bool,
     node: ast.stmt,
 ) -> list[Stmt]:
-    """Return the statements that add *given* to a field, to an element of it or to all elements."""
+    """Return the statements that add *amount* to a field, to an element of it or to all elements."""
     scope.writes.add(f"{getattr(place, 'role', 'e')}.{field_of(scope, place).name}")
     if isinstance(place, EdgeField):  # what its two ends give is kept apart
         scope.reads.add("e.forward")
@@ -104,7 +104,7 @@ def contributions_to(
     if not isinstance(kind, Array):
         if isinstance(target, ast.Subscript):
             raise scope.error(target, "only vectors and matrices are indexed; this is a number")
-        return [one(place, scope.fit(value_of(scope, given), kind, given, what))]
+        return [one(place, scope.fit(value_of(scope, amount), kind, amount, what))]
     if isinstance(target, ast.Subscript):
         indices = indices_of(scope, target, kind)
         if len(indices) < len(kind.shape):
@@ -112,11 +112,11 @@ def contributions_to(
         if scope.final and isinstance(node, ast.Assign) and any(draws_in(scope, index) for index in indices):
             raise scope.error(target, "both indices are drawn and may differ; assign one to a local")
         at = Element(place, flat(indices, kind.shape), kind.element)
-        value = scope.fit(value_of(scope, given), kind.element, given, what)
+        value = scope.fit(value_of(scope, amount), kind.element, amount, what)
         return [one(at, value), Contribute(place, None, site)]
-    found: Any = value_of(scope, given)
+    found: Any = value_of(scope, amount)
     is_array = isinstance(found, ArrayValue)
-    array: Any = scope.fit(found, kind if is_array else kind.element, given, what)
+    array: Any = scope.fit(found, kind if is_array else kind.element, amount, what)
     if not is_array:  # one number for all elements
         number = kept_number(scope, array, node)
         array = ArrayValue(kind, lambda *_: number)

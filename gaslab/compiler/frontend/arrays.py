@@ -112,8 +112,8 @@ def elementwise(
     shape = arrays[0].type.shape
     for array in arrays:
         if array.type.shape != shape:
-            given, wanted = named(arrays[0].type), named(array.type)
-            raise scope.error(node, f"{doing} {given} and {wanted}; make the shapes agree")
+            first, second = named(arrays[0].type), named(array.type)
+            raise scope.error(node, f"{doing} {first} and {second}; make the shapes agree")
     values = [x if isinstance(x, ArrayValue) else kept_number(scope, x, node) for x in values]
 
     def at(*indices: Expr) -> Expr:

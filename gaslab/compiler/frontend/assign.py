@@ -150,7 +150,7 @@ def annotated_assign(scope: Scope, node: ast.AnnAssign) -> list[Stmt]:
         raise scope.error(
             node, f"{name!r} is declared {named(scope.annotated[name])} elsewhere; use two names"
         )
-    scope.settle(name, kind, node)
+    scope.infer(name, kind, node)
     return stored_in(scope, node.target, value_of(scope, node.value), node, node.value) if node.value else []
 
 
@@ -179,7 +179,7 @@ def store_array(scope: Scope, target: ast.Name, value: ArrayValue, node: ast.stm
         raise scope.error(target, f"{name!r} cannot be assigned; use another name")
     if value.place is not None and isinstance(at, ast.Name | ast.Attribute | ast.IfExp):
         scope.aliases[name] = ast.unparse(at)
-    scope.settle(name, value.type, at)
+    scope.infer(name, value.type, at)
     if scope.assigned is not None:
         scope.assigned.add(name)
     return filled(scope, scope.local(name), value, node)
@@ -231,7 +231,7 @@ def store_local(scope: Scope, target: ast.Name, value: Expr, node: ast.stmt, at:
         raise scope.error(target, f"{name!r} cannot be assigned; use another name")
     if name in scope.annotated:
         value = scope.fit(value, scope.annotated[name], at, repr(name))
-    kind = scope.settle(name, value.type, at)
+    kind = scope.infer(name, value.type, at)
     if scope.assigned is not None:
         scope.assigned.add(name)
     return Assign(scope.local(name), scope.widened(value, kind), scope.site(node))

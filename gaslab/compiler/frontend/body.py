@@ -18,9 +18,9 @@ _CONSTRUCTS = (names, subscripts, conditions, operators, calls)  # imported, the
 def infer_types(scope: Scope) -> None:
     """Find the types of all locals; raises for what is outside the language."""
     scope.types = dict(scope.parameters)
-    scope.unsettled = True
-    while scope.unsettled:
-        scope.unsettled = False
+    scope.types_changed = True
+    while scope.types_changed:
+        scope.types_changed = False
         walk(scope)
 
 
@@ -58,7 +58,7 @@ def walk(scope: Scope) -> tuple[Stmt, ...]:
     scope.stand_ins = {}
     scope.bound = 0
     scope.pending = []
-    scope.drawn = 0
+    scope.draws = 0
     try:
         body = block(scope, scope.source.node.body)
     except RecursionError:  # a chain of helpers comes here too, at one that has room to raise

@@ -225,23 +225,23 @@ def call_helper(scope: Scope, node: ast.Call, function: FunctionType, me: str | 
 
     What the helper reads of the vertex, the edge or the program stands behind its arguments.
     """
-    given: dict[str, Expr | str] = {me: "self"} if me else {}
+    arguments: dict[str, Expr | str] = {me: "self"} if me else {}
     for name, argument in bound_arguments(scope, node, function, me is not None).items():
         role = scope.role(argument) if isinstance(argument, ast.expr) else None
         if role is not None:
-            given[name] = role
+            arguments[name] = role
         elif isinstance(argument, ast.expr):
             value = value_of(scope, argument)
-            given[name] = in_local(scope, value, argument) if isinstance(value, ArrayValue) else value
+            arguments[name] = in_local(scope, value, argument) if isinstance(value, ArrayValue) else value
         else:
             number = constant(argument)
             if number is None:
                 raise scope.error(
                     node, f"the default of {name!r} in {function.__name__} is no number; give it"
                 )
-            given[name] = const_of(scope, number, node)
-    helper = scope.unit.helpers.special(function, given, scope, node)
-    values = [value for value in given.values() if not isinstance(value, str)]
+            arguments[name] = const_of(scope, number, node)
+    helper = scope.unit.helpers.special(function, arguments, scope, node)
+    values = [value for value in arguments.values() if not isinstance(value, str)]
     read = (forward_of(scope, node) if x == Forward() else scope.access(x, node) for x in helper.hidden)
     hidden = [as_value(x) for x in read]
     hidden = [in_local(scope, x, node) if isinstance(x, ArrayValue) else x for x in hidden]

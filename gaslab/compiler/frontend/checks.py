@@ -51,10 +51,10 @@ def no_keywords(scope: Scope, node: ast.Call, name: str) -> None:
 
 def check_count(scope: Scope, node: ast.Call, name: str, low: int, high: int) -> None:
     """Raise unless the call has *low* to *high* arguments."""
-    given = len(node.args)
-    if not low <= given <= high:
+    count = len(node.args)
+    if not low <= count <= high:
         wanted = f"{low} argument{'s' * (low > 1)}" if low == high else f"{low} or {high} arguments"
-        raise scope.error(node, f"{name} takes {wanted} but is given {given}")
+        raise scope.error(node, f"{name} takes {wanted} but is given {count}")
 
 
 def no_number(scope: Scope, value: Expr, node: ast.AST) -> ProgramError:

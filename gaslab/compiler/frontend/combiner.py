@@ -11,7 +11,7 @@ from typing import Any
 from gaslab import program
 from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
 from gaslab.arguments import shown
-from gaslab.compiler.frontend.choices import pair_combiner, parts_of_pair
+from gaslab.compiler.frontend.argmin import pair_combiner, parts_of_pair
 from gaslab.compiler.frontend.fields import Declaration, Sizes, one_of, pair_marks, parts, storage_of
 from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source

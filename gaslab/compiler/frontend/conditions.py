@@ -78,10 +78,10 @@ def in_turn(scope: Scope, nodes: list[ast.expr], of: Callable[[Scope, ast.expr],
 def skippable(scope: Scope, node: ast.expr, of: Callable[[Scope, ast.expr], Any]) -> Skippable:
     """Return the value of an operand that may not be computed, and what stands before it if it is."""
     around, scope.pending = scope.pending, []
-    drawn, scope.drawn = scope.drawn, 0
+    draws, scope.draws = scope.draws, 0
     value = of(scope, node)
     before, scope.pending = scope.pending, around
-    scope.drawn += drawn
+    scope.draws += draws
     return value, before
 
 

@@ -51,21 +51,21 @@ def widen(value: Expr, kind: Type) -> Expr | None:
     return Cast(value, kind)
 
 
-def remedy(given: Type, wanted: Type) -> str:
-    """Return what to write where a *given* type stands and *wanted* is needed."""
-    if isinstance(given, Array) and isinstance(wanted, Array):
-        return "make the shapes agree" if given.shape != wanted.shape else "write a value of that type"
-    if isinstance(given, Array):
+def remedy(found: Type, wanted: Type) -> str:
+    """Return what to write where a *found* type stands and *wanted* is needed."""
+    if isinstance(found, Array) and isinstance(wanted, Array):
+        return "make the shapes agree" if found.shape != wanted.shape else "write a value of that type"
+    if isinstance(found, Array):
         return "write one of its elements, x[i], or np.sum(x)"
     if isinstance(wanted, Array):
         return "write np.zeros(n) + x for a vector with one number everywhere"
-    if RECORD in (given, wanted):
+    if RECORD in (found, wanted):
         return "read one of its parts: total.part"
-    if PAIR in (given, wanted):
+    if PAIR in (found, wanted):
         return "unpack it: key, payload = total"
-    if is_list(given) or is_list(wanted):
+    if is_list(found) or is_list(wanted):
         return "a list meets only lists of the same kind and type"
-    if "id" in (given, wanted):
+    if "id" in (found, wanted):
         return IDS
     return "write ... != 0" if wanted == "bool" else "write int(...) or math.floor(...)"
 

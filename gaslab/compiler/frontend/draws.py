@@ -44,7 +44,7 @@ def note_draw(scope: Scope, node: ast.AST) -> None:
         raise scope.error(node, "an aggregator cannot draw; draw in apply and keep the number in a field")
     if scope.name == "merge" and not scope.is_helper:
         raise scope.error(node, "merge cannot draw: in which order it is called depends on the ranks")
-    scope.drawn += 1
+    scope.draws += 1
     scope.reads.add("self.draws")
     if not scope.is_helper:
         scope.reads |= {"v.#", "nbr.#"} if scope.name in chance.EDGE_PHASES else {"v.id"}
@@ -63,7 +63,7 @@ def put_before(scope: Scope, statements: list[Stmt], node: ast.AST) -> None:
     if (
         scope.final
         and draws_in(scope, tuple(statements))
-        and scope.drawn > draws_in(scope, tuple(scope.pending))
+        and scope.draws > draws_in(scope, tuple(scope.pending))
     ):
         raise scope.error(node, "a draw stands before this, which draws too; assign them to locals first")
 

@@ -18,7 +18,6 @@ from gaslab.compiler.frontend.convert import INT_MAX, constant, join, type_of
 from gaslab.compiler.frontend.lists import list_storage, refused_elements
 from gaslab.compiler.frontend.source import ClassSource, class_source
 from gaslab.compiler.tree import (
-    CHOICES,
     OPERATIONS,
     REQUIRED,
     STORAGE,
@@ -42,9 +41,9 @@ MAX_ELEMENTS = 1 << 16  # of an array: some lie on the stacks of threads
 class Sizes:
     """The int parameters that shapes may name, with their values; `used` has those that one names."""
 
-    def __init__(self, params: tuple[Variable, ...], given: Mapping[str, int]) -> None:
+    def __init__(self, params: tuple[Variable, ...], arguments: Mapping[str, int]) -> None:
         self.values: dict[str, Any] = {
-            p.name: given.get(p.name, p.default) for p in params if p.type == "int"
+            p.name: arguments.get(p.name, p.default) for p in params if p.type == "int"
         }
         self.used: dict[str, int] = {}
 
@@ -101,7 +100,7 @@ def parts(cls: type, total: type, sizes: Sizes) -> list[Declaration]:
 def pair_marks(annotation: Any) -> str | None:
     """Return ``"argmin"`` or ``"argmax"`` of an annotation that stands for a pair, None of others."""
     marks = [m.op for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
-    return marks[0] if marks and marks[0] in CHOICES else None
+    return marks[0] if marks and marks[0] in OPERATIONS and OPERATIONS[marks[0]].is_key else None
 
 
 def storage_of(annotation: Any) -> str | None:
@@ -179,8 +178,8 @@ class _Group:
                 default = False  # what gl.field starts from where nothing is said
         if default is not REQUIRED:
             there = self.source(next(c for c in self.cls.__mro__ if name in vars(c)))
-            given = there.declaration(name)
-            default = self.default(default, storage, what, there, getattr(given, "value", None) or given)
+            written = there.declaration(name)
+            default = self.default(default, storage, what, there, getattr(written, "value", None) or written)
         return Variable(name, storage, default, source.site(at), shape, sync)
 
     def shape(
@@ -274,7 +273,7 @@ class _Group:
         """Return a default as the plain number of its type; raises where it does not fit."""
         kind = STORAGE[storage][0]
         if isinstance(value, Draw):
-            return self.drawn(value, kind, what, source, at)
+            return self.random_start(value, kind, what, source, at)
         if kind == "id":
             if not self.is_parameter:
                 if value is program.NOBODY:
@@ -288,10 +287,10 @@ class _Group:
         number = constant(value)
         if number is None:
             raise source.error(at, f"the default of {what} is no number; write {_EXAMPLE[kind]}")
-        given = type_of(number)
-        if join(given, kind) != kind:
+        found = type_of(number)
+        if join(found, kind) != kind:
             raise source.error(
-                at, f"{what} is {kind} but its default {number!r} is {given}; write {_EXAMPLE[kind]}"
+                at, f"{what} is {kind} but its default {number!r} is {found}; write {_EXAMPLE[kind]}"
             )
         if kind == "int":
             low, high = RANGES[storage]
@@ -300,7 +299,7 @@ class _Group:
             return int(number)
         return float(number) if kind == "float" else number
 
-    def drawn(self, draw: Draw, kind: str, what: str, source: ClassSource, at: ast.AST | None) -> Draw:
+    def random_start(self, draw: Draw, kind: str, what: str, source: ClassSource, at: ast.AST | None) -> Draw:
         """Return a random start of a field; raises where it does not fit."""
         if self.is_parameter:
             raise source.error(at, f"{what} is the same for all vertices; draw in a field: class Vertex")

@@ -64,11 +64,11 @@ def parse_function(
         The function is outside the language, at its own line.
     """
     source = function_source(function)
-    given = parameters_of(function)
+    parameters = parameters_of(function)
     roles = ROLES.get(kind, ("a", "b"))
-    if len(given) != len(roles) or source.node.args.vararg or source.node.args.kwonlyargs:
+    if len(parameters) != len(roles) or source.node.args.vararg or source.node.args.kwonlyargs:
         raise source.error(
-            source.node, f"{function.__name__} takes {len(given)} parameters; write def "
+            source.node, f"{function.__name__} takes {len(parameters)} parameters; write def "
             f"{function.__name__}{SIGNATURE[kind]}"
         )  # fmt: skip
     declared = replace(
@@ -78,9 +78,9 @@ def parse_function(
     )
     sites, helpers = Sites(), Helpers()
     unit = helpers.unit = Unit(declared, sites, helpers, set())
-    named = dict(zip(given, roles, strict=True))
+    named = dict(zip(parameters, roles, strict=True))
     entities = named if kind in ROLES else {}
-    numbers: dict[str, Type] = {} if kind in ROLES else dict.fromkeys(given, of)
+    numbers: dict[str, Type] = {} if kind in ROLES else dict.fromkeys(parameters, of)
     helper = HelperScope(unit, source, function.__name__, entities, numbers, None)
     infer_types(helper)
     result = helper.result

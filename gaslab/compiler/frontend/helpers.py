@@ -54,7 +54,7 @@ class HelperScope(Scope):
             )
         if wide != self._result:
             self._result = wide
-            self.unsettled = True
+            self.types_changed = True
         made: Any = self.widened(value, wide)
         return temporary(self, made, node) if isinstance(made, ArrayValue) else made
 
@@ -70,11 +70,11 @@ class Helpers:
         self._placed: list[Function] = []
 
     def special(
-        self, function: FunctionType, given: dict[str, Expr | str], caller: Scope, node: ast.AST
+        self, function: FunctionType, arguments: dict[str, Expr | str], caller: Scope, node: ast.AST
     ) -> HelperScope:
-        """Return *function* for the types of values, and the roles, that *given* has by parameter."""
-        entities = {name: value for name, value in given.items() if isinstance(value, str)}
-        parameters = {name: value.type for name, value in given.items() if not isinstance(value, str)}
+        """Return *function* for the types of values, and the roles, that *arguments* has by parameter."""
+        entities = {name: value for name, value in arguments.items() if isinstance(value, str)}
+        parameters = {name: value.type for name, value in arguments.items() if not isinstance(value, str)}
         key = (function, tuple(entities.items()), tuple(parameters.items()))
         if key not in self._special:
             name = function.__name__

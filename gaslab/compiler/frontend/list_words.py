@@ -43,18 +43,18 @@ def call(scope: Scope, node: ast.Call, word: str) -> Expr:
     name = f"gl.{word}"
     no_keywords(scope, node, name)
     check_count(scope, node, name, *((2, 2) if word == "common" else (1, 1)))
-    given = [value_of(scope, argument) for argument in node.args]
-    for value, argument in zip(given, node.args, strict=True):
+    values = [value_of(scope, argument) for argument in node.args]
+    for value, argument in zip(values, node.args, strict=True):
         if not is_list(value.type) or value == EMPTY:
             raise scope.error(argument, f"{name} takes a list but this is {named(value.type)}")
         if word == "common" and not value.type.startswith("set:"):
             raise scope.error(argument, f"gl.common takes sorted sets but this is {named(value.type)}")
-    kind = element_type(given[0].type)
+    kind = element_type(values[0].type)
     if word == "common":
-        if given[0].type != given[1].type:
-            raise scope.error(node, f"{named(given[0].type)} meets {named(given[1].type)}; make them agree")
-        return ListWord("common", tuple(given), "int")
+        if values[0].type != values[1].type:
+            raise scope.error(node, f"{named(values[0].type)} meets {named(values[1].type)}; make them agree")
+        return ListWord("common", tuple(values), "int")
     if kind not in (("int",) if word == "mex" else ("int", "id")):
         of = "ints" if word == "mex" else "ints or vertex ids"
-        raise scope.error(node.args[0], f"{name} takes a list of {of} but this is {named(given[0].type)}")
-    return ListWord(word, (given[0],), kind, scope.site(node) if word == "mode" else -1)
+        raise scope.error(node.args[0], f"{name} takes a list of {of} but this is {named(values[0].type)}")
+    return ListWord(word, (values[0],), kind, scope.site(node) if word == "mode" else -1)

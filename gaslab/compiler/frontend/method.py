@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from gaslab.compiler.frontend.argmin import is_type_of, type_text
 from gaslab.compiler.frontend.body import build_function, infer_types
-from gaslab.compiler.frontend.choices import is_type_of, type_text
 from gaslab.compiler.frontend.combiner import annotation_value
 from gaslab.compiler.frontend.declare import Declared, parameters_of
 from gaslab.compiler.frontend.fields import storage_of
@@ -104,35 +104,35 @@ def entities_of(
     """Return what the parameters of a method stand for, and the types of apply's scalars."""
     if name in declared.static:
         raise source.error(source.node, f"{name} is a static method; write def {_signature(name, declared)}")
-    node, given = source.node, parameters_of(source.function)
+    node, parameters = source.node, parameters_of(source.function)
     if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.args.defaults:
         raise source.error(
             node, f"{node.name} takes plain parameters; write def {_signature(name, declared)}"
         )
     if name == "merge":
-        return {given[0]: "self"}, dict.fromkeys(given[1:], RECORD)
+        return {parameters[0]: "self"}, dict.fromkeys(parameters[1:], RECORD)
     if name == "apply":
-        return _of_apply(source, given, declared)
-    if name == "init_message" and len(given) == 3 and given[2] == "message":
+        return _of_apply(source, parameters, declared)
+    if name == "init_message" and len(parameters) == 3 and parameters[2] == "message":
         assert declared.message is not None
-        return {given[0]: "self", given[1]: "v"}, {"message": declared.message.type}
+        return {parameters[0]: "self", parameters[1]: "v"}, {"message": declared.message.type}
     roles = _ROLES.get(name, ("self", "v"))
     if is_over_edges(declared, name):
         roles = _ROLES["gather"]
-    if len(given) != len(roles):
-        raise source.error(node, f"{node.name} has {_count(given)}; write def {_signature(name, declared)}")
-    return dict(zip(given, roles, strict=True)), {}
+    if len(parameters) != len(roles):
+        raise source.error(node, f"{node.name} has {_count(parameters)}; write def {_signature(name, declared)}")
+    return dict(zip(parameters, roles, strict=True)), {}
 
 
 def _of_apply(
-    source: FunctionSource, given: tuple[str, ...], declared: Declared
+    source: FunctionSource, parameters: tuple[str, ...], declared: Declared
 ) -> tuple[dict[str, str], dict[str, Type]]:
     scalars: dict[str, Combiner] = {}
     message = declared.message is not None and "init_message" not in declared.functions
     wanted = 2 + (declared.gather is not None) + message
-    if len(given) != wanted or "message" in given[:2] or "message" in given[2:-1]:
-        raise _wrong_apply(source, given, declared)
-    for parameter in given[2:]:
+    if len(parameters) != wanted or "message" in parameters[:2] or "message" in parameters[2:-1]:
+        raise _wrong_apply(source, parameters, declared)
+    for parameter in parameters[2:]:
         combiner = declared.message if parameter == "message" else declared.gather
         assert combiner is not None
         scalars[parameter] = combiner
@@ -153,19 +153,19 @@ def _of_apply(
                     annotation,
                     f"{parameter!r} is {text} but gather gives {named(combiner.total)}; make them agree",
                 )
-    return {given[0]: "self", given[1]: "v"}, {name: combiner.total for name, combiner in scalars.items()}
+    return {parameters[0]: "self", parameters[1]: "v"}, {name: combiner.total for name, combiner in scalars.items()}
 
 
-def _wrong_apply(source: FunctionSource, given: tuple[str, ...], declared: Declared) -> ProgramError:
+def _wrong_apply(source: FunctionSource, parameters: tuple[str, ...], declared: Declared) -> ProgramError:
     write = f"write def {_signature('apply', declared)}"
-    if declared.gather is not None and given[2:] in ((), ("message",)):
+    if declared.gather is not None and parameters[2:] in ((), ("message",)):
         return source.error(source.node, f"{source.node.name} does not take what gather gives; {write}")
-    if declared.gather is None and len(given) > 2 and given[2] != "message":
+    if declared.gather is None and len(parameters) > 2 and parameters[2] != "message":
         argument = source.arguments[2]
         return source.error(
-            argument, f"{source.node.name} takes {given[2]!r} but there is no gather to give it; {write}"
+            argument, f"{source.node.name} takes {parameters[2]!r} but there is no gather to give it; {write}"
         )
-    return source.error(source.node, f"{source.node.name} has {_count(given)}; {write}")
+    return source.error(source.node, f"{source.node.name} has {_count(parameters)}; {write}")
 
 
 def _signature(name: str, declared: Declared) -> str:
@@ -179,5 +179,5 @@ def _signature(name: str, declared: Declared) -> str:
     return f"{declared.functions[name].__name__}({', '.join(parameters)})"
 
 
-def _count(given: tuple[str, ...]) -> str:
-    return f"{len(given)} parameter{'s' * (len(given) != 1)}"
+def _count(parameters: tuple[str, ...]) -> str:
+    return f"{len(parameters)} parameter{'s' * (len(parameters) != 1)}"

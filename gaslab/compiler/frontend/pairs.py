@@ -9,7 +9,7 @@ from gaslab.compiler.frontend.checks import no_array
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import as_value
-from gaslab.compiler.tree import CHOICES, PAIR, PAYLOAD, RECORD, Aggregate, Expr, Part, PartOf, RecordCombiner
+from gaslab.compiler.tree import PAIR, PAYLOAD, RECORD, Aggregate, Expr, Part, PartOf, RecordCombiner
 from gaslab.errors import nearest
 
 
@@ -50,7 +50,7 @@ def pair_named(scope: Scope, node: ast.expr) -> tuple[PartOf, PartOf] | None:
     owner = record_named(scope, node.value)
     if owner is not None:
         for k, part in enumerate(owner[0].parts):
-            if part.name == node.attr and part.combiner.op in CHOICES:
+            if part.name == node.attr and part.combiner.is_key:
                 return key_and_payload(scope, *owner, k)
     return None
 
@@ -70,7 +70,7 @@ def pair_item(scope: Scope, node: ast.Subscript) -> PartOf | None:
     return found[index]
 
 
-def pair_given(
+def pair_written(
     scope: Scope, parts: tuple[Part, ...], node: ast.expr | None, at: ast.AST, write: str
 ) -> tuple[Expr, Expr]:
     """Return the key and the payload written at *node*, in the types of these *parts*."""
@@ -90,7 +90,7 @@ def part_read(scope: Scope, node: ast.Attribute, record: RecordCombiner, role: s
     if record.is_pair:
         raise scope.name_error(node, f"a pair has no parts by name; unpack it: key, payload = {role}")
     for k, part in enumerate(record.parts):
-        if part.name == node.attr and part.combiner.op in CHOICES:
+        if part.name == node.attr and part.combiner.is_key:
             raise scope.name_error(node, f"{text} is a pair; unpack it: key, payload = {text}")
         if part.name == node.attr:
             return as_value(PartOf(role, k, part.type))

@@ -10,11 +10,10 @@ from gaslab import program
 from gaslab.compiler.frontend.arrays import each_element, new_counter
 from gaslab.compiler.frontend.checks import check_count, no_array, no_keywords
 from gaslab.compiler.frontend.dispatch import value_of
-from gaslab.compiler.frontend.pairs import pair_given, record_named
+from gaslab.compiler.frontend.pairs import pair_written, record_named
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import ArrayValue, as_value, flat
 from gaslab.compiler.tree import (
-    CHOICES,
     OWN,
     PAYLOAD,
     AddPair,
@@ -68,7 +67,7 @@ def contributed_parts(scope: Scope, node: ast.Return) -> list[Stmt]:
     ]
 
 
-def message_given(scope: Scope, node: ast.expr, before: str) -> tuple[Stmt, ...]:
+def message_parts(scope: Scope, node: ast.expr, before: str) -> tuple[Stmt, ...]:
     """``nbr.signal(self.Total(a=..., b=...))``: combine each part into the message in memory."""
     record = scope.unit.declared.message
     assert isinstance(record, RecordCombiner)
@@ -89,14 +88,14 @@ def combined_into(
 ) -> list[Stmt]:
     """Return the statements that combine what is written at *node* with the record *into*."""
     if record.is_pair:
-        pair = pair_given(scope, record.parts, node, at, write)
+        pair = pair_written(scope, record.parts, node, at, write)
         return [AddPair(PartOf(into, 0, record.parts[0].type), *pair, scope.site(at))]
     assert isinstance(node, ast.Call)
     if node.args:
         raise scope.error(node.args[0], f"the parts of {record.name} are given by name: part=value")
     if record.own and scope.name != "merge":
-        return [Merge(into, tuple(parts_given(scope, record, "made", node, at)), scope.site(at))]
-    return parts_given(scope, record, "made" if record.own else into, node, at)
+        return [Merge(into, tuple(parts_written(scope, record, "made", node, at)), scope.site(at))]
+    return parts_written(scope, record, "made" if record.own else into, node, at)
 
 
 def copied_record(scope: Scope, record: RecordCombiner, role: str, node: ast.AST) -> list[Stmt]:
@@ -122,7 +121,7 @@ def part_assigned(scope: Scope, place: PartOf, value: Any, node: ast.AST) -> lis
     return each_element(scope, shape, body, node)
 
 
-def parts_given(scope: Scope, record: RecordCombiner, into: str, node: ast.Call, at: ast.AST) -> list[Stmt]:
+def parts_written(scope: Scope, record: RecordCombiner, into: str, node: ast.Call, at: ast.AST) -> list[Stmt]:
     """Return the statements that combine, or store, the parts named in a call."""
     known = ["" if part.combiner.op == PAYLOAD else part.name for part in record.parts]
     made: list[Stmt] = []
@@ -131,12 +130,12 @@ def parts_given(scope: Scope, record: RecordCombiner, into: str, node: ast.Call,
             hint = nearest(str(keyword.arg), filter(None, known))
             raise scope.error(keyword.value, f"{record.name} has no part {keyword.arg!r}{hint}")
         k = known.index(keyword.arg)
-        if record.parts[k].combiner.op in CHOICES:
+        if record.parts[k].combiner.is_key:
             text = f"{known[k]}=(key, payload)"
-            pair = pair_given(scope, record.parts[k : k + 2], keyword.value, keyword.value, text)
+            pair = pair_written(scope, record.parts[k : k + 2], keyword.value, keyword.value, text)
             made.append(AddPair(PartOf(into, k, record.parts[k].type), *pair, scope.site(at)))
             continue
-        made += part_given(scope, k, record.parts[k], keyword.value, into)
+        made += part_written(scope, k, record.parts[k], keyword.value, into)
     return made
 
 
@@ -153,7 +152,7 @@ def makes(scope: Scope, callee: ast.expr, name: str) -> bool:
     return is_accumulator(scope.lookup(callee)) and ast.unparse(callee).endswith(name)
 
 
-def part_given(scope: Scope, k: int, part: Part, node: ast.expr, into: str) -> list[Stmt]:
+def part_written(scope: Scope, k: int, part: Part, node: ast.expr, into: str) -> list[Stmt]:
     """Return the statements that combine the value at *node* into part *k*."""
     place = PartOf(into, k, part.type)
     if isinstance(node, ast.Call) and scope.lookup(node.func) is program.at:

@@ -98,12 +98,12 @@ class Scope:
         self.aliases: dict[str, str] = {}  # a local that is another name of an array -> that array
         self.pending: list[Stmt] = []  # to stand before the statement under way
         self.breaks: list[Paths] = []  # of each loop around, what is assigned at its breaks
-        self.drawn = 0  # draws met in the statement under way
+        self.draws = 0  # in the statement under way, so far
         self.hidden: dict[Expr, Local] = {}  # a helper's parameters for what it reads of its entities
         self.assigned: set[str] | None = set()  # locals sure to have a value here; None: never reached
         self.reads: set[str] = set()
         self.writes: set[str] = set()
-        self.unsettled = False
+        self.types_changed = False
         self.final = False
 
     # ---- what differs between methods and helpers
@@ -171,7 +171,7 @@ class Scope:
         """Return local *name* of the user as the tree has it."""
         return Local(self.written.get(name, name), self.types[name])
 
-    def settle(self, name: str, kind: Type, node: ast.AST) -> Type:
+    def infer(self, name: str, kind: Type, node: ast.AST) -> Type:
         """Note that local *name* is given a value of *kind*; return the type that holds all its values."""
         if is_list(kind):
             raise self.error(node, "a list has no local; read the field or the total itself")
@@ -183,7 +183,7 @@ class Scope:
             )
         if self.types.get(name) != wide:
             self.types[name] = wide
-            self.unsettled = True
+            self.types_changed = True
         return self.types[name]
 
     def new_local(self, stem: str, kind: Type, node: ast.AST) -> Local:
@@ -193,7 +193,7 @@ class Scope:
             k += 1
             name = f"{stem}_{k}"
         self.made.add(name)
-        self.settle(name, kind, node)
+        self.infer(name, kind, node)
         return self.local(name)
 
     # ---- what is read

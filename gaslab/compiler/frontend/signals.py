@@ -7,7 +7,7 @@ import ast
 from gaslab.compiler.frontend.calls import cut_to_int
 from gaslab.compiler.frontend.checks import no_keywords
 from gaslab.compiler.frontend.dispatch import value_of
-from gaslab.compiler.frontend.records import message_given
+from gaslab.compiler.frontend.records import message_parts
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.tree import Call, Expr, RecordCombiner, Signal, named
 
@@ -24,15 +24,15 @@ def signal(scope: Scope, node: ast.Call, role: str) -> Signal:
         raise scope.name_error(node.func, "only vertices are signalled; write nbr.signal() or v.signal()")
     combiner = scope.unit.declared.message
     to = addressee(scope, node) if role == "self" else None
-    given, priority = arguments(scope, node, skip=int(role == "self"))
+    message_nodes, priority = arguments(scope, node, skip=int(role == "self"))
     message, target = None, "id" if role == "self" else role
-    if given:
-        at = given[0]
+    if message_nodes:
+        at = message_nodes[0]
         if combiner is None:
             raise scope.error(at, "apply takes no message; write def apply(self, v, message: gl.Min[float])")
         if isinstance(combiner, RecordCombiner):
             before = f"{ast.unparse(node.func)}({'id, ' if role == 'self' else ''}"
-            parts = message_given(scope, at, before)
+            parts = message_parts(scope, at, before)
             return Signal(None, scope.site(node), target, priority, to, parts)
         message = scope.fit(value_of(scope, at), combiner.type, at, "the message")
     return Signal(message, scope.site(node), target, priority, to)

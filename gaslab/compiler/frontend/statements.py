@@ -71,10 +71,10 @@ def block(scope: Scope, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
             kind = type(statement).__name__
             raise scope.error(statement, _REFUSED.get(kind, "this statement is not in the language"))
         around, scope.pending = scope.pending, []
-        drawn, scope.drawn = scope.drawn, 0
+        draws, scope.draws = scope.draws, 0
         made = reader(scope, statement)
         found += scope.pending + made
-        scope.pending, scope.drawn = around, drawn
+        scope.pending, scope.draws = around, draws
     return tuple(found)
 
 
@@ -237,13 +237,13 @@ def range_bounds(scope: Scope, node: ast.expr) -> tuple[Expr, Expr, Expr]:
     no_keywords(scope, node, "range")
     if not 1 <= len(node.args) <= 3:
         raise scope.error(node, "range takes 1 to 3 ints: range(stop), range(start, stop, step)")
-    given = [scope.fit(value_of(scope, bound), "int", bound, "a bound of range") for bound in node.args]
-    if len(given) == 1:
-        return Const(0, "int"), given[0], Const(1, "int")
-    step = given[2] if len(given) == 3 else Const(1, "int")
+    bounds = [scope.fit(value_of(scope, bound), "int", bound, "a bound of range") for bound in node.args]
+    if len(bounds) == 1:
+        return Const(0, "int"), bounds[0], Const(1, "int")
+    step = bounds[2] if len(bounds) == 3 else Const(1, "int")
     if step == Const(0, "int"):
         raise scope.error(node.args[2], "range with step 0 never ends; write another step")
-    return given[0], given[1], step
+    return bounds[0], bounds[1], step
 
 
 def loop_body(scope: Scope, body: list[ast.stmt]) -> tuple[tuple[Stmt, ...], Paths]:

@@ -39,10 +39,10 @@ def subscript(scope: Scope, node: ast.Subscript) -> Any:
 
 def indices_of(scope: Scope, node: ast.Subscript, kind: Array) -> tuple[Expr, ...]:
     """Return the indices of a subscript, each within its dimension."""
-    given = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if len(given) > len(kind.shape):
-        raise scope.error(node, f"{len(given)} indices but this is {named(kind)}; leave some out")
-    return tuple(index_of(scope, part, size) for part, size in zip(given, kind.shape, strict=False))
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if len(parts) > len(kind.shape):
+        raise scope.error(node, f"{len(parts)} indices but this is {named(kind)}; leave some out")
+    return tuple(index_of(scope, part, size) for part, size in zip(parts, kind.shape, strict=False))
 
 
 def index_of(scope: Scope, node: ast.expr, size: int) -> Expr:

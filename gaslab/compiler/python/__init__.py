@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from gaslab.compiler.python import lists, numerics, records, settle
+from gaslab.compiler.python import edge_deltas, lists, numerics, records
 from gaslab.compiler.python.block import SCALAR, Block, scalars
 from gaslab.compiler.python.program import namespace
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
@@ -25,7 +25,7 @@ class Interpreter:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._namespace = namespace(tree)
-        self._settled = tree.settled_by
+        self._decided_by = tree.decided_by
         self._phases: dict[str, Callable[..., None]] = {}
         for name in ("init", "init_message", "start", "active", "gather_edges", "scatter_edges"):
             if name in tree.functions:
@@ -43,11 +43,11 @@ class Interpreter:
         for k, a in enumerate(tree.aggregators):
             if a.combiner.op == OWN:
                 self._phases[f"gl_merge_{k}"] = partial(self._merge_aggregates, k)
-            if a.apart:
-                self._phases[f"gl_aggregate_{k}"] = partial(self._aggregate_apart, k)
+            if a.own_sweep:
+                self._phases[f"gl_aggregate_{k}"] = partial(self._aggregate_by_own_sweep, k)
         if "scatter" in tree.functions:
             self._phases["gl_scatter_push"] = self._scatter_push
-            self._phases |= settle.phases(tree, self._namespace)
+            self._phases |= edge_deltas.phases(tree, self._namespace)
             if tree.can_pull:
                 self._phases["gl_scatter_pull"] = self._scatter_pull
         if tree.message is not None:
@@ -176,7 +176,7 @@ class Interpreter:
             for _, v in positions:
                 add(c.load(v), v)
 
-    def _aggregate_apart(self, k: int, c: Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _aggregate_by_own_sweep(self, k: int, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         one, combine = (self._namespace[f"{name}{k}"] for name in ("aggregator", "combine_aggregate"))
         combiner, slot = self.tree.aggregators[k].combiner, self.tree.slot(k)
         if isinstance(combiner, RecordCombiner):
@@ -230,13 +230,13 @@ class Interpreter:
     def _record_row(self, c: Block, n: list[Any], v: int, combiner: RecordCombiner) -> Any:
         """Return a vertex's accumulator with parts."""
         total, do = records.empty(combiner), self._namespace["do_gather"]
-        c.stopped, settled = False, self._settled
+        c.stopped, decided = False, self._decided_by
         chosen = self._walked(c, v, "gather")
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
             c.forward = bit == OUT
             for x, e in row(v) if bit & chosen and not c.stopped else ():
                 do(c, n, v, x, e, total)
-                if c.stopped or (settled and tuple(total) == settled):
+                if c.stopped or (decided and tuple(total) == decided):
                     c.stopped = True
                     break
         records.complete(combiner, total)
@@ -263,7 +263,7 @@ class Interpreter:
                 for k, (x, e) in enumerate(edges):
                     way = k % ways if k < whole else 0
                     sums[way] = combine(sums[way], do(c, n, v, x, e))
-                    if c.stopped or (self._settled and (sums[0],) == self._settled):
+                    if c.stopped or (self._decided_by and (sums[0],) == self._decided_by):
                         c.stopped = True
                         break
         total = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3])) if ways == 4 else sums[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gaslab.compiler.python import numerics, records
-from gaslab.compiler.python.chance import Chance
+from gaslab.compiler.python.rng import Random
 from gaslab.compiler.tree import RecordCombiner, Tree, element_of
 
 SIGNAL_BLOCK = 10  # GL_SIGNAL_BLOCK
@@ -23,7 +23,7 @@ class Block:
     def __init__(self, tree: Tree, view: Any, namespace: dict[str, Any]) -> None:
         self.tree, self._view, self.namespace = tree, view, namespace
         self._combine_message: Callable[..., Any] | None = namespace["combine_message"]
-        self.chance = Chance(self, tree.rng == "stream")
+        self.rng = Random(self, tree.rng == "stream")
         self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
         self.stop = getattr(view, "stop", (0, 0))  # of gl_view
@@ -76,11 +76,11 @@ class Block:
         self.signalled[x] = 1
         self.signal_blocks[x >> SIGNAL_BLOCK] = 1
 
-    def given_to(self, values: Any, *at: int) -> Any:
-        """Return what a vertex, or an element of its array, was given so far."""
+    def delta_at(self, values: Any, *at: int) -> Any:
+        """Return what was added so far to a vertex, or to an element of its array."""
         return values.item(*at)
 
-    def give(self, values: Any, value: Any, *at: int) -> None:
+    def add_delta(self, values: Any, value: Any, *at: int) -> None:
         values[at] = value
         self.touch(at[0])
 
@@ -97,7 +97,7 @@ class Block:
         self.signal(x, x)
 
     def signal_id(self, to: int, message: Any, priority: int | None, messages: Any, site: int) -> None:
-        """Signal a vertex by its global id: a replica here at once, else by a letter to its master's rank."""
+        """Signal a vertex by its global id: a replica here at once, else by a record to its master's rank."""
         if not 0 <= to < self.num_vertices:
             raise numerics.Fault(numerics.NOBODY, site)
         at = self.locate.item(to)

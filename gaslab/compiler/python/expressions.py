@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.python import chance
+from gaslab.compiler.python import rng
 from gaslab.compiler.python.body import Body
 from gaslab.compiler.python.lists import WORDS
 from gaslab.errors import unknown, unknown_node
@@ -64,7 +64,7 @@ def expr(body: Body, x: t.Expr) -> str:
         arguments = "".join(", " + expr(body, a) for a in x.arguments)
         return f"helper{x.index}(c{arguments})"
     if isinstance(x, t.Draw):
-        return chance.draw(x, ", ".join(expr(body, a) for a in x.arguments))
+        return rng.draw(x, ", ".join(expr(body, a) for a in x.arguments))
     if isinstance(x, t.NoList):
         return "[]"
     if isinstance(x, t.ListWord):

@@ -270,14 +270,14 @@ def _substitute(a: list[float], b: list[float], n: int, m: int) -> None:
             b[i * m + j] = divide(x, a[i * n + i])
 
 
-def earlier_argmin(given: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
+def earlier_argmin(new: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
     """Return the pair with the smaller key, on ties that with the smaller payload; nan comes last."""
-    return given if given[0] < kept[0] or (given[0] == kept[0] and _smaller(given[1], kept[1])) else kept
+    return new if new[0] < kept[0] or (new[0] == kept[0] and _smaller(new[1], kept[1])) else kept
 
 
-def earlier_argmax(given: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
+def earlier_argmax(new: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
     """As `earlier_argmin`, by the larger key."""
-    return given if given[0] > kept[0] or (given[0] == kept[0] and _smaller(given[1], kept[1])) else kept
+    return new if new[0] > kept[0] or (new[0] == kept[0] and _smaller(new[1], kept[1])) else kept
 
 
 def _smaller(a: Any, b: Any) -> bool:

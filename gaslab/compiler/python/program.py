@@ -84,7 +84,7 @@ def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | Non
 
 
 def _part_combiner(k: int, part: t.Part) -> str:
-    if part.combiner.op in t.CHOICES:
+    if part.combiner.is_key:
         earlier = f"earlier_{part.combiner.op}((b[{k}], b[{k + 1}]), (a[{k}], a[{k + 1}]))"
         return f"    a[{k}], a[{k + 1}] = {earlier}\n"
     if part.combiner.op == t.PAYLOAD:

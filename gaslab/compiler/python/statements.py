@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.python import chance
+from gaslab.compiler.python import rng
 from gaslab.compiler.python.body import Body
 from gaslab.compiler.python.expressions import expr, part_place, position, vertex_in
 from gaslab.compiler.python.names import narrowed, zero
@@ -12,11 +12,11 @@ from gaslab.errors import unknown, unknown_node
 
 def text_of(body: Body, head: str) -> str:
     """Return the whole function; *head* is its ``def`` line."""
-    given = {name for name, _ in body.function.parameters}
+    parameters = {name for name, _ in body.function.parameters}
     for name, kind in body.function.locals.items():
-        if name not in given:
+        if name not in parameters:
             body.put(f"l_{name} = {zero(kind)}")
-    if begin := chance.begin(body.tree, body.function):
+    if begin := rng.begin(body.tree, body.function):
         body.put(begin)
     if body.function.name == "merge":
         body.put("made = no_record()")
@@ -176,8 +176,8 @@ def contribute(body: Body, s: t.Contribute) -> None:
     if isinstance(s.target, t.Element):
         body.put(f"at = {at}, {position(body, s.target.index)}")
         at = "*at"
-    both = combiner.python(f"c.given_to(c.delta['d{place.index}'], {at})", expr(body, s.value))
-    body.put(f"c.give(c.delta['d{place.index}'], {both}, {at})")
+    both = combiner.python(f"c.delta_at(c.delta['d{place.index}'], {at})", expr(body, s.value))
+    body.put(f"c.add_delta(c.delta['d{place.index}'], {both}, {at})")
 
 
 def assign(body: Body, s: t.Assign) -> None:
@@ -186,7 +186,7 @@ def assign(body: Body, s: t.Assign) -> None:
         storage = body.tree.storage_of(target.array)
         store = f"{element_place(body, target)} = {narrowed(storage, value, s.site)}"
         if body.function.name == "init" and isinstance(target.array, t.VertexField):
-            store_unless_given(body, target.array.index, store, value, expr(body, target.index))
+            store_unless_initial(body, target.array.index, store, value, expr(body, target.index))
         else:
             body.put(store)
         return
@@ -208,12 +208,12 @@ def assign(body: Body, s: t.Assign) -> None:
             return
         store = f"n[{target.index}] = {narrowed(storage, value, s.site)}"
         if body.function.name == "init":
-            store_unless_given(body, target.index, store, value)
+            store_unless_initial(body, target.index, store, value)
         else:
             body.put(store)
 
 
-def store_unless_given(body: Body, field: int, store: str, *values: str) -> None:
+def store_unless_initial(body: Body, field: int, store: str, *values: str) -> None:
     """Write a store by ``init``: what the caller gives stays, what is drawn is drawn."""
     body.put(f"if c.given >> {field} & 1: {', '.join(values)}")
     body.put(f"else: {store}")
@@ -234,7 +234,7 @@ def add_pair(body: Body, s: t.AddPair) -> None:
     places = [s.target, body.tree.payload(s.target)]
     parts = [body.tree.part(place) for place in places]
     values = zip(parts, (s.key, s.payload), strict=True)
-    given = ", ".join(narrowed(p.combiner.storage, expr(body, x), s.site) for p, x in values)
-    body.put(f"given = {given}")
+    new = ", ".join(narrowed(p.combiner.storage, expr(body, x), s.site) for p, x in values)
+    body.put(f"new = {new}")
     kept = ", ".join(part_place(body, a) for a in places)
-    body.put(f"{kept} = earlier_{parts[0].combiner.op}(given, ({kept}))")
+    body.put(f"{kept} = earlier_{parts[0].combiner.op}(new, ({kept}))")

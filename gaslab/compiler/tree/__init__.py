@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from gaslab.compiler.tree.combiners import OPERATIONS as OPERATIONS
 from gaslab.compiler.tree.combiners import Operation as Operation
-from gaslab.compiler.tree.declared import CHOICES as CHOICES
 from gaslab.compiler.tree.declared import INTEGER_RANGE as INTEGER_RANGE
 from gaslab.compiler.tree.declared import LIST_KINDS as LIST_KINDS
 from gaslab.compiler.tree.declared import OWN as OWN

@@ -40,7 +40,7 @@ class Operation:
         Whether a gather may leave edges out: they change nothing any more.
     keeps : {"", "<", ">"}
         Where the result is one of both values: the sign of the new one before the old that it replaces.
-    settled : bool or None
+    decides : bool or None
         The bool that no further value changes.
     cached : bool
         Whether totals may be cached and added to.
@@ -60,7 +60,7 @@ class Operation:
     exact: bool = True
     stops: bool = False
     keeps: str = ""
-    settled: bool | None = None
+    decides: bool | None = None
     cached: bool = False
     sync: str = ""
 
@@ -68,6 +68,11 @@ class Operation:
     def is_scalar(self) -> bool:
         """Whether it combines numbers two by two."""
         return bool(self.c)
+
+    @property
+    def is_key(self) -> bool:
+        """Whether it chooses a pair, by its key; the payload is another part."""
+        return bool(self.keeps) and not self.is_scalar
 
     def identity(self, kind: str, low: int, high: int) -> float | int | bool:
         """Return the value of expression type *kind* that changes nothing; ints lie from *low* to *high*."""
@@ -94,7 +99,7 @@ def _chosen(name: str, word: str, sign: str) -> Operation:
         name, word, empty=math.inf if sign == "<" else -math.inf,
         c={"float": f"gl_{name}_f({{0}}, {{1}})", "": f"gl_{name}_i({{0}}, {{1}})"},
         python={"": f"{name}imum({{0}}, {{1}})"}, numpy=f"{name}imum",
-        stops=True, keeps=sign, settled=sign == ">", cached=True, sync=name,
+        stops=True, keeps=sign, decides=sign == ">", cached=True, sync=name,
     )  # fmt: skip
 
 

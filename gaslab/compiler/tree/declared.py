@@ -149,6 +149,11 @@ class Combiner:
         low, high = INTEGER_RANGE.get(self.storage, INTEGER_RANGE["int64"])
         return self.operation.identity(self.type, low, high)
 
+    @property
+    def is_key(self) -> bool:
+        """Whether it chooses a pair, by this part, the key; the operation of the next is ``payload``."""
+        return self.operation.is_key
+
     def c(self, left: str, right: str) -> str:
         """Return the C expression that combines two values of its expression type."""
         return self._text(self.operation.c, left, right)
@@ -199,7 +204,6 @@ class Part:
 
 RECORD = "record"  # the type of an accumulator with parts
 PAIR = "pair"  # of a key with its payload
-CHOICES = ("argmin", "argmax")  # of a key; the part behind it is its payload
 PAYLOAD = "payload"
 OWN = "own"
 
@@ -222,7 +226,7 @@ class RecordCombiner(Combiner):
 
     @property
     def is_pair(self) -> bool:
-        return self.op in CHOICES
+        return self.is_key
 
     @property
     def type(self) -> str:

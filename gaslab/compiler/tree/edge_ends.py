@@ -14,7 +14,7 @@ from gaslab.compiler.tree.expressions import EdgeField, Forward, Logical, Unary,
 from gaslab.compiler.tree.program import Tree
 from gaslab.compiler.tree.statements import Assign, If, Stmt
 
-Side = bool | None  # the end for which e.forward is so, None for both
+End = bool | None  # the end for which e.forward is so, None for both
 WRITTEN, READ = "written", "read"
 
 
@@ -24,8 +24,8 @@ def conflict(tree: Tree) -> tuple[int, str] | None:
         return None
     uses = list(_uses(tree.functions["scatter"].body, None))
     for index, _ in enumerate(tree.edge_fields):
-        writes = {side for k, how, side in uses if k == index and how == WRITTEN}
-        reads = {side for k, how, side in uses if k == index and how == READ}
+        writes = {end for k, how, end in uses if k == index and how == WRITTEN}
+        reads = {end for k, how, end in uses if k == index and how == READ}
         if writes and writes not in ({True}, {False}):
             return index, WRITTEN
         if writes and reads - writes:
@@ -33,25 +33,25 @@ def conflict(tree: Tree) -> tuple[int, str] | None:
     return None
 
 
-def _uses(body: tuple[Stmt, ...], side: Side) -> Iterator[tuple[int, str, Side]]:
+def _uses(body: tuple[Stmt, ...], end: End) -> Iterator[tuple[int, str, End]]:
     """Yield each use of an edge field: the field, how, and by which end."""
     for statement in body:
         parts = dict(vars(statement))
         if isinstance(statement, If):
-            body_side, other_side = _split(statement.test)
-            yield from _uses(parts.pop("body"), side if body_side is None else body_side)
-            yield from _uses(parts.pop("otherwise"), side if other_side is None else other_side)
+            body_end, other_end = _split(statement.test)
+            yield from _uses(parts.pop("body"), end if body_end is None else body_end)
+            yield from _uses(parts.pop("otherwise"), end if other_end is None else other_end)
         elif isinstance(statement, Assign) and isinstance(statement.target, EdgeField):
             parts.pop("target")
-            yield statement.target.index, WRITTEN, side
+            yield statement.target.index, WRITTEN, end
         for part in parts.values():
             if isinstance(part, tuple):
-                yield from _uses(part, side)
+                yield from _uses(part, end)
             else:
-                yield from ((x.index, READ, side) for x in nodes(part) if isinstance(x, EdgeField))
+                yield from ((x.index, READ, end) for x in nodes(part) if isinstance(x, EdgeField))
 
 
-def _split(test: Any) -> tuple[Side, Side]:
+def _split(test: Any) -> tuple[End, End]:
     """Return for which end the body under *test* runs, and for which its else."""
     if isinstance(test, Forward):
         return True, False

@@ -54,7 +54,7 @@ class Aggregator:
     over_edges: bool = False
 
     @property
-    def apart(self) -> bool:
+    def own_sweep(self) -> bool:
         """Whether it has a sweep of its own, not one with apply."""
         return self.over_edges or self.every > 1 or isinstance(self.combiner, RecordCombiner)
 
@@ -147,7 +147,7 @@ class Tree:
     @property
     def in_apply(self) -> tuple[tuple[int, Aggregator], ...]:
         """The aggregators that a sweep of apply adds up, with their indices."""
-        return tuple((k, a) for k, a in enumerate(self.aggregators) if not a.apart)
+        return tuple((k, a) for k, a in enumerate(self.aggregators) if not a.own_sweep)
 
     def reads(self, phase: str, role: str) -> frozenset[str]:
         """Names that *phase* reads on *role* (``v``, ``nbr``, ``e``), without the role."""
@@ -175,14 +175,14 @@ class Tree:
         return gather is not None and any(isinstance(s, Stop) for s in statements(gather.body))
 
     @property
-    def settled_by(self) -> tuple[bool, ...]:
+    def decided_by(self) -> tuple[bool, ...]:
         """The values, of each part, that further edges cannot change; none where every edge counts.
 
         It is the first True of an ``Any`` and the first False of an ``All``.
         """
         parts = self.gather.parts if isinstance(self.gather, RecordCombiner) else ()
         combiners = [part.combiner for part in parts] or ([self.gather] if self.gather is not None else [])
-        found = [c.operation.settled if c.type == "bool" else None for c in combiners]
+        found = [c.operation.decides if c.type == "bool" else None for c in combiners]
         if any(p.shape for p in parts):
             return ()
         return () if None in found else tuple(value is True for value in found)

@@ -130,10 +130,10 @@ def in_order(x: Any, drawing: frozenset[int]) -> tuple[Any, list[Any]]:
         operand if isinstance(operand, t.Const) else Text(f"o{k}_", operand.type)
         for k, operand in enumerate(operands)
     )
-    sides: dict[str, Any] = {"arguments": texts}
+    operands_by_name: dict[str, Any] = {"arguments": texts}
     if isinstance(x, t.Binary | t.Compare):
-        sides = dict(zip(("left", "right"), texts, strict=True))
-    return replace(x, **sides), list(operands)
+        operands_by_name = dict(zip(("left", "right"), texts, strict=True))
+    return replace(x, **operands_by_name), list(operands)
 
 
 def sequenced(result: str, texts: list[tuple[str, Any]]) -> str:

@@ -1,11 +1,11 @@
-"""Signals by global id as C text: to a replica here at once, else as a letter to the master's rank."""
+"""Signals by global id as C text: to a replica here at once, else as a record to the master's rank."""
 
 from __future__ import annotations
 
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
-def letter(tree: Tree) -> str:
+def record(tree: Tree) -> str:
     """Return ``gl_letter``, what travels to another rank, and ``gl_mail``, which puts one into the outbox."""
     if not tree.signals_by_id():
         return ""

@@ -6,7 +6,7 @@ from gaslab.compiler.c.names import ATTRIBUTES, field_name
 from gaslab.compiler.tree import Array, Tree, is_list
 
 
-def look_ahead(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4) -> str:
+def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4) -> str:
     """Return the statements that ask for what will be read of the far vertices of the next *edges*."""
     arrays = [(field_name(tree, k), field) for k, field in enumerate(tree.vertex_fields)]
     far = [(name, field.type.size if isinstance(field.type, Array) else 1)

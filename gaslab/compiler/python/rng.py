@@ -1,4 +1,4 @@
-"""Draws in plain Python: the twin of ``chance.h`` and of `c.chance`."""
+"""Draws in plain Python: the twin of ``chance.h`` and of `c.rng`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def begin(tree: t.Tree, function: t.Function) -> str:
     where = "edge(v, x, e)" if function.name in chance.EDGE_PHASES else "vertex(v)"
     if function.name == "visit":
         where = "visit(v, x, e)"
-    return f"c.chance.begin({chance.PHASES[function.name]}, c.chance.{where})"
+    return f"c.rng.begin({chance.PHASES[function.name]}, c.rng.{where})"
 
 
 def draw(x: t.Draw, arguments: str) -> str:
     """Return a draw as a Python expression."""
     if x.kind not in chance.TYPES:
         raise unknown("interpret", x)
-    return f"c.chance.{x.kind}({arguments}{f', {x.site}' if x.kind == 'integers' else ''})"
+    return f"c.rng.{x.kind}({arguments}{f', {x.site}' if x.kind == 'integers' else ''})"
 
 
 def philox(seed: int, number: int, moment: int, unit: int) -> tuple[int, int]:
@@ -56,7 +56,7 @@ def edge_key(source: int, target: int, occurrence: int) -> int:
     return key
 
 
-class Chance:
+class Random:
     """The draws of one method call after another; *block* is what the methods see of the view."""
 
     def __init__(self, block: Any, stream: bool) -> None:

@@ -1,4 +1,4 @@
-"""What scatter added to edges, interpreted: the twin of the settling in `c.additive`."""
+"""What scatter added to edges, interpreted: the twin of `c.additive`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def phases(tree: Tree, namespace: dict[str, Any]) -> dict[str, Callable[[Any, Po
                     back[e] = field.both(forth.item(e), back.item(e))
                     forth[e] = field.nothing
 
-    def settle(c: Any, v: int, row: Iterator[tuple[int, int]]) -> None:
+    def apply_deltas(c: Any, v: int, row: Iterator[tuple[int, int]]) -> None:
         c.at = v
         for _, e in row:
             for field in fields:
@@ -34,15 +34,15 @@ def phases(tree: Tree, namespace: dict[str, Any]) -> dict[str, Callable[[Any, Po
                 values[e] = field.stored(field.both(values.item(e), back.item(e)))
                 back[e] = field.nothing
 
-    def settle_in(c: Any, positions: Positions) -> None:
+    def apply_in(c: Any, positions: Positions) -> None:
         for _, v in positions:
-            settle(c, v, c.in_row(v))
+            apply_deltas(c, v, c.in_row(v))
 
-    def settle_out(c: Any, positions: Positions) -> None:
+    def apply_out(c: Any, positions: Positions) -> None:
         for _, v in positions:
-            settle(c, v, c.out_row(v))
+            apply_deltas(c, v, c.out_row(v))
 
-    return {"gl_join_ends": join, "gl_settle_in": settle_in, "gl_settle_out": settle_out}
+    return {"gl_join_ends": join, "gl_settle_in": apply_in, "gl_settle_out": apply_out}
 
 
 class _Field:

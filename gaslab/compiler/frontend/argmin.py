@@ -41,8 +41,8 @@ def is_type_of(annotation: Any, record: RecordCombiner) -> bool:
     """Whether *annotation* is the type of a pair's total: ``tuple[float, int]``."""
     if pair_marks(annotation):
         annotation = annotation.__origin__
-    given = [storage_of(one) for one in get_args(annotation)]
-    kinds = [STORAGE[one][0] if one else None for one in given]
+    storages = [storage_of(one) for one in get_args(annotation)]
+    kinds = [STORAGE[one][0] if one else None for one in storages]
     return get_origin(annotation) is tuple and kinds == [p.combiner.type for p in record.parts]
 
 
