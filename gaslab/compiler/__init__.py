@@ -62,7 +62,7 @@ def compile_phases(
         ``"auto"`` interprets a program for which there is neither a compiled library nor a compiler,
         and warns; ``"require"`` raises instead; ``"never"`` interprets every program.
     shapes : mapping, optional
-        Values of int parameters: those that are the length of a field are compiled in.
+        Values of int parameters; a parameter that is the length of a field is compiled in.
 
     Raises
     ------

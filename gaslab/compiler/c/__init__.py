@@ -18,6 +18,7 @@ from gaslab.compiler.c import (
     lists,
     phases,
     pull,
+    push,
     records,
     remote_signals,
     rng,
@@ -89,7 +90,7 @@ def _helpers(tree: Tree) -> list[str]:
 def _methods(tree: Tree) -> list[str]:
     edge = ", const int64_t x, const int64_t e"
     edge += ", const _Bool forward" * ("forward" in tree.reads("gather", "e"))
-    texts = [phases.send(tree), remote_signals.record(tree)]
+    texts = [push.send(tree), remote_signals.record(tree)]
     if tree.merge is not None:
         texts.append(_function(records.MERGE, text_of(Body(tree, tree.merge))))
     for name, function in tree.functions.items():
@@ -148,7 +149,7 @@ def _ranges(tree: Tree) -> list[str]:
         texts += [aggregate.own_sweep(tree, k)] if a.own_sweep else []
         texts += [records.merge_aggregates(tree, k)] if a.combiner.op == OWN else []
     if "scatter" in tree.functions:
-        texts += [phases.scatter_push(tree), additive.apply_edge_deltas(tree)]
+        texts += [push.scatter_push(tree), additive.apply_edge_deltas(tree)]
         if tree.can_pull:
             texts.append(pull.scatter_pull(tree))
     if tree.message is not None:

@@ -1,4 +1,4 @@
-"""Arrays as C text: elements of fields and locals, loops over them, reductions, small linear systems."""
+"""Arrays as C text: declarations, parameters, rows of fields, and the helpers that solve small systems."""
 
 from __future__ import annotations
 

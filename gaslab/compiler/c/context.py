@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.c import lists, rng
+from gaslab.compiler.c import list_templates, rng
 from gaslab.compiler.c.arrays import member
 from gaslab.compiler.c.names import (
     ATTRIBUTES,
@@ -71,7 +71,7 @@ def context(tree: Tree) -> str:
             values.append(f"void *{field_name(tree, k)}_room;")
     lines = "\n    ".join
     return (
-        f"{lists.HEAD if tree.has_lists else ''}"
+        f"{list_templates.HEAD if tree.has_lists else ''}"
         f"\ntypedef struct {{\n    int64_t code, site{', stopped' * tree.stops};\n    "
         f"{lines(f'{k}{n};' for k, n, _ in members)}\n"
         "} gl_context;\n"

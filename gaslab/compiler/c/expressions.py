@@ -1,4 +1,4 @@
-"""Expressions of a method as C text."""
+"""Expressions of a method as C text; `plain_expr` has a case for every kind, and a type checker sees that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scatter asks of one end alone: looked at once per vertex, before its edges.
+"""Tests in a scatter of one end of the edge alone: made once per vertex, before its edges.
 
 ``if nbr.level < 0: nbr.signal()`` can do nothing for a target that has a level, so a pull passes over it
 without looking at an edge; ``if v.left and …`` says the same of a source that pushes.

@@ -17,7 +17,7 @@ ATTRIBUTES = ("id", "degree", "in_degree", "out_degree")  # in gl_view `id` is c
 
 @functools.cache  # asked for at every statement
 def c_string(text: str) -> str:
-    """Return a C string literal of one line, whatever is in *text*."""
+    """Return a C string literal of one line, with escapes for what C would not take as it is."""
     return '"' + "".join(map(_c_character, text.encode("utf-8", "backslashreplace"))) + '"'
 
 

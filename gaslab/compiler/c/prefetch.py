@@ -1,4 +1,4 @@
-"""Asking early for what loops over edges read of the far vertices, as C text (see ``gl_ahead``)."""
+"""Prefetching, as C text, of what loops over edges read of the far vertices (see ``gl_ahead``)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from gaslab.compiler.tree import Array, Tree, is_list
 
 
 def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4) -> str:
-    """Return the statements that ask for what will be read of the far vertices of the next *edges*."""
+    """Return the statements that prefetch what will be read of the far vertices of the next *edges*."""
     arrays = [(field_name(tree, k), field) for k, field in enumerate(tree.vertex_fields)]
     far = [(name, field.type.size if isinstance(field.type, Array) else 1)
            for name, field in arrays if field.name in names and not is_list(field.storage)]  # fmt: skip

@@ -28,7 +28,7 @@ GL_INLINE int32_t gl_fail(const gl_context *c, gl_fault *fault, int64_t vertex) 
 }
 """
 
-# name -> text; a helper stands after those it uses
+# name -> text; a helper stands after the helpers it uses
 HELPERS = {
     "gl_halted": work.HELPER,
     "gl_within": """\

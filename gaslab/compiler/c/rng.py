@@ -113,7 +113,7 @@ def drawing_helpers(tree: t.Tree) -> frozenset[int]:
 
 
 def in_order(x: Any, drawing: frozenset[int]) -> tuple[Any, list[Any]]:
-    """Return *x* with `Text` for operands, and those operands, where C may not choose their order.
+    """Return *x* with `Text` for operands, and the operands, where C may not choose their order.
 
     C evaluates the operands of an operator or a call in any order; where two of them draw, each is
     put into a variable before, left to right.

@@ -32,7 +32,7 @@ def steps(tree: t.Tree, x: Any) -> int:
 
 
 def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
-    """As `steps`; *known* has those of each helper met so far, which may be called at many places."""
+    """As `steps`; *known* has the steps of each helper met so far, which may be called at many places."""
     if isinstance(x, tuple):
         return sum(_steps(tree, one, known) for one in x)
     if not is_dataclass(x):

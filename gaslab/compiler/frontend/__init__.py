@@ -31,8 +31,8 @@ from gaslab.compiler.tree import Aggregator, Combiner, RecordCombiner, Tree
 def parse(cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False) -> Tree:
     """Return the typed tree of program class *cls*, of its first phase if it has several.
 
-    *shapes* has the values of the int parameters, of which the tree holds for good those that are
-    the length of a field (by default the parameters' own defaults).
+    *shapes* has the values of the int parameters (by default their own defaults); where a parameter is
+    the length of a field, the tree holds its value for good.
     With *debugging*, lines that call print() or breakpoint() are let pass and are not in the tree.
 
     Raises

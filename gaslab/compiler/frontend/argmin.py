@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, get_args, get_origin
 
-from gaslab.compiler.frontend.fields import pair_marks, storage_of
+from gaslab.compiler.frontend.marks import pair_marks, storage_of
 from gaslab.compiler.tree import OPERATIONS, PAYLOAD, STORAGE, Combiner, Part, RecordCombiner, Site
 
 _KEYS, _PAYLOADS = ("float", "int"), ("float", "int", "id")

@@ -9,7 +9,7 @@ from gaslab.annotations import Namespace, evaluate
 from gaslab.compiler.frontend.additive import added, additive_field, chosen, field_of, wrong_contribution
 from gaslab.compiler.frontend.arrays import filled, kept_number, temporary
 from gaslab.compiler.frontend.dispatch import value_of
-from gaslab.compiler.frontend.fields import dimensions_of, storage_of
+from gaslab.compiler.frontend.marks import dimensions_of, storage_of
 from gaslab.compiler.frontend.names import ATTRIBUTES
 from gaslab.compiler.frontend.operators import binary
 from gaslab.compiler.frontend.pairs import pair_named

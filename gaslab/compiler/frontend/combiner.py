@@ -12,8 +12,9 @@ from gaslab import program
 from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
 from gaslab.arguments import shown
 from gaslab.compiler.frontend.argmin import pair_combiner, parts_of_pair
-from gaslab.compiler.frontend.fields import Declaration, Sizes, one_of, pair_marks, parts, storage_of
+from gaslab.compiler.frontend.fields import Declaration, Sizes, parts
 from gaslab.compiler.frontend.lists import refused_elements
+from gaslab.compiler.frontend.marks import one_of, pair_marks, storage_of
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
 from gaslab.compiler.tree import (
     OPERATIONS,

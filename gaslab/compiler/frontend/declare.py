@@ -66,7 +66,7 @@ def declare(
 ) -> Declared:
     """Return what program class *cls* and its bases declare; raises ProgramError.
 
-    *functions* and *directions* (of gather and scatter) are those of one phase, where the class has
+    *functions* and *directions* (of gather and scatter) belong to one phase, where the class has
     several; by default the class's own. *shapes* has the values of int parameters.
     """
     if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram):
@@ -127,7 +127,7 @@ def methods_of(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list
         if base is object or base is program.VertexProgram:
             continue
         for name, value in vars(base).items():
-            functions.pop(name, None)  # whatever stands here hides the base's
+            functions.pop(name, None)  # a name of this class hides the base's
             aggregators.pop(name, None)
             static.discard(name)
             function = value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_origin
+from typing import Any, get_origin
 
 from gaslab import program
 from gaslab.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
@@ -15,7 +15,8 @@ from gaslab.arguments import ADDRESS, shown
 from gaslab.chance import TYPES as TYPES_OF_DRAWS
 from gaslab.chance import Draw
 from gaslab.compiler.frontend.convert import INT_MAX, constant, join, type_of
-from gaslab.compiler.frontend.lists import list_storage, refused_elements
+from gaslab.compiler.frontend.lists import refused_elements
+from gaslab.compiler.frontend.marks import dimensions_of, one_of, pair_marks, storage_of
 from gaslab.compiler.frontend.source import ClassSource, class_source
 from gaslab.compiler.tree import (
     OPERATIONS,
@@ -31,7 +32,6 @@ from gaslab.fields import RANGES
 
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
 _ELEMENTS = "dtype=float, int, bool or a width such as gl.float32"
-_PLAIN = {float: "float64", int: "int64", bool: "bool"}
 # may be annotated, and are no parameters
 _DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways", "rng", "cache_rebuild")
 _EXAMPLE = {"float": "a float such as 1.0", "int": "an int such as 1", "bool": "True or False"}
@@ -39,7 +39,7 @@ MAX_ELEMENTS = 1 << 16  # of an array: some lie on the stacks of threads
 
 
 class Sizes:
-    """The int parameters that shapes may name, with their values; `used` has those that one names."""
+    """The int parameters that shapes may name, with their values; `used` has the ones that a shape names."""
 
     def __init__(self, params: tuple[Variable, ...], arguments: Mapping[str, int]) -> None:
         self.values: dict[str, Any] = {
@@ -95,28 +95,6 @@ def parts(cls: type, total: type, sizes: Sizes) -> list[Declaration]:
             op = marks[0].op if marks else said.combine if isinstance(said, program.Field) else "sum"
         found.append(Declaration(variable, op, annotation, functools.partial(source.error, at)))
     return found
-
-
-def pair_marks(annotation: Any) -> str | None:
-    """Return ``"argmin"`` or ``"argmax"`` of an annotation that stands for a pair, None of others."""
-    marks = [m.op for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
-    return marks[0] if marks and marks[0] in OPERATIONS and OPERATIONS[marks[0]].is_key else None
-
-
-def storage_of(annotation: Any) -> str | None:
-    """Return the storage type that *annotation* stands for, None if there is none in the language."""
-    if isinstance(annotation, type):
-        return _PLAIN.get(annotation)
-    if get_origin(annotation) is Annotated:
-        marks = [mark for mark in annotation.__metadata__ if isinstance(mark, program.Storage)]
-        return list_storage(annotation, marks[0].name if marks else storage_of(annotation.__origin__))
-    return None
-
-
-def dimensions_of(annotation: Any) -> int:
-    """Return 1 for a vector, 2 for a matrix, 0 for anything else."""
-    marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Dimensions)]
-    return marks[0].count if marks else 0
 
 
 class _Group:
@@ -360,9 +338,3 @@ def _advice(annotation: Any) -> str:
         close = nearest(word, known).partition("did you mean ")[2]
         return f"{TYPES}; did you mean {close}" if close else TYPES
     return TYPES
-
-
-def one_of(words: Iterable[str]) -> str:
-    """Return words as a choice among them: ``a, b or c``."""
-    *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last

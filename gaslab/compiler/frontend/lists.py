@@ -1,4 +1,4 @@
-"""Lists and sorted sets: their declaration, and the words that are asked of their values.
+"""Lists and sorted sets as types; their words are in `list_words`.
 
 A list stands only where it is read: it has no operators, no methods and no locals. So what is
 written about one is a `ListWord`, or the assignment of a whole list to a field.

@@ -8,7 +8,7 @@ from gaslab.compiler.frontend.argmin import is_type_of, type_text
 from gaslab.compiler.frontend.body import build_function, infer_types
 from gaslab.compiler.frontend.combiner import annotation_value
 from gaslab.compiler.frontend.declare import Declared, parameters_of
-from gaslab.compiler.frontend.fields import storage_of
+from gaslab.compiler.frontend.marks import storage_of
 from gaslab.compiler.frontend.records import is_accumulator
 from gaslab.compiler.frontend.scope import Scope, Unit
 from gaslab.compiler.frontend.source import FunctionSource
@@ -120,7 +120,9 @@ def entities_of(
     if is_over_edges(declared, name):
         roles = _ROLES["gather"]
     if len(parameters) != len(roles):
-        raise source.error(node, f"{node.name} has {_count(parameters)}; write def {_signature(name, declared)}")
+        raise source.error(
+            node, f"{node.name} has {_count(parameters)}; write def {_signature(name, declared)}"
+        )
     return dict(zip(parameters, roles, strict=True)), {}
 
 
@@ -153,7 +155,9 @@ def _of_apply(
                     annotation,
                     f"{parameter!r} is {text} but gather gives {named(combiner.total)}; make them agree",
                 )
-    return {parameters[0]: "self", parameters[1]: "v"}, {name: combiner.total for name, combiner in scalars.items()}
+    return {parameters[0]: "self", parameters[1]: "v"}, {
+        name: combiner.total for name, combiner in scalars.items()
+    }
 
 
 def _wrong_apply(source: FunctionSource, parameters: tuple[str, ...], declared: Declared) -> ProgramError:

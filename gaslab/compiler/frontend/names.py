@@ -141,7 +141,7 @@ def attribute(scope: Scope, node: ast.Attribute) -> Expr:
     while isinstance(root, ast.Attribute):
         root = root.value
     if not isinstance(root, ast.Name) or root.id in scope.names:
-        value = value_of(scope, node.value)  # whatever is wrong with it comes first
+        value = value_of(scope, node.value)  # an error in the owner comes before one in the attribute
         if is_list(value.type):
             raise scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
         if isinstance(value.type, Array):

@@ -1,4 +1,4 @@
-"""Accumulators with named parts: what a nested class declares, and contributions to it."""
+"""Accumulators with named parts: what a method contributes to them."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def gives_id(combiner: Combiner) -> bool:
 
 
 def _check_visit(declared: Declared) -> None:
-    """Raise for methods that choose who runs beside visit, which is for every edge, and for bad ways."""
+    """Raise for methods that choose vertices beside visit, which is for every edge, and for bad ways."""
     for name in ("start", "active", "scatter"):
         if name in declared.functions:
             source = declared.source(name)

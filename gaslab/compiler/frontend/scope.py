@@ -58,7 +58,7 @@ class Unit(NamedTuple):
     declared: Declared
     sites: Sites
     helpers: Helpers
-    parts: set[tuple[str, str]]  # of an accumulator, those given whole or by halves
+    parts: set[tuple[str, str]]  # of accumulators: (part, "whole" or "half"), as gather contributes to it
     debugging: bool = False  # lines that only print or stop may stand in the program
 
 

@@ -1,4 +1,4 @@
-"""Signals: whom a method may make run again, with which message, and how soon."""
+"""Signals: which vertex a method may make run again, with which message, and how soon."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def signal(scope: Scope, node: ast.Call, role: str) -> Signal:
 
 
 def addressee(scope: Scope, node: ast.Call) -> Expr:
-    """Return whom ``self.signal`` is for."""
+    """Return the id of the vertex that ``self.signal`` is for."""
     if not node.args or isinstance(node.args[0], ast.Starred):
         raise scope.error(node, "self.signal takes a vertex id first; write self.signal(id)")
     at = node.args[0]

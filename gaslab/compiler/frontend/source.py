@@ -30,7 +30,7 @@ _BEFORE_NAME = {
 
 
 class SourceFile:
-    """One file, cell or other text with its syntax tree; `of` keeps those it has read."""
+    """One file, cell or other text with its syntax tree; `of` keeps the files it has read."""
 
     _known: dict[str, SourceFile] = {}
     _parsing = threading.Lock()  # CPython before 3.11.5 fails at times where two threads do
@@ -119,7 +119,7 @@ class FunctionSource:
 
     @property
     def arguments(self) -> tuple[ast.arg, ...]:
-        """The positional parameters, those before a ``/`` among them."""
+        """The positional parameters, with the ones before a ``/``."""
         return (*self.node.args.posonlyargs, *self.node.args.args)
 
     def error(self, node: ast.AST, message: str) -> ProgramError:
@@ -224,7 +224,7 @@ def class_source(cls: type) -> ClassSource:
 
 
 def _files(cls: type) -> Iterator[SourceFile]:
-    """Yield the files that may hold a class without methods: its module's, those of its bases there."""
+    """Yield the files that may hold a class without methods: its module's and its bases'."""
     name = getattr(sys.modules.get(cls.__module__), "__file__", None)
     file = SourceFile.of(name) if name else None
     if file is not None:

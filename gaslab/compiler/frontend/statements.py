@@ -1,4 +1,4 @@
-"""Statements other than assignments, and which locals are sure to have a value after each."""
+"""Every kind of statement but assignments, and which locals are sure to have a value after each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole vectors and matrices: an array value is what its elements are, until something stores it."""
+"""Whole vectors and matrices as values: a function of the indices, until something stores it."""
 
 from __future__ import annotations
 

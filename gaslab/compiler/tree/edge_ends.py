@@ -1,8 +1,8 @@
 """From which ends of an edge a scatter writes and reads the edge's fields.
 
 Where both ends of an edge scatter over it (gl.ALL, or an undirected graph), a field that it writes must be
-written by one of them alone: all its writes stand under ``if e.forward:``, or all under its else. And who
-reads it in the same sweep must be the end that writes it, for nobody knows which end comes first.
+written by one of them alone: all its writes stand under ``if e.forward:``, or all under its else. An end
+that reads the field in the same sweep must be the end that writes it, for the order of the two is open.
 """
 
 from __future__ import annotations

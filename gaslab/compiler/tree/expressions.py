@@ -118,7 +118,7 @@ class Reduce:
     """*value* at ``counter = 0 .. count - 1``, combined; op: ``sum prod min max argmin argmax``.
 
     A sum of floats over 8 or more goes to four sums in turn, as in a gather: element k to sum k % 4,
-    those left over to the first; then (0 + 1) + (2 + 3). ``argmin`` is the first position (an int).
+    elements left over go to the first; then (0 + 1) + (2 + 3). ``argmin`` is the first position (an int).
     """
 
     op: str

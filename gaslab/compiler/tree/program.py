@@ -27,8 +27,8 @@ class Function:
 
     A `Return` without a value leaves its edge out of a gather that collects.
 
-    `parameters` are (name, type): a helper's scalars in order; of apply those it takes of ``total``
-    and ``message``, by these names whatever the user calls them; of other methods none.
+    `parameters` are (name, type): a helper's scalars in order; of apply ``total`` and ``message`` if
+    it takes them, by these names, not by the user's; of other methods none.
     `reads` and `writes` hold names: ``v.score``, ``nbr.share``, ``e.weight``, ``v.out_degree``; a function
     that draws reads ``self.draws`` too, and over edges ``v.#`` and ``nbr.#``, the ends' local ids.
     """
@@ -65,7 +65,7 @@ def _of(role: str, names: Iterable[str]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Tree:
-    """A whole program. `functions` has those of init, start, active, gather, apply, scatter it defines.
+    """A whole program. `functions` has the methods that it defines, from init to scatter.
 
     A helper stands after the helpers it calls.
     """
@@ -84,7 +84,7 @@ class Tree:
     has_done: bool
     sites: tuple[Site, ...] = field(default=())
     phase: int = 0  # the place of this phase in a program of several
-    in_phases: bool = False  # whether the program names its phases, be it one
+    in_phases: bool = False  # whether the program names its phases, even a single one
     supersteps: int | None = None  # of this phase, at most, each time it is its turn
     merge: Function | None = None  # of the records "a" and "b", into "made"
     rng: str = "counter"  # or "stream": one Philox block seeds a small generator per call
@@ -189,7 +189,7 @@ class Tree:
 
     @cached_property
     def by_signal(self) -> bool:
-        """Whether signals decide who runs."""
+        """Whether signals decide which vertices run."""
         return "active" not in self.functions and ("scatter" in self.functions or bool(self.signals()))
 
     def signals_by_id(self, *phases: str) -> bool:

@@ -65,7 +65,7 @@ class AddPart:
 
 @dataclass(frozen=True)
 class AddPair:
-    """*key* and *payload* take the place of those of a pair if they come before: see ``gl_before``."""
+    """*key* and *payload* take the place of a pair's if they come before: by key, on ties by payload."""
 
     target: PartOf
     key: Expr
@@ -177,7 +177,7 @@ Stmt = (
 
 
 def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """Yield all statements of a body, those of its branches and loops too."""
+    """Yield all statements of a body, also of its branches and loops."""
     for statement in body:
         yield statement
         for part in vars(statement).values():

@@ -15,7 +15,7 @@ ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a
 def by_source(tree: Tree) -> tuple[int, ...]:
     """Return the edge fields that are kept a second time, in the order of the out-edges.
 
-    They are those that scatter reads, if nothing writes edges: whoever walks out-edges finds them in a row.
+    Scatter reads them and nothing writes edges: a loop over the out-edges of a vertex finds them in a row.
     """
     if any(tree.writes(name, "e") for name in tree.functions):
         return ()

@@ -1,0 +1,189 @@
+"""The C functions behind lists and sorted sets, as templates for each type of elements."""
+
+HEAD = """
+typedef struct { const void *at; int64_t length; } gl_list;
+GL_INLINE gl_list gl_row(gl_rows rows, int64_t v, int64_t size) {
+    return (gl_list){(const char *)rows.data + rows.place[2 * v] * size, rows.place[2 * v + 1]};
+}
+GL_INLINE void *gl_room(gl_rows rows, int64_t v, int64_t size) {
+    return (char *)rows.data + rows.place[2 * v] * size;
+}
+GL_INLINE gl_list gl_keep(void *room, gl_list x, int64_t size) {
+    if (room != x.at && x.length) __builtin_memmove(room, x.at, (uint64_t)(x.length * size));
+    return (gl_list){room, x.length};
+}
+"""
+
+# Of one storage type each (@S its name, @T its C type, @E the C type of its values); a template stands
+# after those it uses.
+TEMPLATES = {
+    "gl_less": "GL_INLINE _Bool gl_less_@S(@T a, @T b) { return @LESS; }\n",
+    # Runs of 16 by insertion, then merged between x and work; already ascending is seen first.
+    "gl_sort": """\
+static void gl_sort_@S(@T *x, @T *work, int64_t n) {
+    int64_t i = 1;
+    while (i < n && !gl_less_@S(x[i], x[i - 1])) i++;
+    if (i >= n) return;
+    for (int64_t first = 0; first < n; first += 16) {
+        const int64_t end = first + 16 < n ? first + 16 : n;
+        for (i = first + 1; i < end; i++) {
+            const @T y = x[i];
+            int64_t k = i;
+            for (; k > first && gl_less_@S(y, x[k - 1]); k--) x[k] = x[k - 1];
+            x[k] = y;
+        }
+    }
+    @T *from = x, *to = work;
+    for (int64_t width = 16; width < n; width *= 2) {
+        for (int64_t first = 0; first < n; first += 2 * width) {
+            const int64_t middle = first + width < n ? first + width : n;
+            const int64_t end = first + 2 * width < n ? first + 2 * width : n;
+            int64_t a = first, b = middle;
+            for (i = first; a < middle && b < end; i++) {
+                const _Bool second = gl_less_@S(from[b], from[a]);
+                to[i] = second ? from[b] : from[a];
+                b += second;
+                a += !second;
+            }
+            for (; a < middle; i++) to[i] = from[a++];
+            for (; b < end; i++) to[i] = from[b++];
+        }
+        @T *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != x) __builtin_memcpy(x, from, (uint64_t)n * sizeof(@T));
+}
+""",
+    "gl_unique": """\
+GL_INLINE int64_t gl_unique_@S(@T *x, int64_t n) {
+    int64_t kept = n > 0;
+    for (int64_t i = 1; i < n; i++) {
+        const @T y = x[i];
+        x[kept] = y;
+        kept += y != x[kept - 1];
+    }
+    return kept;
+}
+""",
+    "gl_item": """\
+GL_INLINE @E gl_item_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
+    if (i < 0) i += x.length;
+    if (__builtin_expect((uint64_t)i >= (uint64_t)x.length, 0)) {
+        gl_raise(c, GL_FAULT_INDEX, site);
+        return 0;
+    }
+    return ((const @T *)x.at)[i];
+}
+""",
+    "gl_among": """\
+GL_INLINE _Bool gl_among_@S(@E y, gl_list x) {
+    const @T *at = x.at;
+    for (int64_t i = 0; i < x.length; i++)
+        if (at[i] == y) return 1;
+    return 0;
+}
+""",
+    "gl_find": """\
+GL_INLINE int64_t gl_find_@S(@E y, const @T *at, int64_t n) {   /* values smaller than y */
+    const @T *from = at;
+    while (n > 1) {
+        const int64_t half = n >> 1;
+        from += from[half - 1] < y ? half : 0;
+        n -= half;
+    }
+    return from - at + (n == 1 && *from < y);
+}
+""",
+    "gl_has": """\
+GL_INLINE _Bool gl_has_@S(@E y, gl_list x) {
+    const int64_t i = gl_find_@S(y, x.at, x.length);
+    return i < x.length && ((const @T *)x.at)[i] == y;
+}
+""",
+    "gl_common": """\
+static int64_t gl_common_@S(gl_list x, gl_list y) {
+    if (x.length > y.length) { const gl_list z = x; x = y; y = z; }
+    const @T *a = x.at, *b = y.at, *a_end = a + x.length, *b_end = b + y.length;
+    int64_t n = 0;
+    if (x.length * 32 < y.length) {      /* few against many: look each of them up in what is left */
+        for (; a < a_end && b < b_end; a++) {
+            b += gl_find_@S(*a, b, b_end - b);
+            n += b < b_end && *b == *a;
+        }
+        return n;
+    }
+    while (a < a_end && b < b_end) {
+        const @T p = *a, q = *b;
+        n += p == q;
+        a += p <= q;
+        b += q <= p;
+    }
+    return n;
+}
+""",
+    # Counts in a hash table in the thread's work space: keys, then their counts.
+    "gl_mode": """\
+static @E gl_mode_@S(gl_context *c, gl_list x, int64_t site) {
+    const @T *at = x.at;
+    if (__builtin_expect(x.length < 3, 0)) {
+        if (!x.length) { gl_raise(c, GL_FAULT_EMPTY, site); return 0; }
+        return x.length == 1 || at[0] < at[1] ? at[0] : at[1];
+    }
+    const int bits = 64 - __builtin_clzll((uint64_t)x.length * 2 - 1);
+    const int64_t size = INT64_C(1) << bits;
+    int32_t *count = (int32_t *)c->scratch->work;
+    @T *key = (@T *)(count + size);
+    __builtin_memset(count, 0, (uint64_t)size * sizeof(int32_t));
+    @T best = at[0];
+    int32_t most = 0;
+    for (int64_t i = 0; i < x.length; i++) {
+        const @T y = at[i];
+        uint64_t k = (uint64_t)y * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits);
+        while (count[k] && key[k] != y) k = (k + 1) & (uint64_t)(size - 1);
+        key[k] = y;
+        const int32_t n = ++count[k];
+        if (n > most || (n == most && y < best)) { most = n; best = y; }
+    }
+    return best;
+}
+""",
+    "gl_mex": """\
+static int64_t gl_mex_@S(gl_context *c, gl_list x) {
+    const @T *at = x.at;
+    uint64_t *seen = (uint64_t *)c->scratch->work;
+    const int64_t words = x.length / 64 + 1;
+    __builtin_memset(seen, 0, (uint64_t)words * 8);
+    for (int64_t i = 0; i < x.length; i++) {
+        const int64_t y = (int64_t)at[i];
+        if (y >= 0 && y < x.length) seen[y >> 6] |= UINT64_C(1) << (y & 63);
+    }
+    int64_t k = 0;
+    while (!~seen[k]) k++;
+    return k * 64 + __builtin_ctzll(~seen[k]);
+}
+""",
+}
+
+MARKS = """\
+GL_INLINE void gl_mark(gl_context *c, gl_list x) {
+    uint64_t *marks = c->scratch->marks;
+    c->marked = marks != 0;
+    if (c->marked)
+        for (const int64_t *y = x.at, *end = y + x.length; y < end; y++)
+            marks[*y >> 6] |= UINT64_C(1) << (*y & 63);
+}
+GL_INLINE void gl_unmark(gl_context *c, gl_list x) {
+    if (c->marked)
+        for (const int64_t *y = x.at, *end = y + x.length; y < end; y++) c->scratch->marks[*y >> 6] = 0;
+    c->marked = 0;
+}
+static int64_t gl_common_marked(gl_context *c, gl_list mine, gl_list other) {
+    if (!c->marked || mine.length * 32 < other.length) return gl_common_id(mine, other);
+    const int64_t *y = other.at, *end = y + other.length;
+    const uint64_t *marks = c->scratch->marks;
+    int64_t n = 0;
+    for (; y < end; y++) n += marks[*y >> 6] >> (*y & 63) & 1;
+    return n;
+}
+"""

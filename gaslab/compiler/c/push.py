@@ -1,0 +1,74 @@
+"""The source's side of scatter as C text, and how messages are combined where several threads send."""
+
+from __future__ import annotations
+
+from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.expressions import expr
+from gaslab.compiler.c.guard import guard
+from gaslab.compiler.c.names import narrowed, widened
+from gaslab.compiler.c.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load, walks
+from gaslab.compiler.c.prefetch import prefetch
+from gaslab.compiler.c.work import looks
+from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
+
+
+def send(tree: Tree) -> str:
+    """Return ``gl_send``: combine a message into a vertex's, against other threads if there are any."""
+    if tree.message is None or isinstance(tree.message, RecordCombiner):
+        return ""
+    combiner = tree.message
+    c_type = STORAGE[combiner.storage][1]
+    both = combiner.c(widened(combiner.storage, "old"), widened(combiner.storage, "message"))
+    site = tree.functions.get("scatter", tree.functions["apply"]).site
+    no_news = ""
+    if sign := combiner.operation.keeps:  # most messages do not change a minimum: leave its cache line alone
+        no_news = f"    if (!(message {sign} old)) return;\n"
+    return (
+        f"\nGL_INLINE void gl_send(gl_context *c, {c_type} *place, {c_type} message, const int concurrent)\n"
+        f"{{\n    {c_type} old, combined;\n"
+        f"    if (!concurrent) {{\n        old = *place;\n    {no_news}"
+        f"        *place = {narrowed(combiner.storage, both, site)};\n        return;\n    }}\n"
+        "    __atomic_load(place, &old, __ATOMIC_RELAXED);\n    do {\n"
+        f"    {no_news}        combined = {narrowed(combiner.storage, both, site)};\n"
+        "    } while (!__atomic_compare_exchange(place, &old, &combined, 1, __ATOMIC_RELAXED,\n"
+        "                                        __ATOMIC_RELAXED));\n}\n"
+    )
+
+
+def scatter_push(tree: Tree) -> str:
+    """The source's side of scatter; with messages in two loops, for other threads may send to the same."""
+    concurrent = ", concurrent" if tree.message else ""
+    if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
+        concurrent += ", v"
+    before = after = ""
+    if tree.posts:  # a vertex that changed and posted nothing over an edge leaves no cached total there
+        before = "            {\n                c->posted = 0;\n"
+        after = "                if (!c->posted && w->changed[v]) w->cached[{x}] = 0;\n            }}\n"
+    loops, look = [], looks(tree, tree.functions["scatter"])
+    for row in ("out", "in"):
+        (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
+        place += is_forward(tree, "scatter", row == "out")
+        x = neighbor.format(p="p")
+        early = prefetch(tree, tree.reads("scatter", "nbr"), neighbor, 1)
+        ahead = f", ahead = gl_ahead(w, {begin})" if early else ""
+        loops.append(
+            f"        if ({walks(tree, 'scatter', row)})\n"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{ahead}; p < end{look}; p++) {{\n"
+            f"{early}{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n"
+            f"{after.format(x=x)}            }}\n"
+        )
+    tests = () if tree.posts else guard(tree, "v")
+    near = Body(tree, tree.functions["scatter"])
+    idle = f"        if (!({' && '.join(expr(near, test) for test in tests)})) continue;\n" if tests else ""
+    body = (
+        f"{VERTEX_LOOP}{load(tree, tree.reads('scatter', 'v'))}{idle}{''.join(loops)}{FAULT_CHECK}    }}\n"
+        "    return 0;\n}\n"
+    )
+    if tree.message is None:
+        return f"\nGL_RANGE(gl_scatter_push) {{\n{body}"
+    return (
+        f"\nGL_INLINE int32_t gl_scatter_push_range({ARGUMENTS}, const int concurrent) {{\n{body}"
+        "GL_RANGE(gl_scatter_push) {\n"
+        "    return w->concurrent ? gl_scatter_push_range(w, list, lo, hi, fault, 1)\n"
+        "                         : gl_scatter_push_range(w, list, lo, hi, fault, 0);\n}\n"
+    )

@@ -1,0 +1,40 @@
+"""What annotations stand for: storage types, dimensions, pairs; and choices as errors write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, get_origin
+
+from gaslab import program
+from gaslab.compiler.frontend.lists import list_storage
+from gaslab.compiler.tree import OPERATIONS
+
+_PLAIN = {float: "float64", int: "int64", bool: "bool"}
+
+
+def pair_marks(annotation: Any) -> str | None:
+    """Return ``"argmin"`` or ``"argmax"`` of an annotation that stands for a pair, None of others."""
+    marks = [m.op for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
+    return marks[0] if marks and marks[0] in OPERATIONS and OPERATIONS[marks[0]].is_key else None
+
+
+def storage_of(annotation: Any) -> str | None:
+    """Return the storage type that *annotation* stands for, None if there is none in the language."""
+    if isinstance(annotation, type):
+        return _PLAIN.get(annotation)
+    if get_origin(annotation) is Annotated:
+        marks = [mark for mark in annotation.__metadata__ if isinstance(mark, program.Storage)]
+        return list_storage(annotation, marks[0].name if marks else storage_of(annotation.__origin__))
+    return None
+
+
+def dimensions_of(annotation: Any) -> int:
+    """Return 1 for a vector, 2 for a matrix, 0 for anything else."""
+    marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Dimensions)]
+    return marks[0].count if marks else 0
+
+
+def one_of(words: Iterable[str]) -> str:
+    """Return words as a choice among them: ``a, b or c``."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
