@@ -46,6 +46,8 @@ class Operation:
         Whether totals may be cached and added to.
     sync : {"", "+=", "min", "max"}
         How scatter writes a contribution to a field of that ``sync=``; nothing where there is none.
+
+    What a row does not say is refused or done the slow way: no early stop, no cache, no ``sync=``, one order.
     """
 
     name: str
@@ -57,7 +59,7 @@ class Operation:
     c: Mapping[str, str] = field(default_factory=dict)
     python: Mapping[str, str] = field(default_factory=dict)
     numpy: str = ""
-    exact: bool = True
+    exact: bool = False
     stops: bool = False
     keeps: str = ""
     decides: bool | None = None
@@ -99,7 +101,7 @@ def _chosen(name: str, word: str, sign: str) -> Operation:
         name, word, empty=math.inf if sign == "<" else -math.inf,
         c={"float": f"gl_{name}_f({{0}}, {{1}})", "": f"gl_{name}_i({{0}}, {{1}})"},
         python={"": f"{name}imum({{0}}, {{1}})"}, numpy=f"{name}imum",
-        stops=True, keeps=sign, decides=sign == ">", cached=True, sync=name,
+        exact=True, stops=True, keeps=sign, decides=sign == ">", cached=True, sync=name,
     )  # fmt: skip
 
 
@@ -113,16 +115,17 @@ _ROWS = (
         },
         c={"": "({0} + {1})", "bool": "({0} | {1})"},  # bools by hand-made trees alone
         python={"float": "({0} + {1})", "int": "wrap(({0} + {1}))", "bool": "bool({0} | {1})"}, numpy="add",
-        exact=False, cached=True, sync="+=",
+        cached=True, sync="+=",
     ),
     Operation(
         "prod", "Prod", NUMBERS, _of_others(NUMBERS, "gl.Prod is for numbers; write gl.Prod[float]"), empty=1,
         c={"": "({0} * {1})"}, python={"float": "({0} * {1})", "int": "wrap(({0} * {1}))"}, numpy="multiply",
-        exact=False, cached=True,
+        cached=True,
     ),
     Operation(
         "bitor", "BitOr", ("int",), _of_others(("int",), "gl.BitOr is for ints; write gl.BitOr[int]"),
-        c={"": "({0} | {1})"}, python={"": "({0} | {1})"}, numpy="bitwise_or", stops=True, cached=True,
+        c={"": "({0} | {1})"}, python={"": "({0} | {1})"}, numpy="bitwise_or",
+        exact=True, stops=True, cached=True,
     ),
     _chosen("min", "Min", "<"),
     _chosen("max", "Max", ">"),
