@@ -12,11 +12,10 @@ from functools import partial
 from typing import Any
 
 from gaslab.compiler.python import edge_deltas, lists, numerics, records
-from gaslab.compiler.python.block import SCALAR, Block, scalars
+from gaslab.compiler.python.block import IN, OUT, SCALAR, Block, scalars
+from gaslab.compiler.python.gather import Gather
 from gaslab.compiler.python.program import namespace
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
-
-IN, OUT = 1, 2
 
 
 class Interpreter:
@@ -25,7 +24,7 @@ class Interpreter:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._namespace = namespace(tree)
-        self._decided_by = tree.decided_by
+        self._rows = Gather(tree, self._namespace)
         self._phases: dict[str, Callable[..., None]] = {}
         for name in ("init", "init_message", "start", "active", "gather_edges", "scatter_edges"):
             if name in tree.functions:
@@ -33,7 +32,7 @@ class Interpreter:
         if "visit" in tree.functions:
             self._phases["gl_visit"] = self._visit
         if tree.gather is not None:
-            self._phases |= {"gl_gather": self._gather, "gl_combine": self._combine}
+            self._phases |= {"gl_gather": self._rows.gather, "gl_combine": self._rows.combine}
         if "apply" in tree.functions:
             self._phases["gl_apply"] = self._apply
             if tree.gather is not None:
@@ -124,11 +123,6 @@ class Interpreter:
         for _, v in positions:
             ways[v] = numerics.within(self._namespace[f"do_{name}"](c, c.load(v), v), 0, IN | OUT, site)
 
-    def _walked(self, c: Block, v: int, name: str) -> int:
-        """Return the directions in which gather or scatter walks the edges of a vertex."""
-        mask: int = getattr(c, f"{name}_edges")
-        return mask & (getattr(c, f"{name}_way").item(v) if f"{name}_edges" in self.tree.functions else mask)
-
     def _start(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             c.active[v] = self._namespace["do_start"](c, c.load(v), v)
@@ -150,7 +144,7 @@ class Interpreter:
         with c.totals(self._namespace) as add:
             for i, v in positions:
                 gather = self.tree.gather
-                total = self._total(c, i)
+                total = self._rows.total(c, i)
                 if gather is not None and gather.collects:  # the parts of several ranks
                     total = lists.ordered(total, gather.op)
                 self._apply_one(c, c.load(v), v, total, add)
@@ -160,7 +154,7 @@ class Interpreter:
             for _, v in positions:
                 if c.skip is None or not c.skip[v]:
                     n = c.load(v)
-                    self._apply_one(c, n, v, self._row(c, n, v), add)
+                    self._apply_one(c, n, v, self._rows.row(c, n, v), add)
 
     def _apply_one(self, c: Block, n: list[Any], v: int, total: Any, add: Callable[..., None]) -> None:
         scalars = []
@@ -210,95 +204,12 @@ class Interpreter:
             total = self._namespace["do_merge"](c, None, 0, total, more)
         records.to_slots(combiner, c.out, 0, total)
 
-    # ---- gather ----------------------------------------------------------------------------------
-
-    def _total(self, c: Block, i: int) -> Any:
-        combiner = self.tree.gather
-        if isinstance(combiner, RecordCombiner):
-            return records.read(combiner, c.total, i)
-        return combiner and c.total.item(i)
-
-    def _gather(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
-        combiner = self.tree.gather
-        for i, v in positions:
-            total = self._row(c, c.load(v), v)
-            if isinstance(combiner, RecordCombiner):
-                records.write(combiner, c.total, i, total)
-            else:
-                c.total[i] = total
-
-    def _record_row(self, c: Block, n: list[Any], v: int, combiner: RecordCombiner) -> Any:
-        """Return a vertex's accumulator with parts."""
-        total, do = records.empty(combiner), self._namespace["do_gather"]
-        c.stopped, decided = False, self._decided_by
-        chosen = self._walked(c, v, "gather")
-        for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
-            c.forward = bit == OUT
-            for x, e in row(v) if bit & chosen and not c.stopped else ():
-                do(c, n, v, x, e, total)
-                if c.stopped or (decided and tuple(total) == decided):
-                    c.stopped = True
-                    break
-        records.complete(combiner, total)
-        return total
-
-    def _row(self, c: Block, n: list[Any], v: int) -> Any:
-        """Return a vertex's accumulator, added up in the order of the compiled one's."""
-        if self.tree.gather is not None and self.tree.gather.collects:
-            return self._collected(c, n, v)
-        combine, do = self._namespace["combine_total"], self._namespace["do_gather"]
-        combiner = self.tree.gather
-        assert combiner is not None
-        if isinstance(combiner, RecordCombiner):
-            return self._record_row(c, n, v, combiner)
-        ways = 4 if combiner.type == "float" else 1
-        sums = [combiner.identity] * ways
-        c.stopped = False
-        chosen = self._walked(c, v, "gather")
-        for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
-            if bit & chosen and not c.stopped:
-                c.forward = bit == OUT
-                edges = list(row(v))
-                whole = len(edges) - len(edges) % ways
-                for k, (x, e) in enumerate(edges):
-                    way = k % ways if k < whole else 0
-                    sums[way] = combine(sums[way], do(c, n, v, x, e))
-                    if c.stopped or (self._decided_by and (sums[0],) == self._decided_by):
-                        c.stopped = True
-                        break
-        total = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3])) if ways == 4 else sums[0]
-        return self._namespace["narrow_total"](total)
-
-    def _collected(self, c: Block, n: list[Any], v: int) -> list[Any]:
-        """Return the list that a vertex gathers here, in ascending order."""
-        do, found = self._namespace["do_gather"], []
-        chosen = self._walked(c, v, "gather")
-        for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
-            if bit & chosen:
-                c.forward = bit == OUT
-                found += [y for x, e in row(v) if (y := do(c, n, v, x, e)) is not None]
-        assert self.tree.gather is not None
-        return lists.ordered(found, self.tree.gather.op)
-
-    def _combine(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
-        combiner = self.tree.gather
-        if isinstance(combiner, RecordCombiner):
-            for i, at in positions:
-                c.at = at
-                both = records.read(combiner, c.total, at), records.read(combiner, c.incoming, i)
-                records.write(combiner, c.total, at, self._namespace["combine_total"](*both))
-            return
-        for i, at in positions:
-            c.at = at
-            both = self._namespace["combine_total"](c.total.item(at), c.incoming.item(i))
-            c.total[at] = self._namespace["narrow_total"](both)
-
     # ---- scatter ---------------------------------------------------------------------------------
 
     def _scatter_push(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
             n = c.load(v)
-            chosen = self._walked(c, v, "scatter")
+            chosen = c.walked(v, "scatter")
             for bit, row in ((OUT, c.out_row), (IN, c.in_row)):
                 if bit & chosen:
                     c.forward = bit == OUT

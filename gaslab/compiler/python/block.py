@@ -12,6 +12,7 @@ from gaslab.compiler.python.rng import Random
 from gaslab.compiler.tree import RecordCombiner, Tree, element_of
 
 SIGNAL_BLOCK = 10  # GL_SIGNAL_BLOCK
+IN, OUT = 1, 2  # GL_IN, GL_OUT
 SCALAR = {"float": "float64", "int": "int64", "bool": "int64", "id": "int64"}  # dtypes of gl_scalar
 
 
@@ -71,6 +72,12 @@ class Block:
         for p in range(self.out_begin.item(v), self.out_begin.item(v + 1)):
             numerics.heed(self, -1)
             yield self.out_neighbor.item(p), self.out_slot.item(p)
+
+    def walked(self, v: int, name: str) -> int:
+        """Return the directions in which gather or scatter walks the edges of a vertex."""
+        mask: int = getattr(self, f"{name}_edges")
+        chosen = f"{name}_edges" in self.tree.functions
+        return mask & getattr(self, f"{name}_way").item(v) if chosen else mask
 
     def signal(self, v: int, x: int) -> None:
         self.signalled[x] = 1
