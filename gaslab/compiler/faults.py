@@ -1,4 +1,4 @@
-"""What a fault that compiled code reports means to the user: `gl_fault.code` of abi.h in words."""
+"""The faults that compiled code reports, in the user's words, by `gl_fault.code` of abi.h."""
 
 FAULTS = {
     1: "integer division or modulo by zero; test the divisor first, or divide floats",

@@ -1,4 +1,4 @@
-"""Additive fields as C text: what scatter adds to a vertex or an edge is kept apart until scatter is over."""
+"""Additive fields as C text: additions of scatter are kept beside the fields until scatter is over."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gaslab.compiler.tree.uses import contributed_at
 
 
 def contribute(tree: Tree) -> str:
-    """Return ``gl_delta``, what a vertex was given for each additive field, and what adds to it."""
+    """Return ``gl_delta``, the additions to each additive field of a vertex, and the functions that add."""
     indices = tree.contributed()
     if not indices:
         return ""
@@ -33,7 +33,7 @@ def contribute(tree: Tree) -> str:
 
 
 def contribute_edges(tree: Tree) -> str:
-    """Return ``gl_edge_delta``, what one end of an edge gave for each additive field, and what adds to it."""
+    """Return ``gl_edge_delta``, the additions of one end of an edge, and the functions that add."""
     if not tree.contributed_edges():
         return ""
     members, functions = [], []

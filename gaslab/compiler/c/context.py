@@ -25,7 +25,7 @@ SCALARS = {"num_vertices": "int64_t", "num_edges": "int64_t", "num_left": "int64
 def context(tree: Tree) -> str:
     """Return ``gl_context``, ``gl_vertex`` (the near vertex's values) and ``gl_bind``.
 
-    `gl_bind` copies what is in the view, so that stores through byte pointers (which C lets alias
+    `gl_bind` copies the view's members, so that stores through byte pointers (which C lets alias
     anything) do not make the compiler load it again; what a phase does not use costs nothing.
     """
     members: list[tuple[str, str, str]] = []  # C type, name, source

@@ -134,7 +134,7 @@ def masters(tree: Tree, name: str) -> str:
 
 
 def message_of(combiner: Combiner) -> str:
-    """Return what a method is given as its vertex's message."""
+    """Return the argument by which a method takes its vertex's message."""
     if isinstance(combiner, RecordCombiner):
         return "(const gl_message *)w->message + v"
     return widened(combiner.storage, f"((const {STORAGE[combiner.storage][1]} *)w->message)[v]")

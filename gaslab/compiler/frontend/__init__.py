@@ -8,7 +8,7 @@
     rules        what a program as a whole must have
     method       a phase, and helpers: what phases call, made for the types it is called with
     body         types of locals, then the tree: one walk over the statements, each time
-    scope        what is known of one function while it is walked; every construct is given it
+    scope        what is known of one function while it is walked; an argument of every construct
     statements   a function for each kind of statement   (assign, additive, records, signals, caching)
     dispatch     a function for each kind of expression  (names, subscripts, conditions, operators, calls)
 """

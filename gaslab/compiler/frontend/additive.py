@@ -1,4 +1,4 @@
-"""Contributions: what scatter adds to the additive fields (``sync=gl.SUM``) of either end and of the edge."""
+"""Contributions: scatter adds to the additive fields (``sync=gl.SUM``) of either end and of the edge."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def contributions_to(
 ) -> list[Stmt]:
     """Return the statements that add *amount* to a field, to an element of it or to all elements."""
     scope.writes.add(f"{getattr(place, 'role', 'e')}.{field_of(scope, place).name}")
-    if isinstance(place, EdgeField):  # what its two ends give is kept apart
+    if isinstance(place, EdgeField):  # the additions of its two ends are kept in two places
         scope.reads.add("e.forward")
     kind, what, site = place.type, ast.unparse(target), scope.site(node)
 

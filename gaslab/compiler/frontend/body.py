@@ -1,6 +1,6 @@
 """A function as a whole: the types of its locals, then its tree.
 
-A local has one type, which holds all values it is given (int and float make float). The body is walked
+A local has one type, which holds all values assigned to it (int and float make float). The body is walked
 anew until no type widens any more; one more walk makes the tree.
 """
 

@@ -81,7 +81,7 @@ def call_helper(scope: Scope, node: ast.Call, function: FunctionType, me: str | 
 
 
 def in_local(scope: Scope, value: ArrayValue, node: ast.AST) -> Local:
-    """Return a local that holds *value*, as helpers are given arrays."""
+    """Return a local that holds *value*: helpers take arrays in locals."""
     return value.place if isinstance(value.place, Local) else temporary(scope, value, node)
 
 

@@ -1,4 +1,4 @@
-"""Pairs of a key and its payload: what a program reads of them, and what it gives."""
+"""Pairs of a key and its payload, and parts of accumulators, as a program reads and writes them."""
 
 from __future__ import annotations
 

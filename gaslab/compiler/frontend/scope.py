@@ -92,7 +92,7 @@ class Scope:
         self.types: dict[str, Type] = {}  # of locals, by the user's name; only ever widened
         self.annotated: dict[str, Type] = {}  # types of locals that the user declared
         self.written: dict[str, str] = {}  # names of locals in the tree, where they differ
-        self.made: set[str] = set()  # locals that are the parser's own
+        self.made: set[str] = set()  # locals that are the frontend's own
         self.stand_ins: dict[str, Expr] = {}  # of expressions that are evaluated once, by their text
         self.bound = 0  # values that the expressions of this walk name, see `Let`
         self.aliases: dict[str, str] = {}  # a local that is another name of an array -> that array
@@ -172,7 +172,7 @@ class Scope:
         return Local(self.written.get(name, name), self.types[name])
 
     def infer(self, name: str, kind: Type, node: ast.AST) -> Type:
-        """Note that local *name* is given a value of *kind*; return the type that holds all its values."""
+        """Note that local *name* is assigned a value of *kind*; return the type that holds all its values."""
         if is_list(kind):
             raise self.error(node, "a list has no local; read the field or the total itself")
         known = self.types.get(name, kind)
@@ -187,7 +187,7 @@ class Scope:
         return self.types[name]
 
     def new_local(self, stem: str, kind: Type, node: ast.AST) -> Local:
-        """Return a local of the parser's own; a walk over the same body makes the same ones again."""
+        """Return a local of the frontend's own; a walk over the same body makes the same ones again."""
         name, k = stem, 0
         while name in self.made or name in self.names:
             k += 1

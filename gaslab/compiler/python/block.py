@@ -1,4 +1,4 @@
-"""What a method sees of a run while it runs over one block: fields, edges, signals, messages, totals."""
+"""A run as a method sees it over one block: fields, edges, signals, messages, totals."""
 
 from __future__ import annotations
 

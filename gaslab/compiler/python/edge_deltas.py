@@ -1,4 +1,4 @@
-"""What scatter added to edges, interpreted: the twin of `c.additive`."""
+"""The additions of scatter to edges, interpreted: the twin of `c.additive`."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def expr(body: Body, x: t.Expr) -> str:
 
 
 def position(body: Body, x: t.Expr) -> str:
-    """Return the index of an element; what the parser computes with indices never wraps."""
+    """Return the index of an element; what the frontend computes with indices never wraps."""
     if isinstance(x, t.Binary):
         return f"({position(body, x.left)} {x.op} {position(body, x.right)})"
     return expr(body, x)

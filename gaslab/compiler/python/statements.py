@@ -214,7 +214,7 @@ def assign(body: Body, s: t.Assign) -> None:
 
 
 def store_unless_initial(body: Body, field: int, store: str, *values: str) -> None:
-    """Write a store by ``init``: what the caller gives stays, what is drawn is drawn."""
+    """Write a store by ``init``, skipped where the run has initial values; it draws all the same."""
     body.put(f"if c.given >> {field} & 1: {', '.join(values)}")
     body.put(f"else: {store}")
 

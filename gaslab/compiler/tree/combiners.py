@@ -1,4 +1,4 @@
-"""What combines values: one row an operation, which the compiler, both backends and the engine read.
+"""The operations that combine values: one row each, which frontend, backends and engine read.
 
 A new scalar combiner is a row here, its word in `gaslab.combiners`, and its place in the reference, which
 knows nothing of this table. What is not in the table is an error, never taken for another operation.

@@ -83,7 +83,7 @@ class Local:
 class PartOf:
     """A part of a record.
 
-    The record is ``"total"`` or ``"message"``, which apply is given, ``"into"``, to which gather contributes,
+    The record is ``"total"`` or ``"message"``, parameters of apply, ``"into"``, to which gather contributes,
     ``"sent"``, a message on its way, ``"self 2"``, the value of aggregator 2, ``"into 2"``, to which that
     aggregator's method contributes; of the program's merge ``"a"`` and ``"b"``, which it takes, and
     ``"made"``, which it gives or will take.

@@ -46,7 +46,7 @@ class ForRange:
 
 @dataclass(frozen=True)
 class Each:
-    """The parser's own loop over elements: *counter* = 0 .. count - 1; *body* has no Break or Return."""
+    """The frontend's own loop over elements: *counter* = 0 .. count - 1; *body* has no Break or Return."""
 
     counter: str
     count: Expr

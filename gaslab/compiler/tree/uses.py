@@ -1,4 +1,4 @@
-"""What the functions of a program do that backends and engines prepare for, seen from its tree."""
+"""Uses of edges and lists in a program, for which backends and engines prepare, seen from its tree."""
 
 from __future__ import annotations
 
