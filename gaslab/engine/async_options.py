@@ -1,38 +1,18 @@
-"""How a run without supersteps was asked for, and which programs can run so."""
+"""Which programs can run without supersteps, and by which scheduler."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gaslab._kernels.machine import SCHEDULERS as SCHEDULERS
 from gaslab.errors import UsageError
 
 if TYPE_CHECKING:
     from gaslab.compiler.tree import Tree
-
-CONSISTENCIES = ("relaxed", "serialisable")
-
-
-@dataclass(frozen=True)
-class Options:
-    """How `gaslab.run` was told to run without supersteps."""
-
-    consistency: str = "relaxed"
-    scheduler: str | None = None
-    max_updates: int | None = None
-    interval: float = 0.1  # seconds between two values of the aggregators
-
-    def check(self, tree: Tree) -> Options:
-        """Return the options with the scheduler that is meant; raises where they do not go together."""
-        scheduler = self.scheduler or ("priority" if tree.by_priority else "fifo")
-        if scheduler == "priority" and not tree.by_priority:
-            raise UsageError(f"scheduler='priority' needs signals with priority=; {tree.name} gives none")
-        return replace(self, scheduler=scheduler)
+    from gaslab.engine.options import Options
 
 
-def check_program(trees: list[Tree], compiled: bool) -> None:
-    """Raise unless the program can run without supersteps."""
+def check_program(trees: list[Tree], compiled: bool, options: Options) -> str:
+    """Return the scheduler of a program; raises unless it can run without supersteps."""
     tree = trees[0]
     functions = tree.functions
     reasons = {
@@ -54,3 +34,7 @@ def check_program(trees: list[Tree], compiled: bool) -> None:
             raise UsageError(f"{tree.name} cannot run with engine='async': {reason}; use engine='sync'")
     if not compiled:
         raise UsageError(f"engine='async' runs compiled programs only, and {tree.name} is interpreted here")
+    scheduler = options.scheduler or ("priority" if tree.by_priority else "fifo")
+    if scheduler == "priority" and not tree.by_priority:
+        raise UsageError(f"scheduler='priority' needs signals with priority=; {tree.name} gives none")
+    return scheduler

@@ -14,12 +14,10 @@ detection, 1987: the four-counter method).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.engine.async_options import Options
 from gaslab.engine.counts import Counts
 from gaslab.engine.machine import make_machine
 from gaslab.engine.meter import Course, Meter
@@ -29,12 +27,15 @@ from gaslab.engine.stopping import Done, ask
 from gaslab.engine.sync import Synchronous
 
 if TYPE_CHECKING:
+    from gaslab.engine.observer import Observer
+    from gaslab.engine.options import Options
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
 BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the mail, at least; on one rank
 EDGES = 8192  # of these vertices: more would run on old values, fewer are not worth the look
+INTERVAL = 0.1  # seconds between two values of the aggregators
 PAUSE = 0.01  # seconds between two rounds of counts while there is work, where every rank has a core
 
 
@@ -43,14 +44,14 @@ class Asynchronous:
 
     def __init__(
         self, engine: Synchronous, program: VertexProgram, graph: Graph, library: Any, options: Options,
-        seed: int, watch: bool = False,
+        observe: Observer, watch: bool = False,
     ) -> None:  # fmt: skip
         self.engine, self.state, self.tree = engine, engine.state, engine.tree
         self.program, self.graph, self.options = program, graph, options
-        self.comm, self.mail = graph.comm, graph.comm.mail()
+        self.comm, self.mail = graph.comm, observe.mail(graph.comm.mail())
         self.converged, self.updates = False, 0
         self._serialisable = options.consistency == "serialisable"
-        self._library, self._seed, self._watch = library, seed, watch
+        self._observe, self._library, self._watch = observe, library, watch
         self._aggregated = 0.0
         self._closing = self._late = False
         self._ending = engine.phases.ending
@@ -60,7 +61,7 @@ class Asynchronous:
         self._quota = Quota(options.max_updates, self.comm.rank, self.comm.size)
         self._pause = PAUSE * self._patience.crowd
         self.machine: Any = None
-        self.meter = Meter()
+        self.meter = Meter(observe.machine())
 
     @property
     def bytes_posted(self) -> int:
@@ -70,7 +71,9 @@ class Asynchronous:
     def figures(self) -> dict[str, Any]:
         """Return how it was run and what each rank did (collective)."""
         ranks = self.comm.allgather(self.meter.figures(self.machine, self.mail))
-        return {"consistency": self.options.consistency, "scheduler": self.options.scheduler, "ranks": ranks}
+        options = self.options
+        found = {"consistency": options.consistency, "scheduler": options.scheduler, "ranks": ranks}
+        return {"asynchronous": found}
 
     # ---- the story ---------------------------------------------------------------------------------
 
@@ -86,7 +89,7 @@ class Asynchronous:
         assert options.scheduler is not None
         self.machine = make_machine(
             self.graph.local, view, self.state, self._library, options.scheduler, self._serialisable,
-            self._seed, self.engine.cache, self._watch,
+            options.seed, self.engine.cache, self._watch,
         )  # fmt: skip
         in_rounds = options.scheduler != "priority"
         if self._serialisable and self.comm.size > 1 and in_rounds:
@@ -94,8 +97,8 @@ class Asynchronous:
         self.machine.schedule(beginners)
         self.meter.begin(self.machine, time.perf_counter())
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Run until nothing is signalled; give a row of figures after each round of counts."""
+    def run(self) -> None:
+        """Run until nothing is signalled; a round of counts makes a row of the history."""
         self.begin()
         before: Counts | None = None
         asked_at = 0.0
@@ -117,7 +120,7 @@ class Asynchronous:
                 if counts.end(before):
                     break
                 if self._course.is_due(now):
-                    yield self._row(counts, now)
+                    self._observe.row(self._row(counts, now))
                 before = counts
             idle = not (busy or self.machine.in_flight or self.machine.held_up)  # else the end is not near
             if not self.mail.asked and (idle or now - asked_at > self._pause):
@@ -132,7 +135,7 @@ class Asynchronous:
         self.meter.end(self.machine)
         self.mail.close()
         self._conclude(counts)
-        yield self._row(counts, now)
+        self._observe.row(self._row(counts, now))
 
     def _wait(self, until: float) -> None:
         """Wait until there is mail, or that long."""
@@ -189,7 +192,7 @@ class Asynchronous:
         aggregates = self.engine.phases.aggregates
         if not len(aggregates):
             return np.empty(0, np.int64)
-        if now - self._aggregated > self.options.interval and not self._ending.stop[0]:
+        if now - self._aggregated > INTERVAL and not self._ending.stop[0]:
             self._aggregated = now
             self.engine.aggregate()
         return aggregates.collected()

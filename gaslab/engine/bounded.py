@@ -13,7 +13,7 @@ will.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from gaslab.engine.stopping import Stopping, ask
 from gaslab.engine.sync import Frontier
 
 if TYPE_CHECKING:
+    from gaslab.engine.observer import Observer
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
@@ -37,13 +38,16 @@ def _here(action: Callable[[], list[Any]]) -> list[Any]:
 class Bounded:
     """One run on one rank."""
 
-    def __init__(self, engine: Stale, stopping: Stopping, program: VertexProgram, graph: Graph) -> None:
+    def __init__(
+        self, engine: Stale, stopping: Stopping, program: VertexProgram, graph: Graph, observe: Observer
+    ) -> None:
+        self._observe = observe
         self.engine, self.state, self.stopping = engine, engine.state, stopping
         self.program, self.graph = program, graph
-        self.mail = graph.comm.mail()
+        self.mail = observe.mail(graph.comm.mail())
         self.converged = False
         self.bytes_posted = 0
-        self.figures: dict[str, Any] = {"bound": engine.staleness, "max": 0, "mean": 0.0}
+        self._figures: dict[str, Any] = {"bound": engine.staleness, "max": 0, "mean": 0.0}
         self._done = getattr(type(program), "done", None)
         self._waited = 0.0  # before this superstep
         self._next = 0  # the table that is looked at next
@@ -56,10 +60,14 @@ class Bounded:
         engine.told, engine.settle_tables = self._tell, self._look
         engine.phases.aggregates.ask = _here  # each rank when it has the table
 
+    def figures(self) -> dict[str, Any]:
+        """Return how old the values were that the ranks read, and how long each rank waited."""
+        return {"staleness": self._figures}
+
     # ---- the story ---------------------------------------------------------------------------------
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Run the whole; give a row of the history for each superstep, as soon as all ranks' are known."""
+    def run(self) -> None:
+        """Run the whole; each superstep makes a row of the history, as soon as all ranks' are known."""
         engine, limit = self.engine, self.stopping.limit
         if not self.stopping.works:
             engine.initialise()
@@ -71,11 +79,13 @@ class Bounded:
         while self._last is None or self.state.superstep <= self._last:
             if limit is not None and self.state.superstep >= limit:
                 break
-            engine.step()
-            yield from self._told_rows()
+            superstep = self.state.superstep
+            self._observe.begin(superstep)
+            self._observe.end(superstep, engine.step().total)
+            self._show_rows()
         engine.catch_up()
         self._look()
-        yield from self._told_rows()
+        self._show_rows()
         self._conclude()
 
     def _conclude(self) -> None:
@@ -92,16 +102,14 @@ class Bounded:
             engine.aggregate()
             engine.agree()
         waited = self.graph.comm.allgather(round(engine.streams.waited, 6))
-        self.figures |= {"mean": self._age / max(self._reads, 1), "waited": waited}
+        self._figures |= {"mean": self._age / max(self._reads, 1), "waited": waited}
 
-    def _told_rows(self) -> Iterator[dict[str, Any]]:
-        """Give the rows that are known, not those in which nobody ran unless somebody ran later."""
-        if self._rows and not self._quiet:
-            yield from self._rows
-            self._rows = []
-        elif len(self._rows) > self._quiet:
-            yield from self._rows[: -self._quiet]
-            self._rows = self._rows[-self._quiet :]
+    def _show_rows(self) -> None:
+        """Put the known rows into the history; rows of supersteps without vertices wait for one with some."""
+        ready = max(len(self._rows) - self._quiet, 0)
+        for row in self._rows[:ready]:
+            self._observe.row(row)
+        self._rows = self._rows[ready:]
 
     # ---- the tables --------------------------------------------------------------------------------
 
@@ -161,7 +169,7 @@ class Bounded:
         self._turned = now
         age, reads = int(of["age"].sum()), int(of["reads"].sum())
         self._age, self._reads = self._age + age, self._reads + reads
-        self.figures["max"] = max(self.figures["max"], int(of["oldest"].max()))
+        self._figures["max"] = max(self._figures["max"], int(of["oldest"].max()))
         return {
             "superstep": superstep,
             "active": active,

@@ -6,7 +6,7 @@ it combines in the order of ranks.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState, total_dtype
 from gaslab.exchange import Exchange, Partials, Section
 from gaslab.ragged import Rows
+
+if TYPE_CHECKING:
+    from gaslab.engine.trace import VertexTrace
 
 
 class Gather:
@@ -37,6 +40,9 @@ class Gather:
         phases, view, mask = self.phases, self.phases.view, self.mask
         active = None if ids is None else self.state.active
         sent = self._begin(ids, active)
+        trace = phases.observe.trace
+        if trace is not None:
+            self._show_inner(ids, trace)
 
         boundary = self.boundary
         if active is not None:
@@ -73,9 +79,17 @@ class Gather:
             partial = lists.partial_rows(view, mirrors, self.dtype)
         view.total = partial
         self.phases.over("gl_gather", mirrors, self.mask)
-        sent = self.exchange.partials(self.mask, mirrors, partial, active)
-        self._peek(ids)
-        return sent
+        return self.exchange.partials(self.mask, mirrors, partial, active)
 
-    def _peek(self, ids: np.ndarray | None) -> None:
-        """Look at totals of active masters that are not going to be kept; for `WatchedGather`."""
+    def _show_inner(self, ids: np.ndarray | None, trace: VertexTrace) -> None:
+        """Gather once more at traced masters without mirrors: their totals go from gather to apply unseen."""
+        inner = trace.ids[self.is_boundary[trace.ids] == 0]
+        if ids is not None:
+            inner = np.intersect1d(inner, ids)
+        view = self.phases.view
+        totals: Any = np.empty(inner.size, self.dtype)
+        if self.combiner.collects:
+            totals = lists.partial_rows(view, inner, self.dtype)
+        view.total = totals
+        self.phases.over("gl_gather", inner, self.mask)
+        trace.totals(self.combiner, inner, totals)

@@ -1,4 +1,4 @@
-"""What a rank without supersteps does, for those who watch it."""
+"""`Meter`: how much a rank without supersteps has done; `Course`: the rows of its history."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gaslab._kernels.machine import Machine
     from gaslab.engine.counts import Counts
+    from gaslab.engine.drawn import DrawnMachine
     from gaslab.mail import Mail
 
 SHARE = 1 / 5000  # of the time a run has taken is between two rows of its history
@@ -15,23 +16,32 @@ SHARE = 1 / 5000  # of the time a run has taken is between two rows of its histo
 class Meter:
     """Looks at the machine between its steps, for a fraction of a microsecond."""
 
-    def __init__(self) -> None:
+    def __init__(self, drawn: DrawnMachine | None = None) -> None:
+        self._drawn = drawn
         self.began = self.seen = 0.0
         self._most_waiting = self._most_in_flight = 0
         self._idle = 0.0  # seconds
 
     def begin(self, machine: Machine, now: float) -> None:
-        """Take in who waits before the first step."""
+        """Take in how many vertices wait before the first step."""
         self.began = self.seen = now
-        self.count(machine.waiting)
+        waiting = machine.waiting
+        self.count(waiting)
+        if self._drawn is not None:
+            self._drawn.begin(machine, now, waiting)
 
     def end(self, machine: Machine) -> None:
-        """There are no more looks."""
+        """Take in what waits after the last step."""
+        if self._drawn is not None:
+            self.count(self._drawn.end(machine, self.seen))
 
     def look(self, machine: Machine, busy: bool, now: float) -> None:
         """Take in a step that has just ended."""
         if not busy:
             self._idle += now - self.seen
+        if self._drawn is not None:
+            waiting = self._drawn.look(machine, busy, self.seen, now)
+            self.count(waiting or 0)
         self.seen = now
         self._most_in_flight = max(self._most_in_flight, machine.in_flight)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gaslab.compiler.parse import parse_phases
 from gaslab.compiler.tree import PAYLOAD, Combiner, RecordCombiner, Tree, element_storage, is_list
-from gaslab.ending import Ending
 from gaslab.engine import edge_lists
 from gaslab.engine.bind import (
     bind_edge_fields,
@@ -23,7 +21,7 @@ from gaslab.engine.chance import Starts
 from gaslab.engine.given import bind_given
 from gaslab.engine.lists import GivenLists
 from gaslab.engine.metrics import run_metrics
-from gaslab.engine.start import Start, bind_start, told, told_messages
+from gaslab.engine.start import bind_start, told, told_messages
 from gaslab.engine.state import dtype_of
 from gaslab.errors import warn_unfinished
 from gaslab.ragged import Rows
@@ -33,34 +31,25 @@ from gaslab.tables import objects
 from gaslab.trace import collect, located
 
 if TYPE_CHECKING:
+    from gaslab.engine.options import Options
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
 
-def run_on_graph(
-    program: VertexProgram,
-    graph: Graph,
-    max_iterations: int | None,
-    init: Mapping[str, Any] | Result | None,
-    columns: Mapping[str, str | None] | None,
-    seed: int,
-    on: str,
-    start: Start | None = None,
-    trace: Any = None,
-    ending: Ending | None = None,
-) -> Result:
-    """Run *program* by the reference engine; the arguments and the answer are `gaslab.run`'s."""
+def run_on_graph(program: VertexProgram, graph: Graph, options: Options) -> Result:
+    """Run *program* by the reference engine; the answer is that of `gaslab.run`."""
     comm, local, began = graph.comm, graph.local, time.perf_counter()
     tree, *_ = trees = parse_phases(type(program), shapes_of(program), debugging=True)
     written = frozenset(name for one in trees for name in one.written_edges())
     check_sides(trees, graph)
     params = bind_parameters(tree, program, graph)
-    starts_at = Starts(graph, seed, program.parameters())
-    edge_fields = bind_edge_fields(tree, graph, columns, written, starts_at)
-    given = bind_given(tree, graph, init, starts_at)
-    beginners = bind_start(tree, graph, start)
-    columned = bind_vertex_fields(tree, graph, columns)
+    starts_at = Starts(graph, options.seed, program.parameters())
+    edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts_at)
+    given = bind_given(tree, graph, options.init, starts_at)
+    beginners = bind_start(tree, graph, options.start)
+    columned = bind_vertex_fields(tree, graph, options.columns)
     ids = _ids(graph)
+    trace = options.trace
     chosen = None if trace is None else [ids[g] for g in graph.ids.find(trace).tolist()]
     # Ids that are neither integers nor strings have no order of their own, and an id may be on both sides
     # of a bipartite graph: then the program sees their positions, as a compiled one always does.
@@ -111,9 +100,9 @@ def run_on_graph(
             [(ids[a], ids[b]) for a, b in zip(src.tolist(), dst.tolist(), strict=True)],
             {v.name: told(x, v.storage, ids) for v, x in zip(tree.edge_fields, edge_values, strict=True)},
             graph.directed,
-            max_iterations,
+            options.max_iterations,
             by_id(starts),
-            seed,
+            options.seed,
             graph.ids.num_left,
             began_with,
             by_id(begins),
@@ -122,7 +111,7 @@ def run_on_graph(
             None if named is None else named.texts,
         )
 
-    with ending or Ending() as ended:
+    with options.ending as ended:
         answer = comm.on_root(lambda: ended.call(tree.name, "the reference engine", run), patient=True)
     if not answer.converged:
         warn_unfinished(tree.name, answer.iterations, comm.rank)
@@ -158,11 +147,19 @@ def run_on_graph(
     updates = sum(step["active"] for step in answer.history)
     seconds = {"build": built - began, "compute": time.perf_counter() - built}
     metrics = run_metrics(
-        program, graph, "reference", seed, 1, answer.iterations, answer.converged, updates, 0, seconds
+        program, graph, "reference", options.seed, 1, answer.iterations, answer.converged, updates, 0, seconds
     )
     storage = {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)}
     result = Result.collect(
-        graph, storage, vertices, edges, metrics, answer.history, answer.converged, answer.iterations, on
+        graph,
+        storage,
+        vertices,
+        edges,
+        metrics,
+        answer.history,
+        answer.converged,
+        answer.iterations,
+        options.on,
     )
     result.aggregates = answer.aggregates
     if chosen is not None:

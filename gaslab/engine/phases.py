@@ -16,6 +16,7 @@ from gaslab.program import ALL
 
 if TYPE_CHECKING:
     from gaslab.compiler import Compiled
+    from gaslab.engine.observer import Observer
     from gaslab.graph import Graph
 
 BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
@@ -31,9 +32,11 @@ class Phases:
     """The phases of one program on one rank's graph."""
 
     def __init__(
-        self, compiled: Compiled, view: sweep.View, graph: Graph, threads: int, ending: Ending | None = None
-    ) -> None:
+        self, compiled: Compiled, view: sweep.View, graph: Graph, threads: int, observe: Observer,
+        ending: Ending | None = None,
+    ) -> None:  # fmt: skip
         self.tree: Tree = compiled.tree
+        self.observe = observe
         self.ending = ending or Ending()
         view.stop = self.ending.stop
         self.view, self.local, self.threads = view, graph.local, threads
@@ -106,14 +109,15 @@ class Phases:
         out: np.ndarray | None,
         threads: int,
     ) -> None:
-        if self.library is not None:
-            function = self.library.function(phase)
-            fault = sweep.run(view, function, blocks, ids, out, threads)
-            if fault is not None and fault[2] < 0:
-                fault = (fault[0], _vertex_at(view, phase, ids, fault[1]), -1)
-        else:
-            assert self._compiled.interpreter is not None
-            fault = self._compiled.interpreter.run(view, phase, blocks, ids, out)
+        with self.observe.stage(phase):
+            if self.library is not None:
+                function = self.library.function(phase)
+                fault = sweep.run(view, function, blocks, ids, out, threads)
+                if fault is not None and fault[2] < 0:
+                    fault = (fault[0], _vertex_at(view, phase, ids, fault[1]), -1)
+            else:
+                assert self._compiled.interpreter is not None
+                fault = self._compiled.interpreter.run(view, phase, blocks, ids, out)
         if fault is not None:
             self.failed(fault, self.view.superstep, view.gid, phase)
 
@@ -149,10 +153,11 @@ class Phases:
 
         Raises a fault of any rank on all of them, naming the vertex and the user's line.
         """
-        mine = np.concatenate([np.array(self.fault or (0, 0, 0, 0), np.int64), numbers])
-        told = self._comm.allgather_row(mine)
-        self.raise_faults(told[:, :4])
-        return told[:, 4:]
+        with self.observe.stage("agree"):
+            mine = np.concatenate([np.array(self.fault or (0, 0, 0, 0), np.int64), numbers])
+            table = self._comm.allgather_row(mine)
+            self.raise_faults(table[:, :4])
+        return table[:, 4:]
 
     def raise_any(self) -> None:
         """Raise the first fault of any rank on all of them, if there is one (collective)."""

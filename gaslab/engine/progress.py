@@ -11,20 +11,7 @@ FEW = 4  # ranks whose figures are shown one by one
 PACE = 0.2  # seconds that these are of
 
 
-class Progress:
-    """Nothing to show."""
-
-    def see(self, row: Mapping[str, Any]) -> None:
-        """Take in a row of the run's history."""
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        """Take the line away."""
-
-
-class Supersteps(Progress):
+class Supersteps:
     """How many there were, of how many."""
 
     def __init__(self, most: int | None, what: str = "supersteps", scaled: bool = False) -> None:
@@ -33,9 +20,11 @@ class Supersteps(Progress):
         self.bar = tqdm(total=most, desc=what, unit="", unit_scale=scaled, leave=False)
 
     def see(self, row: Mapping[str, Any]) -> None:
+        """Take in a row of the run's history."""
         self.bar.update()
 
-    def __exit__(self, *_: Any) -> None:
+    def close(self) -> None:
+        """Take the line away."""
         self.bar.close()
 
 

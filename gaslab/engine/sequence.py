@@ -1,172 +1,168 @@
-"""The phases of one run, in turn; a program that names no phases is a sequence of one."""
+"""`PhaseDriver`: the phases of one run, in turn; a program that names no phases has one."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.compiler import Compiled
-from gaslab.ending import Ending
 from gaslab.engine import lists
-from gaslab.engine.chance import Starts
 from gaslab.engine.phases import Phases
 from gaslab.engine.stale import Stale
-from gaslab.engine.start import Beginners
 from gaslab.engine.state import RunState, make_view
-from gaslab.engine.stopping import Done, Stopping, ask
+from gaslab.engine.stopping import Stopping, ask
 from gaslab.engine.sync import Synchronous
-from gaslab.engine.trace import Watch, Watched
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange
-from gaslab.phases import phases_of
 
 if TYPE_CHECKING:
+    from gaslab.compiler import Compiled
+    from gaslab.engine.bound import Bound
+    from gaslab.engine.observer import Observer
+    from gaslab.engine.options import Options
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
 
-def done_functions(program: VertexProgram) -> tuple[list[Done | None], Done | None]:
-    """Return each phase's own ``done``, and that of a program of several, which may begin them anew."""
-    cls = type(program)
-    done: Done | None = getattr(cls, "done", None)
-    if not phases_of(cls):
-        return [done], None
-    return [phase.methods(cls).get("done") for phase in phases_of(cls)], done
+class PhaseDriver:
+    """Runs every phase until it is over; then, if the program has a ``done`` that says no, all of them again.
 
-
-class Sequence:
-    """Runs every phase until it is over; then, if the program has a ``done`` that says no, again."""
+    How far the run has come is in its state: the phase, how many supersteps of it have run in a row, and the
+    superstep at which the first phase began last.
+    """
 
     def __init__(
-        self,
-        compiled: tuple[Compiled, ...],
-        program: VertexProgram,
-        graph: Graph,
-        limit: int | None,
-        ending: Ending,
-    ) -> None:
-        self.ending = ending
-        self.program, self.graph, self.compiled = program, graph, compiled
-        self.converged = False
-        dones, self._done = done_functions(program)
-        self._stopping = [
-            Stopping(c.tree, done, program, graph, limit, ending)
-            for c, done in zip(compiled, dones, strict=True)
-        ]
-        self._engines: list[Synchronous] = []
-        self.state: RunState
-        self.bytes_posted = 0  # beside those that the communicator counts
-
-    def prepare(
-        self, params: list[Any], edges: list[np.ndarray], given: dict[str, Any], starts: Starts,
-        threads: int, columns: dict[str, np.ndarray], watch: Watch | None = None,
-        staleness: int | None = None,
+        self, compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, bound: Bound,
+        options: Options, observe: Observer,
     ) -> None:  # fmt: skip
-        """Make ready to run: bind every phase to the graph and to one state.
+        self._program, self._graph, self._bound, self._options = program, graph, bound, options
+        self._observe = observe
+        self._engines: list[Synchronous] = []
+        self.converged = self._over = False
+        self.bytes_posted = 0  # beside those that the communicator counts
+        exchange = Exchange(graph.local, observe.comm(graph.comm))
+        rooms = lists.rooms(tuple(one.tree for one in compiled), graph, bound.given)
+        for one in compiled:
+            self._engines.append(self._new_engine(one, exchange, rooms))
+        self._begin_with_initial_frontier()
+        self.state = self.first.state
 
-        With a *staleness* the ranks need not step together.
-        """
-        exchange = Exchange(self.graph.local, self.graph.comm)
-        rooms = lists.rooms(tuple(one.tree for one in self.compiled), self.graph, given)
-        for one in self.compiled:
-            first = self._engines[0].state if self._engines else None
-            state = RunState.create(one.tree, self.graph, edges, starts, first, rooms)
-            bits = 0
-            if first is None:
-                state.give(columns)
-                bits = state.give(given)
-            view = make_view(state, self.graph, params, starts.seed)
-            view.given = bits
-            phases, visits = Phases(one, view, self.graph, threads, self.ending), None
-            phases.aggregates.finalize(self.program)
-            if "visit" in one.tree.functions:
-                ways = type(self.program).visit_ways
-                visits = Visits(phases, state, exchange, self.graph, ways)
-            if staleness is not None:
-                self._engines.append(Stale(staleness, phases, state, exchange))
-                continue
-            rebuild = type(self.program).cache_rebuild
-            parts = (phases, state, exchange, visits, rebuild)
-            self._engines.append(Watched(watch, *parts) if watch else Synchronous(*parts))
-        self.state = self._engines[0].state
+    def _new_engine(self, one: Compiled, exchange: Exchange, rooms: dict[str, np.ndarray]) -> Synchronous:
+        """Return the engine of a phase; all phases have one state's fields."""
+        graph, bound, options = self._graph, self._bound, self._options
+        first = self.first.state if self._engines else None
+        state = RunState.create(one.tree, graph, bound.edge_fields, bound.starts, first, rooms)
+        state.phase, bits = len(self._engines), 0
+        if first is None:
+            state.give(bound.columns)
+            bits = state.give(bound.given)
+        view = make_view(state, graph, bound.params, bound.starts.seed)
+        view.given = bits
+        assert options.threads is not None
+        phases = Phases(one, view, graph, options.threads, self._observe, options.ending)
+        phases.aggregates.finalize(self._program)
+        if options.staleness is not None:
+            return Stale(options.staleness, phases, state, exchange)
+        cls, visits = type(self._program), None
+        if "visit" in one.tree.functions:
+            visits = Visits(phases, state, exchange, graph, cls.visit_ways)
+        return Synchronous(phases, state, exchange, visits, cls.cache_rebuild)
 
-    def begin_with(self, beginners: Beginners | None) -> None:
-        """Let these vertices be superstep 0, with what they find as messages."""
-        if beginners is not None:
-            local, state = self.graph.local, self.state
-            ids, messages = beginners.local(local.gid[: local.num_masters])
-            self._engines[0].begin_with(ids)
+    def _begin_with_initial_frontier(self) -> None:
+        """Let the vertices that the caller named be superstep 0, with what they find as messages."""
+        initial, local, state = self._bound.beginners, self._graph.local, self.first.state
+        if initial is not None:
+            ids, messages = initial.local(local.gid[: local.num_masters])
+            self.first.begin_with(ids)
             if messages is not None and state.message is not None:
                 state.message[ids] = messages
 
     @property
-    def engines(self) -> list[Synchronous]:
-        """Those of the phases, in turn."""
-        return self._engines
-
-    @property
     def first(self) -> Synchronous:
-        """The engine of the first phase, before anything has run."""
+        """The engine of the first phase."""
         return self._engines[0]
 
-    @property
-    def stopping(self) -> Stopping:
-        """When the first phase ends."""
-        return self._stopping[0]
-
-    def gathers(self) -> dict[str, int] | None:
+    def figures(self) -> dict[str, Any]:
         """Return how many totals of replicas were gathered, and how many kept, where gathers are cached."""
         caches = [engine.cache for engine in self._engines if engine.cache is not None]
         if not caches:
-            return None
+            return {}
         mine = np.array([[cache.gathered, cache.kept] for cache in caches]).sum(axis=0)
-        done, skipped = self.graph.comm.allreduce(mine).tolist()
-        return {"done": done, "skipped": skipped}
+        done, skipped = self._graph.comm.allreduce(mine).tolist()
+        return {"gathers": {"done": done, "skipped": skipped}}
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Run the whole; give a row of the history after each superstep."""
-        current = self._engines[0]
-        current.initialise()
-        while True:
-            began = self.state.superstep
-            for engine, stopping in zip(self._engines, self._stopping, strict=True):
-                if engine is not current or self.state.superstep:
-                    current.finish()
-                    engine.enter(current)
-                    current, self.state = engine, engine.state
-                limited = yield from self._phase(engine, stopping)
-                if limited and not engine.is_quiet():
-                    self.converged = not stopping.ends_itself
-                    current.finish()
-                    return
-            if self._done is None or self.state.superstep == began or self._says_done(self._done):
-                self.converged = True
-                current.finish()
+    # ---- the run -----------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run to the end; each superstep makes a row of the history."""
+        self.first.initialise()
+        while not self._over:
+            self._advance()
+        self._engine.finish()
+
+    @property
+    def _engine(self) -> Synchronous:
+        return self._engines[self.state.phase]
+
+    def _advance(self) -> None:
+        """Run one superstep, or several in a kernel, or go on to the next phase, or find that all is over."""
+        engine, stopping, state = self._engine, self._bound.stopping[self.state.phase], self.state
+        if not stopping.works or stopping.done(engine.phases, state, state.ran):
+            self._next_phase()
+        elif stopping.limited(state):
+            if engine.next_total():
+                self.converged, self._over = not stopping.ends_itself, True
+            else:
+                self._next_phase()
+        elif not self._run_in_kernel(engine, stopping) and not self._run_one(engine):
+            self._next_phase()
+
+    def _run_in_kernel(self, engine: Synchronous, stopping: Stopping) -> bool:
+        """Run supersteps that need no decision, if there are any."""
+        state, began = self.state, time.perf_counter()
+        first = state.superstep
+        ran = engine.run_ahead(stopping.unasked(state, state.ran))
+        self._observe.kernel_steps(first, began, ran)
+        for superstep, (active, seconds) in enumerate(ran, first):
+            self._observe.row(self._row(engine, superstep, active, seconds, 0))
+        state.ran += len(ran)
+        return bool(ran)
+
+    def _run_one(self, engine: Synchronous) -> bool:
+        """Run a superstep; return whether any vertex was active."""
+        state, comm, observe = self.state, self._graph.comm, self._observe
+        superstep, began, sent = state.superstep, time.perf_counter(), comm.bytes_sent
+        observe.begin(superstep)
+        frontier = engine.step()
+        observe.end(superstep, 0 if frontier is None else frontier.total)
+        if frontier is None:
+            return False
+        state.ran += 1
+        seconds = time.perf_counter() - began
+        observe.row(self._row(engine, superstep, frontier.total, seconds, comm.bytes_sent - sent))
+        return True
+
+    def _next_phase(self) -> None:
+        """Enter the next phase, or the first again; after the last the run may be over."""
+        before, following = self._engine, self.state.phase + 1
+        if following == len(self._engines):
+            if self._is_done():
+                self.converged = self._over = True
                 return
+            following, before.state.cycle = 0, self.state.superstep
+        before.finish()
+        engine = self._engines[following]
+        engine.enter(before)
+        self.state = engine.state
 
-    def _phase(self, engine: Synchronous, stopping: Stopping) -> Generator[dict[str, Any], None, bool]:
-        """Run one phase to its end; return whether the limit came first."""
-        state, comm, ran = engine.state, self.graph.comm, 0
-        while stopping.works and not stopping.done(engine.phases, state, ran):
-            if stopping.limited(state):
-                return True
-            began = state.superstep
-            for k, (active, seconds) in enumerate(engine.run_ahead(stopping.unasked(state, ran))):
-                ran += 1
-                yield self._row(engine, began + k, active, seconds, 0)
-            if state.superstep > began:
-                continue
-            start, sent = time.perf_counter(), comm.bytes_sent
-            frontier = engine.step()
-            if frontier is None:
-                break
-            ran += 1
-            seconds = time.perf_counter() - start
-            yield self._row(engine, began, frontier.total, seconds, comm.bytes_sent - sent)
-        return False
+    def _is_done(self) -> bool:
+        """Return whether the run is over now that every phase is (collective)."""
+        done, state = self._bound.done, self.state
+        if done is None or state.superstep == state.cycle:
+            return True
+        tree, ending = self._bound.tree, self._options.ending
+        return self._graph.comm.on_root(lambda: ask(done, self._program, self._graph, tree, state, ending))
 
     def _row(
         self, engine: Synchronous, superstep: int, active: int, seconds: float, sent: int
@@ -182,9 +178,3 @@ class Sequence:
         if len(self._engines) > 1:
             row["phase"] = engine.tree.phase
         return row
-
-    def _says_done(self, done: Done) -> bool:
-        tree = self.compiled[0].tree
-        return self.graph.comm.on_root(
-            lambda: ask(done, self.program, self.graph, tree, self.state, self.ending)
-        )

@@ -105,13 +105,16 @@ class Stale(Synchronous):
     def step(self) -> Frontier:
         """Run one superstep, whoever is active."""
         state, self._told = self.state, None
-        frontier = self._activate()
+        with self.observe.stage("activate"):
+            frontier = self._activate()
         if self.gather is not None:
             self._look(self._heard, self._weights)
             self._look(self.gather.basis, self.gather.weights)
-        self._gather_apply(frontier)
+        with self.observe.stage("gather_apply"):
+            self._gather_apply(frontier)
         self.clock = state.superstep
-        self._post_values(frontier)
+        with self.observe.stage("send values"):
+            self._post_values(frontier)
         self._take(VALUES)
         row = self._row(frontier)
         if self._apart:
@@ -122,7 +125,8 @@ class Stale(Synchronous):
                 self._take(SHARES)
             self.settle_tables()
         state.superstep = self.view.superstep = self.clock + 1
-        self._post_sums({} if self._apart else row)
+        with self.observe.stage("send sums"):
+            self._post_sums({} if self._apart else row)
         self._take(SUMS)
         if self.delivery is not None:
             self._signalled = self.delivery.taken()
@@ -160,13 +164,14 @@ class Stale(Synchronous):
 
     def _take(self, stage: int) -> None:
         """Wait for batches of this stage that are young enough; take in what has come."""
-        self.streams.wait(stage, max(self.clock - self.staleness, -1))
-        for k, batches in self.streams.waves(stage):
-            self._receivers[k](batches)
-        if self._own is not None:  # nothing came
-            self._scatter_with(np.empty(0, np.int32))
-        if stage != VALUES:
-            self._count()
+        with self.observe.stage("wait and take in"):
+            self.streams.wait(stage, max(self.clock - self.staleness, -1))
+            for k, batches in self.streams.waves(stage):
+                self._receivers[k](batches)
+            if self._own is not None:  # nothing came
+                self._scatter_with(np.empty(0, np.int32))
+            if stage != VALUES:
+                self._count()
 
     def _look(self, known: np.ndarray, weights: np.ndarray) -> None:
         """Note how old the values are that are about to be read."""

@@ -115,7 +115,10 @@ class RunState:
     aggregates: list[Any]  # values, by aggregator
     superstep: int = 0
     updates: int = 0  # vertices applied on all ranks
-    entered: int = 0  # the superstep at which the phase began
+    phase: int = 0  # its number among the program's
+    entered: int = 0  # the superstep at which it began
+    ran: int = 0  # supersteps of it since then
+    cycle: int = 0  # the superstep at which the first phase began last
     fresh: dict[str, int] = dataclasses.field(default_factory=dict)  # field -> mirrors that have it, by role
     spare: dict[int, list[Any]] = dataclasses.field(default_factory=dict)  # both buffers of a field
 
@@ -204,6 +207,7 @@ class RunState:
         ]
         self.aggregates, self.updates = before.aggregates, before.updates
         self.superstep = self.entered = before.superstep
+        self.ran, self.cycle = 0, before.cycle
         if self.message is not None and self.tree.message is not None:
             self.message[:] = identity(self.tree.message)
             if self.message_next is not None and self.message_next is not self.message:

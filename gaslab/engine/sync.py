@@ -45,7 +45,7 @@ class Synchronous:
         self, phases: Phases, state: RunState, exchange: Exchange, visits: Visits | None = None,
         rebuild: int = 0,
     ) -> None:  # fmt: skip
-        self.visits = visits
+        self.visits, self.observe = visits, phases.observe
         self.phases, self.state, self.exchange = phases, state, exchange
         self.tree, self.view, self.local = state.tree, phases.view, phases.local
         functions = self.tree.functions
@@ -69,7 +69,8 @@ class Synchronous:
         gathers = self.tree.gather is not None and self.cache is None and bool(self.view.gather_edges)
         self.gather = self._new_gather() if gathers else None
         self._ahead = None
-        if self.delivery is not None and visits is None and Ahead.can(phases, state, exchange.comm.size):
+        unseen = visits is None and self.observe.trace is None  # a trace looks at every superstep
+        if self.delivery is not None and unseen and Ahead.can(phases, state, exchange.comm.size):
             self._ahead = Ahead(phases, state, self.delivery, self._pending)
 
     # ---- the story ---------------------------------------------------------------------------------
@@ -80,13 +81,14 @@ class Synchronous:
 
     def initialise(self) -> None:
         """Run init on every vertex and bring the mirrors up to date; raises its fault on every rank."""
-        if "init" in self.tree.functions:
-            self.phases.over_masters("gl_init")
-            self.state.stale(self.tree.writes("init"), 0)
-        self._refresh()
-        self.phases.raise_any()
-        self.aggregate()
-        self.agree()
+        with self.observe.stage("init", self.state):
+            if "init" in self.tree.functions:
+                self.phases.over_masters("gl_init")
+                self.state.stale(self.tree.writes("init"), 0)
+            self._refresh()
+            self.phases.raise_any()
+            self.aggregate()
+            self.agree()
 
     def beginners(self) -> np.ndarray:
         """Return this rank's masters (ascending int32) that begin (collective)."""
@@ -101,6 +103,10 @@ class Synchronous:
 
     def enter(self, before: Synchronous) -> None:
         """Begin this phase where the phase *before* left the run; bring its mirrors up to date."""
+        with self.observe.stage("enter"):
+            self._enter(before)
+
+    def _enter(self, before: Synchronous) -> None:
         state, view = self.state, self.view
         state.follow(before.state)
         if self.cache is not None:
@@ -118,28 +124,35 @@ class Synchronous:
 
     def step(self) -> Frontier | None:
         """Run one superstep; return its frontier, or None when no vertex was active."""
-        frontier = self._activate()
+        stage, state = self.observe.stage, self.state
+        with stage("activate"):
+            frontier = self._activate()
         if not frontier.total:
             return None
         self._told = None
         if "init_message" in self.tree.functions:
-            self._receive(frontier)
+            with stage("init_message", state, frontier.ids):
+                self._receive(frontier)
         if self.visits is not None:
-            self._visit()
+            with stage("visit", state):
+                self._visit(self.visits)
         for name, role in self._changes.items():
-            self.state.stale((name,), role)
-        self._gather_apply(frontier)
-        mirrors = self._spread(frontier)
+            state.stale((name,), role)
+        with stage("gather_apply", state, frontier.ids):
+            self._gather_apply(frontier)
+        with stage("spread"):
+            mirrors = self._spread(frontier)
         if self.cache is not None:
             self.cache.notice()
         self._aggregate_apart()
         if self.delivery is not None:
-            self._deliver(frontier, mirrors)
+            with stage("scatter", state):
+                self._deliver(self.delivery, frontier, mirrors)
         self._deactivate(frontier, mirrors)
-        self.state.updates += frontier.total
+        state.updates += frontier.total
         self.agree()
-        self.state.superstep += 1
-        self.view.superstep = self.state.superstep
+        state.superstep += 1
+        self.view.superstep = state.superstep
         return frontier
 
     def run_ahead(self, most: int) -> list[tuple[int, float]]:
@@ -203,6 +216,25 @@ class Synchronous:
             return frontier_kernel.where(self.state.active, 0, self.local.num_masters)  # type: ignore[no-any-return]
         return None if first or not self.signal_driven else self._signalled
 
+    def next_total(self) -> int:
+        """Return how many vertices of the whole graph a further superstep would run (collective)."""
+        state, pending, ids = self.state, self._pending, self._chosen()
+        if ids is None:
+            return int(self.view.num_vertices)
+        if ids is not self._signalled:  # chosen by active() or start(), which left their flags
+            total = int(self.phases.agree(np.array([ids.size])).sum())
+            state.active[: self.local.num_masters] = 0
+            return total
+        if pending is not None:
+            bucket, ids = pending.lowest(self._signalled)
+            self._signalled = ids[:0]
+            pending.keep(ids)  # they are pending as before
+            found = self.phases.agree(np.array([bucket, ids.size]))
+            return int(found[found[:, 0] == found[:, 0].min(), 1].sum())
+        if self._told is None:
+            self._told = int(self.phases.agree(np.array([ids.size])).sum())
+        return self._told
+
     def _activate_lowest(self, pending: Buckets) -> Frontier:
         """Run the lowest bucket that any rank has."""
         bucket, ids = pending.lowest(self._signalled)
@@ -236,11 +268,11 @@ class Synchronous:
             if self.tree.gather is None:
                 self.phases.over_active("gl_apply", frontier.ids, 0, fused)
             elif self.cache is not None:
-                self._see(*self.cache.gather_apply(frontier.ids, fused))
+                self._show_totals(*self.cache.gather_apply(frontier.ids, fused))
             elif self.gather is None:  # over no edges: every total is the identity
                 self.phases.over_active("gl_gather_apply", frontier.ids, 0, fused)
             else:
-                self._see(*self.gather.gather_apply(frontier.ids, fused))
+                self._show_totals(*self.gather.gather_apply(frontier.ids, fused))
             self._commit(frontier)
             if self.delivery is not None:
                 self.delivery.forget_messages(frontier.ids)
@@ -250,9 +282,8 @@ class Synchronous:
     def _new_gather(self) -> Gather:
         return Gather(self.phases, self.state, self.exchange)
 
-    def _visit(self) -> None:
-        assert self.visits is not None
-        self.exchange.spread(self._sections(self.visits.sweep()), None).end()
+    def _visit(self, visits: Visits) -> None:
+        self.exchange.spread(self._sections(visits.sweep()), None).end()
 
     def _receive(self, frontier: Frontier) -> None:
         """Let init have the messages before anybody gathers, and send what it changed to the mirrors."""
@@ -262,8 +293,10 @@ class Synchronous:
         active = None if frontier.everywhere else self.state.active
         self.exchange.spread(self._sections(self.tree.writes("init_message")), active).end()
 
-    def _see(self, ids: np.ndarray, totals: Any) -> None:
-        """Look at totals of masters that were kept until they were applied; for `Watched`."""
+    def _show_totals(self, ids: np.ndarray, totals: Any) -> None:
+        """Let a trace see the totals of masters that were kept until they were applied."""
+        if self.observe.trace is not None and self.tree.gather is not None:
+            self.observe.trace.totals(self.tree.gather, ids, totals)
 
     def _commit(self, frontier: Frontier) -> None:
         """Make current what apply wrote to the buffers beside the fields that gathers read."""
@@ -286,12 +319,15 @@ class Synchronous:
 
     def _aggregate_apart(self) -> None:
         """Compute the aggregators that are due and have a sweep of their own; mirrors are up to date."""
-        for k, a in enumerate(self.tree.aggregators):
-            if a.apart and self.phases.aggregates.is_due(k):
-                if a.over_edges:
-                    self.phases.over_locals(f"gl_aggregate_{k}", IN, aggregate=True)
-                else:
-                    self.phases.over_masters(f"gl_aggregate_{k}", aggregate=True)
+        if not self.tree.aggregators:
+            return
+        with self.observe.stage("aggregate"):
+            for k, a in enumerate(self.tree.aggregators):
+                if a.apart and self.phases.aggregates.is_due(k):
+                    if a.over_edges:
+                        self.phases.over_locals(f"gl_aggregate_{k}", IN, aggregate=True)
+                    else:
+                        self.phases.over_masters(f"gl_aggregate_{k}", aggregate=True)
 
     # ---- mirrors and scatter -----------------------------------------------------------------------
 
@@ -348,11 +384,10 @@ class Synchronous:
             sections = [s for s in sections if s.role != ALL] + [Section(ALL, (*fields, ways))]
         return sections, next((s.role for s in sections if s.role in (scatter, ALL)), scatter)
 
-    def _deliver(self, frontier: Frontier, mirrors: np.ndarray) -> None:
-        assert self.delivery is not None
+    def _deliver(self, delivery: Delivery, frontier: Frontier, mirrors: np.ndarray) -> None:
         if "scatter" in self.tree.functions:
-            self._scatter(self.delivery, frontier, mirrors)
-        self._signalled = self.delivery.end(self.delivery.begin())
+            self._scatter(delivery, frontier, mirrors)
+        self._signalled = delivery.end(delivery.begin())
         if self._additive is not None:
             self._share(*self._additive.settle())
 
@@ -376,7 +411,3 @@ class Synchronous:
         self.phases.raise_any()
         if self.visits is not None:
             self.visits.finish()
-
-    def is_quiet(self) -> bool:
-        """Return whether no vertex would run in a further superstep; to be asked once, at the end."""
-        return self._activate().total == 0
