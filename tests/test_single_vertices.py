@@ -13,7 +13,9 @@ from gaslab.comm import world
 from gaslab.compiler import compile_program
 from gaslab.engine.bind import bind_edge_fields, bind_parameters
 from gaslab.engine.chance import Starts
-from gaslab.engine.state import RunState, dtype_of, make_view, scalars
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import dtype_of, scalars
+from gaslab.engine.view import make_view
 from tests.zoo.gathers import Rank
 from tests.zoo.signals import Letters, Paths
 
@@ -28,7 +30,7 @@ class Single:
         starts = Starts(graph, 0, program.parameters())
         edges = bind_edge_fields(self.tree, graph, None, self.tree.written_edges(), starts)
         self.state = RunState.create(self.tree, graph, edges, starts)
-        self.view = make_view(self.state, graph, bind_parameters(self.tree, program, graph), 0)
+        self.view = make_view(self.state, graph, bind_parameters(self.tree, program, graph))
         self.vertices = range(graph.num_vertices)
         for v in self.vertices:
             self.call("gl_init", v)

@@ -14,7 +14,8 @@ import numpy as np
 from gaslab._kernels import frontier
 from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree, VertexField, element_of
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, dtype_of, identity, limits_of
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import dtype_of, identity, limits_of
 from gaslab.exchange import Collect, Exchange
 
 _COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.tree import CHOICES, OWN, PAYLOAD, Combiner, RecordCombiner, Tree
-from gaslab.engine.state import RunState, identities
+from gaslab.engine.state import RunState
 from gaslab.engine.stopping import Progress
+from gaslab.engine.storage import identities
 from gaslab.errors import ProgramError
 from gaslab.program import Accumulator, aggregators_of
 

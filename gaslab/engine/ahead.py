@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from gaslab._kernels import steps
@@ -11,24 +9,21 @@ from gaslab.engine.delivery import Delivery
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState
 
-if TYPE_CHECKING:
-    from gaslab._kernels.buckets import Buckets
-
 MOST_STEPS, MOST_SECONDS = 256, 0.05  # until Python looks again: progress, Ctrl-C
 
 
 class Ahead:
     """Runs ahead of Python for a phase that only applies what it was signalled and pushes scatter."""
 
-    def __init__(self, phases: Phases, state: RunState, delivery: Delivery, pending: Buckets | None) -> None:
+    def __init__(self, phases: Phases, state: RunState, delivery: Delivery) -> None:
         assert phases.library is not None
-        self._phases, self._state, self._delivery, self._pending = phases, state, delivery, pending
+        self._phases, self._state, self._delivery = phases, state, delivery
         message = None if state.message is None else delivery.nothing.tobytes()
         self._steps = steps.Steps(
             phases.view.address,
             phases.library.function("gl_apply"),
             phases.library.function("gl_scatter_push") if "scatter" in state.tree.functions else 0,
-            0 if pending is None else pending.address,
+            0 if state.buckets is None else state.buckets.address,
             message or b"",
             phases.threads,
             delivery.push_threads > 1,

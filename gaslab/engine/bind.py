@@ -14,7 +14,7 @@ from gaslab.compiler.sides import WRITTEN, conflict
 from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.chance import Starts
 from gaslab.engine.edge_lists import bind_lists, no_lists
-from gaslab.engine.state import dtype_of, limits_of
+from gaslab.engine.storage import dtype_of, limits_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.sides import need_sides
 

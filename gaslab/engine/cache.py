@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, dtype_of, identity
+from gaslab.engine.state import CachedTotals, RunState
+from gaslab.engine.storage import dtype_of, identity
 from gaslab.exchange import Exchange, Section
 from gaslab.ragged import Rows
 
@@ -33,9 +34,10 @@ class Cache:
         assert tree.gather is not None
         self._mask = phases.view.gather_edges
         n, dtype, nothing = state.active.size, dtype_of(tree.gather.storage), identity(tree.gather)
-        self._totals, self._known = np.full(n, nothing, dtype), np.zeros(n, np.uint8)
+        of_mirrors = {p: np.full(ids.size, nothing, dtype) for p, ids in exchange.owned(self._mask).items()}
+        state.cached = CachedTotals(np.full(n, nothing, dtype), np.zeros(n, np.uint8), of_mirrors)
+        self.cached = state.cached
         self._changed = np.zeros(n, np.uint8)
-        self._told = {p: np.full(ids.size, nothing, dtype) for p, ids in exchange.owned(self._mask).items()}
         self._position = np.zeros(phases.local.num_masters, np.int32)
         self._mirrors = exchange.mirrors(self._mask)
         self._everyone = np.arange(phases.local.num_masters, dtype=np.int32)
@@ -45,8 +47,8 @@ class Cache:
             for role in ("nbr", "v")
         )
         self._before: dict[int, np.ndarray | Rows] = {}
-        self.gathered = self.kept = 0  # totals of active replicas here
-        phases.view.cache, phases.view.cached, phases.view.changed = self._totals, self._known, self._changed
+        phases.view.cache, phases.view.cached = self.cached.totals, self.cached.known
+        phases.view.changed = self._changed
 
     @property
     def watched(self) -> tuple[list[int], list[int]]:
@@ -55,7 +57,7 @@ class Cache:
 
     def forget(self) -> None:
         """Gather everything anew: another phase has run."""
-        self._known[:] = UNKNOWN
+        self.cached.known[:] = UNKNOWN
 
     def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> tuple[np.ndarray, np.ndarray]:
         """Bring active masters' (*ids*; None is all) totals up to date and apply; return ids, totals."""
@@ -67,19 +69,19 @@ class Cache:
             mirrors = self.exchange.spread([Section(self._mask, ())], active).end()[self._mask]
         ids = self._everyone if ids is None else ids
         self._look(mirrors)
-        new = mirrors[self._known[mirrors] == NEW]
-        sent = self.exchange.changes(self._mask, new, self._totals[new])
-        self._known[new] = TOLD
+        new = mirrors[self.cached.known[mirrors] == NEW]
+        sent = self.exchange.changes(self._mask, new, self.cached.totals[new])
+        self.cached.known[new] = TOLD
 
         self._look(ids)
-        total = self._totals[ids]
+        total = self.cached.totals[ids]
         self._position[ids] = np.arange(ids.size, dtype=np.int32)
         for p, (positions, values) in sent.end().items():
-            self._told[p][positions] = values
+            self.cached.of_mirrors[p][positions] = values
         view.total = total
         for p, owned in sorted(self.exchange.owned(self._mask).items()):
             chosen = np.arange(owned.size) if active is None else np.flatnonzero(active[owned])
-            view.incoming = self._told[p][chosen]
+            view.incoming = self.cached.of_mirrors[p][chosen]
             phases.over("gl_combine", self._position[owned[chosen]])
         self._before = {k: state.fields[k].copy() for k in {*self._far, *self._near}}
         phases.over("gl_apply", ids, aggregate=aggregate)
@@ -87,14 +89,14 @@ class Cache:
 
     def _look(self, replicas: np.ndarray) -> None:
         """Gather over the edges here where the total is not known."""
-        unknown = replicas[self._known[replicas] == UNKNOWN]
-        partial = np.empty(unknown.size, self._totals.dtype)
+        unknown = replicas[self.cached.known[replicas] == UNKNOWN]
+        partial = np.empty(unknown.size, self.cached.totals.dtype)
         self.phases.view.total = partial
         self.phases.over("gl_gather", unknown, self._mask)
-        self._totals[unknown] = partial
-        self._known[unknown] = NEW
-        self.gathered += unknown.size
-        self.kept += replicas.size - unknown.size
+        self.cached.totals[unknown] = partial
+        self.cached.known[unknown] = NEW
+        self.cached.gathered += unknown.size
+        self.cached.kept += replicas.size - unknown.size
 
     def notice(self) -> None:
         """See on whom something that gathers read has changed; mirrors are up to date."""
@@ -103,7 +105,7 @@ class Cache:
         for k in self._far:
             self._changed |= _differ(fields[k], self._before[k])
         for k in self._near:
-            self._known[_differ(fields[k], self._before[k])] = UNKNOWN
+            self.cached.known[_differ(fields[k], self._before[k])] = UNKNOWN
 
 
 def _differ(now: np.ndarray | Rows, before: np.ndarray | Rows) -> np.ndarray:

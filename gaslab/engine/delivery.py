@@ -20,7 +20,8 @@ from gaslab.engine.edge_sums import EdgeSums
 from gaslab.engine.letters import Letters
 from gaslab.engine.phases import Phases
 from gaslab.engine.roles import across
-from gaslab.engine.state import RunState, identity
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import identity
 from gaslab.exchange import Collect, Exchange
 from gaslab.program import ALL, IN, OUT
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gaslab.compiler.parse.convert import named
 from gaslab.compiler.tree import Tree, Variable, element_storage
-from gaslab.engine.state import dtype_of, limits_of
+from gaslab.engine.storage import dtype_of, limits_of
 from gaslab.errors import UsageError
 from gaslab.ragged import RaggedColumn, Rows
 

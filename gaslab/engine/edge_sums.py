@@ -13,7 +13,7 @@ import numpy as np
 
 from gaslab.compiler.tree import WIDE, Combiner, Tree
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import dtype_of, identity
+from gaslab.engine.storage import dtype_of, identity
 from gaslab.program import IN, OUT
 
 

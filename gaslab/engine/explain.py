@@ -18,7 +18,7 @@ from gaslab.compiler.tree import STORAGE, Combiner, RecordCombiner, Tree, Variab
 from gaslab.engine.bind import shapes_of
 from gaslab.engine.letters import letter_dtype
 from gaslab.engine.roles import across, field_roles, reasons
-from gaslab.engine.state import total_dtype
+from gaslab.engine.storage import total_dtype
 from gaslab.graph import Graph
 from gaslab.program import ALL, IN, NONE, OUT, VertexProgram
 

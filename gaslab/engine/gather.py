@@ -13,7 +13,8 @@ import numpy as np
 from gaslab._kernels import pack
 from gaslab.engine import lists
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, total_dtype
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import total_dtype
 from gaslab.exchange import Exchange, Partials, Section
 from gaslab.ragged import Rows
 

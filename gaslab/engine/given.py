@@ -12,7 +12,7 @@ from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.bind import converted
 from gaslab.engine.chance import Starts
 from gaslab.engine.lists import gids_of, given_lists
-from gaslab.engine.state import dtype_of
+from gaslab.engine.storage import dtype_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.missing import masked_at
 from gaslab.result import Result, vertex_names

@@ -16,7 +16,8 @@ from gaslab.comm import Pending
 from gaslab.compiler.interpret import records
 from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, identity, total_dtype
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import identity, total_dtype
 from gaslab.exchange import Exchange
 
 

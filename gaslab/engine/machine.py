@@ -9,7 +9,7 @@ import numpy as np
 from gaslab._kernels.buckets import Buckets
 from gaslab._kernels.machine import Relaxed, Serialisable
 from gaslab.engine.roles import field_roles
-from gaslab.engine.state import identity, total_dtype
+from gaslab.engine.storage import identity, total_dtype
 from gaslab.program import ALL, IN, OUT
 
 if TYPE_CHECKING:

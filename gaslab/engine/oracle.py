@@ -22,7 +22,7 @@ from gaslab.engine.given import bind_given
 from gaslab.engine.lists import GivenLists
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.start import bind_start, told, told_messages
-from gaslab.engine.state import dtype_of
+from gaslab.engine.storage import dtype_of
 from gaslab.errors import warn_unfinished
 from gaslab.ragged import Rows
 from gaslab.reference.run import ReferenceResult, run_reference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy as np
 from gaslab.engine import lists
 from gaslab.engine.phases import Phases
 from gaslab.engine.stale import Stale
-from gaslab.engine.state import RunState, make_view
+from gaslab.engine.state import RunState
+from gaslab.engine.state_arrays import NUMBERS, Arrays
 from gaslab.engine.stopping import Stopping, ask
 from gaslab.engine.sync import Synchronous
+from gaslab.engine.view import make_view
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange
 
@@ -39,7 +42,7 @@ class PhaseDriver:
         self._program, self._graph, self._bound, self._options = program, graph, bound, options
         self._observe = observe
         self._engines: list[Synchronous] = []
-        self.converged = self._over = False
+        self.converged = self._over = self._begun = False
         self.bytes_posted = 0  # beside those that the communicator counts
         exchange = Exchange(graph.local, observe.comm(graph.comm))
         rooms = lists.rooms(tuple(one.tree for one in compiled), graph, bound.given)
@@ -57,7 +60,7 @@ class PhaseDriver:
         if first is None:
             state.give(bound.columns)
             bits = state.give(bound.given)
-        view = make_view(state, graph, bound.params, bound.starts.seed)
+        view = make_view(state, graph, bound.params)
         view.given = bits
         assert options.threads is not None
         phases = Phases(one, view, graph, options.threads, self._observe, options.ending)
@@ -74,7 +77,7 @@ class PhaseDriver:
         initial, local, state = self._bound.beginners, self._graph.local, self.first.state
         if initial is not None:
             ids, messages = initial.local(local.gid[: local.num_masters])
-            self.first.begin_with(ids)
+            state.initial = ids
             if messages is not None and state.message is not None:
                 state.message[ids] = messages
 
@@ -85,10 +88,10 @@ class PhaseDriver:
 
     def figures(self) -> dict[str, Any]:
         """Return how many totals of replicas were gathered, and how many kept, where gathers are cached."""
-        caches = [engine.cache for engine in self._engines if engine.cache is not None]
+        caches = [engine.state.cached for engine in self._engines if engine.state.cached is not None]
         if not caches:
             return {}
-        mine = np.array([[cache.gathered, cache.kept] for cache in caches]).sum(axis=0)
+        mine = np.array([[cached.gathered, cached.kept] for cached in caches]).sum(axis=0)
         done, skipped = self._graph.comm.allreduce(mine).tolist()
         return {"gathers": {"done": done, "skipped": skipped}}
 
@@ -96,10 +99,34 @@ class PhaseDriver:
 
     def run(self) -> None:
         """Run to the end; each superstep makes a row of the history."""
-        self.first.initialise()
+        if not self._begun:
+            self.first.initialise()
+            self._begun = True
         while not self._over:
             self._advance()
         self._engine.finish()
+
+    def to_arrays(self) -> Arrays:
+        """Return this rank's part of the state, between two supersteps (collective)."""
+        engine = self._engine
+        engine.finish()
+        return self.state.to_arrays(self._graph.local, self._written())
+
+    def from_arrays(self, parts: Sequence[Arrays]) -> None:
+        """Go on where the state was taken of which all ranks' parts are here (collective)."""
+        phase = int(parts[0]["numbers"][NUMBERS.index("phase")])
+        self.state = self._engines[phase].state
+        self.state.from_arrays(parts, self._graph.local, self._graph.comm, self._written())
+        for engine in self._engines:
+            if engine.visits is not None:
+                engine.visits.bring_edges()
+        self._engine.resume()
+        self._begun = True
+
+    def _written(self) -> list[int]:
+        """Return the edge fields that the program writes."""
+        fields = self._bound.tree.edge_fields
+        return [k for k, field in enumerate(fields) if field.name in self._bound.written]
 
     @property
     def _engine(self) -> Synchronous:

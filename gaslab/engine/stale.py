@@ -104,7 +104,8 @@ class Stale(Synchronous):
 
     def step(self) -> Frontier:
         """Run one superstep, whoever is active."""
-        state, self._told = self.state, None
+        state = self.state
+        state.next_total = None
         with self.observe.stage("activate"):
             frontier = self._activate()
         if self.gather is not None:
@@ -129,7 +130,7 @@ class Stale(Synchronous):
             self._post_sums({} if self._apart else row)
         self._take(SUMS)
         if self.delivery is not None:
-            self._signalled = self.delivery.taken()
+            state.frontier = self.delivery.taken()
         if not self._apart:
             self.settle_tables()
         return frontier

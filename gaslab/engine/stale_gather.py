@@ -7,7 +7,8 @@ import numpy as np
 from gaslab.compiler.tree import Aggregate, EdgeField, Global, PartOf, Tree, nodes
 from gaslab.engine.gather import Gather
 from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, identity
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import identity
 from gaslab.engine.streams import Held
 from gaslab.exchange import Changes, Exchange, Partials
 from gaslab.program import IN, OUT

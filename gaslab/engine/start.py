@@ -12,7 +12,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab.compiler.tree import CHOICES, REQUIRED, Combiner, RecordCombiner, Site, Tree, Variable
 from gaslab.engine.bind import converted
-from gaslab.engine.state import identity, total_dtype
+from gaslab.engine.storage import identity, total_dtype
 from gaslab.errors import UsageError
 from gaslab.program import NOBODY, Accumulator
 

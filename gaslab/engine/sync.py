@@ -22,7 +22,8 @@ from gaslab.engine.delivery import Delivery
 from gaslab.engine.gather import Gather
 from gaslab.engine.phases import Phases
 from gaslab.engine.roles import across, field_roles
-from gaslab.engine.state import RunState, set_by_source
+from gaslab.engine.state import RunState
+from gaslab.engine.view import set_by_source
 from gaslab.engine.visit import Visits
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL, IN
@@ -52,7 +53,6 @@ class Synchronous:
         sends = "scatter" in functions or bool(self.tree.signals())
         self.delivery = Delivery(phases, state, exchange) if sends else None
         self.signal_driven = self.tree.by_signal
-        self._pending = None if state.priority is None else Buckets(state.priority, self.local.num_masters)
         self._additive = None
         if self.tree.contributed():
             mask = self.view.scatter_edges
@@ -60,9 +60,6 @@ class Synchronous:
                 across(mask) if self.tree.contributed("nbr") else 0
             )
             self._additive = Additive(phases, state, exchange, role)
-        self._signalled = np.empty(0, np.int32)  # masters for the next superstep
-        self._told: int | None = None  # how many are signalled on all ranks, where all know it
-        self._beginners: np.ndarray | None = None  # masters for superstep 0, where the caller named them
         self._roles = field_roles(self.tree, self.view.gather_edges, self.view.scatter_edges)
         self._changes = self._field_changes()
         self.cache = Cache(phases, state, exchange, rebuild) if self.tree.posts else None
@@ -71,13 +68,9 @@ class Synchronous:
         self._ahead = None
         unseen = visits is None and self.observe.trace is None  # a trace looks at every superstep
         if self.delivery is not None and unseen and Ahead.can(phases, state, exchange.comm.size):
-            self._ahead = Ahead(phases, state, self.delivery, self._pending)
+            self._ahead = Ahead(phases, state, self.delivery)
 
     # ---- the story ---------------------------------------------------------------------------------
-
-    def begin_with(self, ids: np.ndarray) -> None:
-        """Run these masters (ascending int32) in superstep 0."""
-        self._beginners = ids
 
     def initialise(self) -> None:
         """Run init on every vertex and bring the mirrors up to date; raises its fault on every rank."""
@@ -112,14 +105,19 @@ class Synchronous:
         if self.cache is not None:
             self.cache.forget()
         view.vertex, view.vertex_next = state.fields, state.next_fields
-        view.aggregate, view.superstep = before.view.aggregate, state.superstep
+        view.aggregate, view.superstep = state.aggregate_row, state.superstep
         for field, values in zip(self.tree.edge_fields, state.edge_fields, strict=True):
             if field.name in before.tree.written_edges():
                 self.local.forget_by_source(values)
         set_by_source(view, state, self.local)
-        self._signalled, self._told = np.empty(0, np.int32), None
-        if self._pending is not None:
-            self._pending.clear()
+        self._refresh()
+
+    def resume(self) -> None:
+        """Go on from a state that was read: see `RunState.from_arrays` (collective)."""
+        state, view, aggregates = self.state, self.view, self.phases.aggregates
+        state.aggregates = aggregates.values(state.aggregate_row)
+        view.aggregate, view.superstep = state.aggregate_row, state.superstep
+        set_by_source(view, state, self.local)
         self._refresh()
 
     def step(self) -> Frontier | None:
@@ -129,7 +127,7 @@ class Synchronous:
             frontier = self._activate()
         if not frontier.total:
             return None
-        self._told = None
+        self.state.next_total = None
         if "init_message" in self.tree.functions:
             with stage("init_message", state, frontier.ids):
                 self._receive(frontier)
@@ -159,9 +157,9 @@ class Synchronous:
         """Run up to *most* supersteps that need no decision; return the size and seconds of each."""
         if self._ahead is None or self.phases.fault or self.state.superstep == self.state.entered:
             return []
-        self._signalled, ran = self._ahead.run(self._signalled, most)
+        self.state.frontier, ran = self._ahead.run(self.state.frontier, most)
         if ran:
-            self._told = None
+            self.state.next_total = None
             for name, role in self._changes.items():
                 self.state.stale((name,), role)
         return ran
@@ -173,8 +171,8 @@ class Synchronous:
         """
         if not self.tree.aggregators and self.signal_driven:
             return  # a fault is told with the size of the next frontier
-        told = self.phases.agree(np.append(self.phases.aggregates.collected(), self._signalled.size))
-        self._told = int(told[:, -1].sum())
+        told = self.phases.agree(np.append(self.phases.aggregates.collected(), self.state.frontier.size))
+        self.state.next_total = int(told[:, -1].sum())
         self.settle(told[:, :-1])
 
     def settle(self, table: np.ndarray) -> None:
@@ -184,9 +182,10 @@ class Synchronous:
         """
         aggregates = self.phases.aggregates
         row = self.phases.alike(lambda: aggregates.combined(table))
-        combined = aggregates.settled(row, self.view.aggregate, self.state)
-        self.state.aggregates = aggregates.values(combined)
-        self.view.aggregate[: combined.size] = combined
+        state = self.state
+        combined = aggregates.settled(row, state.aggregate_row, state)
+        state.aggregates = aggregates.values(combined)
+        state.aggregate_row[: combined.size] = combined  # which the view has too
 
     # ---- activate ----------------------------------------------------------------------------------
 
@@ -194,12 +193,13 @@ class Synchronous:
         ids, total = self._chosen(), None
         if ids is None:
             return Frontier(None, self.view.num_vertices, True)
-        if ids is self._signalled and self._pending is not None:
-            return self._activate_lowest(self._pending)
-        if ids is self._signalled:
-            total = self._told
+        state = self.state
+        if ids is state.frontier and state.buckets is not None:
+            return self._activate_lowest(state.buckets)
+        if ids is state.frontier:
+            total = state.next_total
         if total is None:
-            total = self._told = int(self.phases.agree(np.array([ids.size])).sum())
+            total = state.next_total = int(self.phases.agree(np.array([ids.size])).sum())
         if total == self.view.num_vertices:
             return Frontier(None, total, True)
         frontier_kernel.set_flags(self.state.active, ids, 1)
@@ -209,39 +209,39 @@ class Synchronous:
         """Return this rank's masters that the program lets run; None is all, as on every rank."""
         functions = self.tree.functions
         first = self.state.superstep == self.state.entered
-        if first and self._beginners is not None and not self.state.superstep:
-            return self._beginners
+        if first and self.state.initial is not None and not self.state.superstep:
+            return self.state.initial
         if "active" in functions or (first and "start" in functions):
             self.phases.over_masters("gl_active" if "active" in functions else "gl_start")
             return frontier_kernel.where(self.state.active, 0, self.local.num_masters)  # type: ignore[no-any-return]
-        return None if first or not self.signal_driven else self._signalled
+        return None if first or not self.signal_driven else self.state.frontier
 
     def next_total(self) -> int:
         """Return how many vertices of the whole graph a further superstep would run (collective)."""
-        state, pending, ids = self.state, self._pending, self._chosen()
+        state, pending, ids = self.state, self.state.buckets, self._chosen()
         if ids is None:
             return int(self.view.num_vertices)
-        if ids is not self._signalled:  # chosen by active() or start(), which left their flags
+        if ids is not self.state.frontier:  # chosen by active() or start(), which left their flags
             total = int(self.phases.agree(np.array([ids.size])).sum())
             state.active[: self.local.num_masters] = 0
             return total
         if pending is not None:
-            bucket, ids = pending.lowest(self._signalled)
-            self._signalled = ids[:0]
+            bucket, ids = pending.lowest(self.state.frontier)
+            self.state.frontier = ids[:0]
             pending.keep(ids)  # they are pending as before
             found = self.phases.agree(np.array([bucket, ids.size]))
             return int(found[found[:, 0] == found[:, 0].min(), 1].sum())
-        if self._told is None:
-            self._told = int(self.phases.agree(np.array([ids.size])).sum())
-        return self._told
+        if self.state.next_total is None:
+            self.state.next_total = int(self.phases.agree(np.array([ids.size])).sum())
+        return self.state.next_total
 
     def _activate_lowest(self, pending: Buckets) -> Frontier:
         """Run the lowest bucket that any rank has."""
-        bucket, ids = pending.lowest(self._signalled)
-        self._signalled = np.empty(0, np.int32)
+        bucket, ids = pending.lowest(self.state.frontier)
+        self.state.frontier = np.empty(0, np.int32)
         told = self.phases.agree(np.array([bucket, ids.size]))
         lowest = told[:, 0].min()
-        total = self._told = int(told[told[:, 0] == lowest, 1].sum())
+        total = self.state.next_total = int(told[told[:, 0] == lowest, 1].sum())
         if bucket != lowest:
             pending.keep(ids)
             ids = ids[:0]
@@ -387,7 +387,7 @@ class Synchronous:
     def _deliver(self, delivery: Delivery, frontier: Frontier, mirrors: np.ndarray) -> None:
         if "scatter" in self.tree.functions:
             self._scatter(delivery, frontier, mirrors)
-        self._signalled = delivery.end(delivery.begin())
+        self.state.frontier = delivery.end(delivery.begin())
         if self._additive is not None:
             self._share(*self._additive.settle())
 
@@ -410,4 +410,4 @@ class Synchronous:
         """Raise a fault of the last superstep that no later step would tell."""
         self.phases.raise_any()
         if self.visits is not None:
-            self.visits.finish()
+            self.visits.put_back()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.tree import PAYLOAD, RecordCombiner, element_storage, is_list
-from gaslab.engine.state import identity
+from gaslab.engine.storage import identity
 from gaslab.ragged import Rows
 from gaslab.trace import Vertex, differ, new_row
 

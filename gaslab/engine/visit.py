@@ -105,8 +105,13 @@ class Visits:
             self.edges.take_back(view.edge[k], self.state.edge_fields[k])
         return self._touched
 
-    def finish(self) -> None:
-        """Bring the edge fields that visit wrote back to the graph's order."""
+    def bring_edges(self) -> None:
+        """Take over the edge fields that visit writes, as the graph's order has them (collective)."""
+        for k in self._written:
+            self.view.edge[k][:] = self.edges.bring(self.state.edge_fields[k])
+
+    def put_back(self) -> None:
+        """Bring the edge fields that visit wrote back to the graph's order (collective)."""
         for k in self._written:
             self.edges.take_back(self.view.edge[k], self.state.edge_fields[k])
 
