@@ -16,7 +16,7 @@ from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree, VertexField, 
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import dtype_of, identity, limits_of
-from gaslab.exchange import Collect, Exchange
+from gaslab.exchange import Exchange, Packed, Signals
 
 _COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 _RANGE = 2  # GL_FAULT_RANGE
@@ -53,18 +53,23 @@ class Additive:
         assert field.sync is not None
         return Combiner(field.sync, WIDE[element_of(field.type)])
 
-    def settle(self) -> tuple[frozenset[str], np.ndarray]:
+    def apply_deltas(self) -> tuple[frozenset[str], np.ndarray]:
         """Let what was given count at the masters; return the fields' names and the masters changed."""
-        self.receive(self.begin())
+        sent = self.exchange.collect(self.role, self._touched, self._blocks, self.delta, self._identity)
+        self.receive(sent.end())
         return self.count()
 
-    def begin(self) -> Collect:
-        """Begin to send what mirrors were given to their masters."""
-        return self.exchange.collect(self.role, self._touched, self._blocks, self.delta, self._identity)
+    def pack(self) -> Packed:
+        """Return what mirrors were given, by their master's rank."""
+        return self.exchange.pack_collect(self.role, self._touched, self._blocks, self.delta, self._identity)
 
-    def receive(self, sent: Collect) -> None:
-        """Add what came to what the masters here were given."""
-        for ids, records, _ in sent.end():
+    def unpack(self, came: Packed) -> list[Signals]:
+        """Return what other ranks have packed, for `receive`."""
+        return self.exchange.unpack_collect(self.role, self.delta, False, came)
+
+    def receive(self, contributions: list[Signals]) -> None:
+        """Add contributions of other ranks to what the masters here were given."""
+        for ids, records, _ in contributions:
             assert records is not None
             for k in self._fields:
                 mine = self.delta[f"d{k}"]

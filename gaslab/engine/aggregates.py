@@ -86,7 +86,7 @@ class Aggregates:
             return [checked(told, combiner.type, name)]
         return checked_parts(told, combiner, name)
 
-    def settled(self, row: np.ndarray, before: np.ndarray, state: RunState) -> np.ndarray:
+    def final(self, row: np.ndarray, before: np.ndarray, state: RunState) -> np.ndarray:
         """Return *row* with the values *before* of those not due, the others finalised (collective)."""
         for k, due in enumerate(self._due):
             if not due:

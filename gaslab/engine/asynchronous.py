@@ -40,7 +40,7 @@ PAUSE = 0.01  # seconds between two rounds of counts while there is work, where 
 
 
 class Asynchronous:
-    """One program without supersteps, begun where `Synchronous.initialise` leaves it."""
+    """One program without supersteps, begun where `Parts.initialise` leaves it."""
 
     def __init__(
         self, engine: Synchronous, program: VertexProgram, graph: Graph, library: Any, options: Options,
@@ -79,8 +79,8 @@ class Asynchronous:
 
     def begin(self) -> None:
         """Run init, and let those wait in the machine that are to begin (collective)."""
-        self.engine.initialise()
-        beginners = self.engine.beginners()
+        self.engine.parts.initialise()
+        beginners = self.engine.parts.beginners()
         self.engine.phases.raise_any()  # of start
         view, options = self.engine.view, self.options
         view.vertex_next = self.state.next_fields = self.state.fields
@@ -194,7 +194,7 @@ class Asynchronous:
             return np.empty(0, np.int64)
         if now - self._aggregated > INTERVAL and not self._ending.stop[0]:
             self._aggregated = now
-            self.engine.aggregate()
+            self.engine.parts.aggregation.compute()
         return aggregates.collected()
 
     def _take_in(self, counts: Counts, aggregates: np.ndarray) -> None:
@@ -203,7 +203,7 @@ class Asynchronous:
         self.updates = int(counts.updates.sum())
         self._quota.share(counts)
         if len(self.engine.phases.aggregates):
-            self.engine.settle(aggregates)
+            self.engine.parts.aggregation.combine(aggregates)
             if self._done is not None and self._says_done(self._done):
                 self._closing, self.converged = True, True
         most = self.options.max_updates
@@ -228,5 +228,5 @@ class Asynchronous:
         most = int(self.machine.rounds[: self.graph.local.num_masters].max(initial=0))
         self.state.superstep = int(self.comm.allreduce(most, "max"))
         if len(self.engine.phases.aggregates):
-            self.engine.aggregate()
-            self.engine.agree()
+            self.engine.parts.aggregation.compute()
+            self.engine.parts.aggregation.agree()

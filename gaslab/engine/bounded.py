@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaslab.engine.activation import Frontier
 from gaslab.engine.stale import Stale
 from gaslab.engine.stopping import Stopping, ask
-from gaslab.engine.sync import Frontier
 
 if TYPE_CHECKING:
     from gaslab.engine.observer import Observer
@@ -57,7 +57,6 @@ class Bounded:
         self._updates, self._age, self._reads = 0, 0, 0
         self._rows: list[dict[str, Any]] = []
         self._turned = (time.perf_counter(), 0)  # when this rank told its last row, and its bytes then
-        engine.told, engine.settle_tables = self._tell, self._look
         engine.phases.aggregates.ask = _here  # each rank when it has the table
 
     def figures(self) -> dict[str, Any]:
@@ -70,11 +69,11 @@ class Bounded:
         """Run the whole; each superstep makes a row of the history, as soon as all ranks' are known."""
         engine, limit = self.engine, self.stopping.limit
         if not self.stopping.works:
-            engine.initialise()
+            engine.parts.initialise()
             self.converged = True
             return
-        engine.begin(self.mail)
-        if "start" in engine.tree.functions and not engine.signal_driven and not engine.rest():
+        engine.begin(self.mail, self._own_row, self._look)
+        if "start" in engine.tree.functions and not engine.tree.by_signal and not engine.rest():
             self._last = -1  # as with supersteps: where no vertex starts, none runs
         while self._last is None or self.state.superstep <= self._last:
             if limit is not None and self.state.superstep >= limit:
@@ -92,15 +91,15 @@ class Bounded:
         engine, state = self.engine, self.state
         engine.streams.close()
         self.bytes_posted = self.mail.bytes_sent
-        engine.finish()
+        engine.phases.raise_any()
         over = self._last is not None
         self.converged = over or not engine.rest() or not self.stopping.ends_itself
         state.superstep = self._ended if self._quiet else state.superstep
         state.updates = self._updates
         if engine.staleness and len(engine.phases.aggregates):
-            engine.refresh()
-            engine.aggregate()
-            engine.agree()
+            engine.parts.mirrors.refresh(all_fields=True)
+            engine.parts.aggregation.compute()
+            engine.parts.aggregation.agree()
         waited = self.graph.comm.allgather(round(engine.streams.waited, 6))
         self._figures |= {"mean": self._age / max(self._reads, 1), "waited": waited}
 
@@ -113,7 +112,7 @@ class Bounded:
 
     # ---- the tables --------------------------------------------------------------------------------
 
-    def _tell(self, frontier: Frontier) -> np.ndarray:
+    def _own_row(self, frontier: Frontier) -> np.ndarray:
         """Return this rank's row of the superstep that it is in."""
         engine, late = self.engine, self.stopping.ending.late
         ran = engine.local.num_masters if frontier.ids is None else frontier.ids.size
@@ -128,13 +127,13 @@ class Bounded:
             of_rank = tables.pop(self._next)
             table = np.stack([of_rank[p] for p in range(self.graph.comm.size)])
             try:
-                self._settle(self._next, table)
+                self._take_in(self._next, table)
             except Exception:  # raised on every rank, at this table
                 self.engine.streams.close()
                 raise
             self._next += 1
 
-    def _settle(self, superstep: int, table: np.ndarray) -> None:
+    def _take_in(self, superstep: int, table: np.ndarray) -> None:
         """Take in what all ranks told of one superstep: faults, aggregates, whether it is the end."""
         engine, state = self.engine, self.state
         of = dict(zip(_ROW, table.T, strict=False))
@@ -145,7 +144,7 @@ class Bounded:
         try:
             if active and len(engine.phases.aggregates):
                 engine.phases.aggregates.begin(superstep)  # which of them are due
-                engine.settle(table[:, len(_ROW) :])
+                engine.parts.aggregation.combine(table[:, len(_ROW) :])
             state.superstep = superstep + 1
             ending = self.stopping.ending if self.graph.comm.size == 1 else None
             over = active and self._done is not None and ask(

@@ -61,7 +61,7 @@ class Cache:
 
     def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> tuple[np.ndarray, np.ndarray]:
         """Bring active masters' (*ids*; None is all) totals up to date and apply; return ids, totals."""
-        state, phases, view = self.state, self.phases, self.phases.view
+        state, phases = self.state, self.phases
         if self.rebuild and (state.superstep - state.entered) % self.rebuild == 0:
             self.forget()
         mirrors, active = self._mirrors, None if ids is None else state.active
@@ -78,21 +78,19 @@ class Cache:
         self._position[ids] = np.arange(ids.size, dtype=np.int32)
         for p, (positions, values) in sent.end().items():
             self.cached.of_mirrors[p][positions] = values
-        view.total = total
         for p, owned in sorted(self.exchange.owned(self._mask).items()):
             chosen = np.arange(owned.size) if active is None else np.flatnonzero(active[owned])
-            view.incoming = self.cached.of_mirrors[p][chosen]
-            phases.over("gl_combine", self._position[owned[chosen]])
+            incoming = self.cached.of_mirrors[p][chosen]
+            phases.over("gl_combine", self._position[owned[chosen]], total=total, incoming=incoming)
         self._before = {k: state.fields[k].copy() for k in {*self._far, *self._near}}
-        phases.over("gl_apply", ids, aggregate=aggregate)
+        phases.over("gl_apply", ids, aggregate=aggregate, total=total)
         return ids, total
 
     def _look(self, replicas: np.ndarray) -> None:
         """Gather over the edges here where the total is not known."""
         unknown = replicas[self.cached.known[replicas] == UNKNOWN]
         partial = np.empty(unknown.size, self.cached.totals.dtype)
-        self.phases.view.total = partial
-        self.phases.over("gl_gather", unknown, self._mask)
+        self.phases.over("gl_gather", unknown, self._mask, total=partial)
         self.cached.totals[unknown] = partial
         self.cached.known[unknown] = NEW
         self.cached.gathered += unknown.size

@@ -22,7 +22,7 @@ from gaslab.engine.phases import Phases
 from gaslab.engine.roles import across
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
-from gaslab.exchange import Collect, Exchange
+from gaslab.exchange import Exchange, Packed, Signals
 from gaslab.program import ALL, IN, OUT
 
 # Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
@@ -87,33 +87,37 @@ class Delivery:
         """The most edges a frontier may have that is pushed."""
         return int(self._edges / self._factor) if self._pull_allowed else 4 * self._edges
 
-    def begin(self) -> tuple[Collect, Pending]:
-        """Begin to send the mirrors' signals, and those that went to ids, to their masters."""
+    def deliver(self) -> np.ndarray:
+        """Bring all signals to their masters; return those here, ascending, their flags cleared."""
         state = self.state
         sent = self.exchange.collect(
             self.role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
         )
-        return sent, self.letters.begin() if self.letters is not None else Pending()
-
-    def end(self, sent: tuple[Collect, Pending]) -> np.ndarray:
-        """Take in what came; return this rank's signalled masters, ascending, their flags cleared."""
-        self.receive(sent)
+        by_id = Pending() if self.letters is None else self.letters.send(self.letters.pack())
+        self.receive(sent.end(), by_id.end())
         return self.taken()
 
-    def receive(self, sent: tuple[Collect, Pending]) -> None:
+    def pack(self) -> tuple[Packed, Packed]:
+        """Return the mirrors' signals, and those that went to ids, by the master's rank."""
+        state = self.state
+        signals = self.exchange.pack_collect(
+            self.role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
+        )
+        return signals, {} if self.letters is None else self.letters.pack()
+
+    def receive(self, signals: list[Signals], by_id: Packed) -> None:
         """Let signals that came be those of the masters here."""
-        state, view = self.state, self.phases.view
-        for masters, messages, priorities in sent[0].end():
+        state = self.state
+        for masters, messages, priorities in signals:
             if priorities is not None:
                 assert state.priority is not None
                 state.priority[masters] = np.minimum(state.priority[masters], priorities)
             if messages is None:
                 frontier_kernel.signal(state.signalled, state.signal_blocks, masters)
             else:
-                view.incoming = messages
-                self.phases.over("gl_combine_messages", masters)
+                self.phases.over("gl_combine_messages", masters, incoming=messages)
         if self.letters is not None:
-            self.letters.end(sent[1])
+            self.letters.receive(by_id)
 
     def taken(self) -> np.ndarray:
         """Return this rank's signalled masters, ascending, their flags cleared."""
@@ -125,7 +129,7 @@ class Delivery:
     def forget_messages(self, ids: np.ndarray | None) -> None:
         """Put the identity back for masters *ids* (None: all), whose messages apply has read.
 
-        What apply sent, be it to whom it may, becomes a message as scatter's are.
+        What apply sent, to its own vertex or to others, becomes a message as those of scatter are.
         """
         message, following = self.state.message, self.state.message_next
         if message is None:
@@ -138,9 +142,9 @@ class Delivery:
             message[which] = self.nothing
             state = self.state
             sent = frontier_kernel.take_signalled(state.signalled, state.signal_blocks, 0, message.size)
-            self.phases.view.incoming = following[sent]
+            incoming = following[sent]
             following[sent] = self.nothing
-            self.phases.over("gl_combine_messages", sent)  # which signals again
+            self.phases.over("gl_combine_messages", sent, incoming=incoming)  # which signals again
         else:
             assert following is not None
             message[which], following[which] = following[which], self.nothing

@@ -18,7 +18,7 @@ from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity, total_dtype
-from gaslab.exchange import Exchange
+from gaslab.exchange import Exchange, Packed
 
 
 def letter_dtype(tree: Tree) -> np.dtype:
@@ -72,22 +72,25 @@ class Letters:
         self._outbox = Outbox(state.tree, phases.threads) if exchange.comm.size > 1 else None
         view.locate, view.outbox = self._located, self._outbox
 
-    def begin(self) -> Pending:
-        """Begin to send what is in the outboxes."""
+    def pack(self) -> Packed:
+        """Return what is in the outboxes, by the master's rank."""
         if self._outbox is None:
-            return Pending()
+            return {}
         letters = self._outbox.take()
         owner = -1 - self._located[letters["to"]]
         order = np.argsort(owner, kind="stable")
         ends = np.cumsum(np.bincount(owner, minlength=self.exchange.comm.size))
-        letters = letters[order]
-        parts = np.split(letters, ends[:-1])
-        return self.exchange.letters({p: part.view(np.uint8) for p, part in enumerate(parts)})
+        parts = np.split(letters[order], ends[:-1])
+        return {p: part.view(np.uint8) for p, part in enumerate(parts) if p != self.exchange.comm.rank}
 
-    def end(self, sent: Pending) -> None:
+    def send(self, packed: Packed) -> Pending:
+        """Begin to send what was packed."""
+        return Pending() if self._outbox is None else self.exchange.letters(packed)
+
+    def receive(self, came: Packed) -> None:
         """Give the masters here what came for them, in rank order."""
         state, phases = self.state, self.phases
-        for _, data in sorted(sent.end().items()):
+        for _, data in sorted(came.items()):
             assert self._outbox is not None
             letters = data.view(self._outbox.dtype)
             masters = self._located[letters["to"]]
@@ -95,6 +98,6 @@ class Letters:
                 np.minimum.at(state.priority, masters, letters["priority"])
             if state.message is None:
                 frontier.signal(state.signalled, state.signal_blocks, masters)
-            elif letters.size:
-                phases.view.incoming = np.ascontiguousarray(letters["message"])
-                phases.over("gl_combine_messages", masters, threads=1)  # several may be for one vertex
+            elif letters.size:  # several may be for one vertex, so that one thread combines them
+                incoming = np.ascontiguousarray(letters["message"])
+                phases.over("gl_combine_messages", masters, threads=1, incoming=incoming)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,22 +62,31 @@ class Phases:
         self._run(phase, self.local.edge_blocks(mask), None, aggregate, threads or self.threads)
 
     def over(
-        self, phase: str, ids: np.ndarray, mask: int = 0, aggregate: bool = False, threads: int | None = None
-    ) -> None:
-        """Run *phase* for the listed local ids (int32), in blocks balanced by the edges of *mask*."""
+        self, phase: str, ids: np.ndarray, mask: int = 0, aggregate: bool = False,
+        threads: int | None = None, total: Any = None, incoming: np.ndarray | None = None,
+        skip: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """Run *phase* for the listed local ids (int32), in blocks balanced by the edges of *mask*.
+
+        *total*, *incoming* and *skip* are what abi.h says of the view's members of these names.
+        """
         if mask:
             begin = self.view.in_begin if mask & 1 else self.view.out_begin
             blocks = frontier.list_blocks(ids, begin, BLOCK_EDGES, BLOCK_VERTICES)
         else:
             blocks = np.append(np.arange(0, ids.size, 4 * BLOCK_VERTICES), ids.size).astype(np.int64)
-        self._run(phase, blocks, ids, aggregate, threads or self.threads)
+        self._run(phase, blocks, ids, aggregate, threads or self.threads, total, incoming, skip)
 
-    def over_active(self, phase: str, ids: np.ndarray | None, mask: int = 0, aggregate: bool = False) -> None:
+    def over_active(
+        self, phase: str, ids: np.ndarray | None, mask: int = 0, aggregate: bool = False,
+        skip: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         """Run *phase* for the masters *ids*; None is all."""
         if ids is None:
-            self.over_masters(phase, mask, aggregate)
+            blocks = self.local.blocks(mask, 0, self.local.num_masters)
+            self._run(phase, blocks, None, aggregate, self.threads, skip=skip)
         else:
-            self.over(phase, ids, mask, aggregate)
+            self.over(phase, ids, mask, aggregate, skip=skip)
 
     def choose(self, method: str, ids: np.ndarray | None, ways: np.ndarray) -> None:
         """Let every active master choose its directions, into *ways*."""
@@ -91,14 +100,25 @@ class Phases:
             self._call(view, "gl_visit", bounds, None, None, self.threads)
 
     def _run(
-        self, phase: str, blocks: np.ndarray, ids: np.ndarray | None, aggregate: bool, threads: int
-    ) -> None:
+        self, phase: str, blocks: np.ndarray, ids: np.ndarray | None, aggregate: bool, threads: int,
+        total: Any = None, incoming: np.ndarray | None = None, skip: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         if self.fault is not None or blocks.size < 2:
             return
         threads = 1 if phase in self.alone else threads
-        self.view.concurrent = int(threads > 1)
+        view = self.view
+        view.concurrent = int(threads > 1)
         out = self.aggregates.rows(blocks.size - 1) if aggregate else None
-        self._call(self.view, phase, blocks, ids, out, threads)
+        operands = {"total": total, "incoming": incoming, "skip": skip}
+        if total is incoming is skip is None:
+            self._call(view, phase, blocks, ids, out, threads)
+            return
+        lent = [name for name, values in operands.items() if values is not None]
+        for name in lent:
+            setattr(view, name, operands[name])
+        self._call(view, phase, blocks, ids, out, threads)
+        for name in lent:
+            setattr(view, name, None)
 
     def _call(
         self,
@@ -125,9 +145,10 @@ class Phases:
         """Return what the program's merge makes of rows of aggregator *k*, in their order."""
         total: np.ndarray = first.copy()
         if self.fault is None:
-            self.view.incoming = np.ascontiguousarray(rows)
             blocks = np.array([0, len(rows)], np.int64)
+            self.view.incoming = np.ascontiguousarray(rows)
             self._call(self.view, f"gl_merge_{k}", blocks, None, total[None, :], 1)
+            self.view.incoming = None
         return total
 
     # ---- faults ------------------------------------------------------------------------------------

@@ -22,11 +22,11 @@ from gaslab.engine.asynchronous import Asynchronous
 from gaslab.engine.bind import check_ends, check_sides, shapes_of
 from gaslab.engine.bound import Bound, bind
 from gaslab.engine.bounded import Bounded
+from gaslab.engine.build import build_stale, build_synchronous
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.observer import Observer
 from gaslab.engine.options import Options, check
 from gaslab.engine.sequence import PhaseDriver
-from gaslab.engine.stale import Stale
 from gaslab.engine.stale import check_program as check_stale
 from gaslab.engine.start import Start
 from gaslab.engine.timeline import Timeline
@@ -243,12 +243,13 @@ def new_driver(
     observe: Observer,
 ) -> Driver:  # fmt: skip
     """Return what runs the program to its end."""
-    phases = PhaseDriver(compiled, program, graph, bound, options, observe)
+    if options.engine == "stale":
+        stale = build_stale(compiled, program, graph, bound, options, observe)
+        return Bounded(stale, bound.stopping[0], program, graph, observe)
+    engines = build_synchronous(compiled, program, graph, bound, options, observe)
     if options.engine == "async":
-        return Asynchronous(phases.first, program, graph, compiled[0].library, options, observe)
-    if isinstance(phases.first, Stale):
-        return Bounded(phases.first, bound.stopping[0], program, graph, observe)
-    return phases
+        return Asynchronous(engines[0], program, graph, compiled[0].library, options, observe)
+    return PhaseDriver(engines, program, graph, bound, options, observe)
 
 
 def drive(driver: Driver, options: Options, observe: Observer) -> None:

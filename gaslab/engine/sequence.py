@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.engine import lists
-from gaslab.engine.phases import Phases
-from gaslab.engine.stale import Stale
-from gaslab.engine.state import RunState
 from gaslab.engine.state_arrays import NUMBERS, Arrays
 from gaslab.engine.stopping import Stopping, ask
 from gaslab.engine.sync import Synchronous
-from gaslab.engine.view import make_view
-from gaslab.engine.visit import Visits
-from gaslab.exchange import Exchange
 
 if TYPE_CHECKING:
-    from gaslab.compiler import Compiled
     from gaslab.engine.bound import Bound
     from gaslab.engine.observer import Observer
     from gaslab.engine.options import Options
@@ -36,55 +28,15 @@ class PhaseDriver:
     """
 
     def __init__(
-        self, compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, bound: Bound,
+        self, engines: list[Synchronous], program: VertexProgram, graph: Graph, bound: Bound,
         options: Options, observe: Observer,
     ) -> None:  # fmt: skip
         self._program, self._graph, self._bound, self._options = program, graph, bound, options
         self._observe = observe
-        self._engines: list[Synchronous] = []
+        self._engines = engines
         self.converged = self._over = self._begun = False
         self.bytes_posted = 0  # beside those that the communicator counts
-        exchange = Exchange(graph.local, observe.comm(graph.comm))
-        rooms = lists.rooms(tuple(one.tree for one in compiled), graph, bound.given)
-        for one in compiled:
-            self._engines.append(self._new_engine(one, exchange, rooms))
-        self._begin_with_initial_frontier()
-        self.state = self.first.state
-
-    def _new_engine(self, one: Compiled, exchange: Exchange, rooms: dict[str, np.ndarray]) -> Synchronous:
-        """Return the engine of a phase; all phases have one state's fields."""
-        graph, bound, options = self._graph, self._bound, self._options
-        first = self.first.state if self._engines else None
-        state = RunState.create(one.tree, graph, bound.edge_fields, bound.starts, first, rooms)
-        state.phase, bits = len(self._engines), 0
-        if first is None:
-            state.give(bound.columns)
-            bits = state.give(bound.given)
-        view = make_view(state, graph, bound.params)
-        view.given = bits
-        assert options.threads is not None
-        phases = Phases(one, view, graph, options.threads, self._observe, options.ending)
-        phases.aggregates.finalize(self._program)
-        if options.staleness is not None:
-            return Stale(options.staleness, phases, state, exchange)
-        cls, visits = type(self._program), None
-        if "visit" in one.tree.functions:
-            visits = Visits(phases, state, exchange, graph, cls.visit_ways)
-        return Synchronous(phases, state, exchange, visits, cls.cache_rebuild)
-
-    def _begin_with_initial_frontier(self) -> None:
-        """Let the vertices that the caller named be superstep 0, with what they find as messages."""
-        initial, local, state = self._bound.beginners, self._graph.local, self.first.state
-        if initial is not None:
-            ids, messages = initial.local(local.gid[: local.num_masters])
-            state.initial = ids
-            if messages is not None and state.message is not None:
-                state.message[ids] = messages
-
-    @property
-    def first(self) -> Synchronous:
-        """The engine of the first phase."""
-        return self._engines[0]
+        self.state = engines[0].state
 
     def figures(self) -> dict[str, Any]:
         """Return how many totals of replicas were gathered, and how many kept, where gathers are cached."""
@@ -100,7 +52,7 @@ class PhaseDriver:
     def run(self) -> None:
         """Run to the end; each superstep makes a row of the history."""
         if not self._begun:
-            self.first.initialise()
+            self._engines[0].parts.initialise()
             self._begun = True
         while not self._over:
             self._advance()
@@ -138,7 +90,7 @@ class PhaseDriver:
         if not stopping.works or stopping.done(engine.phases, state, state.ran):
             self._next_phase()
         elif stopping.limited(state):
-            if engine.next_total():
+            if engine.parts.activation.next_total():
                 self.converged, self._over = not stopping.ends_itself, True
             else:
                 self._next_phase()

@@ -1,8 +1,8 @@
 """Supersteps under bounded staleness: a rank may be some supersteps ahead of what it knows of the others.
 
-The parts are those of the synchronous engine, but no rank waits for what the others do in the same superstep.
-A superstep is a row of stages, at each of which a rank posts one batch to every other and takes in what has
-come:
+The parts are those of the synchronous engine, composed otherwise: no rank waits for what the others do in
+the same superstep. A superstep is a row of stages, at each of which a rank posts one batch to every other and
+takes in the batches that have come:
 
 ``VALUES`` masters -> mirrors: what apply changed, and who scatters
 ``COUNTS`` this rank's part of the aggregates, and mirrors -> masters: additive contributions (only where
@@ -17,21 +17,20 @@ staleness. docs/staleness.md says what a program may rely on, and why.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
-from gaslab.comm import Comm
 from gaslab.compiler.tree import RecordCombiner, Tree
+from gaslab.engine.activation import Frontier
+from gaslab.engine.gather import Gather
+from gaslab.engine.gather_apply import GatherApply
+from gaslab.engine.parts import Parts
 from gaslab.engine.patience import Patience
-from gaslab.engine.phases import Phases
-from gaslab.engine.stale_gather import StaleGather
-from gaslab.engine.state import RunState
-from gaslab.engine.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Held, Holding, Streams
-from gaslab.engine.sync import Frontier, Synchronous
+from gaslab.engine.stale_gather import KeptSums
+from gaslab.engine.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Streams
 from gaslab.errors import UsageError
-from gaslab.exchange import Collect, Exchange, Section, Spread
+from gaslab.exchange import Packed, Section
 from gaslab.mail import Mail
 
 
@@ -58,26 +57,33 @@ def check_program(trees: list[Tree]) -> None:
             raise UsageError(f"{tree.name} cannot run with engine='stale': {reason}; use engine='sync'")
 
 
-class Stale(Synchronous):
-    """One program's supersteps on one rank, at most *staleness* ahead of what it reads."""
+class Stale:
+    """One program's supersteps on one rank, at most *staleness* ahead of what it reads.
 
-    gather: StaleGather | None
+    *own_row* returns what this rank says of a superstep beside its aggregates, *look* looks at the tables.
+    """
 
-    def __init__(self, staleness: int, phases: Phases, state: RunState, exchange: Exchange) -> None:
-        self._road = Holding(exchange.comm)
-        exchange.comm = cast(Comm, self._road)
-        super().__init__(phases, state, exchange)
-        self.staleness = staleness
-        self._ahead = None
+    def __init__(self, parts: Parts, staleness: int) -> None:
+        self.parts, self.staleness = parts, staleness
+        self.phases, self.state, self.delivery = parts.phases, parts.state, parts.delivery
+        self.exchange, self.additive = parts.exchange, parts.additive
+        self.tree, self.view, self.local = parts.state.tree, parts.phases.view, parts.phases.local
+        self.observe, common = parts.phases.observe, (parts.phases, parts.state, parts.exchange)
+        gathers = self.tree.gather is not None and bool(self.view.gather_edges)
+        self.sums = KeptSums(*common) if gathers else None
+        gather = None if self.sums is None else Gather(*common, self.sums)
+        self.gather_apply = GatherApply(
+            parts.phases, parts.state, parts.aggregation, parts.delivery, gather, swaps=False
+        )
         self.clock = -1  # the last superstep whose apply has run here
         local, tree = self.local, self.tree
         self._everyone = np.ones(local.num_local, np.uint8)
-        self._unshared = np.zeros(local.num_local, np.uint8)  # masters with news in additive fields
+        self._unshared = np.zeros(local.num_local, np.uint8)  # masters whose additive fields are to be sent
         self._own: np.ndarray | None = None  # masters here that are still to scatter
-        volatile = self.gather is not None and self.gather.volatile
-        # Where contributions or aggregates must be known before anybody gathers, they go ahead.
-        self._apart = self._additive is not None or (volatile and bool(tree.aggregators))
-        self._heard = np.full(local.size, -1, np.int64)  # whose values are those of which superstep
+        volatile = self.sums is not None and self.sums.volatile
+        # Where contributions or aggregates must be known before any vertex gathers, they go first.
+        self._apart = self.additive is not None or (volatile and bool(tree.aggregators))
+        self._heard = np.full(local.size, -1, np.int64)  # of which superstep each rank's values here are
         self._weights = local.mirror_bounds[:, 3] - local.mirror_bounds[:, 0]
         self._weights[local.rank] = 0
         self._receivers: dict[int, Callable[[dict[int, Batch]], None]] = {
@@ -87,44 +93,43 @@ class Stale(Synchronous):
         self.streams: Streams
         self.tables: dict[int, dict[int, np.ndarray]] = {}  # superstep -> rank -> its row
         self.ages = np.zeros(3, np.int64)  # of values read in this superstep: the most, their sum, how many
-        # What this rank tells of a superstep beside its aggregates, and what to do with all ranks' rows.
-        self.told: Callable[[Frontier], np.ndarray]
-        self.settle_tables: Callable[[], None]
+        self._own_row: Callable[[Frontier], np.ndarray]
+        self._look_at_tables: Callable[[], None]
 
     # ---- the story ---------------------------------------------------------------------------------
 
-    def begin(self, mail: Mail) -> None:
+    def begin(self, mail: Mail, own_row: Callable[[Frontier], np.ndarray], look: Callable[[], None]) -> None:
         """Run init, and let masters know the first partial sums (collective)."""
-        self.initialise()
+        self._own_row, self._look_at_tables = own_row, look
+        self.parts.initialise()
         self.streams = Streams(mail, Patience(self.exchange.comm.local_ranks))
-        self._road.on = True
-        if self.gather is not None:
+        if self.sums is not None:
             self._post_sums({})
             self._take(SUMS)
 
     def step(self) -> Frontier:
-        """Run one superstep, whoever is active."""
+        """Run one superstep, whichever vertices are active."""
         state = self.state
         state.next_total = None
         with self.observe.stage("activate"):
             frontier = self._activate()
-        if self.gather is not None:
-            self._look(self._heard, self._weights)
-            self._look(self.gather.basis, self.gather.weights)
+        if self.sums is not None:
+            self._note_ages(self._heard, self._weights)
+            self._note_ages(self.sums.basis, self.sums.weights)
         with self.observe.stage("gather_apply"):
-            self._gather_apply(frontier)
+            self.gather_apply.run(frontier)
         self.clock = state.superstep
         with self.observe.stage("send values"):
             self._post_values(frontier)
         self._take(VALUES)
         row = self._row(frontier)
         if self._apart:
-            self._post(COUNTS, [row, *self._contributions()])
+            self._post(COUNTS, [row, self._contributions()])
             self._take(COUNTS)
-            if self._additive is not None:
-                self._post(SHARES, self._shares())
+            if self.additive is not None:
+                self._post(SHARES, [self._shares()])
                 self._take(SHARES)
-            self.settle_tables()
+            self._look_at_tables()
         state.superstep = self.view.superstep = self.clock + 1
         with self.observe.stage("send sums"):
             self._post_sums({} if self._apart else row)
@@ -132,7 +137,7 @@ class Stale(Synchronous):
         if self.delivery is not None:
             state.frontier = self.delivery.taken()
         if not self._apart:
-            self.settle_tables()
+            self._look_at_tables()
         return frontier
 
     def catch_up(self) -> None:
@@ -141,24 +146,29 @@ class Stale(Synchronous):
         for stage, batches in self.streams.waves(None):
             self._receivers[stage](batches)
         self._count()
-        self._road.on = False
-
-    def refresh(self) -> None:
-        """Bring all mirrors up to date (collective)."""
-        self.exchange.spread(self._sections(frozenset(self._roles)), None).end()
 
     def rest(self) -> int:
         """Return how many replicas would still do something, on all ranks (collective)."""
-        waiting = np.count_nonzero(self.state.signalled) if self.signal_driven else 0
+        waiting = np.count_nonzero(self.state.signalled) if self.tree.by_signal else 0
         frontier = self._activate()
         mine = self.local.num_masters if frontier.ids is None else frontier.ids.size
         return int(self.exchange.comm.allreduce(waiting + mine))
+
+    def _activate(self) -> Frontier:
+        if not self.staleness and self.tree.in_apply:
+            # whether all of the graph runs is seen in the last bits of a sum
+            return self.parts.activation.activate()
+        ids = self.parts.activation.chosen()
+        if ids is None:
+            return Frontier(None, self.local.num_masters, True)
+        frontier_kernel.set_flags(self.state.active, ids, 1)
+        return Frontier(ids, ids.size, False)
 
     # ---- stages ------------------------------------------------------------------------------------
 
     def _post(self, stage: int, parts: list[dict[int, np.ndarray]]) -> None:
         basis = self.clock
-        if stage == SUMS and self.gather is not None:
+        if stage == SUMS and self.sums is not None:
             known = self._heard[self._weights > 0]
             basis = min(basis, int(known.min())) if known.size else basis
         self.streams.post(stage, self.clock, basis, parts)
@@ -174,7 +184,7 @@ class Stale(Synchronous):
             if stage != VALUES:
                 self._count()
 
-    def _look(self, known: np.ndarray, weights: np.ndarray) -> None:
+    def _note_ages(self, known: np.ndarray, weights: np.ndarray) -> None:
         """Note how old the values are that are about to be read."""
         old = np.maximum(self.clock - known, 0)
         read = weights > 0
@@ -184,7 +194,7 @@ class Stale(Synchronous):
     def _row(self, frontier: Frontier) -> dict[int, np.ndarray]:
         """Return this rank's row of the superstep for every other, and keep it."""
         aggregates = self.phases.aggregates.collected()  # first: what they fail of is in the same row
-        row = np.concatenate([self.told(frontier), aggregates])
+        row = np.concatenate([self._own_row(frontier), aggregates])
         self.ages[:] = 0
         self._enter_row(self.clock, self.local.rank, row)
         return dict.fromkeys(self.streams.peers, row)
@@ -192,66 +202,47 @@ class Stale(Synchronous):
     def _enter_row(self, superstep: int, rank: int, row: np.ndarray) -> None:
         self.tables.setdefault(superstep, {})[rank] = row
 
-    # ---- activate, gather and apply ----------------------------------------------------------------
-
-    def _activate(self) -> Frontier:
-        if not self.staleness and self.tree.in_apply:
-            return super()._activate()  # whether all of the graph runs is seen in the last bits of a sum
-        ids = self._chosen()
-        if ids is None:
-            return Frontier(None, self.local.num_masters, True)
-        frontier_kernel.set_flags(self.state.active, ids, 1)
-        return Frontier(ids, ids.size, False)
-
-    def _new_gather(self) -> StaleGather:
-        return StaleGather(self.phases, self.state, self.exchange)
-
-    def _commit(self, frontier: Frontier) -> None:
-        if frontier.ids is None:  # mirrors keep what was last heard of them, so buffers are not swapped
-            everyone = np.arange(self.local.num_masters, dtype=np.int32)
-            frontier = Frontier(everyone, frontier.total, False)
-        super()._commit(frontier)
-
     # ---- values and scatter ------------------------------------------------------------------------
 
-    def _news(self, frontier: Frontier | None = None) -> tuple[list[Section], int]:
-        """Return the sections of a batch of values, and the role that is told who scatters."""
-        sections, told = self._travelling(frontier)
-        if told and all(s.role != told for s in sections):
-            sections.append(Section(told, ()))
-        return sections, told
+    def _sections(self) -> tuple[list[Section], int]:
+        """Return the sections of a batch of values, and the role of the mirrors that scatter."""
+        sections, role = self.parts.mirrors.applied()
+        if role and all(s.role != role for s in sections):
+            sections.append(Section(role, ()))
+        return sections, role
 
     def _note_change(self, replicas: np.ndarray) -> None:
-        if self.gather is not None:
-            self.gather.changed[replicas] = 1
+        if self.sums is not None:
+            self.sums.changed[replicas] = 1
 
     def _post_values(self, frontier: Frontier) -> None:
         ids, active = frontier.ids, self.state.active
         self._own = np.arange(self.local.num_masters, dtype=np.int32) if ids is None else ids
         self._note_change(self._own)
-        sections, _ = self._news(frontier)
-        self.exchange.spread(sections, self._everyone if ids is None else active, ids)
-        self._post(VALUES, self._road.taken())
+        self.parts.mirrors.choose_directions(frontier)
+        sections, _ = self._sections()
+        packed = self.exchange.pack_spread(sections, self._everyone if ids is None else active, ids)
+        self._post(VALUES, [packed])
         active[: self.local.num_masters] = 0
 
     def _receive_values(self, batches: dict[int, Batch]) -> None:
-        sections, told = self._news()
-        named = Spread(self.exchange, sections, Held(_part(batches, 0))).end()
+        sections, role = self._sections()
+        named = self.exchange.unpack_spread(sections, _part(batches, 0))
         for p, batch in batches.items():
             self._heard[p] = batch.superstep
         for mirrors in named.values():
             self._note_change(mirrors)
-        self._scatter_with(named.get(told, np.empty(0, np.int32)) if told else np.empty(0, np.int32))
+        self._scatter_with(named[role] if role else np.empty(0, np.int32))
 
     def _scatter_with(self, mirrors: np.ndarray) -> None:
         """Let *mirrors* scatter, and the masters here that have not yet."""
         ids = mirrors
         if self._own is not None:
-            self._aggregate_apart()
+            self.parts.aggregation.apart()
             ids, self._own = np.concatenate([self._own, mirrors]), None
         if self.delivery is None or "scatter" not in self.tree.functions or not ids.size:
             return
-        self._look(self._heard, self._weights)
+        self._note_ages(self._heard, self._weights)
         everyone = ids.size == self.local.num_local
         self.view.all_active = int(everyone)
         frontier_kernel.set_flags(self.state.active, ids, 1)
@@ -260,64 +251,60 @@ class Stale(Synchronous):
 
     # ---- contributions to additive fields ----------------------------------------------------------
 
-    def _contributions(self) -> list[dict[int, np.ndarray]]:
+    def _contributions(self) -> Packed:
         """Return what mirrors were given: no signal may come before what it was sent with."""
-        if self._additive is not None:
-            self._additive.begin()
-        return self._road.taken(1)
+        return {} if self.additive is None else self.additive.pack()
 
     def _receive_counts(self, batches: dict[int, Batch]) -> None:
         self._receive_rows(batches, 0)
         self._receive_contributions(batches, 1)
 
     def _receive_contributions(self, batches: dict[int, Batch], k: int) -> None:
-        if self._additive is not None:
-            role, delta = self._additive.role, self._additive.delta
-            self._additive.receive(Collect(self.exchange, role, delta, False, Held(_part(batches, k))))
+        if self.additive is not None:
+            self.additive.receive(self.additive.unpack(_part(batches, k)))
 
     def _count(self) -> None:
         """Let what masters were given count."""
-        if self._additive is not None:
-            _, changed = self._additive.count()
+        if self.additive is not None:
+            _, changed = self.additive.count()
             self._unshared[changed] = 1
             self._note_change(changed)
 
     def _additive_sections(self) -> list[Section]:
         fields = self.tree.vertex_fields
-        return self._sections(frozenset(fields[k].name for k in self.tree.contributed()))
+        return self.parts.mirrors.sections(frozenset(fields[k].name for k in self.tree.contributed()))
 
-    def _shares(self) -> list[dict[int, np.ndarray]]:
-        self.exchange.spread(self._additive_sections(), self._unshared)
+    def _shares(self) -> Packed:
+        packed = self.exchange.pack_spread(self._additive_sections(), self._unshared)
         self._unshared[:] = 0
-        return self._road.taken(1)
+        return packed
 
     def _receive_shares(self, batches: dict[int, Batch]) -> None:
-        came = Spread(self.exchange, self._additive_sections(), Held(_part(batches, 0))).end()
+        came = self.exchange.unpack_spread(self._additive_sections(), _part(batches, 0))
         for mirrors in came.values():
             self._note_change(mirrors)
 
     # ---- signals and partial sums ------------------------------------------------------------------
 
     def _post_sums(self, row: dict[int, np.ndarray]) -> None:
+        signals: Packed = {}
+        by_id: Packed = {}
         if self.delivery is not None and self.clock >= 0:
-            self.delivery.begin()
-        signals, letters = self._road.taken(2)
+            signals, by_id = self.delivery.pack()
         given = self._contributions()  # of scatters since COUNTS, which signalled too
-        if self.gather is not None:
-            self.gather.send()
-        self._post(SUMS, [signals, letters, *given, *self._road.taken(1), row])
+        sums = {} if self.sums is None else self.sums.pack()
+        self._post(SUMS, [signals, by_id, given, sums, row])
 
     def _receive_sums(self, batches: dict[int, Batch]) -> None:
-        delivery, state = self.delivery, self.state
+        delivery, message = self.delivery, self.state.message
         if delivery is not None:
-            came = Held(_part(batches, 0))
-            signals = Collect(self.exchange, delivery.role, state.message, False, came)
-            delivery.receive((signals, Held(_part(batches, 1))))
+            signals = self.exchange.unpack_collect(delivery.role, message, False, _part(batches, 0))
+            delivery.receive(signals, _part(batches, 1))
         self._receive_contributions(batches, 2)
-        if self.gather is not None:
-            self.gather.receive(Held(_part(batches, 3)))
+        if self.sums is not None:
+            self.sums.receive(_part(batches, 3))
             for p, batch in batches.items():
-                self.gather.basis[p] = batch.basis
+                self.sums.basis[p] = batch.basis
         if not self._apart:
             self._receive_rows(batches, 4)
 

@@ -2,62 +2,66 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from gaslab.comm import Pending
 from gaslab.compiler.tree import Aggregate, EdgeField, Global, PartOf, Tree, nodes
-from gaslab.engine.gather import Gather
 from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState
-from gaslab.engine.storage import identity
-from gaslab.engine.streams import Held
-from gaslab.exchange import Changes, Exchange, Partials
+from gaslab.engine.storage import identity, total_dtype
+from gaslab.exchange import Exchange, Packed, Sent
 from gaslab.program import IN, OUT
 
 FEW = 8  # fewer changed vertices than one in so many: look for the mirrors next to them
 
 
-class StaleGather(Gather):
-    """A gather that waits for nobody."""
+class KeptSums:
+    """The last partial sums of the mirrors of this rank's masters, which no gather waits for."""
 
     def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
-        super().__init__(phases, state, exchange)
+        assert state.tree.gather is not None
+        self.phases, self.exchange, self.mask = phases, exchange, phases.view.gather_edges
+        combiner = state.tree.gather
+        self._dtype, self._mirrors = total_dtype(combiner), exchange.mirrors(self.mask)
         self.volatile = _is_volatile(state.tree)
         self.changed = np.ones(phases.local.num_local, np.uint8)  # replicas, since they were last sent
         self.basis = np.full(phases.local.size, -1, np.int64)  # the superstep each rank's show, at least
         self.weights = np.zeros(phases.local.size, np.int64)  # how many each rank has
         self._kept: dict[int, np.ndarray] = {}
         for p, owned in sorted(exchange.owned(self.mask).items()):
-            self._kept[p] = np.full(owned.size, identity(self.combiner), self.dtype)
+            self._kept[p] = np.full(owned.size, identity(combiner), self._dtype)
             self.weights[p] = owned.size
 
-    def _begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Partials:
-        """Take the partial sums that are here."""
-        expected, parts = {}, {}
+    def begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Sent[list[tuple[np.ndarray, Any]]]:
+        """Return the partial sums of active masters that are here."""
+        found = []
         for p, kept in self._kept.items():
             owned = self.exchange.owned(self.mask)[p]
             chosen = slice(None) if active is None else np.flatnonzero(active[owned])
-            expected[p], parts[p] = owned[chosen], kept[chosen].view(np.uint8)
-        return Partials(expected, self.dtype, False, Held(parts))
+            found.append((owned[chosen], kept[chosen]))
+        return Sent(Pending(), lambda _: found)
 
-    def send(self) -> None:
-        """Begin to send the partial sums that may have changed."""
+    def pack(self) -> Packed:
+        """Return the partial sums of mirrors here that may have changed, by their master's rank."""
         mirrors = self._outdated()
-        partial = np.empty(mirrors.size, self.dtype)
-        self.phases.view.total = partial
-        self.phases.over("gl_gather", mirrors, self.mask)
-        self.exchange.changes(self.mask, mirrors, partial)
+        partial = np.empty(mirrors.size, self._dtype)
+        self.phases.over("gl_gather", mirrors, self.mask, total=partial)
         self.changed[:] = 0
+        return self.exchange.pack_changes(self.mask, mirrors, partial)
 
-    def receive(self, came: Held) -> None:
+    def receive(self, came: Packed) -> None:
         """Keep what other ranks sent."""
-        for p, (positions, values) in Changes(self.exchange, self.mask, self.dtype, came).end().items():
+        found = self.exchange.unpack_changes(self.mask, self._dtype, came)
+        for p, (positions, values) in found.items():
             self._kept[p][positions] = values
 
     def _outdated(self) -> np.ndarray:
         """Return the mirrors whose partial sums may be others than those last sent, ascending."""
         local, changed = self.phases.local, np.flatnonzero(self.changed)
         if self.volatile or changed.size * FEW > local.num_local:
-            return self.mirrors
+            return self._mirrors
         concerned = np.zeros(local.num_local, np.uint8)
         concerned[changed] = 1  # a gather may read its own vertex
         for mask in (IN, OUT):
@@ -65,10 +69,10 @@ class StaleGather(Gather):
                 begin, neighbor = local.out()[:2] if mask == IN else (local.in_begin, local.in_neighbor)
                 first, counts = begin[changed], begin[changed + 1] - begin[changed]
                 if counts.sum() * FEW > local.num_edges:
-                    return self.mirrors
+                    return self._mirrors
                 at = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
                 concerned[neighbor[at]] = 1
-        found: np.ndarray = self.mirrors[concerned[self.mirrors] == 1]
+        found: np.ndarray = self._mirrors[concerned[self._mirrors] == 1]
         return found
 
 

@@ -66,6 +66,7 @@ class RunState:
     initial: np.ndarray | None = None  # the masters of superstep 0, where the caller named them
     buckets: buckets.Buckets | None = None  # where signals have priorities: who waits, by priority
     cached: CachedTotals | None = None  # where gathers are cached
+    given: int = 0  # bit set of the fields that the caller gave, which init keeps
     seed: int = 0  # of the draws, which are a function of it, the superstep and the vertex
     superstep: int = 0
     updates: int = 0  # vertices applied on all ranks

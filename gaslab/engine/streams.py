@@ -15,45 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.comm import CHUNK, Comm, Pending
+from gaslab.comm import CHUNK
 from gaslab.engine.patience import Patience
 from gaslab.mail import Mail
 
 VALUES, COUNTS, SHARES, SUMS = range(4)  # the stages of a superstep, in their order
 NOTHING = -2  # the superstep of a rank of which nothing was heard
-
-
-class Held(Pending):
-    """Messages that were not sent but kept, or that came otherwise."""
-
-    def __init__(self, parts: dict[int, np.ndarray]) -> None:
-        self.parts = parts
-
-    def end(self) -> dict[int, np.ndarray]:
-        return self.parts
-
-
-class Holding:
-    """A communicator that can keep what it is told to send, so that it goes into a batch."""
-
-    def __init__(self, comm: Comm) -> None:
-        self._comm = comm
-        self.on = False
-        self._kept: list[dict[int, np.ndarray]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._comm, name)
-
-    def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = 1) -> Pending:
-        if not self.on:
-            return self._comm.begin(outgoing, sources, tag)
-        self._kept.append(outgoing)
-        return Held({})
-
-    def taken(self, count: int = 1) -> list[dict[int, np.ndarray]]:
-        """Return what was kept since this was last asked, by rank; with nothing at the end up to *count*."""
-        kept, self._kept = self._kept, []
-        return kept + [{}] * (count - len(kept))
 
 
 @dataclass
