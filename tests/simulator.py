@@ -18,7 +18,8 @@ import numpy as np
 
 import gaslab as gl
 from gaslab._kernels.machine import Relaxed, Serialisable
-from gaslab.engine import asynchronous, machine
+from gaslab.engine.asynchronous import driver as asynchronous
+from gaslab.engine.asynchronous import machine
 from gaslab.partition import strategies
 from tests import scopes
 from tests.threadcomm import ThreadComm, run_ranks
@@ -33,10 +34,10 @@ Records = tuple[bytes, ...]
 class Remembers:
     """Remembers how it was made, with whom it takes turns, and who begins."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.again = lambda: type(self)(*arguments, **options)
-        self.arguments = arguments
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self.again = lambda: type(self)(**parts)
+        self.parts = parts
 
     def take_turns(self, rivals: np.ndarray) -> None:
         self.told_rivals = rivals
@@ -80,7 +81,10 @@ class Rank:
         arrays = [*state.fields, *state.edge_fields, state.message, state.message_next, state.signalled]
         self._arrays = [(a, a.copy()) for a in [*arrays, state.priority] if a is not None]
         self._keep = engine
-        travels, sizes, identity, _, _, _, gathers = engine.machine.arguments[5:12]
+        parts = engine.machine.parts
+        travels, sizes, identity, gathers = (
+            parts[name] for name in ("travels", "sizes", "identity", "gathers")
+        )
         priority = 8 if state.priority is not None else 0
         padded = [(size + 7) // 8 * 8 for size in sizes]
         self._travels = [[sizes[field] for field in travels[c]] for c in range(3)]

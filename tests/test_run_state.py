@@ -11,10 +11,10 @@ import pytest
 
 from gaslab.comm import Comm
 from gaslab.engine.bound import bind
-from gaslab.engine.observer import Observer
+from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options, check
+from gaslab.engine.phase_driver import PhaseDriver
 from gaslab.engine.run import compile_program, drive, new_driver
-from gaslab.engine.sequence import PhaseDriver
 from gaslab.engine.state_arrays import Arrays
 from gaslab.graph import Graph
 from tests.agreement import Task

@@ -12,7 +12,7 @@ from gaslab._kernels import sweep
 from gaslab.comm import world
 from gaslab.compiler import compile_program
 from gaslab.engine.bind import bind_edge_fields, bind_parameters
-from gaslab.engine.chance import Starts
+from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import dtype_of, scalars
 from gaslab.engine.view import make_view
@@ -27,7 +27,7 @@ class Single:
         compiled = compile_program(type(program), world(), "require")
         assert compiled.library is not None
         self.library, self.tree, self.graph = compiled.library, compiled.tree, graph
-        starts = Starts(graph, 0, program.parameters())
+        starts = InitialDraws(graph, 0, program.parameters())
         edges = bind_edge_fields(self.tree, graph, None, self.tree.written_edges(), starts)
         self.state = RunState.create(self.tree, graph, edges, starts)
         self.view = make_view(self.state, graph, bind_parameters(self.tree, program, graph))

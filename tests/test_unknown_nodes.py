@@ -13,7 +13,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.emit.body import Body
 from gaslab.compiler.emit.names import combined, identity, narrowed
 from gaslab.compiler.interpret.body import PythonBody
-from gaslab.engine import state
+from gaslab.engine import storage
 from gaslab.errors import InternalError
 from gaslab.exchange import decode_choice, encode_choice
 from gaslab.reference.arithmetic import narrow
@@ -84,7 +84,7 @@ def test_every_kind_of_node_has_a_case_in_both_backends() -> None:
             assert [kind.__name__ for kind in kinds if f"t.{kind.__name__})" not in text] == []
 
 
-@pytest.mark.parametrize("of", [identity, state.identity, lambda c: combined(c, "a", "b")])
+@pytest.mark.parametrize("of", [identity, storage.identity, lambda c: combined(c, "a", "b")])
 def test_an_unknown_combiner_is_named(of: Any) -> None:
     with pytest.raises(InternalError, match="does not know Combiner"):
         of(t.Combiner("median", "int64"))

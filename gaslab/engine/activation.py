@@ -8,7 +8,7 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels.buckets import Buckets
-from gaslab.engine.phases import Phases
+from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 
 
@@ -24,9 +24,9 @@ class Frontier:
 class Activation:
     """Chooses the frontier of one phase's supersteps, on one rank."""
 
-    def __init__(self, phases: Phases, state: RunState) -> None:
-        self.phases, self.state = phases, state
-        self._masters, self._vertices = phases.local.num_masters, int(phases.view.num_vertices)
+    def __init__(self, executor: Executor, state: RunState) -> None:
+        self.executor, self.state = executor, state
+        self._masters, self._vertices = executor.local.num_masters, int(executor.view.num_vertices)
         self._functions, self._by_signal = state.tree.functions, state.tree.by_signal
 
     def chosen(self) -> np.ndarray | None:
@@ -36,7 +36,7 @@ class Activation:
         if first and state.initial is not None and not state.superstep:
             return state.initial
         if "active" in self._functions or (first and "start" in self._functions):
-            self.phases.over_masters("gl_active" if "active" in self._functions else "gl_start")
+            self.executor.over_masters("gl_active" if "active" in self._functions else "gl_start")
             return frontier_kernel.where(state.active, 0, self._masters)  # type: ignore[no-any-return]
         return None if first or not self._by_signal else state.frontier
 
@@ -50,7 +50,7 @@ class Activation:
         if ids is state.frontier:
             total = state.next_total
         if total is None:
-            total = state.next_total = int(self.phases.agree(np.array([ids.size])).sum())
+            total = state.next_total = int(self.executor.agree(np.array([ids.size])).sum())
         return self._flagged(ids, total)
 
     def _activate_lowest(self, buckets: Buckets) -> Frontier:
@@ -58,7 +58,7 @@ class Activation:
         state = self.state
         bucket, ids = buckets.lowest(state.frontier)
         state.frontier = np.empty(0, np.int32)
-        table = self.phases.agree(np.array([bucket, ids.size]))
+        table = self.executor.agree(np.array([bucket, ids.size]))
         lowest = table[:, 0].min()
         total = state.next_total = int(table[table[:, 0] == lowest, 1].sum())
         if bucket != lowest:
@@ -89,15 +89,15 @@ class Activation:
         if ids is None:
             return self._vertices
         if ids is not state.frontier:  # chosen by active() or start(), which left their flags
-            total = int(self.phases.agree(np.array([ids.size])).sum())
+            total = int(self.executor.agree(np.array([ids.size])).sum())
             state.active[: self._masters] = 0
             return total
         if state.buckets is not None:
             bucket, ids = state.buckets.lowest(state.frontier)
             state.frontier = ids[:0]
             state.buckets.keep(ids)  # they are pending as before
-            table = self.phases.agree(np.array([bucket, ids.size]))
+            table = self.executor.agree(np.array([bucket, ids.size]))
             return int(table[table[:, 0] == table[:, 0].min(), 1].sum())
         if state.next_total is None:
-            state.next_total = int(self.phases.agree(np.array([ids.size])).sum())
+            state.next_total = int(self.executor.agree(np.array([ids.size])).sum())
         return state.next_total

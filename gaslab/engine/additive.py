@@ -13,7 +13,7 @@ import numpy as np
 
 from gaslab._kernels import frontier
 from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree, VertexField, element_of
-from gaslab.engine.phases import Phases
+from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import dtype_of, identity, limits_of
 from gaslab.exchange import Exchange, Packed, Signals
@@ -25,8 +25,8 @@ _RANGE = 2  # GL_FAULT_RANGE
 class Additive:
     """The additive fields that one program's scatter adds to; *role* has the mirrors that it may add to."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange, role: int) -> None:
-        self.phases, self.state, self.exchange, self.role = phases, state, exchange, role
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange, role: int) -> None:
+        self.executor, self.state, self.exchange, self.role = executor, state, exchange, role
         self._fields = state.tree.contributed()
         variables = state.tree.vertex_fields
         members = [
@@ -41,11 +41,11 @@ class Additive:
         for k in self._fields:
             nothing[f"d{k}"] = identity(self._combiner(k))
         self._identity, record = nothing[()], nothing.dtype
-        n = phases.local.num_local
+        n = executor.local.num_local
         self.delta = np.full(n, self._identity, record)
         self._touched = np.zeros(n, np.uint8)
         self._blocks = np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8)
-        view = phases.view
+        view = executor.view
         view.delta, view.touched, view.touched_blocks = self.delta, self._touched, self._blocks
 
     def _combiner(self, k: int) -> Combiner:
@@ -78,7 +78,7 @@ class Additive:
 
     def count(self) -> tuple[frozenset[str], np.ndarray]:
         """Let what the masters here were given count; return the fields' names and who changed."""
-        masters = self.phases.local.num_masters
+        masters = self.executor.local.num_masters
         changed: np.ndarray = frontier.take_signalled(self._touched, self._blocks, 0, masters)
         names = self.state.tree.vertex_fields
         for k in self._fields:
@@ -95,10 +95,10 @@ class Additive:
                 least, largest = limits_of(values.dtype)
                 beyond = (total < least) | (total > largest)
                 outside = np.flatnonzero(beyond.reshape(ids.size, -1).any(axis=1))
-                if outside.size and self.phases.fault is None:
-                    gid = int(self.phases.local.gid[ids[outside[0]]])
+                if outside.size and self.executor.fault is None:
+                    gid = int(self.executor.local.gid[ids[outside[0]]])
                     site = _site(self.state.tree, k)
-                    self.phases.fault = (_RANGE, gid, site, self.state.superstep)
+                    self.executor.fault = (_RANGE, gid, site, self.state.superstep)
                     return
             values[ids] = total
 

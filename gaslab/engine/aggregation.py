@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaslab.engine.phases import Phases
+from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.program import IN
 
@@ -12,9 +12,9 @@ from gaslab.program import IN
 class Aggregation:
     """Computes and combines the aggregators of one phase, on one rank."""
 
-    def __init__(self, phases: Phases, state: RunState) -> None:
-        self.phases, self.state, self.tree = phases, state, state.tree
-        self.aggregates, self.observe = phases.aggregates, phases.observe
+    def __init__(self, executor: Executor, state: RunState) -> None:
+        self.executor, self.state, self.tree = executor, state, state.tree
+        self.aggregates, self.observe = executor.aggregates, executor.observe
 
     def compute(self) -> None:
         """Compute this rank's part of all aggregates."""
@@ -25,7 +25,7 @@ class Aggregation:
     def over_masters(self) -> None:
         """Compute the aggregators that apply adds up where every vertex runs, in a sweep of their own."""
         if self.tree.in_apply:
-            self.phases.over_masters("gl_aggregate", aggregate=True)
+            self.executor.over_masters("gl_aggregate", aggregate=True)
 
     def apart(self) -> None:
         """Compute the aggregators that are due and have a sweep of their own; mirrors are up to date."""
@@ -35,9 +35,9 @@ class Aggregation:
             for k, a in enumerate(self.tree.aggregators):
                 if a.apart and self.aggregates.is_due(k):
                     if a.over_edges:
-                        self.phases.over_locals(f"gl_aggregate_{k}", IN, aggregate=True)
+                        self.executor.over_locals(f"gl_aggregate_{k}", IN, aggregate=True)
                     else:
-                        self.phases.over_masters(f"gl_aggregate_{k}", aggregate=True)
+                        self.executor.over_masters(f"gl_aggregate_{k}", aggregate=True)
 
     def agree(self) -> None:
         """Combine all ranks' aggregates in rank order; raise a program's fault on every rank (collective).
@@ -47,7 +47,7 @@ class Aggregation:
         if not self.tree.aggregators and self.tree.by_signal:
             return  # a fault is raised with the size of the next frontier
         state = self.state
-        table = self.phases.agree(np.append(self.aggregates.collected(), state.frontier.size))
+        table = self.executor.agree(np.append(self.aggregates.collected(), state.frontier.size))
         state.next_total = int(table[:, -1].sum())
         self.combine(table[:, :-1])
 
@@ -57,7 +57,7 @@ class Aggregation:
         Every rank combines the same rows, so all raise the fault of a merge, before `done` is asked.
         """
         aggregates, state = self.aggregates, self.state
-        row = self.phases.alike(lambda: aggregates.combined(table))
+        row = self.executor.alike(lambda: aggregates.combined(table))
         combined = aggregates.final(row, state.aggregate_row, state)
         state.aggregates = aggregates.values(combined)
         state.aggregate_row[: combined.size] = combined  # which the view has too

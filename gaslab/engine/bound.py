@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.engine.bind import bind_edge_fields, bind_parameters, bind_vertex_fields
-from gaslab.engine.chance import Starts
-from gaslab.engine.given import bind_given
-from gaslab.engine.start import Beginners, bind_start
+from gaslab.engine.initial_draws import InitialDraws
+from gaslab.engine.initial_frontier import InitialFrontier, bind_initial_frontier
+from gaslab.engine.initial_values import bind_initial_values
+from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.stopping import Stopping
-from gaslab.engine.trace import VertexTrace
 from gaslab.phases import phases_of
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Bound:
     written: frozenset[str]  # the edge fields that the program writes
     columns: dict[str, np.ndarray]  # vertex fields that start from columns of the graph
     given: dict[str, Any]  # vertex fields that the caller gives
-    starts: Starts
-    beginners: Beginners | None
+    starts: InitialDraws
+    initial_frontier: InitialFrontier | None
     trace: VertexTrace | None
 
 
@@ -53,13 +53,13 @@ def bind(compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, o
     ]
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
     params = bind_parameters(tree, program, graph)
-    starts = Starts(graph, options.seed, program.parameters())
+    starts = InitialDraws(graph, options.seed, program.parameters())
     edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts)
     columns = bind_vertex_fields(tree, graph, options.columns)
     trace = None if options.trace is None else VertexTrace(graph, graph.ids.find(options.trace))
-    given = bind_given(tree, graph, options.init, starts)
-    beginners = bind_start(tree, graph, options.start)
-    return Bound(tree, stopping, done, params, edge_fields, written, columns, given, starts, beginners, trace)
+    given = bind_initial_values(tree, graph, options.init, starts)
+    initial = bind_initial_frontier(tree, graph, options.start)
+    return Bound(tree, stopping, done, params, edge_fields, written, columns, given, starts, initial, trace)
 
 
 def _done_functions(program: VertexProgram) -> tuple[list[Done | None], Done | None]:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaslab.engine import lists
+from gaslab.engine.executor import Executor
 from gaslab.engine.parts import Parts
-from gaslab.engine.phases import Phases
-from gaslab.engine.stale import Stale
+from gaslab.engine.stale.step import Stale
 from gaslab.engine.state import RunState
-from gaslab.engine.sync import Synchronous
+from gaslab.engine.sync.step import Synchronous
 from gaslab.engine.view import make_view
-from gaslab.engine.visit import Visits
+from gaslab.engine.visit.sweep import Visits
 from gaslab.exchange import Exchange
 
 if TYPE_CHECKING:
     from gaslab.compiler import Compiled
     from gaslab.engine.bound import Bound
-    from gaslab.engine.observer import Observer
+    from gaslab.engine.observe.observer import Observer
     from gaslab.engine.options import Options
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
@@ -34,7 +34,7 @@ def build_synchronous(
     for parts in _build_parts(compiled, program, graph, bound, options, observe):
         visits = None
         if "visit" in parts.state.tree.functions:
-            visits = Visits(parts.phases, parts.state, parts.exchange, graph, cls.visit_ways)
+            visits = Visits(parts.executor, parts.state, parts.exchange, graph, cls.visit_ways)
         engines.append(Synchronous(parts, visits, cls.cache_rebuild))
     return engines
 
@@ -62,9 +62,9 @@ def _build_parts(
         view = make_view(state, graph, bound.params)
         view.given = 0 if found else state.given
         assert options.threads is not None
-        phases = Phases(one, view, graph, options.threads, observe, options.ending)
-        phases.aggregates.finalize(program)
-        found.append(Parts.create(phases, state, exchange))
+        executor = Executor(one, view, graph, options.threads, observe, options.ending)
+        executor.aggregates.finalize(program)
+        found.append(Parts.create(executor, state, exchange))
     return found
 
 
@@ -77,8 +77,8 @@ def _new_state(
         return state
     state.give(bound.columns)
     state.given = state.give(bound.given)
-    if bound.beginners is not None:
-        state.initial, messages = bound.beginners.local(graph.local.gid[: graph.local.num_masters])
+    if bound.initial_frontier is not None:
+        state.initial, messages = bound.initial_frontier.local(graph.local.gid[: graph.local.num_masters])
         if messages is not None and state.message is not None:
             state.message[state.initial] = messages
     return state

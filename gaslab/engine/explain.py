@@ -16,7 +16,7 @@ from gaslab.compiler.emit.names import INTEGER_RANGE
 from gaslab.compiler.parse import parse_phases
 from gaslab.compiler.tree import STORAGE, Combiner, RecordCombiner, Tree, Variable, element_storage, is_list
 from gaslab.engine.bind import shapes_of
-from gaslab.engine.letters import letter_dtype
+from gaslab.engine.remote_signals import remote_signal_dtype
 from gaslab.engine.roles import across, field_roles, reasons
 from gaslab.engine.storage import total_dtype
 from gaslab.graph import Graph
@@ -148,7 +148,8 @@ def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             yield _way(field.name, (size, is_list(field.storage)), "to", mask, why, graph)
     if tree.signals_by_id():
         yield {
-            "what": "signals by id", "bytes": letter_dtype(tree).itemsize, "list": False, "to": "to masters",
+            "what": "signals by id", "bytes": remote_signal_dtype(tree).itemsize, "list": False,
+            "to": "to masters",
             "why": "each by itself, where nothing of the vertex is on the sender's rank",
         }  # fmt: skip
     totals = (("total of gather", tree.gather, gather), ("message", tree.message, across(scatter)))

@@ -12,14 +12,14 @@ import numpy as np
 
 from gaslab._kernels import pack
 from gaslab.engine import lists
-from gaslab.engine.phases import Phases
+from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import total_dtype
 from gaslab.exchange import Exchange, Section, Sent
 from gaslab.ragged import Rows
 
 if TYPE_CHECKING:
-    from gaslab.engine.trace import VertexTrace
+    from gaslab.engine.observe.trace import VertexTrace
 
 
 class Sums(Protocol):
@@ -32,66 +32,66 @@ class Sums(Protocol):
 class MirrorSums:
     """Partial sums that mirrors gather anew in every superstep, once they know which vertices are active."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
         assert state.tree.gather is not None
-        self.phases, self.state, self.exchange = phases, state, exchange
-        self._combiner, self._mask = state.tree.gather, phases.view.gather_edges
+        self.executor, self.state, self.exchange = executor, state, exchange
+        self._combiner, self._mask = state.tree.gather, executor.view.gather_edges
         self._dtype, self._mirrors = total_dtype(self._combiner), exchange.mirrors(self._mask)
 
     def begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Sent[list[tuple[np.ndarray, Any]]]:
         """Tell mirrors which masters are active; begin to send their partial sums."""
         ways, mirrors = self.state.gather_way, self._mirrors
         if ways is not None:
-            self.phases.choose("gather_edges", ids, ways)
+            self.executor.choose("gather_edges", ids, ways)
         if active is not None or ways is not None:
             section = Section(self._mask, () if ways is None else (ways,))
             named = self.exchange.spread([section], active, ids).end()
             mirrors = mirrors if active is None else named[self._mask]
         partial: Any = np.empty(mirrors.size, self._dtype)
         if self._combiner.collects:
-            partial = lists.partial_rows(self.phases.view, mirrors, self._dtype)
-        self.phases.over("gl_gather", mirrors, self._mask, total=partial)
+            partial = lists.partial_rows(self.executor.view, mirrors, self._dtype)
+        self.executor.over("gl_gather", mirrors, self._mask, total=partial)
         return self.exchange.partials(self._mask, mirrors, partial, active)
 
 
 class Gather:
     """The gather of one phase over some edges, on one rank."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange, sums: Sums) -> None:
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange, sums: Sums) -> None:
         assert state.tree.gather is not None
-        self.phases, self.state, self._sums = phases, state, sums
-        self.combiner, self.mask = state.tree.gather, phases.view.gather_edges
+        self.executor, self.state, self._sums = executor, state, sums
+        self.combiner, self.mask = state.tree.gather, executor.view.gather_edges
         self.dtype = total_dtype(self.combiner)
         self.boundary = exchange.replicated_masters(self.mask)  # masters with mirrors that gather
-        self.is_boundary = np.zeros(phases.local.num_local, np.uint8)
+        self.is_boundary = np.zeros(executor.local.num_local, np.uint8)
         self.is_boundary[self.boundary] = 1
-        self._position = np.zeros(phases.local.num_masters, np.int32)
+        self._position = np.zeros(executor.local.num_masters, np.int32)
 
     def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> tuple[np.ndarray, Any]:
         """Gather at active masters (*ids*; None is all) and apply; return those with mirrors and totals."""
-        phases, mask = self.phases, self.mask
+        executor, mask = self.executor, self.mask
         active = None if ids is None else self.state.active
         sent = self._sums.begin(ids, active)
-        if phases.observe.trace is not None:
-            self._show_inner(ids, phases.observe.trace)
+        if executor.observe.trace is not None:
+            self._show_inner(ids, executor.observe.trace)
 
         boundary = self.boundary
         if active is not None:
             boundary = boundary[pack.chosen_positions(boundary, active)]
         total: Any = np.empty(boundary.size, self.dtype)
         if self.combiner.collects:  # room for the parts of other ranks too
-            total = Rows(lists.degrees(phases.local, mask)[boundary], self.dtype)
-        phases.over("gl_gather", boundary, mask, total=total)
+            total = Rows(lists.degrees(executor.local, mask)[boundary], self.dtype)
+        executor.over("gl_gather", boundary, mask, total=total)
         skip = self.is_boundary if self.boundary.size else None
-        phases.over_active("gl_gather_apply", ids, mask, aggregate, skip=skip)
+        executor.over_active("gl_gather_apply", ids, mask, aggregate, skip=skip)
 
         self._position[boundary] = np.arange(boundary.size, dtype=np.int32)
         for masters, incoming in sent.end():
             if self.combiner.collects:
                 total.append(self._position[masters], *incoming)
                 continue
-            phases.over("gl_combine", self._position[masters], total=total, incoming=incoming)
-        phases.over("gl_apply", boundary, aggregate=aggregate, total=total)
+            executor.over("gl_combine", self._position[masters], total=total, incoming=incoming)
+        executor.over("gl_apply", boundary, aggregate=aggregate, total=total)
         return boundary, total
 
     def _show_inner(self, ids: np.ndarray | None, trace: VertexTrace) -> None:
@@ -101,6 +101,6 @@ class Gather:
             inner = np.intersect1d(inner, ids)
         totals: Any = np.empty(inner.size, self.dtype)
         if self.combiner.collects:
-            totals = lists.partial_rows(self.phases.view, inner, self.dtype)
-        self.phases.over("gl_gather", inner, self.mask, total=totals)
+            totals = lists.partial_rows(self.executor.view, inner, self.dtype)
+        self.executor.over("gl_gather", inner, self.mask, total=totals)
         trace.totals(self.combiner, inner, totals)

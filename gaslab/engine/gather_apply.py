@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gaslab._kernels import pack
 from gaslab.engine.activation import Frontier
 from gaslab.engine.aggregation import Aggregation
-from gaslab.engine.cache import Cache
 from gaslab.engine.delivery import Delivery
+from gaslab.engine.executor import Executor
 from gaslab.engine.gather import Gather
-from gaslab.engine.phases import Phases
 from gaslab.engine.state import RunState
 from gaslab.ragged import Rows
+
+if TYPE_CHECKING:
+    from gaslab.engine.sync.cache import Cache
 
 
 class GatherApply:
@@ -25,21 +27,21 @@ class GatherApply:
     """
 
     def __init__(
-        self, phases: Phases, state: RunState, aggregation: Aggregation, delivery: Delivery | None,
+        self, executor: Executor, state: RunState, aggregation: Aggregation, delivery: Delivery | None,
         gather: Gather | Cache | None, swaps: bool,
     ) -> None:  # fmt: skip
-        self.phases, self.state, self.tree = phases, state, state.tree
+        self.executor, self.state, self.tree = executor, state, state.tree
         self._aggregation, self._delivery, self._gather, self._swaps = aggregation, delivery, gather, swaps
 
     def run(self, frontier: Frontier) -> None:
         """Gather and apply at the masters of a frontier; aggregate over all masters."""
-        self.phases.aggregates.begin(self.state.superstep)
+        self.executor.aggregates.begin(self.state.superstep)
         fused = frontier.everywhere  # aggregates cover every vertex, so only then may apply add them up
         if "apply" in self.tree.functions:
             if self.tree.gather is None:
-                self.phases.over_active("gl_apply", frontier.ids, 0, fused)
+                self.executor.over_active("gl_apply", frontier.ids, 0, fused)
             elif self._gather is None:  # over no edges: every total is the identity
-                self.phases.over_active("gl_gather_apply", frontier.ids, 0, fused)
+                self.executor.over_active("gl_gather_apply", frontier.ids, 0, fused)
             else:
                 self._show_totals(*self._gather.gather_apply(frontier.ids, fused))
             self._commit(frontier)
@@ -50,7 +52,7 @@ class GatherApply:
 
     def _show_totals(self, ids: np.ndarray, totals: Any) -> None:
         """Let a trace see the totals of masters that were kept until they were applied."""
-        trace = self.phases.observe.trace
+        trace = self.executor.observe.trace
         if trace is not None and self.tree.gather is not None:
             trace.totals(self.tree.gather, ids, totals)
 
@@ -59,13 +61,13 @@ class GatherApply:
         state, ids = self.state, frontier.ids
         if frontier.everywhere and self._swaps:
             state.swap()
-            self.phases.view.vertex, self.phases.view.vertex_next = state.fields, state.next_fields
+            self.executor.view.vertex, self.executor.view.vertex_next = state.fields, state.next_fields
             return
         for current, following in zip(state.fields, state.next_fields, strict=True):
             if current is following:
                 continue
             if ids is None:
-                ids = np.arange(self.phases.local.num_masters, dtype=np.int32)
+                ids = np.arange(self.executor.local.num_masters, dtype=np.int32)
             if isinstance(current, Rows):
                 following.copy_to(current, ids)
             else:

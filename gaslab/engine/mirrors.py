@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gaslab.engine.activation import Frontier
-from gaslab.engine.phases import Phases
+from gaslab.engine.executor import Executor
 from gaslab.engine.roles import field_roles
 from gaslab.engine.state import RunState
 from gaslab.exchange import Exchange, Section
@@ -15,12 +15,12 @@ from gaslab.program import ALL
 class Mirrors:
     """Brings the fields of one phase from masters to mirrors, on one rank."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
-        self.phases, self.state, self.exchange, self.tree = phases, state, exchange, state.tree
-        view, tree = phases.view, state.tree
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
+        self.executor, self.state, self.exchange, self.tree = executor, state, exchange, state.tree
+        view, tree = executor.view, state.tree
         self._roles = field_roles(tree, view.gather_edges, view.scatter_edges)
         sends = "scatter" in tree.functions or bool(tree.signals())
-        self._scatter: int = view.scatter_edges if sends else 0  # mirrors that scatter are told who does
+        self._scatter: int = view.scatter_edges if sends else 0  # which mirrors hear which vertices scatter
         self._changes = self._field_changes()
 
     def _field_changes(self) -> dict[str, int]:
@@ -71,7 +71,7 @@ class Mirrors:
     def choose_directions(self, frontier: Frontier) -> None:
         """Let active masters choose the directions of scatter, where they do that themselves."""
         if self.state.scatter_way is not None:
-            self.phases.choose("scatter_edges", frontier.ids, self.state.scatter_way)
+            self.executor.choose("scatter_edges", frontier.ids, self.state.scatter_way)
 
     def spread(self, frontier: Frontier) -> np.ndarray:
         """Send what apply changed to the mirrors that use it; return the active mirrors that scatter."""

@@ -11,7 +11,7 @@ from gaslab import arguments
 from gaslab._kernels.machine import SCHEDULERS
 from gaslab.compiler import MODES
 from gaslab.ending import Ending
-from gaslab.engine.start import Start, check_start
+from gaslab.engine.initial_frontier import Start, check_start
 from gaslab.errors import UsageError
 from gaslab.graph import Graph
 from gaslab.partition import strategies

@@ -10,8 +10,8 @@ from gaslab.engine.activation import Activation
 from gaslab.engine.additive import Additive
 from gaslab.engine.aggregation import Aggregation
 from gaslab.engine.delivery import Delivery
+from gaslab.engine.executor import Executor
 from gaslab.engine.mirrors import Mirrors
-from gaslab.engine.phases import Phases
 from gaslab.engine.roles import across
 from gaslab.engine.state import RunState
 from gaslab.exchange import Exchange
@@ -21,7 +21,7 @@ from gaslab.exchange import Exchange
 class Parts:
     """The parts of one phase's superstep, on one rank."""
 
-    phases: Phases
+    executor: Executor
     state: RunState
     exchange: Exchange
     activation: Activation
@@ -31,34 +31,34 @@ class Parts:
     additive: Additive | None  # of contributions to fields, where it has any
 
     @classmethod
-    def create(cls, phases: Phases, state: RunState, exchange: Exchange) -> Parts:
+    def create(cls, executor: Executor, state: RunState, exchange: Exchange) -> Parts:
         """Return the parts of a phase."""
-        tree, mask = state.tree, phases.view.scatter_edges
+        tree, mask = state.tree, executor.view.scatter_edges
         delivery = additive = None
         if "scatter" in tree.functions or tree.signals():
-            delivery = Delivery(phases, state, exchange)
+            delivery = Delivery(executor, state, exchange)
         if tree.contributed():
             role = mask if tree.contributed("v") else 0
             role |= across(mask) if tree.contributed("nbr") else 0
-            additive = Additive(phases, state, exchange, role)
+            additive = Additive(executor, state, exchange, role)
         return cls(
-            phases, state, exchange, Activation(phases, state), Mirrors(phases, state, exchange),
-            Aggregation(phases, state), delivery, additive,
+            executor, state, exchange, Activation(executor, state), Mirrors(executor, state, exchange),
+            Aggregation(executor, state), delivery, additive,
         )  # fmt: skip
 
     def initialise(self) -> None:
         """Run init on every vertex and bring the mirrors up to date; raises its fault on every rank."""
-        phases, state = self.phases, self.state
-        with phases.observe.stage("init", state):
+        executor, state = self.executor, self.state
+        with executor.observe.stage("init", state):
             if "init" in state.tree.functions:
-                phases.over_masters("gl_init")
+                executor.over_masters("gl_init")
                 state.stale(state.tree.writes("init"), 0)
             self.mirrors.refresh()
-            phases.raise_any()
+            executor.raise_any()
             self.aggregation.compute()
             self.aggregation.agree()
 
-    def beginners(self) -> np.ndarray:
+    def initial_frontier(self) -> np.ndarray:
         """Return this rank's masters (ascending int32) that begin (collective)."""
         ids = self.activation.activate().ids
-        return np.arange(self.phases.local.num_masters, dtype=np.int32) if ids is None else ids
+        return np.arange(self.executor.local.num_masters, dtype=np.int32) if ids is None else ids

@@ -17,19 +17,19 @@ from gaslab import launch
 from gaslab.collective import collective
 from gaslab.compiler import Compiled, compile_phases
 from gaslab.engine import lists
-from gaslab.engine.async_options import check_program as check_asynchronous
-from gaslab.engine.asynchronous import Asynchronous
+from gaslab.engine.asynchronous.check import check_program as check_asynchronous
+from gaslab.engine.asynchronous.driver import Asynchronous
 from gaslab.engine.bind import check_ends, check_sides, shapes_of
 from gaslab.engine.bound import Bound, bind
-from gaslab.engine.bounded import Bounded
 from gaslab.engine.build import build_stale, build_synchronous
+from gaslab.engine.initial_frontier import Start
 from gaslab.engine.metrics import run_metrics
-from gaslab.engine.observer import Observer
+from gaslab.engine.observe.observer import Observer
+from gaslab.engine.observe.timeline import Timeline
 from gaslab.engine.options import Options, check
-from gaslab.engine.sequence import PhaseDriver
-from gaslab.engine.stale import check_program as check_stale
-from gaslab.engine.start import Start
-from gaslab.engine.timeline import Timeline
+from gaslab.engine.phase_driver import PhaseDriver
+from gaslab.engine.stale.driver import StaleDriver
+from gaslab.engine.stale.step import check_program as check_stale
 from gaslab.errors import (
     ExecutionError,
     PerformanceWarning,
@@ -43,7 +43,7 @@ from gaslab.program import VertexProgram
 from gaslab.result import Result
 from gaslab.trace import collect as collect_trace
 
-Driver = PhaseDriver | Asynchronous | Bounded
+Driver = PhaseDriver | Asynchronous | StaleDriver
 
 
 @collective(exempt=("threads",))
@@ -159,9 +159,9 @@ def run(
     if options.strategy is not None and options.strategy != graph.strategy:
         graph = graph.partitioned(options.strategy)
     if options.engine == "reference":
-        from gaslab.engine.oracle import run_on_graph
+        from gaslab.engine.reference_run import reference_run
 
-        return run_on_graph(program, graph, options)
+        return reference_run(program, graph, options)
     drawing = None if options.timeline is None else _new_timeline(graph, options.timeline)
     clock = Clock(graph)
     options = replace(options, threads=_threads(graph, options))
@@ -245,7 +245,7 @@ def new_driver(
     """Return what runs the program to its end."""
     if options.engine == "stale":
         stale = build_stale(compiled, program, graph, bound, options, observe)
-        return Bounded(stale, bound.stopping[0], program, graph, observe)
+        return StaleDriver(stale, bound.stopping[0], program, graph, observe)
     engines = build_synchronous(compiled, program, graph, bound, options, observe)
     if options.engine == "async":
         return Asynchronous(engines[0], program, graph, compiled[0].library, options, observe)

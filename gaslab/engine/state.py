@@ -14,7 +14,7 @@ from gaslab._kernels import buckets, frontier
 from gaslab.chance import Draw
 from gaslab.compiler.tree import Tree, element_storage, is_list
 from gaslab.engine import state_arrays
-from gaslab.engine.chance import Starts
+from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.storage import dtype_of, identities, identity, total_dtype
 from gaslab.program import ALL
 from gaslab.ragged import Rows
@@ -30,7 +30,7 @@ NEVER: int = buckets.NEVER  # the priority of a vertex that is not pending
 
 @dataclass
 class CachedTotals:
-    """The totals that a phase keeps from superstep to superstep: see `gaslab.engine.cache`."""
+    """The totals that a phase keeps from superstep to superstep: see `gaslab.engine.sync.cache`."""
 
     totals: np.ndarray  # of each replica's own edges
     known: np.ndarray  # uint8: whether that total is up to date, and whether the master has been sent it
@@ -79,7 +79,7 @@ class RunState:
 
     @classmethod
     def create(
-        cls, tree: Tree, graph: Graph, edge_fields: list[Any], starts: Starts | None = None,
+        cls, tree: Tree, graph: Graph, edge_fields: list[Any], starts: InitialDraws | None = None,
         first: RunState | None = None, rooms: Mapping[str, np.ndarray] | None = None,
     ) -> RunState:  # fmt: skip
         """Allocate the state with every field at its start, or share that of the *first* phase.

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.engine.activation import Frontier
-from gaslab.engine.stale import Stale
+from gaslab.engine.stale.step import Stale
 from gaslab.engine.stopping import Stopping, ask
 
 if TYPE_CHECKING:
-    from gaslab.engine.observer import Observer
+    from gaslab.engine.observe.observer import Observer
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
@@ -35,7 +35,7 @@ def _here(action: Callable[[], list[Any]]) -> list[Any]:
     return action()
 
 
-class Bounded:
+class StaleDriver:
     """One run on one rank."""
 
     def __init__(
@@ -56,8 +56,8 @@ class Bounded:
         self._ended = 0  # supersteps, without those at the end in which nobody ran
         self._updates, self._age, self._reads = 0, 0, 0
         self._rows: list[dict[str, Any]] = []
-        self._turned = (time.perf_counter(), 0)  # when this rank told its last row, and its bytes then
-        engine.phases.aggregates.ask = _here  # each rank when it has the table
+        self._turned = (time.perf_counter(), 0)  # when this rank made its last row, and its bytes then
+        engine.executor.aggregates.ask = _here  # each rank when it has the table
 
     def figures(self) -> dict[str, Any]:
         """Return how old the values were that the ranks read, and how long each rank waited."""
@@ -91,12 +91,12 @@ class Bounded:
         engine, state = self.engine, self.state
         engine.streams.close()
         self.bytes_posted = self.mail.bytes_sent
-        engine.phases.raise_any()
+        engine.executor.raise_any()
         over = self._last is not None
         self.converged = over or not engine.rest() or not self.stopping.ends_itself
         state.superstep = self._ended if self._quiet else state.superstep
         state.updates = self._updates
-        if engine.staleness and len(engine.phases.aggregates):
+        if engine.staleness and len(engine.executor.aggregates):
             engine.parts.mirrors.refresh(all_fields=True)
             engine.parts.aggregation.compute()
             engine.parts.aggregation.agree()
@@ -117,7 +117,7 @@ class Bounded:
         engine, late = self.engine, self.stopping.ending.late
         ran = engine.local.num_masters if frontier.ids is None else frontier.ids.size
         waited, self._waited = engine.streams.waited - self._waited, engine.streams.waited
-        fault = engine.phases.fault or (0, 0, 0, 0)
+        fault = engine.executor.fault or (0, 0, 0, 0)
         return np.array([*fault, ran, late, *engine.ages, round(1e6 * waited)], np.int64)
 
     def _look(self) -> None:
@@ -134,16 +134,16 @@ class Bounded:
             self._next += 1
 
     def _take_in(self, superstep: int, table: np.ndarray) -> None:
-        """Take in what all ranks told of one superstep: faults, aggregates, whether it is the end."""
+        """Take in what all ranks say of one superstep: faults, aggregates, whether it is the end."""
         engine, state = self.engine, self.state
         of = dict(zip(_ROW, table.T, strict=False))
-        engine.phases.raise_faults(table[:, :4])
+        engine.executor.raise_faults(table[:, :4])
         active = int(of["active"].sum())
         self._quiet = 0 if active else self._quiet + 1
         now, state.superstep = state.superstep, superstep
         try:
-            if active and len(engine.phases.aggregates):
-                engine.phases.aggregates.begin(superstep)  # which of them are due
+            if active and len(engine.executor.aggregates):
+                engine.executor.aggregates.begin(superstep)  # which of them are due
                 engine.parts.aggregation.combine(table[:, len(_ROW) :])
             state.superstep = superstep + 1
             ending = self.stopping.ending if self.graph.comm.size == 1 else None

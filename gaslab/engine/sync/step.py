@@ -11,14 +11,14 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.engine.activation import Frontier
-from gaslab.engine.ahead import Ahead
-from gaslab.engine.cache import Cache
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.gather import Gather, MirrorSums
 from gaslab.engine.gather_apply import GatherApply
 from gaslab.engine.parts import Parts
+from gaslab.engine.sync.cache import Cache
+from gaslab.engine.sync.kernel_steps import KernelSteps
 from gaslab.engine.view import set_by_source
-from gaslab.engine.visit import Visits
+from gaslab.engine.visit.sweep import Visits
 
 
 class Synchronous:
@@ -26,24 +26,24 @@ class Synchronous:
 
     def __init__(self, parts: Parts, visits: Visits | None = None, rebuild: int = 0) -> None:
         self.parts, self.visits = parts, visits
-        self.phases, self.state, self.delivery = parts.phases, parts.state, parts.delivery
-        self.tree, self.view, self.local = parts.state.tree, parts.phases.view, parts.phases.local
-        self.observe, common = parts.phases.observe, (parts.phases, parts.state, parts.exchange)
+        self.executor, self.state, self.delivery = parts.executor, parts.state, parts.delivery
+        self.tree, self.view, self.local = parts.state.tree, parts.executor.view, parts.executor.local
+        self.observe, common = parts.executor.observe, (parts.executor, parts.state, parts.exchange)
         self.cache = Cache(*common, rebuild) if self.tree.posts else None
         gather: Gather | Cache | None = self.cache
         if self.cache is None and self.tree.gather is not None and self.view.gather_edges:
             gather = Gather(*common, MirrorSums(*common))
         self.gather_apply = GatherApply(
-            parts.phases, parts.state, parts.aggregation, parts.delivery, gather, swaps=True
+            parts.executor, parts.state, parts.aggregation, parts.delivery, gather, swaps=True
         )
         self._ahead = None
         unseen = visits is None and self.observe.trace is None  # a trace looks at every superstep
         if (
             self.delivery is not None
             and unseen
-            and Ahead.can(self.phases, self.state, parts.exchange.comm.size)
+            and KernelSteps.can(self.executor, self.state, parts.exchange.comm.size)
         ):
-            self._ahead = Ahead(self.phases, self.state, self.delivery)
+            self._ahead = KernelSteps(self.executor, self.state, self.delivery)
 
     # ---- the story ---------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ class Synchronous:
 
     def resume(self) -> None:
         """Go on from a state that was read: see `RunState.from_arrays` (collective)."""
-        self.state.aggregates = self.phases.aggregates.values(self.state.aggregate_row)
+        self.state.aggregates = self.executor.aggregates.values(self.state.aggregate_row)
         self._show_state()
 
     def _show_state(self) -> None:
@@ -104,10 +104,10 @@ class Synchronous:
         self.view.superstep = state.superstep
         return frontier
 
-    def run_ahead(self, most: int) -> list[tuple[int, float]]:
+    def run_in_kernel(self, most: int) -> list[tuple[int, float]]:
         """Run up to *most* supersteps that need no decision; return the size and seconds of each."""
         state = self.state
-        if self._ahead is None or self.phases.fault or state.superstep == state.entered:
+        if self._ahead is None or self.executor.fault or state.superstep == state.entered:
             return []
         state.frontier, ran = self._ahead.run(state.frontier, most)
         if ran:
@@ -117,7 +117,7 @@ class Synchronous:
 
     def finish(self) -> None:
         """Raise a fault of the last superstep that no later step would raise."""
-        self.phases.raise_any()
+        self.executor.raise_any()
         if self.visits is not None:
             self.visits.put_back()
 
@@ -126,7 +126,7 @@ class Synchronous:
     def _receive(self, frontier: Frontier) -> None:
         """Let init have the messages before any vertex gathers; send what it changed to the mirrors."""
         assert self.delivery is not None
-        self.phases.over_active("gl_init_message", frontier.ids)
+        self.executor.over_active("gl_init_message", frontier.ids)
         self.delivery.forget_messages(frontier.ids)
         active = None if frontier.everywhere else self.state.active
         self.parts.mirrors.send(self.tree.writes("init_message"), active)

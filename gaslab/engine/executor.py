@@ -16,7 +16,7 @@ from gaslab.program import ALL
 
 if TYPE_CHECKING:
     from gaslab.compiler import Compiled
-    from gaslab.engine.observer import Observer
+    from gaslab.engine.observe.observer import Observer
     from gaslab.graph import Graph
 
 BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
@@ -28,7 +28,7 @@ _PHASES_OF = {  # method -> its range functions, where they have other names
 }  # fmt: skip
 
 
-class Phases:
+class Executor:
     """The phases of one program on one rank's graph."""
 
     def __init__(

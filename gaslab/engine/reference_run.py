@@ -17,11 +17,11 @@ from gaslab.engine.bind import (
     check_sides,
     shapes_of,
 )
-from gaslab.engine.chance import Starts
-from gaslab.engine.given import bind_given
+from gaslab.engine.initial_draws import InitialDraws
+from gaslab.engine.initial_frontier import bind_initial_frontier, to_user_ids, to_user_messages
+from gaslab.engine.initial_values import bind_initial_values
 from gaslab.engine.lists import GivenLists
 from gaslab.engine.metrics import run_metrics
-from gaslab.engine.start import bind_start, told, told_messages
 from gaslab.engine.storage import dtype_of
 from gaslab.errors import warn_unfinished
 from gaslab.ragged import Rows
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     from gaslab.program import VertexProgram
 
 
-def run_on_graph(program: VertexProgram, graph: Graph, options: Options) -> Result:
+def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Result:
     """Run *program* by the reference engine; the answer is that of `gaslab.run`."""
     comm, local, began = graph.comm, graph.local, time.perf_counter()
     tree, *_ = trees = parse_phases(type(program), shapes_of(program), debugging=True)
     written = frozenset(name for one in trees for name in one.written_edges())
     check_sides(trees, graph)
     params = bind_parameters(tree, program, graph)
-    starts_at = Starts(graph, options.seed, program.parameters())
+    starts_at = InitialDraws(graph, options.seed, program.parameters())
     edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts_at)
-    given = bind_given(tree, graph, options.init, starts_at)
-    beginners = bind_start(tree, graph, options.start)
+    given = bind_initial_values(tree, graph, options.init, starts_at)
+    initial_frontier = bind_initial_frontier(tree, graph, options.start)
     columned = bind_vertex_fields(tree, graph, options.columns)
     ids = _ids(graph)
     trace = options.trace
@@ -71,12 +71,12 @@ def run_on_graph(program: VertexProgram, graph: Graph, options: Options) -> Resu
     ]
     order = _on_root(graph, masters)
     began_with: Any = None
-    if beginners is not None:
-        began_with = [ids[g] for g in beginners.gids.tolist()]
-        if beginners.messages is not None:
+    if initial_frontier is not None:
+        began_with = [ids[g] for g in initial_frontier.gids.tolist()]
+        if initial_frontier.messages is not None:
             assert tree.message is not None
             began_with = dict(
-                zip(began_with, told_messages(tree.message, beginners.messages, ids), strict=True)
+                zip(began_with, to_user_messages(tree.message, initial_frontier.messages, ids), strict=True)
             )
     begins = {name: _on_root(graph, values) for name, values in columned.items()}
     listed = {name: values for name, values in given.items() if isinstance(values, GivenLists)}
@@ -89,7 +89,7 @@ def run_on_graph(program: VertexProgram, graph: Graph, options: Options) -> Resu
     def by_id(fields: dict[str, np.ndarray]) -> dict[str, dict[Any, Any]]:
         vertices = [ids[g] for g in order.tolist()]
         return {
-            name: dict(zip(vertices, told(values, storages[name], ids), strict=True))
+            name: dict(zip(vertices, to_user_ids(values, storages[name], ids), strict=True))
             for name, values in fields.items()
         }
 
@@ -98,7 +98,10 @@ def run_on_graph(program: VertexProgram, graph: Graph, options: Options) -> Resu
             program,
             ids,
             [(ids[a], ids[b]) for a, b in zip(src.tolist(), dst.tolist(), strict=True)],
-            {v.name: told(x, v.storage, ids) for v, x in zip(tree.edge_fields, edge_values, strict=True)},
+            {
+                v.name: to_user_ids(x, v.storage, ids)
+                for v, x in zip(tree.edge_fields, edge_values, strict=True)
+            },
             graph.directed,
             options.max_iterations,
             by_id(starts),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.comm import Comm
-from gaslab.engine.schedule import Schedule
+from gaslab.engine.visit.schedule import Schedule
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL
 from gaslab.ragged import RaggedColumn, Rows

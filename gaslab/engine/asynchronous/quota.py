@@ -13,7 +13,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from gaslab._kernels.machine import Machine
-    from gaslab.engine.counts import Counts
+    from gaslab.engine.asynchronous.counts import Counts
 
 SPARE = 1 / 40  # of `max_updates`: permits beyond it, so that the last need not be looked for one by one
 SPARE_EACH = 500  # beside these, for every rank

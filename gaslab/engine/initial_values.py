@@ -10,7 +10,7 @@ import numpy as np
 from gaslab.chance import Draw
 from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.bind import converted
-from gaslab.engine.chance import Starts
+from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.lists import gids_of, given_lists
 from gaslab.engine.storage import dtype_of
 from gaslab.errors import UsageError, nearest
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
 
 
-def bind_given(
+def bind_initial_values(
     tree: Tree,
     graph: Graph,
     given: Mapping[str, Any] | Result | None,
-    starts: Starts,
+    starts: InitialDraws,
 ) -> dict[str, Any]:
     """Return the given vertex values, by field, for this rank's masters (collective).
 

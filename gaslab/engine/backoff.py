@@ -12,7 +12,7 @@ FEW = 2
 SHORTEST, LONGEST = 50e-6, 300e-6  # seconds
 
 
-class Patience:
+class Backoff:
     """Yields the core at first, then sleeps ever longer, until something comes.
 
     Yielding alone is no help where ranks outnumber cores: the kernel hands the core from one waiting rank to
@@ -25,13 +25,13 @@ class Patience:
 
     Attributes
     ----------
-    crowd : float
+    oversubscription : float
         How many ranks share a core; at least 1.
     """
 
     def __init__(self, ranks: int) -> None:
-        self.crowd = max(1.0, ranks / launch.usable_cores())
-        self._polls = POLLS if self.crowd == 1 else FEW
+        self.oversubscription = max(1.0, ranks / launch.usable_cores())
+        self._polls = POLLS if self.oversubscription == 1 else FEW
         self._empty = 0
 
     def wait(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gaslab.comm import CHUNK
-from gaslab.engine.patience import Patience
+from gaslab.engine.backoff import Backoff
 from gaslab.mail import Mail
 
 VALUES, COUNTS, SHARES, SUMS = range(4)  # the stages of a superstep, in their order
@@ -25,7 +25,7 @@ NOTHING = -2  # the superstep of a rank of which nothing was heard
 
 @dataclass
 class Batch:
-    """What one rank told another at one stage of one superstep."""
+    """What one rank sent to another at one stage of one superstep."""
 
     stage: int
     superstep: int
@@ -36,8 +36,8 @@ class Batch:
 class Streams:
     """The batches from and to all other ranks, on one rank."""
 
-    def __init__(self, mail: Mail, patience: Patience) -> None:
-        self.mail, self._patience = mail, patience
+    def __init__(self, mail: Mail, backoff: Backoff) -> None:
+        self.mail, self._backoff = mail, backoff
         self.peers = [p for p in range(mail.size) if p != mail.rank]
         self.waited = 0.0  # seconds
         self._queues: dict[int, deque[Batch]] = {p: deque() for p in self.peers}
@@ -71,12 +71,12 @@ class Streams:
         if come():
             return
         began = time.perf_counter()
-        self._patience.reset()
+        self._backoff.reset()
         while not come():
             if self._collect():
-                self._patience.reset()
+                self._backoff.reset()
             else:
-                self._patience.wait()
+                self._backoff.wait()
         self.waited += time.perf_counter() - began
 
     def _collect(self) -> bool:

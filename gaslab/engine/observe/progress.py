@@ -39,12 +39,12 @@ class Updates(Supersteps):
         if self._last is None:
             self._last = row
         elif row["seconds"] - self._last["seconds"] >= PACE:
-            self.bar.set_postfix_str(", ".join(told(row, self._last)), refresh=False)
+            self.bar.set_postfix_str(", ".join(in_words(row, self._last)), refresh=False)
             self._last = row
         self.bar.update(row["updates"] - self.bar.n)
 
 
-def told(row: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
+def in_words(row: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
     """Return in words what a row has, and each rank's updates per second since the row *before*."""
     ranks = len(row["updates_by_rank"])
     parts = [f"{short(row['waiting'])} waiting"]

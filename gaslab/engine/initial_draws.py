@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gaslab.graph import Graph
 
 
-class Starts:
+class InitialDraws:
     """The seed of a run, and the random starts of its fields on one rank."""
 
     def __init__(self, graph: Graph, seed: int, parameters: Mapping[str, Any]) -> None:

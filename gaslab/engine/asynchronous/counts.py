@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass
 class Counts:
-    """One rank's figures, or in a table that was told those of all ranks: arrays by rank."""
+    """One rank's figures, or of a table those of all ranks: arrays by rank."""
 
     sent: Any  # batches so far
     received: Any
@@ -22,7 +22,7 @@ class Counts:
     lock_waits: Any = 0
     bytes_sent: Any = 0
     offered: Any = 0  # permits to begin vertices: see `Quota`
-    code: Any = 0  # its fault, 0 if none: see `Phases.raise_faults`
+    code: Any = 0  # its fault, 0 if none: see `Executor.raise_faults`
     gid: Any = 0
     site: Any = 0
     turn: Any = 0
@@ -32,7 +32,7 @@ class Counts:
         return np.concatenate([np.array([getattr(self, f.name) for f in fields(self)], np.int64), more])
 
     @classmethod
-    def told(cls, table: np.ndarray) -> tuple[Counts, np.ndarray]:
+    def of_table(cls, table: np.ndarray) -> tuple[Counts, np.ndarray]:
         """Return the figures in a table of all ranks' rows, and what is behind them."""
         width = len(fields(cls))
         return cls(*table[:, :width].T), table[:, width:]
@@ -42,7 +42,7 @@ class Counts:
         return np.stack([self.code, self.gid, self.site, self.turn], axis=1)
 
     def end(self, before: Counts | None) -> bool:
-        """Return whether all was over when these were told, *before* having been told just before them."""
+        """Return whether all was over at these counts, of which *before* are the last before them."""
         if before is None or not (before.passive.all() and self.passive.all()):
             return False
         if before.received.sum() != self.sent.sum():

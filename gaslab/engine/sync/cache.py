@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gaslab.engine.phases import Phases
+from gaslab.engine.executor import Executor
 from gaslab.engine.state import CachedTotals, RunState
 from gaslab.engine.storage import dtype_of, identity
 from gaslab.exchange import Exchange, Section
@@ -28,27 +28,27 @@ UNKNOWN, TOLD, NEW = 0, 1, 2  # of a replica's own total
 class Cache:
     """The cached totals of one phase on one rank."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange, rebuild: int) -> None:
-        self.phases, self.state, self.exchange, self.rebuild = phases, state, exchange, rebuild
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange, rebuild: int) -> None:
+        self.executor, self.state, self.exchange, self.rebuild = executor, state, exchange, rebuild
         tree: Tree = state.tree
         assert tree.gather is not None
-        self._mask = phases.view.gather_edges
+        self._mask = executor.view.gather_edges
         n, dtype, nothing = state.active.size, dtype_of(tree.gather.storage), identity(tree.gather)
         of_mirrors = {p: np.full(ids.size, nothing, dtype) for p, ids in exchange.owned(self._mask).items()}
         state.cached = CachedTotals(np.full(n, nothing, dtype), np.zeros(n, np.uint8), of_mirrors)
         self.cached = state.cached
         self._changed = np.zeros(n, np.uint8)
-        self._position = np.zeros(phases.local.num_masters, np.int32)
+        self._position = np.zeros(executor.local.num_masters, np.int32)
         self._mirrors = exchange.mirrors(self._mask)
-        self._everyone = np.arange(phases.local.num_masters, dtype=np.int32)
+        self._everyone = np.arange(executor.local.num_masters, dtype=np.int32)
         written = tree.writes("apply")
         self._far, self._near = (
             [k for k, f in enumerate(tree.vertex_fields) if f.name in tree.reads("gather", role) & written]
             for role in ("nbr", "v")
         )
         self._before: dict[int, np.ndarray | Rows] = {}
-        phases.view.cache, phases.view.cached = self.cached.totals, self.cached.known
-        phases.view.changed = self._changed
+        executor.view.cache, executor.view.cached = self.cached.totals, self.cached.known
+        executor.view.changed = self._changed
 
     @property
     def watched(self) -> tuple[list[int], list[int]]:
@@ -61,7 +61,7 @@ class Cache:
 
     def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> tuple[np.ndarray, np.ndarray]:
         """Bring active masters' (*ids*; None is all) totals up to date and apply; return ids, totals."""
-        state, phases = self.state, self.phases
+        state, executor = self.state, self.executor
         if self.rebuild and (state.superstep - state.entered) % self.rebuild == 0:
             self.forget()
         mirrors, active = self._mirrors, None if ids is None else state.active
@@ -81,16 +81,16 @@ class Cache:
         for p, owned in sorted(self.exchange.owned(self._mask).items()):
             chosen = np.arange(owned.size) if active is None else np.flatnonzero(active[owned])
             incoming = self.cached.of_mirrors[p][chosen]
-            phases.over("gl_combine", self._position[owned[chosen]], total=total, incoming=incoming)
+            executor.over("gl_combine", self._position[owned[chosen]], total=total, incoming=incoming)
         self._before = {k: state.fields[k].copy() for k in {*self._far, *self._near}}
-        phases.over("gl_apply", ids, aggregate=aggregate, total=total)
+        executor.over("gl_apply", ids, aggregate=aggregate, total=total)
         return ids, total
 
     def _look(self, replicas: np.ndarray) -> None:
         """Gather over the edges here where the total is not known."""
         unknown = replicas[self.cached.known[replicas] == UNKNOWN]
         partial = np.empty(unknown.size, self.cached.totals.dtype)
-        self.phases.over("gl_gather", unknown, self._mask, total=partial)
+        self.executor.over("gl_gather", unknown, self._mask, total=partial)
         self.cached.totals[unknown] = partial
         self.cached.known[unknown] = NEW
         self.cached.gathered += unknown.size

@@ -15,13 +15,13 @@ from gaslab._kernels.outbox import Outboxes
 from gaslab.comm import Pending
 from gaslab.compiler.interpret import records
 from gaslab.compiler.tree import RecordCombiner, Tree
-from gaslab.engine.phases import Phases
+from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity, total_dtype
 from gaslab.exchange import Exchange, Packed
 
 
-def letter_dtype(tree: Tree) -> np.dtype:
+def remote_signal_dtype(tree: Tree) -> np.dtype:
     """Return the dtype of a letter: that of the C struct ``gl_letter``."""
     members: list[tuple[str, Any]] = [("to", np.int64)]
     members += [("priority", np.int64)] if tree.by_priority else []
@@ -33,7 +33,7 @@ class Outbox:
     """All threads' letters of one rank; what the view has as ``outbox``."""
 
     def __init__(self, tree: Tree, threads: int) -> None:
-        self.dtype = letter_dtype(tree)
+        self.dtype = remote_signal_dtype(tree)
         self._combiner = tree.message
         self._nothing = identity(tree.message) if tree.message is not None else None
         self._boxes = Outboxes(threads, self.dtype.itemsize)
@@ -62,14 +62,14 @@ class Outbox:
         return np.asarray(self._boxes.take()).view(self.dtype)
 
 
-class Letters:
+class RemoteSignals:
     """Lets one program signal by global id, on one rank."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
-        self.phases, self.state, self.exchange = phases, state, exchange
-        view = phases.view
-        self._located = phases.local.located(exchange.comm, view.num_vertices)
-        self._outbox = Outbox(state.tree, phases.threads) if exchange.comm.size > 1 else None
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
+        self.executor, self.state, self.exchange = executor, state, exchange
+        view = executor.view
+        self._located = executor.local.located(exchange.comm, view.num_vertices)
+        self._outbox = Outbox(state.tree, executor.threads) if exchange.comm.size > 1 else None
         view.locate, view.outbox = self._located, self._outbox
 
     def pack(self) -> Packed:
@@ -89,7 +89,7 @@ class Letters:
 
     def receive(self, came: Packed) -> None:
         """Give the masters here what came for them, in rank order."""
-        state, phases = self.state, self.phases
+        state, executor = self.state, self.executor
         for _, data in sorted(came.items()):
             assert self._outbox is not None
             letters = data.view(self._outbox.dtype)
@@ -100,4 +100,4 @@ class Letters:
                 frontier.signal(state.signalled, state.signal_blocks, masters)
             elif letters.size:  # several may be for one vertex, so that one thread combines them
                 incoming = np.ascontiguousarray(letters["message"])
-                phases.over("gl_combine_messages", masters, threads=1, incoming=incoming)
+                executor.over("gl_combine_messages", masters, threads=1, incoming=incoming)

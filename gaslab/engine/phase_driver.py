@@ -10,11 +10,11 @@ import numpy as np
 
 from gaslab.engine.state_arrays import NUMBERS, Arrays
 from gaslab.engine.stopping import Stopping, ask
-from gaslab.engine.sync import Synchronous
+from gaslab.engine.sync.step import Synchronous
 
 if TYPE_CHECKING:
     from gaslab.engine.bound import Bound
-    from gaslab.engine.observer import Observer
+    from gaslab.engine.observe.observer import Observer
     from gaslab.engine.options import Options
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
@@ -87,7 +87,7 @@ class PhaseDriver:
     def _advance(self) -> None:
         """Run one superstep, or several in a kernel, or go on to the next phase, or find that all is over."""
         engine, stopping, state = self._engine, self._bound.stopping[self.state.phase], self.state
-        if not stopping.works or stopping.done(engine.phases, state, state.ran):
+        if not stopping.works or stopping.done(engine.executor, state, state.ran):
             self._next_phase()
         elif stopping.limited(state):
             if engine.parts.activation.next_total():
@@ -101,7 +101,7 @@ class PhaseDriver:
         """Run supersteps that need no decision, if there are any."""
         state, began = self.state, time.perf_counter()
         first = state.superstep
-        ran = engine.run_ahead(stopping.unasked(state, state.ran))
+        ran = engine.run_in_kernel(stopping.unasked(state, state.ran))
         self._observe.kernel_steps(first, began, ran)
         for superstep, (active, seconds) in enumerate(ran, first):
             self._observe.row(self._row(engine, superstep, active, seconds, 0))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gaslab._kernels.machine import Machine
-    from gaslab.engine.counts import Counts
-    from gaslab.engine.drawn import DrawnMachine
+    from gaslab.engine.asynchronous.counts import Counts
+    from gaslab.engine.observe.timed import MachineSpans
     from gaslab.mail import Mail
 
 SHARE = 1 / 5000  # of the time a run has taken is between two rows of its history
@@ -16,7 +16,7 @@ SHARE = 1 / 5000  # of the time a run has taken is between two rows of its histo
 class Meter:
     """Looks at the machine between its steps, for a fraction of a microsecond."""
 
-    def __init__(self, drawn: DrawnMachine | None = None) -> None:
+    def __init__(self, drawn: MachineSpans | None = None) -> None:
         self._drawn = drawn
         self.began = self.seen = 0.0
         self._most_waiting = self._most_in_flight = 0

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaslab._kernels import sweep
-from gaslab.engine.phases import Phases
-from gaslab.engine.schedule import Schedule
+from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
-from gaslab.engine.visit_plan import Edges, Places
+from gaslab.engine.visit.plan import Edges, Places
+from gaslab.engine.visit.schedule import Schedule
 from gaslab.exchange import Exchange
 from gaslab.ragged import Rows
 from gaslab.tags import Tag
@@ -29,8 +29,10 @@ _ATTRIBUTES = ("degree", "in_degree", "out_degree")  # the id always goes along,
 class Visits:
     """The sweeps of one program on one rank; all ranks sweep together."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange, graph: Graph, ways: int) -> None:
-        self.phases, self.state, self.comm = phases, state, graph.comm
+    def __init__(
+        self, executor: Executor, state: RunState, exchange: Exchange, graph: Graph, ways: int
+    ) -> None:
+        self.executor, self.state, self.comm = executor, state, graph.comm
         tree, local = state.tree, graph.local
         masters = slice(local.num_masters)
         mixed = not graph.directed or bool((local.in_degree[masters] * local.out_degree[masters]).any())
@@ -44,7 +46,7 @@ class Visits:
 
     def _view(self, graph: Graph, names: frozenset[str]) -> None:
         """Make the view of `gl_visit`: vertices by place, edges in the order they are visited."""
-        main, tree, size = self.phases.view, self.state.tree, self.places.size
+        main, tree, size = self.executor.view, self.state.tree, self.places.size
         view = self.view = sweep.View()
         for name in (
             "num_vertices",
@@ -91,12 +93,12 @@ class Visits:
 
     def sweep(self) -> frozenset[str]:
         """Visit every edge once; return the names of the vertex fields that may have changed."""
-        main, view = self.phases.view, self.view
+        main, view = self.executor.view, self.view
         view.superstep, view.aggregate = main.superstep, main.aggregate
         for k in self._used:
             self.places.bring(self.state.fields[k], view.vertex[k])
         for turn in range(self.schedule.rounds):
-            self.phases.over_edges(view, self.edges.bounds(turn))
+            self.executor.over_edges(view, self.edges.bounds(turn))
             self._move(turn)
         for k in self._used:
             if self.state.tree.vertex_fields[k].name in self._touched:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gaslab.comm import Pending
 from gaslab.compiler.tree import Aggregate, EdgeField, Global, PartOf, Tree, nodes
-from gaslab.engine.phases import Phases
+from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity, total_dtype
 from gaslab.exchange import Exchange, Packed, Sent
@@ -20,15 +20,15 @@ FEW = 8  # fewer changed vertices than one in so many: look for the mirrors next
 class KeptSums:
     """The last partial sums of the mirrors of this rank's masters, which no gather waits for."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
         assert state.tree.gather is not None
-        self.phases, self.exchange, self.mask = phases, exchange, phases.view.gather_edges
+        self.executor, self.exchange, self.mask = executor, exchange, executor.view.gather_edges
         combiner = state.tree.gather
         self._dtype, self._mirrors = total_dtype(combiner), exchange.mirrors(self.mask)
         self.volatile = _is_volatile(state.tree)
-        self.changed = np.ones(phases.local.num_local, np.uint8)  # replicas, since they were last sent
-        self.basis = np.full(phases.local.size, -1, np.int64)  # the superstep each rank's show, at least
-        self.weights = np.zeros(phases.local.size, np.int64)  # how many each rank has
+        self.changed = np.ones(executor.local.num_local, np.uint8)  # replicas, since they were last sent
+        self.basis = np.full(executor.local.size, -1, np.int64)  # the superstep each rank's show, at least
+        self.weights = np.zeros(executor.local.size, np.int64)  # how many each rank has
         self._kept: dict[int, np.ndarray] = {}
         for p, owned in sorted(exchange.owned(self.mask).items()):
             self._kept[p] = np.full(owned.size, identity(combiner), self._dtype)
@@ -47,7 +47,7 @@ class KeptSums:
         """Return the partial sums of mirrors here that may have changed, by their master's rank."""
         mirrors = self._outdated()
         partial = np.empty(mirrors.size, self._dtype)
-        self.phases.over("gl_gather", mirrors, self.mask, total=partial)
+        self.executor.over("gl_gather", mirrors, self.mask, total=partial)
         self.changed[:] = 0
         return self.exchange.pack_changes(self.mask, mirrors, partial)
 
@@ -59,7 +59,7 @@ class KeptSums:
 
     def _outdated(self) -> np.ndarray:
         """Return the mirrors whose partial sums may be others than those last sent, ascending."""
-        local, changed = self.phases.local, np.flatnonzero(self.changed)
+        local, changed = self.executor.local, np.flatnonzero(self.changed)
         if self.volatile or changed.size * FEW > local.num_local:
             return self._mirrors
         concerned = np.zeros(local.num_local, np.uint8)

@@ -76,7 +76,7 @@ class Timeline:
     # ---- recording ---------------------------------------------------------------------------------
 
     def span(self, name: str, begin: float, end: float, track: int = ENGINE, **figures: Any) -> None:
-        """Draw what lasted from *begin* to *end*, as time.perf_counter told them."""
+        """Draw what lasted from *begin* to *end*, by time.perf_counter."""
         first, last = _nanoseconds(begin), _nanoseconds(end)
         more: dict[str, Any] = {"dur": (last - first) / 1000}
         if figures:
@@ -129,14 +129,14 @@ class Timeline:
 
     def _heads(self) -> list[dict[str, Any]]:
         """Return what names this rank and its tracks."""
-        told: list[tuple[str, int, dict[str, Any]]] = [
+        heads: list[tuple[str, int, dict[str, Any]]] = [
             ("process_name", 0, {"name": f"rank {self.comm.rank} on {platform.node()}"}),
             ("process_sort_index", 0, {"sort_index": self.comm.rank}),
         ]
-        told += [("thread_name", track, {"name": name}) for track, name in enumerate(_TRACKS)]
+        heads += [("thread_name", track, {"name": name}) for track, name in enumerate(_TRACKS)]
         return [
             {"ph": "M", "name": what, "pid": self.comm.rank, "tid": track, "ts": 0, "args": figures}
-            for what, track, figures in told
+            for what, track, figures in heads
         ]
 
     def _line(self, event: Event) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def behind(comm: Comm) -> int:
     for _ in range(_ROUNDS):
         asked = time.perf_counter_ns()
         came = comm.begin({0: np.zeros(0, np.uint8)}, [0], Tag.CLOCK).end()
-        told, took = int(came[0].view(np.int64)[0]), time.perf_counter_ns() - asked
-        found.append((took, told - (asked + took // 2)))
+        clock, took = int(came[0].view(np.int64)[0]), time.perf_counter_ns() - asked
+        found.append((took, clock - (asked + took // 2)))
     took, offset = min(found)
     return offset if abs(offset) > took // 2 else 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.comm import Comm, Pending
-from gaslab.engine.timeline import COUNTS, MAIL, Timeline, is_drawn
+from gaslab.engine.observe.timeline import COUNTS, MAIL, Timeline, is_drawn
 from gaslab.mail import Mail
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ SHORTEST, SHARE = 1e-4, 1 / 5000  # seconds of a span of the machine; of the tim
 COUNTED = 1e-3  # seconds at least between two looks at how many wait, which takes a walk over all masters
 
 
-class DrawnComm:
+class TimedComm:
     """A `Comm` whose messages are drawn; all else is that of the other."""
 
     def __init__(self, comm: Comm, timeline: Timeline) -> None:
@@ -35,10 +35,10 @@ class DrawnComm:
         if outgoing:
             total = int(sum(data.size for data in outgoing.values()))
             self._timeline.span("send", began, time.perf_counter(), to=sorted(outgoing), bytes=total)
-        return DrawnPending(pending, self._timeline)
+        return TimedPending(pending, self._timeline)
 
 
-class DrawnPending(Pending):
+class TimedPending(Pending):
     """Messages under way, the wait for which is drawn."""
 
     def __init__(self, pending: Pending, timeline: Timeline) -> None:
@@ -53,7 +53,7 @@ class DrawnPending(Pending):
         return came
 
 
-class DrawnMachine:
+class MachineSpans:
     """Draws the machine of a run without supersteps: stretches of work and idleness, and what waits."""
 
     def __init__(self, timeline: Timeline) -> None:
@@ -98,7 +98,7 @@ class DrawnMachine:
         return waiting
 
 
-class DrawnMail:
+class TimedMail:
     """A `Mail` whose batches and counts are drawn, all of the first and ever fewer of the later."""
 
     def __init__(self, mail: Mail, timeline: Timeline) -> None:

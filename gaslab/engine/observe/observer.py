@@ -12,18 +12,18 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from gaslab.engine.drawn import DrawnComm, DrawnMachine, DrawnMail
-from gaslab.engine.progress import Supersteps, Updates
-from gaslab.engine.timeline import is_drawn
+from gaslab.engine.observe.progress import Supersteps, Updates
+from gaslab.engine.observe.timed import MachineSpans, TimedComm, TimedMail
+from gaslab.engine.observe.timeline import is_drawn
 
 if TYPE_CHECKING:
     import numpy as np
 
     from gaslab.comm import Comm
+    from gaslab.engine.observe.timeline import Timeline
+    from gaslab.engine.observe.trace import VertexTrace
     from gaslab.engine.options import Options
     from gaslab.engine.state import RunState
-    from gaslab.engine.timeline import Timeline
-    from gaslab.engine.trace import VertexTrace
     from gaslab.mail import Mail
 
 _TITLES = {  # stage -> what a timeline calls it, where that is another word
@@ -123,15 +123,15 @@ class Observer:
 
     def comm(self, comm: Comm) -> Comm:
         """Return the communicator through which the exchange is to talk."""
-        return comm if self.timeline is None else cast("Comm", DrawnComm(comm, self.timeline))
+        return comm if self.timeline is None else cast("Comm", TimedComm(comm, self.timeline))
 
     def mail(self, mail: Mail) -> Mail:
         """Return the mail by which ranks are to talk that do not wait for each other."""
-        return mail if self.timeline is None else cast("Mail", DrawnMail(mail, self.timeline))
+        return mail if self.timeline is None else cast("Mail", TimedMail(mail, self.timeline))
 
-    def machine(self) -> DrawnMachine | None:
+    def machine(self) -> MachineSpans | None:
         """Return what draws the machine of a run without supersteps."""
-        return None if self.timeline is None else DrawnMachine(self.timeline)
+        return None if self.timeline is None else MachineSpans(self.timeline)
 
     # ---- the run -----------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ from gaslab.program import ALL, IN, OUT
 
 if TYPE_CHECKING:
     from gaslab._kernels.sweep import View
-    from gaslab.engine.cache import Cache
     from gaslab.engine.state import RunState
+    from gaslab.engine.sync.cache import Cache
     from gaslab.localgraph import LocalGraph
 
 IN_FLIGHT = 32768  # masters of one rank that wait for others at once
@@ -61,13 +61,28 @@ def make_machine(
         far, near = caching.watched
         posts = (caching.rebuild, far, near, [widths[k] for k in (*far, *near)])
     buckets = Buckets(state.priority, local.num_masters) if scheduler == "priority" else None
-    parts = (
-        view, {name: library.function(name) for name in _FUNCTIONS},
-        _replicas(local), _owned(local), _mirrors(local),
-        travels, [*widths, total], message, posts, asks, updates, gathers, scatters,
-        scheduler, buckets, IN_FLIGHT, block, BIG, seed,
-    )  # fmt: skip
-    return Serialisable(*parts, patience=PATIENCE, watch=watch) if locking else Relaxed(*parts)
+    parts: dict[str, Any] = {
+        "view": view,
+        "functions": {name: library.function(name) for name in _FUNCTIONS},
+        "replicas": _replicas(local),
+        "owned": _owned(local),
+        "mirrors": _mirrors(local),
+        "travels": travels,
+        "sizes": [*widths, total],
+        "identity": message,
+        "posts": posts,
+        "asks": asks,
+        "updates": updates,
+        "gathers": gathers,
+        "scatters": scatters,
+        "scheduler": scheduler,
+        "buckets": buckets,
+        "limit": IN_FLIGHT,
+        "block": block,
+        "big": BIG,
+        "seed": seed,
+    }
+    return Serialisable(**parts, patience=PATIENCE, watch=watch) if locking else Relaxed(**parts)
 
 
 def _replicas(local: LocalGraph) -> tuple[np.ndarray, ...]:

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.engine.counts import Counts
-from gaslab.engine.machine import make_machine
-from gaslab.engine.meter import Course, Meter
-from gaslab.engine.patience import Patience
-from gaslab.engine.quota import Quota
+from gaslab.engine.asynchronous.counts import Counts
+from gaslab.engine.asynchronous.machine import make_machine
+from gaslab.engine.asynchronous.meter import Course, Meter
+from gaslab.engine.asynchronous.quota import Quota
+from gaslab.engine.backoff import Backoff
 from gaslab.engine.stopping import Done, ask
-from gaslab.engine.sync import Synchronous
+from gaslab.engine.sync.step import Synchronous
 
 if TYPE_CHECKING:
-    from gaslab.engine.observer import Observer
+    from gaslab.engine.observe.observer import Observer
     from gaslab.engine.options import Options
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
@@ -54,12 +54,12 @@ class Asynchronous:
         self._observe, self._library, self._watch = observe, library, watch
         self._aggregated = 0.0
         self._closing = self._late = False
-        self._ending = engine.phases.ending
+        self._ending = engine.executor.ending
         self._done = getattr(type(program), "done", None)
-        self._patience = Patience(self.comm.local_ranks)
+        self._backoff = Backoff(self.comm.local_ranks)
         self._course = Course(time.perf_counter())
         self._quota = Quota(options.max_updates, self.comm.rank, self.comm.size)
-        self._pause = PAUSE * self._patience.crowd
+        self._pause = PAUSE * self._backoff.oversubscription
         self.machine: Any = None
         self.meter = Meter(observe.machine())
 
@@ -80,8 +80,8 @@ class Asynchronous:
     def begin(self) -> None:
         """Run init, and let those wait in the machine that are to begin (collective)."""
         self.engine.parts.initialise()
-        beginners = self.engine.parts.beginners()
-        self.engine.phases.raise_any()  # of start
+        initial_frontier = self.engine.parts.initial_frontier()
+        self.engine.executor.raise_any()  # of start
         view, options = self.engine.view, self.options
         view.vertex_next = self.state.next_fields = self.state.fields
         if self._serialisable and view.out_begin is None:
@@ -94,7 +94,7 @@ class Asynchronous:
         in_rounds = options.scheduler != "priority"
         if self._serialisable and self.comm.size > 1 and in_rounds:
             self.machine.take_turns(self.comm.allreduce(self.machine.rivals(), "max")[self.comm.rank])
-        self.machine.schedule(beginners)
+        self.machine.schedule(initial_frontier)
         self.meter.begin(self.machine, time.perf_counter())
 
     def run(self) -> None:
@@ -111,7 +111,7 @@ class Asynchronous:
             self._post(everything=self.machine.urgent or not busy)
             table = self.mail.told() if self.mail.asked else None
             if table is not None:
-                counts, aggregates = Counts.told(table)
+                counts, aggregates = Counts.of_table(table)
                 try:
                     self._take_in(counts, aggregates)
                 except Exception:  # a fault or done()'s own, on all ranks at this count
@@ -128,7 +128,7 @@ class Asynchronous:
                 aggregates = self._aggregate(now)
                 self.mail.ask(self._counts(now).row(aggregates))
             if busy or table is not None:
-                self._patience.reset()
+                self._backoff.reset()
             elif self.comm.size > 1:
                 self._wait(now + PAUSE)
                 self.meter.look(self.machine, False, time.perf_counter())
@@ -140,7 +140,7 @@ class Asynchronous:
     def _wait(self, until: float) -> None:
         """Wait until there is mail, or that long."""
         while not self.mail.news() and time.perf_counter() < until:
-            self._patience.wait()
+            self._backoff.wait()
 
     def _budget(self) -> int:
         """Return how many vertices to begin between two looks at the mail."""
@@ -180,16 +180,16 @@ class Asynchronous:
             offered=self._quota.offer(machine),
             late=self._ending.late,
         )
-        phases = self.engine.phases
+        executor = self.engine.executor
         if (failed := machine.failure()) is not None:
-            phases.failed(failed, int(machine.rounds[failed[1]]), self.graph.local.gid, "gl_apply")
-        if phases.fault is not None:  # of the machine, or of an aggregator
-            counts.code, counts.gid, counts.site, counts.turn = phases.fault
+            executor.failed(failed, int(machine.rounds[failed[1]]), self.graph.local.gid, "gl_apply")
+        if executor.fault is not None:  # of the machine, or of an aggregator
+            counts.code, counts.gid, counts.site, counts.turn = executor.fault
         return counts
 
     def _aggregate(self, now: float) -> np.ndarray:
         """Return this rank's part of the aggregates, computed anew once an interval."""
-        aggregates = self.engine.phases.aggregates
+        aggregates = self.engine.executor.aggregates
         if not len(aggregates):
             return np.empty(0, np.int64)
         if now - self._aggregated > INTERVAL and not self._ending.stop[0]:
@@ -198,11 +198,11 @@ class Asynchronous:
         return aggregates.collected()
 
     def _take_in(self, counts: Counts, aggregates: np.ndarray) -> None:
-        """Take in what all ranks told: raise a fault, settle the aggregates, see whether to stop."""
-        self.engine.phases.raise_faults(counts.faults())
+        """Take in what all ranks say: raise a fault, combine the aggregates, see whether to stop."""
+        self.engine.executor.raise_faults(counts.faults())
         self.updates = int(counts.updates.sum())
         self._quota.share(counts)
-        if len(self.engine.phases.aggregates):
+        if len(self.engine.executor.aggregates):
             self.engine.parts.aggregation.combine(aggregates)
             if self._done is not None and self._says_done(self._done):
                 self._closing, self.converged = True, True
@@ -227,6 +227,6 @@ class Asynchronous:
         self.state.updates = self.updates
         most = int(self.machine.rounds[: self.graph.local.num_masters].max(initial=0))
         self.state.superstep = int(self.comm.allreduce(most, "max"))
-        if len(self.engine.phases.aggregates):
+        if len(self.engine.executor.aggregates):
             self.engine.parts.aggregation.compute()
             self.engine.parts.aggregation.agree()

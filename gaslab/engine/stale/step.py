@@ -23,12 +23,12 @@ import numpy as np
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.activation import Frontier
+from gaslab.engine.backoff import Backoff
 from gaslab.engine.gather import Gather
 from gaslab.engine.gather_apply import GatherApply
 from gaslab.engine.parts import Parts
-from gaslab.engine.patience import Patience
-from gaslab.engine.stale_gather import KeptSums
-from gaslab.engine.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Streams
+from gaslab.engine.stale.kept_sums import KeptSums
+from gaslab.engine.stale.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Streams
 from gaslab.errors import UsageError
 from gaslab.exchange import Packed, Section
 from gaslab.mail import Mail
@@ -65,15 +65,15 @@ class Stale:
 
     def __init__(self, parts: Parts, staleness: int) -> None:
         self.parts, self.staleness = parts, staleness
-        self.phases, self.state, self.delivery = parts.phases, parts.state, parts.delivery
+        self.executor, self.state, self.delivery = parts.executor, parts.state, parts.delivery
         self.exchange, self.additive = parts.exchange, parts.additive
-        self.tree, self.view, self.local = parts.state.tree, parts.phases.view, parts.phases.local
-        self.observe, common = parts.phases.observe, (parts.phases, parts.state, parts.exchange)
+        self.tree, self.view, self.local = parts.state.tree, parts.executor.view, parts.executor.local
+        self.observe, common = parts.executor.observe, (parts.executor, parts.state, parts.exchange)
         gathers = self.tree.gather is not None and bool(self.view.gather_edges)
         self.sums = KeptSums(*common) if gathers else None
         gather = None if self.sums is None else Gather(*common, self.sums)
         self.gather_apply = GatherApply(
-            parts.phases, parts.state, parts.aggregation, parts.delivery, gather, swaps=False
+            parts.executor, parts.state, parts.aggregation, parts.delivery, gather, swaps=False
         )
         self.clock = -1  # the last superstep whose apply has run here
         local, tree = self.local, self.tree
@@ -102,7 +102,7 @@ class Stale:
         """Run init, and let masters know the first partial sums (collective)."""
         self._own_row, self._look_at_tables = own_row, look
         self.parts.initialise()
-        self.streams = Streams(mail, Patience(self.exchange.comm.local_ranks))
+        self.streams = Streams(mail, Backoff(self.exchange.comm.local_ranks))
         if self.sums is not None:
             self._post_sums({})
             self._take(SUMS)
@@ -193,7 +193,7 @@ class Stale:
 
     def _row(self, frontier: Frontier) -> dict[int, np.ndarray]:
         """Return this rank's row of the superstep for every other, and keep it."""
-        aggregates = self.phases.aggregates.collected()  # first: what they fail of is in the same row
+        aggregates = self.executor.aggregates.collected()  # first: what they fail of is in the same row
         row = np.concatenate([self._own_row(frontier), aggregates])
         self.ages[:] = 0
         self._enter_row(self.clock, self.local.rank, row)

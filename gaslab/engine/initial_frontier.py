@@ -23,7 +23,7 @@ Start = Iterable[Any] | Mapping[Any, Any]
 
 
 @dataclass(frozen=True)
-class Beginners:
+class InitialFrontier:
     """Who runs in superstep 0, by global id, each once and ascending; and the message each finds, if any."""
 
     gids: np.ndarray
@@ -44,7 +44,7 @@ def check_start(start: Any) -> Start | None:
     return arguments.ids("start", start, "an iterable of vertex ids, or a mapping from id to message,")
 
 
-def bind_start(tree: Tree, graph: Graph, start: Start | None) -> Beginners | None:
+def bind_initial_frontier(tree: Tree, graph: Graph, start: Start | None) -> InitialFrontier | None:
     """Return *start*, which every rank gives alike, as global ids and messages (collective)."""
     if start is None:
         return None
@@ -55,12 +55,12 @@ def bind_start(tree: Tree, graph: Graph, start: Start | None) -> Beginners | Non
     given = list(start)
     gids = np.asarray(graph.ids.find(given), np.int64)
     if not isinstance(start, Mapping):
-        return Beginners(np.unique(gids), None)
+        return InitialFrontier(np.unique(gids), None)
     if tree.message is None:
         raise UsageError(f"start= has messages but {tree.name} takes none; give the ids alone")
     values = _messages(tree.message, list(start.values()), graph)
     order = np.argsort(gids)
-    return Beginners(gids[order], values[order])
+    return InitialFrontier(gids[order], values[order])
 
 
 def _messages(combiner: Combiner, given: list[Any], graph: Graph) -> np.ndarray:
@@ -100,18 +100,20 @@ def _column(storage: str, given: list[Any], graph: Graph, shape: tuple[int, ...]
     return converted(np.asarray(values), variable, "start")
 
 
-def told(values: np.ndarray, storage: str, ids: Sequence[Any]) -> list[Any]:
+def to_user_ids(values: np.ndarray, storage: str, ids: Sequence[Any]) -> list[Any]:
     """Return values as a program's user gives them, with vertices by their *ids*."""
     if storage != "id":
         return list(values) if values.ndim > 1 else values.tolist()
     return [ids[g] if 0 <= g < len(ids) else NOBODY for g in values.tolist()]
 
 
-def told_messages(combiner: Combiner, messages: np.ndarray, ids: Sequence[Any]) -> list[Any]:
+def to_user_messages(combiner: Combiner, messages: np.ndarray, ids: Sequence[Any]) -> list[Any]:
     """Return messages as a caller gives them, with vertices by their *ids*."""
     if not isinstance(combiner, RecordCombiner):
-        return told(messages, combiner.storage, ids)
-    columns = {part.name: told(messages[part.name], part.combiner.storage, ids) for part in combiner.parts}
+        return to_user_ids(messages, combiner.storage, ids)
+    columns = {
+        part.name: to_user_ids(messages[part.name], part.combiner.storage, ids) for part in combiner.parts
+    }
     for key, payload in itertools.pairwise(combiner.parts):
         if key.combiner.op in CHOICES:
             columns[key.name] = list(zip(columns[key.name], columns.pop(payload.name), strict=True))
