@@ -18,7 +18,7 @@ class Frontier:
 
     ids: np.ndarray | None  # this rank's masters, ascending int32; None is all of them
     total: int  # on all ranks
-    everywhere: bool  # every vertex of the graph runs, so nobody needs to be told which
+    everywhere: bool  # every vertex of the graph runs, so that no rank needs to hear which
 
 
 class Activation:

@@ -77,7 +77,7 @@ class Additive:
             frontier.signal(self._touched, self._blocks, ids)
 
     def count(self) -> tuple[frozenset[str], np.ndarray]:
-        """Let what the masters here were given count; return the fields' names and who changed."""
+        """Let what the masters here were given count; return the fields' names and the masters changed."""
         masters = self.executor.local.num_masters
         changed: np.ndarray = frontier.take_signalled(self._touched, self._blocks, 0, masters)
         names = self.state.tree.vertex_fields

@@ -109,16 +109,20 @@ class Executor:
         view = self.view
         view.concurrent = int(threads > 1)
         out = self.aggregates.rows(blocks.size - 1) if aggregate else None
-        operands = {"total": total, "incoming": incoming, "skip": skip}
-        if total is incoming is skip is None:
-            self._call(view, phase, blocks, ids, out, threads)
-            return
-        lent = [name for name, values in operands.items() if values is not None]
-        for name in lent:
-            setattr(view, name, operands[name])
+        if total is not None:
+            view.total = total
+        if incoming is not None:
+            view.incoming = incoming
+        if skip is not None:
+            view.skip = skip
         self._call(view, phase, blocks, ids, out, threads)
-        for name in lent:
-            setattr(view, name, None)
+        # The operands are this call's alone.
+        if total is not None:
+            view.total = None
+        if incoming is not None:
+            view.incoming = None
+        if skip is not None:
+            view.skip = None
 
     def _call(
         self,

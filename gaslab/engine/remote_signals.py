@@ -1,4 +1,4 @@
-"""Signals by global id: to a replica here as to a neighbour, else as a letter to the master's rank.
+"""Signals by global id: to a replica here as to a neighbour, else as a remote signal to the master's rank.
 
 A replica here takes them in at once, so that a mirror combines them before they travel. Only what is for
 a vertex of which nothing is here lies in the threads' outboxes until the superstep's signals are sent.
@@ -22,7 +22,7 @@ from gaslab.exchange import Exchange, Packed
 
 
 def remote_signal_dtype(tree: Tree) -> np.dtype:
-    """Return the dtype of a letter: that of the C struct ``gl_letter``."""
+    """Return the dtype of a signal: that of the C struct ``gl_letter``."""
     members: list[tuple[str, Any]] = [("to", np.int64)]
     members += [("priority", np.int64)] if tree.by_priority else []
     members += [("message", total_dtype(tree.message))] if tree.message is not None else []
@@ -30,7 +30,7 @@ def remote_signal_dtype(tree: Tree) -> np.dtype:
 
 
 class Outbox:
-    """All threads' letters of one rank; what the view has as ``outbox``."""
+    """All threads' remote signals of one rank; what the view has as ``outbox``."""
 
     def __init__(self, tree: Tree, threads: int) -> None:
         self.dtype = remote_signal_dtype(tree)
@@ -44,21 +44,21 @@ class Outbox:
         return self._boxes.table  # type: ignore[no-any-return]
 
     def add(self, to: int, priority: int | None, message: Any) -> None:
-        """Write a letter, as an interpreted program does; without a *message* it has the identity."""
-        letter = np.zeros(1, self.dtype)
-        letter["to"] = to
+        """Write a signal, as an interpreted program does; without a *message* it has the identity."""
+        signal = np.zeros(1, self.dtype)
+        signal["to"] = to
         if priority is not None:
-            letter["priority"] = priority
+            signal["priority"] = priority
         if self._nothing is not None:
-            letter["message"] = self._nothing
+            signal["message"] = self._nothing
         if isinstance(self._combiner, RecordCombiner) and message is not None:
-            records.write(self._combiner, letter["message"], 0, message)
+            records.write(self._combiner, signal["message"], 0, message)
         elif message is not None:
-            letter["message"] = message
-        self._boxes.add(letter)
+            signal["message"] = message
+        self._boxes.add(signal)
 
     def take(self) -> np.ndarray:
-        """Return all letters, and be empty."""
+        """Return all remote signals, and be empty."""
         return np.asarray(self._boxes.take()).view(self.dtype)
 
 
@@ -76,11 +76,11 @@ class RemoteSignals:
         """Return what is in the outboxes, by the master's rank."""
         if self._outbox is None:
             return {}
-        letters = self._outbox.take()
-        owner = -1 - self._located[letters["to"]]
+        signals = self._outbox.take()
+        owner = -1 - self._located[signals["to"]]
         order = np.argsort(owner, kind="stable")
         ends = np.cumsum(np.bincount(owner, minlength=self.exchange.comm.size))
-        parts = np.split(letters[order], ends[:-1])
+        parts = np.split(signals[order], ends[:-1])
         return {p: part.view(np.uint8) for p, part in enumerate(parts) if p != self.exchange.comm.rank}
 
     def send(self, packed: Packed) -> Pending:
@@ -92,12 +92,12 @@ class RemoteSignals:
         state, executor = self.state, self.executor
         for _, data in sorted(came.items()):
             assert self._outbox is not None
-            letters = data.view(self._outbox.dtype)
-            masters = self._located[letters["to"]]
+            signals = data.view(self._outbox.dtype)
+            masters = self._located[signals["to"]]
             if state.priority is not None:
-                np.minimum.at(state.priority, masters, letters["priority"])
+                np.minimum.at(state.priority, masters, signals["priority"])
             if state.message is None:
                 frontier.signal(state.signalled, state.signal_blocks, masters)
-            elif letters.size:  # several may be for one vertex, so that one thread combines them
-                incoming = np.ascontiguousarray(letters["message"])
+            elif signals.size:  # several may be for one vertex, so that one thread combines them
+                incoming = np.ascontiguousarray(signals["message"])
                 executor.over("gl_combine_messages", masters, threads=1, incoming=incoming)

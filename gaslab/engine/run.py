@@ -115,7 +115,7 @@ def run(
     consistency : {"relaxed", "serialisable"}, optional
         Of ``engine="async"``: whether adjacent vertices may run at once (by default they may).
     scheduler : {"fifo", "priority", "sweep", "random"}, optional
-        Of ``engine="async"``: who runs next; by default by priority where signals have one, else fifo.
+        Of ``engine="async"``: which vertex is next; by default by priority where signals have one, else fifo.
     max_updates : int, optional
         Of ``engine="async"``: begin no more vertices once so many have run; on several ranks up to a fortieth
         and 500 a rank more.

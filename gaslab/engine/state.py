@@ -64,7 +64,9 @@ class RunState:
     frontier: np.ndarray  # masters that are signalled for the next superstep, ascending int32
     next_total: int | None = None  # how many are on all ranks, where all ranks know it
     initial: np.ndarray | None = None  # the masters of superstep 0, where the caller named them
-    buckets: buckets.Buckets | None = None  # where signals have priorities: who waits, by priority
+    buckets: buckets.Buckets | None = (
+        None  # where signals have priorities: the vertices that wait, by priority
+    )
     cached: CachedTotals | None = None  # where gathers are cached
     given: int = 0  # bit set of the fields that the caller gave, which init keeps
     seed: int = 0  # of the draws, which are a function of it, the superstep and the vertex

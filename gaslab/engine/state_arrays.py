@@ -122,9 +122,9 @@ def _read_edges(state: RunState, parts: Sequence[Arrays], local: LocalGraph, wri
 
 
 def _in_order(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return edges' positions by source and target; and in that order who they are, ascending.
+    """Return edges' positions by source and target; and in that order their keys, ascending.
 
-    That is the source, the target and the number of the edge among its parallel edges.
+    A key is the source, the target and the number of the edge among its parallel edges.
     """
     place = np.lexsort((target, source))
     keys = np.zeros(place.size, [("source", np.int64), ("target", np.int64), ("number", np.int64)])

@@ -4,7 +4,7 @@ The parts are those of the synchronous engine, composed otherwise: no rank waits
 the same superstep. A superstep is a row of stages, at each of which a rank posts one batch to every other and
 takes in the batches that have come:
 
-``VALUES`` masters -> mirrors: what apply changed, and who scatters
+``VALUES`` masters -> mirrors: what apply changed, and which vertices scatter
 ``COUNTS`` this rank's part of the aggregates, and mirrors -> masters: additive contributions (only where
            gathers must see them)
 ``SHARES`` masters -> mirrors: additive fields (only of programs that have them)
@@ -60,7 +60,7 @@ def check_program(trees: list[Tree]) -> None:
 class Stale:
     """One program's supersteps on one rank, at most *staleness* ahead of what it reads.
 
-    *own_row* returns what this rank says of a superstep beside its aggregates, *look* looks at the tables.
+    Its parts are composed so that no rank waits for another in a stage; see `begin` for what it is given.
     """
 
     def __init__(self, parts: Parts, staleness: int) -> None:
@@ -99,7 +99,11 @@ class Stale:
     # ---- the story ---------------------------------------------------------------------------------
 
     def begin(self, mail: Mail, own_row: Callable[[Frontier], np.ndarray], look: Callable[[], None]) -> None:
-        """Run init, and let masters know the first partial sums (collective)."""
+        """Run init, and send the first partial sums to the masters (collective).
+
+        *own_row* returns this rank's figures of a superstep, which go before its aggregates; *look* is called
+        when there may be a table with all ranks' rows of a superstep.
+        """
         self._own_row, self._look_at_tables = own_row, look
         self.parts.initialise()
         self.streams = Streams(mail, Backoff(self.exchange.comm.local_ranks))

@@ -13,7 +13,7 @@ MOST_STEPS, MOST_SECONDS = 256, 0.05  # until Python looks again: progress, Ctrl
 
 
 class KernelSteps:
-    """Runs ahead of Python for a phase that only applies what it was signalled and pushes scatter."""
+    """Runs supersteps in a kernel for a phase that only applies messages and pushes scatter."""
 
     def __init__(self, executor: Executor, state: RunState, delivery: Delivery) -> None:
         assert executor.library is not None
@@ -43,7 +43,7 @@ class KernelSteps:
         )  # fmt: skip
 
     def run(self, signalled: np.ndarray, most: int) -> tuple[np.ndarray, list[tuple[int, float]]]:
-        """Run at most *most* supersteps; return who is signalled then, and each one's size and seconds."""
+        """Run at most *most* supersteps; return the masters signalled then, and each size and seconds."""
         ids, sizes, seconds, fault = self._steps.run(
             signalled, min(most, MOST_STEPS), self._delivery.most_pushed, MOST_SECONDS
         )
