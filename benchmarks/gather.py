@@ -24,7 +24,8 @@ from gaslab._kernels import sweep
 from gaslab.compiler import build, toolchain
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse
-from gaslab.engine.state import RunState, make_view
+from gaslab.engine.state import RunState
+from gaslab.engine.view import make_view
 
 BY_HAND = """
 #include <stdint.h>

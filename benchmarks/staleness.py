@@ -20,7 +20,8 @@ import numpy as np
 import gaslab as gl
 from common import in_turn, parser, report, rmat
 from gaslab.comm import world
-from gaslab.engine.sync import Frontier, Synchronous
+from gaslab.engine.activation import Frontier
+from gaslab.engine.gather_apply import GatherApply
 
 WAYS: dict[str, dict[str, Any]] = {
     "in step": {},
@@ -36,14 +37,14 @@ class Slow:
     def __init__(self, delay: float, chance: float) -> None:
         self.delay, self.chance = delay, chance
         self.begin()
-        real = Synchronous._gather_apply
+        real = GatherApply.run
 
-        def slowed(engine: Synchronous, frontier: Frontier) -> None:
+        def slowed(engine: GatherApply, frontier: Frontier) -> None:
             if self._random.random() < self.chance:
                 time.sleep(self.delay)
             real(engine, frontier)
 
-        Synchronous._gather_apply = slowed  # type: ignore[method-assign]
+        GatherApply.run = slowed  # type: ignore[method-assign]
 
     def begin(self) -> None:
         """Begin anew."""

@@ -12,8 +12,8 @@ cdef class Relaxed(Machine):
     cdef int64_t ready_count, asking_count
     cdef char *totals, *parts
 
-    def __init__(self, *rest):
-        Machine.__init__(self, *rest)
+    def __init__(self, **parts):
+        Machine.__init__(self, **parts)
         self.ready = <int32_t *> self.room(self.block, np.int32)
         self.ready_ids = <int32_t *> self.room(self.block, np.int32)
         self.asking = <int32_t *> self.room(self.block, np.int32)

@@ -28,9 +28,9 @@ cdef class Serialisable(InTurns):
     cdef char *part
     cdef uint8_t *slot_refused  # whether a rank has
 
-    def __init__(self, *rest, int max_bypass, watch=False):
+    def __init__(self, *, int max_bypass, watch=False, **parts):
         cdef gl_scopes *c = &self.scopes
-        InTurns.__init__(self, *rest)
+        InTurns.__init__(self, **parts)
         cdef int64_t n = self.w.num_local
         self.window = min(self.limit, LEAST)
         self.part = self.bytes(self.total_size)

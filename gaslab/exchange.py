@@ -1,6 +1,7 @@
 """Moves values between masters and mirrors: the only traffic of a superstep.
 
-Four movements, each a begin/end pair with at most one message per peer:
+Four movements, each a begin/end pair with at most one message per peer. What `pack_...` and `unpack_...` of a
+movement do, to and from bytes by rank, can also be used alone, where the bytes go another way:
 
 ``spread``   masters -> mirrors: fields that changed, and which masters are active
 ``collect``  mirrors -> masters: signals and their messages
@@ -15,9 +16,9 @@ names the vertices concerned: all of them, a bitmap, or an index.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -32,6 +33,12 @@ from gaslab.tags import Tag
 EVERY, BITMAP, INDEX = 0, 1, 2
 FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
 _BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
+
+
+T = TypeVar("T")
+Packed = dict[int, np.ndarray]  # bytes by rank
+Signals = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
+Changes = dict[int, tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -79,8 +86,18 @@ class Exchange:
 
     def spread(
         self, sections: Sequence[Section], active: np.ndarray | None, masters: np.ndarray | None = None
-    ) -> Spread:
-        """Begin to send the sections' fields of active masters (flags by local id; None is all).
+    ) -> Sent[dict[int, np.ndarray]]:
+        """Begin to send what `pack_spread` packs; at the end mirrors have it: see `unpack_spread`."""
+        sections = [s for s in sections if s.fields or active is not None]
+        sources = {p for section in sections for p in self._mirrors[section.role]}
+        packed = self.pack_spread(sections, active, masters)
+        sent = self.comm.begin(packed, sorted(sources), Tag.SPREAD)
+        return Sent(sent, lambda came: self.unpack_spread(sections, came))
+
+    def pack_spread(
+        self, sections: Sequence[Section], active: np.ndarray | None, masters: np.ndarray | None = None
+    ) -> Packed:
+        """Return the sections' fields of active masters (flags by local id; None is all), by rank.
 
         *masters*, if given, are these masters' ids, which is quicker where they are few.
         """
@@ -88,9 +105,7 @@ class Exchange:
         if masters is not None and active is not None and self.comm.size > 1:
             few = masters.size * FEW < self.graph.num_masters
             replicas = self._replicas(masters) if few else None
-        sections = [s for s in sections if s.fields or active is not None]
-        outgoing: dict[int, np.ndarray] = {}
-        sources = set()
+        outgoing: Packed = {}
         for p in range(self.comm.size):
             parts: list[np.ndarray] = []
             for section in sections:
@@ -103,11 +118,36 @@ class Exchange:
                     else:
                         chosen = self._among(replicas, p, section.role)
                     parts += encode(ids, chosen, section.fields)
-                if p in self._mirrors[section.role]:
-                    sources.add(p)
             if parts:
                 outgoing[p] = np.concatenate(parts)
-        return Spread(self, sections, self.comm.begin(outgoing, sorted(sources), Tag.SPREAD))
+        return outgoing
+
+    def unpack_spread(self, sections: Sequence[Section], came: Packed) -> dict[int, np.ndarray]:
+        """Write the values that came; return the active mirrors (sorted local ids) by section role."""
+        named: dict[int, list[np.ndarray]] = {s.role: [] for s in sections}
+        for p, data in came.items():
+            offset = 0
+            for section in sections:
+                bounds = self._mirrors[section.role].get(p)
+                if bounds is None:
+                    continue
+                ids, offset = decode_choice(data, offset, *bounds)
+                for values in section.fields:
+                    if isinstance(values, Rows):
+                        *lists, offset = decode_rows(data, offset, ids.size, values.data.dtype)
+                        values.unpack(ids, *lists)
+                        continue
+                    size = ids.size * pack.row_bytes(values)
+                    if ids.size == bounds[1] - bounds[0]:
+                        rows = values[bounds[0] : bounds[1]].reshape(-1)
+                        rows.view(np.uint8)[:] = data[offset : offset + size]
+                    else:
+                        pack.put(values, ids, data[offset : offset + size])
+                    offset += _padded(size)
+                named[section.role].append(ids)
+        return {
+            role: np.concatenate(parts) if parts else np.empty(0, np.int32) for role, parts in named.items()
+        }
 
     def owned(self, role: int) -> dict[int, np.ndarray]:
         """Return, by rank, my masters (local ids) with a mirror of that role there, in its order."""
@@ -134,8 +174,17 @@ class Exchange:
     def collect(
         self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any,
         priority: np.ndarray | None = None,
-    ) -> Collect:  # fmt: skip
-        """Begin to send the signals (with messages and priorities) that mirrors of that role hold.
+    ) -> Sent[list[Signals]]:  # fmt: skip
+        """Begin to send what `pack_collect` packs; at the end it is here: see `unpack_collect`."""
+        packed = self.pack_collect(role, signalled, blocks, message, identity, priority)
+        sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.COLLECT)
+        return Sent(sent, lambda came: self.unpack_collect(role, message, priority is not None, came))
+
+    def pack_collect(
+        self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any,
+        priority: np.ndarray | None = None,
+    ) -> Packed:  # fmt: skip
+        """Return the signals (with messages and priorities) that mirrors of that role hold, by master's rank.
 
         Their flags are cleared, their messages become *identity* and their priorities the largest int64.
         """
@@ -152,17 +201,40 @@ class Exchange:
                 code.append(priority[ids].view(np.uint8))
                 priority[ids] = np.iinfo(np.int64).max
             outgoing[p] = np.concatenate(code)
-        pending = self.comm.begin(outgoing, sorted(self._owned[role]), Tag.COLLECT)
-        return Collect(self, role, message, priority is not None, pending)
+        return outgoing
 
-    def letters(self, parts: dict[int, np.ndarray]) -> Pending:
+    def unpack_collect(
+        self, role: int, message: np.ndarray | None, priority: bool, came: Packed
+    ) -> list[Signals]:
+        """Return (masters signalled, messages or None, priorities or None) of each peer, in rank order."""
+        found = []
+        for p, data in came.items():
+            owned = self._owned[role][p]
+            positions, offset = decode_choice(data, 0, 0, owned.size)
+            values = priorities = None
+            if message is not None:
+                size = positions.size * message.itemsize
+                values = data[offset : offset + size].view(message.dtype)
+                offset += _padded(size)
+            if priority:
+                priorities = data[offset : offset + 8 * positions.size].view(np.int64)
+            found.append((owned[positions], values, priorities))
+        return found
+
+    def letters(self, parts: Packed) -> Pending:
         """Begin to send bytes to other ranks, who each send some here; what comes is by rank, maybe empty."""
         peers = [p for p in range(self.comm.size) if p != self.comm.rank]
         outgoing = {p: parts.get(p, np.empty(0, np.uint8)) for p in peers}
         return self.comm.begin(outgoing, peers, Tag.SIGNALS_BY_ID)
 
-    def changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Changes:
-        """Begin to send *values* of some *mirrors* of that role (ascending local ids) to their masters."""
+    def changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Sent[Changes]:
+        """Begin to send what `pack_changes` packs; at the end it is here: see `unpack_changes`."""
+        packed = self.pack_changes(role, mirrors, values)
+        sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.CHANGES)
+        return Sent(sent, lambda came: self.unpack_changes(role, values.dtype, came))
+
+    def pack_changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Packed:
+        """Return *values* of some *mirrors* of that role (ascending local ids), by their master's rank."""
         outgoing = {}
         for p, (lo, hi) in self._mirrors[role].items():
             first, last = np.searchsorted(mirrors, [lo, hi])
@@ -170,15 +242,24 @@ class Exchange:
             data = np.zeros(_padded(values[first:last].nbytes), np.uint8)
             data[: values[first:last].nbytes] = values[first:last].view(np.uint8)
             outgoing[p] = np.concatenate([*encode_choice(chosen, hi - lo), data])
-        sent = self.comm.begin(outgoing, sorted(self._owned[role]), Tag.CHANGES)
-        return Changes(self, role, values.dtype, sent)
+        return outgoing
+
+    def unpack_changes(self, role: int, dtype: np.dtype, came: Packed) -> Changes:
+        """Return (positions in `owned`, values) by the mirrors' rank."""
+        found = {}
+        for p, data in came.items():
+            positions, offset = decode_choice(data, 0, 0, self._owned[role][p].size)
+            size = positions.size * dtype.itemsize
+            found[p] = (positions, data[offset : offset + size].view(dtype))
+        return found
 
     def partials(
         self, role: int, mirrors: np.ndarray, totals: np.ndarray | Rows, active: np.ndarray | None
-    ) -> Partials:
+    ) -> Sent[list[tuple[np.ndarray, Any]]]:
         """Begin to send *totals* of the active *mirrors* (ascending local ids) to their masters.
 
-        *active* is the masters' flags, from which each master knows what will come (None: all).
+        *active* is the masters' flags, from which each master knows what will come (None: all). At the end
+        (masters, their partial sums) of each peer are here, in rank order; of lists (lengths, values).
         """
         outgoing = {}
         for p, (lo, hi) in self._mirrors[role].items():
@@ -196,102 +277,25 @@ class Exchange:
                 expected[p] = chosen
         dtype = totals.data.dtype if isinstance(totals, Rows) else totals.dtype
         lists = isinstance(totals, Rows)
-        return Partials(expected, dtype, lists, self.comm.begin(outgoing, sorted(expected), Tag.PARTIALS))
+
+        def unpack(came: Packed) -> list[tuple[np.ndarray, Any]]:
+            found = []
+            for p, ids in sorted(expected.items()):
+                values = decode_rows(came[p], 0, ids.size, dtype)[:2] if lists else came[p].view(dtype)
+                found.append((ids, values))
+            return found
+
+        return Sent(self.comm.begin(outgoing, sorted(expected), Tag.PARTIALS), unpack)
 
 
-class Changes:
-    """Values of some mirrors under way to their masters."""
+class Sent(Generic[T]):
+    """Messages under way; `end` returns what those of other ranks say."""
 
-    def __init__(self, exchange: Exchange, role: int, dtype: np.dtype, pending: Pending) -> None:
-        self._exchange, self._role, self._dtype, self._pending = exchange, role, dtype, pending
+    def __init__(self, pending: Pending, unpack: Callable[[Packed], T]) -> None:
+        self._pending, self._unpack = pending, unpack
 
-    def end(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """Return (positions in `Exchange.owned`, values) by the mirrors' rank."""
-        came = {}
-        for p, data in self._pending.end().items():
-            positions, offset = decode_choice(data, 0, 0, self._exchange._owned[self._role][p].size)
-            size = positions.size * self._dtype.itemsize
-            came[p] = (positions, data[offset : offset + size].view(self._dtype))
-        return came
-
-
-class Spread:
-    """What is under way from masters to mirrors."""
-
-    def __init__(self, exchange: Exchange, sections: Sequence[Section], pending: Pending) -> None:
-        self._exchange, self._sections, self._pending = exchange, sections, pending
-
-    def end(self) -> dict[int, np.ndarray]:
-        """Write the values that came; return the active mirrors (sorted local ids) by section role."""
-        named: dict[int, list[np.ndarray]] = {s.role: [] for s in self._sections}
-        for p, data in self._pending.end().items():
-            offset = 0
-            for section in self._sections:
-                bounds = self._exchange._mirrors[section.role].get(p)
-                if bounds is None:
-                    continue
-                ids, offset = decode_choice(data, offset, *bounds)
-                for values in section.fields:
-                    if isinstance(values, Rows):
-                        *lists, offset = decode_rows(data, offset, ids.size, values.data.dtype)
-                        values.unpack(ids, *lists)
-                        continue
-                    size = ids.size * pack.row_bytes(values)
-                    if ids.size == bounds[1] - bounds[0]:
-                        rows = values[bounds[0] : bounds[1]].reshape(-1)
-                        rows.view(np.uint8)[:] = data[offset : offset + size]
-                    else:
-                        pack.put(values, ids, data[offset : offset + size])
-                    offset += _padded(size)
-                named[section.role].append(ids)
-        return {
-            role: np.concatenate(parts) if parts else np.empty(0, np.int32) for role, parts in named.items()
-        }
-
-
-class Collect:
-    """Signals under way from mirrors to masters."""
-
-    def __init__(
-        self, exchange: Exchange, role: int, message: np.ndarray | None, priority: bool, pending: Pending
-    ) -> None:
-        self._exchange, self._role, self._pending = exchange, role, pending
-        self._message, self._priority = message, priority
-
-    def end(self) -> list[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]:
-        """Return (masters signalled, messages or None, priorities or None) of each peer, in rank order."""
-        came = []
-        for p, data in self._pending.end().items():
-            owned = self._exchange._owned[self._role][p]
-            positions, offset = decode_choice(data, 0, 0, owned.size)
-            values = priorities = None
-            if self._message is not None:
-                size = positions.size * self._message.itemsize
-                values = data[offset : offset + size].view(self._message.dtype)
-                offset += _padded(size)
-            if self._priority:
-                priorities = data[offset : offset + 8 * positions.size].view(np.int64)
-            came.append((owned[positions], values, priorities))
-        return came
-
-
-class Partials:
-    """Partial sums under way from mirrors to masters."""
-
-    def __init__(
-        self, expected: dict[int, np.ndarray], dtype: np.dtype, lists: bool, pending: Pending
-    ) -> None:
-        self._expected, self._dtype, self._lists, self._pending = expected, dtype, lists, pending
-
-    def end(self) -> list[tuple[np.ndarray, Any]]:
-        """Return (masters, their partial sums) of each peer, in rank order; of lists (lengths, values)."""
-        came = self._pending.end()
-        if self._lists:
-            return [
-                (ids, decode_rows(came[p], 0, ids.size, self._dtype)[:2])
-                for p, ids in sorted(self._expected.items())
-            ]
-        return [(self._expected[p], came[p].view(self._dtype)) for p in sorted(self._expected)]
+    def end(self) -> T:
+        return self._unpack(self._pending.end())
 
 
 # ---- one message's parts: a code and a count, the choice, then each field's values, padded to 8 bytes ---

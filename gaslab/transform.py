@@ -1,7 +1,7 @@
 """Plain functions of vertices and edges, compiled and run over the whole graph.
 
 What a function reads is laid out as one array per value, in the order of the masters or of the edge slots;
-then its program (`compiler.parse.functions`) runs over the rows of these arrays as it would over vertices.
+then its program (`compiler.frontend.functions`) runs over the rows of these arrays as it would over vertices.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from one rank to another keep their order, as MPI keeps it, and nothing else is 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 from unittest import mock
 
@@ -18,14 +18,15 @@ import numpy as np
 
 import gaslab as gl
 from gaslab._kernels.machine import Relaxed, Serialisable
-from gaslab.engine import asynchronous, machine
+from gaslab.engine.asynchronous import driver as asynchronous
+from gaslab.engine.asynchronous import machine
 from gaslab.partition import strategies
 from tests import scopes
 from tests.threadcomm import ThreadComm, run_ranks
 
 REQUEST, GRANT, UPDATE, SIGNAL, PACE, FRONT, REFUSAL, GIVE_BACK = range(1, 9)  # records, as in machine.pyx
 IN_FLIGHT = 16
-PATIENCE = 4  # so that it ends in small graphs, too
+MAX_BYPASS = 4  # so that it ends in small graphs, too
 Edge = tuple[int, int]
 Records = tuple[bytes, ...]
 
@@ -33,10 +34,10 @@ Records = tuple[bytes, ...]
 class Remembers:
     """Remembers how it was made, with whom it takes turns, and who begins."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.again = lambda: type(self)(*arguments, **options)
-        self.arguments = arguments
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self.again = lambda: type(self)(**parts)
+        self.parts = parts
 
     def take_turns(self, rivals: np.ndarray) -> None:
         self.told_rivals = rivals
@@ -60,12 +61,11 @@ class Paused(asynchronous.Asynchronous):
 
     made: dict[int, Paused]
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def run(self) -> None:
         self._watch = True
         self.begin()
         self.made[self.comm.rank] = self
         self.converged = True
-        yield from ()
 
 
 class Rank:
@@ -81,7 +81,10 @@ class Rank:
         arrays = [*state.fields, *state.edge_fields, state.message, state.message_next, state.signalled]
         self._arrays = [(a, a.copy()) for a in [*arrays, state.priority] if a is not None]
         self._keep = engine
-        travels, sizes, identity, _, _, _, gathers = engine.machine.arguments[5:12]
+        parts = engine.machine.parts
+        travels, sizes, identity, gathers = (
+            parts[name] for name in ("travels", "sizes", "identity", "gathers")
+        )
         priority = 8 if state.priority is not None else 0
         padded = [(size + 7) // 8 * 8 for size in sizes]
         self._travels = [[sizes[field] for field in travels[c]] for c in range(3)]
@@ -153,13 +156,13 @@ class Rank:
 def ranks_of(
     program: gl.VertexProgram, size: int, vertices: int, edges: Sequence[Edge], parts: Sequence[int],
     consistency: str = "serialisable", scheduler: str = "fifo", directed: bool = True,
-    big: int = machine.BIG, patience: int = PATIENCE, turns: bool = False, rivals: bool = True,
+    big: int = machine.BIG, max_bypass: int = MAX_BYPASS, turns: bool = False, rivals: bool = True,
 ) -> list[Rank]:  # fmt: skip
     """Return so many ranks with the machines of *program*; ``parts[i]`` is the rank of edge i.
 
-    They keep pace in rounds of *big* vertices and more; who waits is passed *patience* times. Without *turns*
-    any rank begins whom it likes, and all that keeps neighbours apart is their scopes; without *rivals* any
-    rank has its turn at once, in which it asks for scopes on all ranks together.
+    They keep pace in rounds of *big* vertices and more; one that waits is passed *max_bypass* times.
+    Without *turns* any rank begins the vertices it likes, and only their scopes keep neighbours apart;
+    without *rivals* any rank has its turn at once, in which it asks for scopes on all ranks together.
     """
     places = dict(zip(edges, parts, strict=True))
 
@@ -180,7 +183,7 @@ def ranks_of(
         mock.patch.object(machine, "Serialisable", MadeSerialisable),
         mock.patch.object(machine, "IN_FLIGHT", IN_FLIGHT),
         mock.patch.object(machine, "BIG", big),
-        mock.patch.object(machine, "PATIENCE", patience),
+        mock.patch.object(machine, "MAX_BYPASS", max_bypass),
         mock.patch.object(importlib.import_module("gaslab.engine.run"), "Asynchronous", Paused),
         mock.patch.object(Paused, "made", made, create=True),
     ):

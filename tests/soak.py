@@ -21,7 +21,7 @@ import numpy as np
 
 import gaslab as gl
 from gaslab.comm import Comm, world
-from gaslab.engine import machine
+from gaslab.engine.asynchronous import machine
 from tests import prioritised_programs as prioritised
 from tests import unordered_programs as plain
 from tests.delays import slow

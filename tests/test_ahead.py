@@ -7,7 +7,7 @@ import pytest
 
 import gaslab as gl
 from gaslab._kernels.buckets import NEVER, Buckets
-from gaslab.engine.ahead import Ahead
+from gaslab.engine.sync.kernel_steps import KernelSteps
 
 
 class Falling(gl.VertexProgram):
@@ -89,11 +89,11 @@ def told(result: gl.Result) -> tuple[object, ...]:
 def test_the_same_as_one_by_one(name: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, run = road(), PROGRAMS[name]
     asked = []
-    ahead = Ahead.run
-    monkeypatch.setattr(Ahead, "run", lambda *given: asked.append(1) or ahead(*given))
+    ahead = KernelSteps.run
+    monkeypatch.setattr(KernelSteps, "run", lambda *given: asked.append(1) or ahead(*given))
     fast = run(graph, threads=threads)
     assert asked
-    monkeypatch.setattr(Ahead, "can", lambda *_: False)
+    monkeypatch.setattr(KernelSteps, "can", lambda *_: False)
     slow = run(graph, threads=threads)
     assert told(fast) == told(slow)
     assert len(fast.history) > 10
@@ -116,7 +116,7 @@ def test_a_fault_names_the_same_vertex_and_superstep(monkeypatch: pytest.MonkeyP
         with pytest.raises(gl.ExecutionError) as caught:
             gl.run(Faulty(first=0), graph)
         messages.append(str(caught.value))
-        monkeypatch.setattr(Ahead, "can", lambda *_: False)
+        monkeypatch.setattr(KernelSteps, "can", lambda *_: False)
     assert messages[0] == messages[1]
     assert "vertex 70 in superstep 70" in messages[0]
 

@@ -17,10 +17,10 @@ import pytest
 import gaslab as gl
 from gaslab.cli import main
 from gaslab.comm import Comm
-from gaslab.engine.counts import Counts
-from gaslab.engine.meter import Course
-from gaslab.engine.progress import short
-from gaslab.engine.progress import told as told_in_words
+from gaslab.engine.asynchronous.counts import Counts
+from gaslab.engine.asynchronous.meter import Course
+from gaslab.engine.observe.progress import in_words as told_in_words
+from gaslab.engine.observe.progress import short
 from tests import unordered_programs as programs
 from tests.mpi.ranks import Ranks
 from tests.zoo import additive
@@ -54,19 +54,19 @@ def test_threads_that_stand_idle_are_warned_of_once() -> None:
         gl.run(programs.Labels(), graph, engine="async")
 
 
-def told(**given: Any) -> tuple[Counts, np.ndarray]:
+def table_of(**given: Any) -> tuple[Counts, np.ndarray]:
     """Return what two ranks may have told: unless *given* else, all is over."""
     usual = {"sent": 3, "received": 3, "passive": 1, "in_flight": 0, "waiting": 0, "updates": 9, "late": 0}
     rows = [Counts(**usual | {k: v[p] for k, v in given.items()}).row(np.array([p + 10])) for p in (0, 1)]
-    return Counts.told(np.stack(rows))
+    return Counts.of_table(np.stack(rows))
 
 
 def counts(**given: Any) -> Counts:
-    return told(**given)[0]
+    return table_of(**given)[0]
 
 
 def test_counts_come_back_as_they_were_told() -> None:
-    found, more = told(sent=(1, 2), code=(0, 2), gid=(0, 7), site=(0, 1), turn=(0, 4))
+    found, more = table_of(sent=(1, 2), code=(0, 2), gid=(0, 7), site=(0, 1), turn=(0, 4))
     assert found.sent.tolist() == [1, 2]
     assert [row for row in found.faults().tolist() if row[0]] == [[2, 7, 1, 4]]
     assert more.tolist() == [[10], [11]]

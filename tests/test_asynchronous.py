@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.comm import Comm
-from gaslab.engine.asynchronous import Asynchronous
+from gaslab.engine.asynchronous.driver import Asynchronous
 from tests import stale_programs
 from tests import unordered_programs as programs
 from tests.graphs import STRATEGIES, Drawn, graphs, hubs

@@ -14,8 +14,8 @@ import pytest
 
 import gaslab as gl
 from gaslab.comm import Comm
-from gaslab.engine import machine
-from gaslab.engine.counts import Counts
+from gaslab.engine.asynchronous import machine
+from gaslab.engine.asynchronous.counts import Counts
 from tests import unordered_programs as programs
 from tests.delays import slow
 from tests.graphs import Drawn, hubs

@@ -72,7 +72,7 @@ def test_names_in_docstrings_exist(path: Path) -> None:
 
 
 def test_a_name_that_is_not_there_is_found_out() -> None:
-    assert exists("gaslab.engine.oracle")
+    assert exists("gaslab.engine.reference_run")
     assert exists("gaslab.comm.Comm.attempt")
     assert not exists("gaslab.engine.reference")
     assert not exists("gaslab.comm.Comm.attempts")

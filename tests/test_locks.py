@@ -18,7 +18,7 @@ import gaslab as gl
 from tests import unordered_programs as programs
 from tests.interleavings import Explorer, Walk
 from tests.scopes import overlaps
-from tests.simulator import GIVE_BACK, IN_FLIGHT, PACE, PATIENCE, REFUSAL, UPDATE, Edge, Rank, ranks_of
+from tests.simulator import GIVE_BACK, IN_FLIGHT, MAX_BYPASS, PACE, REFUSAL, UPDATE, Edge, Rank, ranks_of
 
 LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (3, 0)]
@@ -61,10 +61,10 @@ def assert_in_order(ranks: Sequence[Rank], vertices: int, edges: Sequence[Edge],
 
 def explore(
     vertices: int, edges: Sequence[Edge], parts: Sequence[int], size: int, rounds: int = 1,
-    turns: bool = False, patience: int = PATIENCE,
+    turns: bool = False, max_bypass: int = MAX_BYPASS,
 ) -> Explorer:  # fmt: skip
     program = programs.Ledger(rounds=rounds)
-    ranks = ranks_of(program, size, vertices, edges, parts, patience=patience, turns=turns)
+    ranks = ranks_of(program, size, vertices, edges, parts, max_bypass=max_bypass, turns=turns)
     explorer = Explorer(ranks)
     explorer.explore(lambda: assert_in_order(ranks, vertices, edges, rounds))
     return explorer
@@ -106,14 +106,14 @@ LARGEST = [
 
 
 @pytest.mark.parametrize(
-    ("graphs", "patience"),
+    ("graphs", "max_bypass"),
     [
         (HASTY, 0),
-        *[(graphs, PATIENCE) for graphs in (SMALL, LARGER, IN_TURN, *[[one] for one in LARGEST * LONG])],
+        *[(graphs, MAX_BYPASS) for graphs in (SMALL, LARGER, IN_TURN, *[[one] for one in LARGEST * LONG])],
     ],
 )
-def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any], patience: int) -> None:
-    explored = [explore(*graph, patience=patience) for graph in graphs]
+def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any], max_bypass: int) -> None:
+    explored = [explore(*graph, max_bypass=max_bypass) for graph in graphs]
     states, ends, ways = (sum(getattr(one, name) for one in explored) for name in ("states", "ends", "ways"))
     print(f"\n{len(graphs)} graphs: {ways:,} interleavings through {states:,} states to {ends:,} ends")
     assert ways > ends >= len(graphs)
@@ -225,7 +225,7 @@ def test_random_interleavings_of_larger_graphs(size: int) -> None:
 
 
 def test_nobody_is_passed_for_ever() -> None:
-    """Who waits is passed PATIENCE times at most, then by those alone that insisted before."""
+    """A vertex that waits is passed MAX_BYPASS times at most, then by those alone that insisted before."""
     chance = random.Random(3)
     most = 0
     for _ in range(100 if LONG else 2):
@@ -239,5 +239,5 @@ def test_nobody_is_passed_for_ever() -> None:
         assert all(rank.machine.window <= IN_FLIGHT for rank in ranks), "there is no room for so many"
         for passed, neighbours in walk.passed():
             most = max(most, passed)
-            assert passed <= PATIENCE + 2 * neighbours
-    assert most >= PATIENCE, "nobody's patience was tried"
+            assert passed <= MAX_BYPASS + 2 * neighbours
+    assert most >= MAX_BYPASS, "no vertex was passed so often"

@@ -10,9 +10,9 @@ import pytest
 
 import gaslab as gl
 from gaslab.comm import Comm
-from gaslab.engine import patience as module
-from gaslab.engine.patience import FEW, LONGEST, POLLS, SHORTEST, Patience
-from gaslab.engine.streams import SUMS, VALUES, Streams
+from gaslab.engine import backoff as module
+from gaslab.engine.backoff import FEW, LONGEST, POLLS, SHORTEST, Backoff
+from gaslab.engine.stale.streams import SUMS, VALUES, Streams
 from gaslab.mail import Mail
 from tests import unordered_programs as programs
 
@@ -29,7 +29,7 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.mark.parametrize(("ranks", "polls"), [(2, POLLS), (3, FEW)])
 def test_it_yields_first_and_then_sleeps_ever_longer(slept: list[float], ranks: int, polls: int) -> None:
-    patience = Patience(ranks)
+    patience = Backoff(ranks)
     for _ in range(polls + 50):
         patience.wait()
     assert slept[:polls] == [0] * polls
@@ -43,7 +43,7 @@ def test_it_yields_first_and_then_sleeps_ever_longer(slept: list[float], ranks: 
 
 @pytest.mark.parametrize(("ranks", "crowd"), [(1, 1), (2, 1), (3, 1.5), (8, 4)])
 def test_a_crowd_is_ranks_for_a_core(slept: list[float], ranks: int, crowd: float) -> None:
-    assert Patience(ranks).crowd == crowd
+    assert Backoff(ranks).oversubscription == crowd
 
 
 def news_of(comm: Comm) -> list[bool]:
@@ -85,7 +85,7 @@ class Late(Mail):
 
 
 def test_waiting_for_a_batch_begins_anew_with_whatever_comes(slept: list[float]) -> None:
-    streams = Streams(Late([FEW + 4, FEW + 1]), Patience(3))
+    streams = Streams(Late([FEW + 4, FEW + 1]), Backoff(3))
     streams.wait(VALUES, 0)  # the first look is before it waits
     assert slept == [0] * FEW + [SHORTEST, 2 * SHORTEST, 3 * SHORTEST] + [0] * FEW + [SHORTEST]
 

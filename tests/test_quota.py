@@ -11,8 +11,8 @@ import pytest
 
 import gaslab as gl
 from gaslab.comm import Comm
-from gaslab.engine.counts import Counts
-from gaslab.engine.quota import Quota
+from gaslab.engine.asynchronous.counts import Counts
+from gaslab.engine.asynchronous.quota import Quota
 from tests import unordered_programs as programs
 from tests.delays import slow
 from tests.graphs import hubs

@@ -12,8 +12,10 @@ from gaslab._kernels import sweep
 from gaslab.comm import world
 from gaslab.compiler import compile_program
 from gaslab.engine.bind import bind_edge_fields, bind_parameters
-from gaslab.engine.chance import Starts
-from gaslab.engine.state import RunState, dtype_of, make_view, scalars
+from gaslab.engine.initial_draws import InitialDraws
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import dtype_of, scalars
+from gaslab.engine.view import make_view
 from tests.zoo.gathers import Rank
 from tests.zoo.signals import Letters, Paths
 
@@ -25,10 +27,10 @@ class Single:
         compiled = compile_program(type(program), world(), "require")
         assert compiled.library is not None
         self.library, self.tree, self.graph = compiled.library, compiled.tree, graph
-        starts = Starts(graph, 0, program.parameters())
+        starts = InitialDraws(graph, 0, program.parameters())
         edges = bind_edge_fields(self.tree, graph, None, self.tree.written_edges(), starts)
         self.state = RunState.create(self.tree, graph, edges, starts)
-        self.view = make_view(self.state, graph, bind_parameters(self.tree, program, graph), 0)
+        self.view = make_view(self.state, graph, bind_parameters(self.tree, program, graph))
         self.vertices = range(graph.num_vertices)
         for v in self.vertices:
             self.call("gl_init", v)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.comm import Comm
 from gaslab.compiler.frontend import parse_phases
-from gaslab.engine.stale import check_program
+from gaslab.engine.stale.step import check_program
 from gaslab.errors import UsageError
 from gaslab.mail import Mail, MPIMail
 from tests import stale_programs, unordered_programs
@@ -320,8 +320,11 @@ def test_a_fault_is_raised_on_every_rank_and_leaves_nothing_on_the_road(ranks: R
         (stale_programs.OnePhase(), {}, "it has `phases`; remove them and name its methods gather"),
         (pairs.Nearest(), {}, "an aggregator holds vertex ids"),
         (unordered_programs.Labels(), {"staleness": None}, "engine='stale' needs staleness="),
-        (unordered_programs.Labels(), {"staleness": -1},
-         "staleness=-1: a whole number of at least 0 is needed"),
+        (
+            unordered_programs.Labels(),
+            {"staleness": -1},
+            "staleness=-1: a whole number of at least 0 is needed",
+        ),
         (unordered_programs.Labels(), {"staleness": 1.5}, "staleness=1.5: a whole number is needed"),
         (unordered_programs.Labels(), {"engine": "sync"}, "staleness=1 is of engine='stale'"),
         (unordered_programs.Labels(), {"trace": [1]}, "trace= follows supersteps"),

@@ -17,7 +17,7 @@ from gaslab.compiler.c.names import narrowed
 from gaslab.compiler.python import body as python_body
 from gaslab.compiler.python import expressions as python_expressions
 from gaslab.compiler.python import statements as python_statements
-from gaslab.engine import state
+from gaslab.engine import storage
 from gaslab.errors import InternalError
 from gaslab.exchange import decode_choice, encode_choice
 from gaslab.reference.arithmetic import narrow
@@ -89,7 +89,7 @@ def test_every_kind_of_node_has_a_case_in_both_backends() -> None:
 
 
 @pytest.mark.parametrize(
-    "of", [lambda c: c.identity, state.identity, lambda c: c.c("a", "b"), lambda c: c.python("a", "b")]
+    "of", [lambda c: c.identity, storage.identity, lambda c: c.c("a", "b"), lambda c: c.python("a", "b")]
 )
 def test_an_unknown_combiner_is_named(of: Any) -> None:
     with pytest.raises(InternalError, match="does not know Combiner"):

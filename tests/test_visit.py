@@ -12,8 +12,8 @@ import pytest
 import gaslab as gl
 from gaslab._kernels import sweep
 from gaslab.comm import Comm
-from gaslab.engine.schedule import Schedule
-from gaslab.engine.visit import Visits
+from gaslab.engine.visit.schedule import Schedule
+from gaslab.engine.visit.sweep import Visits
 from gaslab.errors import ExecutionError
 from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks
@@ -138,7 +138,7 @@ def late_after(comm: Comm, turns: int, threads: int) -> str:
     def late(self: Visits, turn: int) -> None:
         move(self, turn)
         if turn + 1 == turns:
-            self.phases.ending.stop[0] = sweep.TIMEOUT
+            self.executor.ending.stop[0] = sweep.TIMEOUT
 
     with patch.object(Visits, "_move", late), pytest.raises(gl.TimeoutExpired) as ended:
         gl.sgd(graph, timeout=600, threads=threads)

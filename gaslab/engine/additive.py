@@ -13,9 +13,10 @@ import numpy as np
 
 from gaslab._kernels import frontier
 from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree, VertexField, element_of
-from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, dtype_of, identity, limits_of
-from gaslab.exchange import Collect, Exchange
+from gaslab.engine.executor import Executor
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import dtype_of, identity, limits_of
+from gaslab.exchange import Exchange, Packed, Signals
 
 _RANGE = 2  # GL_FAULT_RANGE
 
@@ -23,8 +24,8 @@ _RANGE = 2  # GL_FAULT_RANGE
 class Additive:
     """The additive fields that one program's scatter adds to; *role* has the mirrors that it may add to."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange, role: int) -> None:
-        self.phases, self.state, self.exchange, self.role = phases, state, exchange, role
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange, role: int) -> None:
+        self.executor, self.state, self.exchange, self.role = executor, state, exchange, role
         self._fields = state.tree.contributed()
         variables = state.tree.vertex_fields
         members = [
@@ -39,11 +40,11 @@ class Additive:
         for k in self._fields:
             nothing[f"d{k}"] = identity(self._combiner(k))
         self._identity, record = nothing[()], nothing.dtype
-        n = phases.local.num_local
+        n = executor.local.num_local
         self.delta = np.full(n, self._identity, record)
         self._touched = np.zeros(n, np.uint8)
         self._blocks = np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8)
-        view = phases.view
+        view = executor.view
         view.delta, view.touched, view.touched_blocks = self.delta, self._touched, self._blocks
 
     def _combiner(self, k: int) -> Combiner:
@@ -51,18 +52,23 @@ class Additive:
         assert field.sync is not None
         return Combiner(field.sync, WIDE[element_of(field.type)])
 
-    def settle(self) -> tuple[frozenset[str], np.ndarray]:
+    def apply_deltas(self) -> tuple[frozenset[str], np.ndarray]:
         """Let what was given count at the masters; return the fields' names and the masters changed."""
-        self.receive(self.begin())
+        sent = self.exchange.collect(self.role, self._touched, self._blocks, self.delta, self._identity)
+        self.receive(sent.end())
         return self.count()
 
-    def begin(self) -> Collect:
-        """Begin to send what mirrors were given to their masters."""
-        return self.exchange.collect(self.role, self._touched, self._blocks, self.delta, self._identity)
+    def pack(self) -> Packed:
+        """Return what mirrors were given, by their master's rank."""
+        return self.exchange.pack_collect(self.role, self._touched, self._blocks, self.delta, self._identity)
 
-    def receive(self, sent: Collect) -> None:
-        """Add what came to what the masters here were given."""
-        for ids, records, _ in sent.end():
+    def unpack(self, came: Packed) -> list[Signals]:
+        """Return what other ranks have packed, for `receive`."""
+        return self.exchange.unpack_collect(self.role, self.delta, False, came)
+
+    def receive(self, contributions: list[Signals]) -> None:
+        """Add contributions of other ranks to what the masters here were given."""
+        for ids, records, _ in contributions:
             assert records is not None
             for k in self._fields:
                 mine = self.delta[f"d{k}"]
@@ -70,8 +76,8 @@ class Additive:
             frontier.signal(self._touched, self._blocks, ids)
 
     def count(self) -> tuple[frozenset[str], np.ndarray]:
-        """Let what the masters here were given count; return the fields' names and who changed."""
-        masters = self.phases.local.num_masters
+        """Let what the masters here were given count; return the fields' names and the masters changed."""
+        masters = self.executor.local.num_masters
         changed: np.ndarray = frontier.take_signalled(self._touched, self._blocks, 0, masters)
         names = self.state.tree.vertex_fields
         for k in self._fields:
@@ -88,10 +94,10 @@ class Additive:
                 least, largest = limits_of(values.dtype)
                 beyond = (total < least) | (total > largest)
                 outside = np.flatnonzero(beyond.reshape(ids.size, -1).any(axis=1))
-                if outside.size and self.phases.fault is None:
-                    gid = int(self.phases.local.gid[ids[outside[0]]])
+                if outside.size and self.executor.fault is None:
+                    gid = int(self.executor.local.gid[ids[outside[0]]])
                     site = _site(self.state.tree, k)
-                    self.phases.fault = (_RANGE, gid, site, self.state.superstep)
+                    self.executor.fault = (_RANGE, gid, site, self.state.superstep)
                     return
             values[ids] = total
 

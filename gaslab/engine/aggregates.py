@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.tree import OWN, PAYLOAD, Combiner, RecordCombiner, Tree
-from gaslab.engine.state import RunState, identities
+from gaslab.engine.state import RunState
 from gaslab.engine.stopping import Progress
+from gaslab.engine.storage import identities
 from gaslab.errors import ProgramError
 from gaslab.program import Accumulator, aggregators_of
 
@@ -33,7 +34,7 @@ class Aggregates:
         self._identities = identities(tree)[: self._slots(len(self._combiners)).start]
         self._partials: list[np.ndarray] = []
         self._names: dict[int, Any] = {}  # of vertices that were asked for: every rank asks for the same
-        # What the program's merge makes of (aggregator, a first row, rows); set by `Phases`.
+        # What the program's merge makes of (aggregator, a first row, rows); set by `Executor`.
         self.merge: Callable[[int, np.ndarray, np.ndarray], np.ndarray]
         self.ask: Callable[[Callable[[], list[Any]]], list[Any]] = graph.comm.on_root  # of finalisers
 
@@ -78,12 +79,12 @@ class Aggregates:
     def _final(self, k: int, function: Callable[[Any, Any], Any], value: Any, state: RunState) -> Any:
         progress = Progress(self._program, self._graph, self._tree, state, state.superstep)
         name, combiner = f"{self._tree.name}.{self._tree.aggregators[k].name}", self._combiners[k]
-        told = function(progress, value)
+        value = function(progress, value)
         if not isinstance(combiner, RecordCombiner):
-            return [checked(told, combiner.type, name)]
-        return checked_parts(told, combiner, name)
+            return [checked(value, combiner.type, name)]
+        return checked_parts(value, combiner, name)
 
-    def settled(self, row: np.ndarray, before: np.ndarray, state: RunState) -> np.ndarray:
+    def final(self, row: np.ndarray, before: np.ndarray, state: RunState) -> np.ndarray:
         """Return *row* with the values *before* of those not due, the others finalised (collective)."""
         for k, due in enumerate(self._due):
             if not due:

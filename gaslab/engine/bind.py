@@ -11,9 +11,9 @@ import numpy as np
 from gaslab.chance import Draw
 from gaslab.compiler.tree import Tree, Variable, is_list, named
 from gaslab.compiler.tree.edge_ends import WRITTEN, conflict
-from gaslab.engine.chance import Starts
 from gaslab.engine.edge_lists import bind_lists, no_lists
-from gaslab.engine.state import dtype_of, limits_of
+from gaslab.engine.initial_draws import InitialDraws
+from gaslab.engine.storage import dtype_of, limits_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.sides import need_sides
 
@@ -59,7 +59,7 @@ def bind_edge_fields(
     graph: Graph,
     columns: Mapping[str, str | None] | None,
     written: frozenset[str],
-    starts: Starts,
+    starts: InitialDraws,
 ) -> list[Any]:
     """Return one array per edge field, in slot order: the graph's columns, or the defaults, or draws.
 

@@ -17,11 +17,12 @@ from gaslab._kernels import frontier as frontier_kernel
 from gaslab.comm import Pending
 from gaslab.compiler.tree import RecordCombiner
 from gaslab.engine.edge_sums import EdgeSums
-from gaslab.engine.letters import Letters
-from gaslab.engine.phases import Phases
+from gaslab.engine.executor import Executor
+from gaslab.engine.remote_signals import RemoteSignals
 from gaslab.engine.roles import across
-from gaslab.engine.state import RunState, identity
-from gaslab.exchange import Collect, Exchange
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import identity
+from gaslab.exchange import Exchange, Packed, Signals
 from gaslab.program import ALL, IN, OUT
 
 # Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
@@ -33,9 +34,9 @@ FIRST_LOOK = 1 << 13  # vertices of a frontier whose edges are counted before it
 class Delivery:
     """Scatters from frontiers and brings the signals to the masters."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
-        self.phases, self.state, self.exchange = phases, state, exchange
-        self.mask: int = phases.view.scatter_edges
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
+        self.executor, self.state, self.exchange = executor, state, exchange
+        self.mask: int = executor.view.scatter_edges
         tree = state.tree
         self.nothing: Any = identity(tree.message) if tree.message else None
         # Atomic addition of floats would make the sum depend on timing.
@@ -49,87 +50,91 @@ class Delivery:
         self._factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES
         itself = any(signal.target == "v" for signal in tree.signals("scatter"))
         self.role = across(self.mask) | (self.mask if itself else 0)  # of those that may hold signals
-        self.letters: Letters | None = None
+        self.remote: RemoteSignals | None = None
         if tree.signals_by_id():
             self.role = ALL
-            self.letters = Letters(phases, state, exchange)
+            self.remote = RemoteSignals(executor, state, exchange)
         self._applied = tree.message is not None and tree.signals_by_id("apply")
         if self._applied and self._unordered:
-            phases.alone = frozenset(["gl_apply", "gl_gather_apply"])
-        local = phases.local
+            executor.alone = frozenset(["gl_apply", "gl_gather_apply"])
+        local = executor.local
         self._edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
-        self.push_threads = 1 if self._inexact else phases.threads
-        self._edge_sums = EdgeSums(phases, tree) if tree.contributed_edges() else None
+        self.push_threads = 1 if self._inexact else executor.threads
+        self._edge_sums = EdgeSums(executor, tree) if tree.contributed_edges() else None
         self.last = ""  # how the last scatter on this rank went
 
     def scatter(self, ids: np.ndarray | None) -> None:
         """Run scatter for the active replicas *ids* (ascending; None is every replica)."""
-        phases = self.phases
+        executor = self.executor
         pull = self._pull_allowed and (ids is None or self._is_large(ids))
         self.last = "pull" if pull else "push"
         if pull:
             if ids is not None:
                 bits = np.packbits(self.state.active, bitorder="little")
                 self.state.active_bits.view(np.uint8)[: bits.size] = bits
-            phases.over_locals("gl_scatter_pull", across(self.mask))
+            executor.over_locals("gl_scatter_pull", across(self.mask))
             return
         threads = self.push_threads
         if ids is None:
-            phases.over_locals("gl_scatter_push", self.mask, threads)
+            executor.over_locals("gl_scatter_push", self.mask, threads)
         else:
-            phases.over("gl_scatter_push", ids, self.mask, threads=threads)
+            executor.over("gl_scatter_push", ids, self.mask, threads=threads)
         if self._edge_sums is not None:
-            self._edge_sums.settle(ids)
+            self._edge_sums.apply_deltas(ids)
 
     @property
     def most_pushed(self) -> int:
         """The most edges a frontier may have that is pushed."""
         return int(self._edges / self._factor) if self._pull_allowed else 4 * self._edges
 
-    def begin(self) -> tuple[Collect, Pending]:
-        """Begin to send the mirrors' signals, and those that went to ids, to their masters."""
+    def deliver(self) -> np.ndarray:
+        """Bring all signals to their masters; return those here, ascending, their flags cleared."""
         state = self.state
         sent = self.exchange.collect(
             self.role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
         )
-        return sent, self.letters.begin() if self.letters is not None else Pending()
-
-    def end(self, sent: tuple[Collect, Pending]) -> np.ndarray:
-        """Take in what came; return this rank's signalled masters, ascending, their flags cleared."""
-        self.receive(sent)
+        by_id = Pending() if self.remote is None else self.remote.send(self.remote.pack())
+        self.receive(sent.end(), by_id.end())
         return self.taken()
 
-    def receive(self, sent: tuple[Collect, Pending]) -> None:
+    def pack(self) -> tuple[Packed, Packed]:
+        """Return the mirrors' signals, and those that went to ids, by the master's rank."""
+        state = self.state
+        signals = self.exchange.pack_collect(
+            self.role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
+        )
+        return signals, {} if self.remote is None else self.remote.pack()
+
+    def receive(self, signals: list[Signals], by_id: Packed) -> None:
         """Let signals that came be those of the masters here."""
-        state, view = self.state, self.phases.view
-        for masters, messages, priorities in sent[0].end():
+        state = self.state
+        for masters, messages, priorities in signals:
             if priorities is not None:
                 assert state.priority is not None
                 state.priority[masters] = np.minimum(state.priority[masters], priorities)
             if messages is None:
                 frontier_kernel.signal(state.signalled, state.signal_blocks, masters)
             else:
-                view.incoming = messages
-                self.phases.over("gl_combine_messages", masters)
-        if self.letters is not None:
-            self.letters.end(sent[1])
+                self.executor.over("gl_combine_messages", masters, incoming=messages)
+        if self.remote is not None:
+            self.remote.receive(by_id)
 
     def taken(self) -> np.ndarray:
         """Return this rank's signalled masters, ascending, their flags cleared."""
         state = self.state
         return frontier_kernel.take_signalled(  # type: ignore[no-any-return]
-            state.signalled, state.signal_blocks, 0, self.phases.local.num_masters, self.phases.threads
+            state.signalled, state.signal_blocks, 0, self.executor.local.num_masters, self.executor.threads
         )
 
     def forget_messages(self, ids: np.ndarray | None) -> None:
         """Put the identity back for masters *ids* (None: all), whose messages apply has read.
 
-        What apply sent, be it to whom it may, becomes a message as scatter's are.
+        What apply sent, to its own vertex or to others, becomes a message as those of scatter are.
         """
         message, following = self.state.message, self.state.message_next
         if message is None:
             return
-        which = slice(self.phases.local.num_masters) if ids is None else ids
+        which = slice(self.executor.local.num_masters) if ids is None else ids
         if following is message:
             message[which] = self.nothing
         elif self._applied:
@@ -137,19 +142,19 @@ class Delivery:
             message[which] = self.nothing
             state = self.state
             sent = frontier_kernel.take_signalled(state.signalled, state.signal_blocks, 0, message.size)
-            self.phases.view.incoming = following[sent]
+            incoming = following[sent]
             following[sent] = self.nothing
-            self.phases.over("gl_combine_messages", sent)  # which signals again
+            self.executor.over("gl_combine_messages", sent, incoming=incoming)  # which signals again
         else:
             assert following is not None
             message[which], following[which] = following[which], self.nothing
 
     def _is_large(self, ids: np.ndarray) -> bool:
         """Return whether more edges leave the frontier *ids*, which are flagged active, than are pushed."""
-        view, edges, first, step = self.phases.view, 0, 0, FIRST_LOOK
+        view, edges, first, step = self.executor.view, 0, 0, FIRST_LOOK
         rows = [begin for bit, begin in ((IN, view.in_begin), (OUT, view.out_begin)) if self.mask & bit]
         while first < ids.size and edges <= self.most_pushed:  # hubs come first, so that few may tell
             some = ids[first : first + step]
-            edges += sum(frontier_kernel.count_edges(some, begin, self.phases.threads) for begin in rows)
+            edges += sum(frontier_kernel.count_edges(some, begin, self.executor.threads) for begin in rows)
             first, step = first + step, 4 * step
         return edges > self.most_pushed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.compiler.tree import Tree, Variable, element_storage, named
-from gaslab.engine.state import dtype_of, limits_of
+from gaslab.engine.storage import dtype_of, limits_of
 from gaslab.errors import UsageError
 from gaslab.ragged import RaggedColumn, Rows
 

@@ -24,9 +24,9 @@ from gaslab.compiler.tree import (
     is_list,
 )
 from gaslab.engine.bind import shapes_of
-from gaslab.engine.letters import letter_dtype
+from gaslab.engine.remote_signals import remote_signal_dtype
 from gaslab.engine.roles import across, field_roles, reasons
-from gaslab.engine.state import total_dtype
+from gaslab.engine.storage import total_dtype
 from gaslab.graph import Graph
 from gaslab.program import ALL, IN, NONE, OUT, VertexProgram
 
@@ -156,7 +156,8 @@ def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             yield _way(field.name, (size, is_list(field.storage)), "to", mask, why, graph)
     if tree.signals_by_id():
         yield {
-            "what": "signals by id", "bytes": letter_dtype(tree).itemsize, "list": False, "to": "to masters",
+            "what": "signals by id", "bytes": remote_signal_dtype(tree).itemsize, "list": False,
+            "to": "to masters",
             "why": "each by itself, where nothing of the vertex is on the sender's rank",
         }  # fmt: skip
     totals = (("total of gather", tree.gather, gather), ("message", tree.message, across(scatter)))

@@ -6,76 +6,101 @@ it combines in the order of ranks.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from gaslab._kernels import pack
 from gaslab.engine import lists
-from gaslab.engine.phases import Phases
-from gaslab.engine.state import RunState, total_dtype
-from gaslab.exchange import Exchange, Partials, Section
+from gaslab.engine.executor import Executor
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import total_dtype
+from gaslab.exchange import Exchange, Section, Sent
 from gaslab.ragged import Rows
+
+if TYPE_CHECKING:
+    from gaslab.engine.observe.trace import VertexTrace
+
+
+class Sums(Protocol):
+    """Where a gather has the partial sums of mirrors from."""
+
+    def begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Sent[list[tuple[np.ndarray, Any]]]:
+        """Begin to bring those of active masters (*ids*, and their flags; None is all) here."""
+
+
+class MirrorSums:
+    """Partial sums that mirrors gather anew in every superstep, once they know which vertices are active."""
+
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
+        assert state.tree.gather is not None
+        self.executor, self.state, self.exchange = executor, state, exchange
+        self._combiner, self._mask = state.tree.gather, executor.view.gather_edges
+        self._dtype, self._mirrors = total_dtype(self._combiner), exchange.mirrors(self._mask)
+
+    def begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Sent[list[tuple[np.ndarray, Any]]]:
+        """Tell mirrors which masters are active; begin to send their partial sums."""
+        ways, mirrors = self.state.gather_way, self._mirrors
+        if ways is not None:
+            self.executor.choose("gather_edges", ids, ways)
+        if active is not None or ways is not None:
+            section = Section(self._mask, () if ways is None else (ways,))
+            named = self.exchange.spread([section], active, ids).end()
+            mirrors = mirrors if active is None else named[self._mask]
+        partial: Any = np.empty(mirrors.size, self._dtype)
+        if self._combiner.collects:
+            partial = lists.partial_rows(self.executor.view, mirrors, self._dtype)
+        self.executor.over("gl_gather", mirrors, self._mask, total=partial)
+        return self.exchange.partials(self._mask, mirrors, partial, active)
 
 
 class Gather:
     """The gather of one phase over some edges, on one rank."""
 
-    def __init__(self, phases: Phases, state: RunState, exchange: Exchange) -> None:
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange, sums: Sums) -> None:
         assert state.tree.gather is not None
-        self.phases, self.state, self.exchange = phases, state, exchange
-        self.combiner, self.mask = state.tree.gather, phases.view.gather_edges
+        self.executor, self.state, self._sums = executor, state, sums
+        self.combiner, self.mask = state.tree.gather, executor.view.gather_edges
         self.dtype = total_dtype(self.combiner)
-        self.mirrors = exchange.mirrors(self.mask)
         self.boundary = exchange.replicated_masters(self.mask)  # masters with mirrors that gather
-        self.is_boundary = np.zeros(phases.local.num_local, np.uint8)
+        self.is_boundary = np.zeros(executor.local.num_local, np.uint8)
         self.is_boundary[self.boundary] = 1
-        self._position = np.zeros(phases.local.num_masters, np.int32)
+        self._position = np.zeros(executor.local.num_masters, np.int32)
 
     def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> tuple[np.ndarray, Any]:
         """Gather at active masters (*ids*; None is all) and apply; return those with mirrors and totals."""
-        phases, view, mask = self.phases, self.phases.view, self.mask
+        executor, mask = self.executor, self.mask
         active = None if ids is None else self.state.active
-        sent = self._begin(ids, active)
+        sent = self._sums.begin(ids, active)
+        if executor.observe.trace is not None:
+            self._show_inner(ids, executor.observe.trace)
 
         boundary = self.boundary
         if active is not None:
             boundary = boundary[pack.chosen_positions(boundary, active)]
         total: Any = np.empty(boundary.size, self.dtype)
         if self.combiner.collects:  # room for the parts of other ranks too
-            total = Rows(lists.degrees(phases.local, mask)[boundary], self.dtype)
-        view.total = total
-        phases.over("gl_gather", boundary, mask)
-        view.skip = self.is_boundary if self.boundary.size else None
-        phases.over_active("gl_gather_apply", ids, mask, aggregate)
+            total = Rows(lists.degrees(executor.local, mask)[boundary], self.dtype)
+        executor.over("gl_gather", boundary, mask, total=total)
+        skip = self.is_boundary if self.boundary.size else None
+        executor.over_active("gl_gather_apply", ids, mask, aggregate, skip=skip)
 
         self._position[boundary] = np.arange(boundary.size, dtype=np.int32)
         for masters, incoming in sent.end():
             if self.combiner.collects:
                 total.append(self._position[masters], *incoming)
                 continue
-            view.incoming = incoming
-            phases.over("gl_combine", self._position[masters])
-        phases.over("gl_apply", boundary, aggregate=aggregate)
+            executor.over("gl_combine", self._position[masters], total=total, incoming=incoming)
+        executor.over("gl_apply", boundary, aggregate=aggregate, total=total)
         return boundary, total
 
-    def _begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Partials:
-        """Tell mirrors who is active; begin to send their partial sums."""
-        view, ways, mirrors = self.phases.view, self.state.gather_way, self.mirrors
-        if ways is not None:
-            self.phases.choose("gather_edges", ids, ways)
-        if active is not None or ways is not None:
-            section = Section(self.mask, () if ways is None else (ways,))
-            told = self.exchange.spread([section], active, ids).end()
-            mirrors = mirrors if active is None else told[self.mask]
-        partial: Any = np.empty(mirrors.size, self.dtype)
+    def _show_inner(self, ids: np.ndarray | None, trace: VertexTrace) -> None:
+        """Gather once more at traced masters without mirrors: their totals go from gather to apply unseen."""
+        inner = trace.ids[self.is_boundary[trace.ids] == 0]
+        if ids is not None:
+            inner = np.intersect1d(inner, ids)
+        totals: Any = np.empty(inner.size, self.dtype)
         if self.combiner.collects:
-            partial = lists.partial_rows(view, mirrors, self.dtype)
-        view.total = partial
-        self.phases.over("gl_gather", mirrors, self.mask)
-        sent = self.exchange.partials(self.mask, mirrors, partial, active)
-        self._peek(ids)
-        return sent
-
-    def _peek(self, ids: np.ndarray | None) -> None:
-        """Look at totals of active masters that are not going to be kept; for `WatchedGather`."""
+            totals = lists.partial_rows(self.executor.view, inner, self.dtype)
+        self.executor.over("gl_gather", inner, self.mask, total=totals)
+        trace.totals(self.combiner, inner, totals)

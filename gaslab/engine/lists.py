@@ -16,7 +16,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.tree import Tree, Variable, element_storage, is_list, nodes
 from gaslab.compiler.tree.uses import marked_field, words
 from gaslab.engine.bind import converted
-from gaslab.engine.state import dtype_of
+from gaslab.engine.storage import dtype_of
 from gaslab.errors import UsageError
 from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL, IN, NOBODY, OUT

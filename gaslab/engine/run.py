@@ -1,40 +1,35 @@
-"""`run`: one vertex program on one graph, from parameters to a `Result`."""
+"""`run`: one vertex program on one graph, from parameters to a `Result`.
+
+A run is five steps, and what one step makes is what the next is given: the arguments are checked (`Options`),
+the program is compiled, it is bound to the graph (`Bound`), a driver runs it to its end, and what the ranks
+have is collected into a `Result`.
+"""
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from gaslab import arguments, launch
+from gaslab import launch
 from gaslab.collective import collective
-from gaslab.compiler import MODES, compile_phases
-from gaslab.ending import Ending
+from gaslab.compiler import Compiled, compile_phases
 from gaslab.engine import lists
-from gaslab.engine.async_options import CONSISTENCIES, SCHEDULERS, Options, check_program
-from gaslab.engine.asynchronous import Asynchronous
-from gaslab.engine.bind import (
-    bind_edge_fields,
-    bind_parameters,
-    bind_vertex_fields,
-    check_ends,
-    check_sides,
-    shapes_of,
-)
-from gaslab.engine.bounded import Bounded
-from gaslab.engine.chance import Starts
-from gaslab.engine.drawn import draw
-from gaslab.engine.given import bind_given
+from gaslab.engine.asynchronous.check import check_program as check_asynchronous
+from gaslab.engine.asynchronous.driver import Asynchronous
+from gaslab.engine.bind import check_ends, check_sides, shapes_of
+from gaslab.engine.bound import Bound, bind
+from gaslab.engine.build import build_stale, build_synchronous
+from gaslab.engine.initial_frontier import Start
 from gaslab.engine.metrics import run_metrics
-from gaslab.engine.progress import Progress, Supersteps, Updates
-from gaslab.engine.sequence import Sequence
-from gaslab.engine.stale import Stale
-from gaslab.engine.stale import check_program as check_stale
-from gaslab.engine.start import Start, bind_start, check_start
-from gaslab.engine.timeline import Timeline
-from gaslab.engine.trace import Watch
+from gaslab.engine.observe.observer import Observer
+from gaslab.engine.observe.timeline import Timeline
+from gaslab.engine.options import Options, check
+from gaslab.engine.phase_driver import PhaseDriver
+from gaslab.engine.stale.driver import StaleDriver
+from gaslab.engine.stale.step import check_program as check_stale
 from gaslab.errors import (
     ExecutionError,
     PerformanceWarning,
@@ -44,13 +39,11 @@ from gaslab.errors import (
     warn_user,
 )
 from gaslab.graph import Graph
-from gaslab.partition import strategies
 from gaslab.program import VertexProgram
 from gaslab.result import Result
-from gaslab.trace import collect
+from gaslab.trace import collect as collect_trace
 
-log = logging.getLogger("gaslab")
-ENGINES = ("sync", "async", "stale", "reference")
+Driver = PhaseDriver | Asynchronous | StaleDriver
 
 
 @collective(exempt=("threads",))
@@ -122,7 +115,7 @@ def run(
     consistency : {"relaxed", "serialisable"}, optional
         Of ``engine="async"``: whether adjacent vertices may run at once (by default they may).
     scheduler : {"fifo", "priority", "sweep", "random"}, optional
-        Of ``engine="async"``: who runs next; by default by priority where signals have one, else fifo.
+        Of ``engine="async"``: which vertex is next; by default by priority where signals have one, else fifo.
     max_updates : int, optional
         Of ``engine="async"``: begin no more vertices once so many have run; on several ranks up to a fortieth
         and 500 a rank more.
@@ -153,156 +146,151 @@ def run(
     Gonzalez, Low, Gu, Bickson, Guestrin: PowerGraph: Distributed Graph-Parallel Computation on
     Natural Graphs. OSDI 2012.
     """
-    _check_program(program)
-    arguments.instance("graph", graph, Graph, arguments.GRAPH)
-    max_iterations = arguments.whole("max_iterations", max_iterations, 0, optional=True)
-    engine = arguments.choice("engine", engine, ENGINES)
-    strategy = None if strategy is None else strategies.find(strategy)[0]
-    threads = arguments.threads(threads)
-    columns = arguments.bound_columns(columns)
-    arguments.instance("init", init, (Mapping, Result), "a mapping from field to values", optional=True)
-    start = check_start(start)
-    seed = arguments.whole("seed", seed)
-    compile = arguments.choice("compile", compile, MODES)
-    arguments.number("timeout", timeout, least=0, optional=True)  # may be a `TimeLeft`
-    progress = arguments.flag("progress", progress)
-    on = arguments.choice("on", on, arguments.PLACES)
-    timeline = arguments.path("timeline", timeline, optional=True)
-    options = _options(engine, consistency, scheduler, max_updates, max_iterations)
-    ending = Ending(timeout)
-    staleness = _check_staleness(engine, staleness)
-    if strategy is not None and strategy != graph.strategy:
-        graph = graph.partitioned(strategy)
-    if engine == "reference":
-        if timeline is not None:
-            raise UsageError("timeline= shows what ranks do; engine='reference' is plain Python on one")
-        from gaslab.engine.oracle import run_on_graph
+    options = check(
+        program,
+        graph,
+        Options(
+            max_iterations=max_iterations, engine=engine, strategy=strategy, threads=threads, init=init,
+            start=start, columns=columns, seed=seed, compile=compile, timeout=timeout, progress=progress,
+            on=on, trace=trace, consistency=consistency, scheduler=scheduler, max_updates=max_updates,
+            staleness=staleness, timeline=timeline,
+        ),
+    )  # fmt: skip
+    if options.strategy is not None and options.strategy != graph.strategy:
+        graph = graph.partitioned(options.strategy)
+    if options.engine == "reference":
+        from gaslab.engine.reference_run import reference_run
 
-        return run_on_graph(program, graph, max_iterations, init, columns, seed, on, start, trace, ending)
-    drawing = None if timeline is None else Timeline(graph.comm, timeline, graph.source.split(", "))
-    comm, began, bytes_before = graph.comm, time.perf_counter(), graph.comm.bytes_sent
-    if options is not None and (threads or 1) > 1:
+        return reference_run(program, graph, options)
+    drawing = None if options.timeline is None else _new_timeline(graph, options.timeline)
+    clock = Clock(graph)
+    options = replace(options, threads=_threads(graph, options))
+    compiled, options = compile_program(program, graph, options)
+    bound = bind(compiled, program, graph, options)
+    observe = Observer(graph.comm, options, drawing, bound.trace)
+    clock.built(observe)
+    driver = new_driver(compiled, program, graph, bound, options, observe)
+    drive(driver, options, observe)
+    clock.computed()
+    return _collect(driver, program, graph, bound, options, observe, clock)
+
+
+class Clock:
+    """When the steps of a run were over, and what this rank had sent before it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._began, self.bytes_before = time.perf_counter(), graph.comm.bytes_sent
+        self._built = self._computed = self._began
+
+    def built(self, observe: Observer) -> None:
+        """The program is ready to run."""
+        self._built = time.perf_counter()
+        observe.prepared(self._began, self._built)
+
+    def computed(self) -> None:
+        """The program has run."""
+        self._computed = time.perf_counter()
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """What `Result.metrics` has as ``seconds`` of a run."""
+        return {"build": self._built - self._began, "compute": self._computed - self._built}
+
+
+# ---- before the run --------------------------------------------------------------------------------
+
+
+def _new_timeline(graph: Graph, path: str | os.PathLike[str]) -> Timeline:
+    return Timeline(graph.comm, path, graph.source.split(", "))
+
+
+def _threads(graph: Graph, options: Options) -> int:
+    """Return the threads of each rank; warns where the engine has no use for those asked for."""
+    threads, comm = options.threads, graph.comm
+    if options.engine == "async" and (threads or 1) > 1:
         warn_user(
             f"engine='async' runs a rank's vertices on one thread: of threads={threads} only init and the "
             f"aggregators have any use; for more cores start more ranks (mpiexec -n {threads})",
             PerformanceWarning,
             comm.rank,
         )
-    threads = launch.choose_threads(threads, comm.local_ranks, comm.rank)
-    compiled = compile_phases(type(program), comm, compile, shapes_of(program))
-    tree = compiled[0].tree
-    written = frozenset(name for one in compiled for name in one.tree.written_edges())
-    check_ends([one.tree for one in compiled], graph.directed)
-    check_sides([one.tree for one in compiled], graph)
-    if trace is not None and engine not in ("sync", "reference"):
-        raise UsageError("trace= follows supersteps; give it to engine='sync' or engine='reference'")
-    if staleness is not None:
-        check_stale([one.tree for one in compiled])
-    if options is not None:
-        check_program([one.tree for one in compiled], all(one.library is not None for one in compiled))
-        options = options.check(tree)
-    phases = Sequence(compiled, program, graph, max_iterations, ending)
-    params = bind_parameters(tree, program, graph)
-    starts = Starts(graph, seed, program.parameters())
-    edges = bind_edge_fields(tree, graph, columns, written, starts)
-    columned = bind_vertex_fields(tree, graph, columns)
-    watch = None if trace is None else Watch(graph, graph.ids.find(trace))
-    given = bind_given(tree, graph, init, starts)
-    phases.prepare(params, edges, given, starts, threads, columned, watch, staleness)
-    phases.begin_with(bind_start(tree, graph, start))
-    built = time.perf_counter()
+    return launch.choose_threads(threads, comm.local_ranks, comm.rank)
 
-    history: list[dict[str, Any]] = []
-    runner: Any = phases
-    if options is not None:
-        runner = Asynchronous(phases.first, program, graph, compiled[0].library, options, seed)
-    elif isinstance(phases.first, Stale):
-        runner = Bounded(phases.first, phases.stopping, program, graph)
-    if drawing is not None:
-        drawing.span("prepare", began, built)
-        draw(runner, drawing)
-    with ending, _progress(progress and comm.rank == 0, options, max_iterations) as shown:
+
+def compile_program(
+    program: VertexProgram, graph: Graph, options: Options
+) -> tuple[tuple[Compiled, ...], Options]:
+    """Return the compiled phases, once graph and engine can run them; and the options, complete."""
+    compiled = compile_phases(type(program), graph.comm, options.compile, shapes_of(program))
+    trees = [one.tree for one in compiled]
+    check_ends(trees, graph.directed)
+    check_sides(trees, graph)
+    if options.trace is not None and options.engine != "sync":
+        raise UsageError("trace= follows supersteps; give it to engine='sync' or engine='reference'")
+    if options.engine == "stale":
+        check_stale(trees)
+    if options.engine == "async":
+        scheduler = check_asynchronous(trees, all(one.library is not None for one in compiled), options)
+        options = replace(options, scheduler=scheduler)
+    return compiled, options
+
+
+# ---- the run ---------------------------------------------------------------------------------------
+
+
+def new_driver(
+    compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, bound: Bound, options: Options,
+    observe: Observer,
+) -> Driver:  # fmt: skip
+    """Return what runs the program to its end."""
+    if options.engine == "stale":
+        stale = build_stale(compiled, program, graph, bound, options, observe)
+        return StaleDriver(stale, bound.stopping[0], program, graph, observe)
+    engines = build_synchronous(compiled, program, graph, bound, options, observe)
+    if options.engine == "async":
+        return Asynchronous(engines[0], program, graph, compiled[0].library, options, observe)
+    return PhaseDriver(engines, program, graph, bound, options, observe)
+
+
+def drive(driver: Driver, options: Options, observe: Observer) -> None:
+    """Run to the end; a run that fails leaves its timeline."""
+    with options.ending, observe:
         try:
-            for row in runner.rows():
-                history.append(row)
-                shown.see(row)
+            driver.run()
         except (ExecutionError, TimeoutExpired):  # on every rank
-            if drawing is not None:
-                drawing.write()
+            observe.write()
             raise
-    state, converged = runner.state, runner.converged
-    computed = time.perf_counter()
-    bytes_sent = comm.bytes_sent - bytes_before + runner.bytes_posted
-    if not converged:
-        if options is None:
-            warn_unfinished(tree.name, state.superstep, comm.rank)
-        else:
+
+
+# ---- after the run ---------------------------------------------------------------------------------
+
+
+def _collect(
+    driver: Driver, program: VertexProgram, graph: Graph, bound: Bound, options: Options, observe: Observer,
+    clock: Clock,
+) -> Result:  # fmt: skip
+    """Return what all ranks have computed, where the options want it (collective)."""
+    tree, state, comm = bound.tree, driver.state, graph.comm
+    sent = comm.bytes_sent - clock.bytes_before + driver.bytes_posted
+    if not driver.converged:
+        if options.engine == "async":
             warn_unfinished(tree.name, state.updates, comm.rank, "updates", "max_updates")
+        else:
+            warn_unfinished(tree.name, state.superstep, comm.rank)
+    assert options.threads is not None
     metrics = run_metrics(
-        program, graph, engine, seed, threads, state.superstep, converged, state.updates,
-        bytes_sent, {"build": built - began, "compute": computed - built},
-    )  # fmt: skip
-    if options is None and (gathers := phases.gathers()) is not None:
-        metrics["gathers"] = gathers
-    if isinstance(runner, Asynchronous):
-        metrics["asynchronous"] = runner.figures()
-    if isinstance(runner, Bounded):
-        metrics["staleness"] = runner.figures
-    if drawing is not None:
-        drawing.write()
+        program, graph, options.engine, options.seed, options.threads, state.superstep, driver.converged,
+        state.updates, sent, clock.seconds,
+    ) | driver.figures()  # fmt: skip
+    observe.write()
     result = Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},
         lists.answers(graph, tree, state.fields),
-        {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in written},
-        metrics, history, converged, state.superstep, on,
+        {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in bound.written},
+        metrics, observe.history, driver.converged, state.superstep, options.on,
     )  # fmt: skip
     result.aggregates = dict(zip((a.name for a in tree.aggregators), state.aggregates, strict=True))
-    if watch is not None:
-        result.trace = collect(graph, watch.rows)
+    if observe.trace is not None:
+        result.trace = collect_trace(graph, observe.trace.rows)
     return result
-
-
-def _check_program(program: Any) -> None:
-    if isinstance(program, type) and issubclass(program, VertexProgram):
-        raise UsageError(f"run() needs an instance: write {program.__name__}(), with its parameters if any")
-    arguments.instance("program", program, VertexProgram, "an instance of a VertexProgram")
-
-
-def _options(
-    engine: str,
-    consistency: str | None,
-    scheduler: str | None,
-    max_updates: int | None,
-    max_iterations: int | None,
-) -> Options | None:
-    """Return how to run without supersteps, None to run with them; raises on options of the other way."""
-    given = {"consistency": consistency, "scheduler": scheduler, "max_updates": max_updates}
-    for name, value in given.items():
-        if value is not None and engine != "async":
-            shown = arguments.shown(value)
-            raise UsageError(f"{name}={shown} is of engine='async', and this is engine={engine!r}")
-    if engine != "async":
-        return None
-    if max_iterations is not None:
-        raise UsageError("engine='async' has no supersteps for max_iterations; give max_updates")
-    return Options(
-        arguments.choice("consistency", consistency, CONSISTENCIES, optional=True) or CONSISTENCIES[0],
-        arguments.choice("scheduler", scheduler, SCHEDULERS, optional=True),
-        arguments.whole("max_updates", max_updates, 0, optional=True),
-    )
-
-
-def _check_staleness(engine: str, staleness: int | None) -> Any:
-    if engine == "stale" and staleness is None:
-        raise UsageError("engine='stale' needs staleness=: by how many supersteps values may be too old")
-    if engine != "stale" and staleness is not None:
-        shown = arguments.shown(staleness)
-        raise UsageError(f"staleness={shown} is of engine='stale', and this is engine={engine!r}")
-    return arguments.whole("staleness", staleness, 0, optional=True)
-
-
-def _progress(show: bool, options: Options | None, max_iterations: int | None) -> Progress:
-    if not show:
-        return Progress()
-    return Supersteps(max_iterations) if options is None else Updates(options.max_updates)

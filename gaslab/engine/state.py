@@ -1,25 +1,26 @@
-"""All that lives between supersteps: fields, frontier flags, pending messages, aggregates."""
+"""`RunState`: all that lives between two supersteps of a run."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab._kernels import buckets, frontier, sweep
+from gaslab._kernels import buckets, frontier
 from gaslab.chance import Draw
-from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree, element_storage, is_list
-from gaslab.compiler.tree.uses import by_source
-from gaslab.engine.chance import Starts
-from gaslab.fields import RANGES
+from gaslab.compiler.tree import Tree, element_storage, is_list
+from gaslab.engine import state_arrays
+from gaslab.engine.initial_draws import InitialDraws
+from gaslab.engine.storage import dtype_of, identities, identity, total_dtype
 from gaslab.program import ALL
 from gaslab.ragged import Rows
 
 if TYPE_CHECKING:
+    from gaslab.comm import Comm
     from gaslab.graph import Graph
     from gaslab.localgraph import LocalGraph
 
@@ -27,63 +28,23 @@ if TYPE_CHECKING:
 NEVER: int = buckets.NEVER  # the priority of a vertex that is not pending
 
 
-def dtype_of(storage: str) -> np.dtype:
-    """Return the numpy dtype of a storage type."""
-    return np.dtype("int64" if storage == "id" else storage)
+@dataclass
+class CachedTotals:
+    """The totals that a phase keeps from superstep to superstep: see `gaslab.engine.sync.cache`."""
 
-
-def limits_of(dtype: np.dtype) -> tuple[int, int]:
-    """Return the least and the largest value that the language stores in an integer dtype.
-
-    >>> limits_of(np.dtype("uint8")), limits_of(np.dtype("uint64")) == (0, 2**63 - 1)
-    ((0, 255), True)
-    """
-    return RANGES[dtype.name]
-
-
-def total_dtype(combiner: Combiner) -> np.dtype:
-    """Return the dtype of an accumulator: of one with parts, that of the C struct."""
-    if not isinstance(combiner, RecordCombiner):
-        return dtype_of(combiner.storage)
-    parts = [(p.name, dtype_of(p.combiner.storage), p.shape) for p in combiner.parts]
-    return np.dtype(parts, align=True)
-
-
-def identity(combiner: Combiner, wide: bool = False) -> Any:
-    """Return the identity of a combiner in its storage type, or in that type's eight-byte form."""
-    if isinstance(combiner, RecordCombiner):
-        row = np.zeros((), total_dtype(combiner))
-        for part in combiner.parts:
-            row[part.name] = identity(part.combiner)
-        return row[()]
-    kept = dataclasses.replace(combiner, storage=WIDE[combiner.type]) if wide else combiner
-    return dtype_of(kept.storage).type(kept.identity)
-
-
-def scalars(values: list[Any]) -> np.ndarray:
-    """Return numbers as the eight-byte scalars of the ABI (floats as bits, the rest as int64)."""
-    table = np.zeros(max(len(values), 1), np.int64)
-    for k, value in enumerate(values):
-        if isinstance(value, (float, np.floating)):
-            table[k : k + 1].view(np.float64)[0] = value
-        else:
-            table[k] = int(value)
-    return table
-
-
-def identities(tree: Tree) -> np.ndarray:
-    """Return the aggregates of nobody, as eight-byte scalars."""
-    values: list[Any] = []
-    for a in tree.aggregators:
-        parts = a.combiner.parts if isinstance(a.combiner, RecordCombiner) else ()
-        values += [identity(p.combiner, wide=True) for p in parts for _ in range(p.slots)]
-        values += [] if parts else [identity(a.combiner, wide=True)]
-    return scalars(values)
+    totals: np.ndarray  # of each replica's own edges
+    known: np.ndarray  # uint8: whether that total is up to date, and whether the master has been sent it
+    of_mirrors: dict[int, np.ndarray]  # the last total of each mirror, by rank, in the order of `Exchange`
+    gathered: int = 0  # totals of active replicas that were gathered here
+    kept: int = 0  # and that were not
 
 
 @dataclass
 class RunState:
-    """The state of one run on one rank; every array is indexed by local id unless it says so."""
+    """The state of one phase of a run on one rank; every array is indexed by local id unless it says so.
+
+    The phases of a program share the fields of the first; `follow` hands on what else goes to the next.
+    """
 
     tree: Tree
     fields: list[Any]  # an array per vertex field, Rows per list field
@@ -98,16 +59,29 @@ class RunState:
     priority: np.ndarray | None  # int64, where signals have priorities
     gather_way: np.ndarray | None  # uint8: each vertex's directions, where it chooses them itself
     scatter_way: np.ndarray | None
-    aggregates: list[Any]  # values, by aggregator
+    aggregate_row: np.ndarray  # the aggregators' eight-byte scalars
+    aggregates: list[Any]  # their values
+    frontier: np.ndarray  # masters that are signalled for the next superstep, ascending int32
+    next_total: int | None = None  # how many are on all ranks, where all ranks know it
+    initial: np.ndarray | None = None  # the masters of superstep 0, where the caller named them
+    buckets: buckets.Buckets | None = (
+        None  # where signals have priorities: the vertices that wait, by priority
+    )
+    cached: CachedTotals | None = None  # where gathers are cached
+    given: int = 0  # bit set of the fields that the caller gave, which init keeps
+    seed: int = 0  # of the draws, which are a function of it, the superstep and the vertex
     superstep: int = 0
     updates: int = 0  # vertices applied on all ranks
-    entered: int = 0  # the superstep at which the phase began
+    phase: int = 0  # its number among the program's
+    entered: int = 0  # the superstep at which it began
+    ran: int = 0  # supersteps of it since then
+    cycle: int = 0  # the superstep at which the first phase began last
     fresh: dict[str, int] = dataclasses.field(default_factory=dict)  # field -> mirrors that have it, by role
     spare: dict[int, list[Any]] = dataclasses.field(default_factory=dict)  # both buffers of a field
 
     @classmethod
     def create(
-        cls, tree: Tree, graph: Graph, edge_fields: list[Any], starts: Starts | None = None,
+        cls, tree: Tree, graph: Graph, edge_fields: list[Any], starts: InitialDraws | None = None,
         first: RunState | None = None, rooms: Mapping[str, np.ndarray] | None = None,
     ) -> RunState:  # fmt: skip
         """Allocate the state with every field at its start, or share that of the *first* phase.
@@ -138,7 +112,7 @@ class RunState:
             if tree.double_buffered(variable.name) and k not in spare:
                 spare[k] = [values, values.copy()]
             next_fields.append(spare[k][1] if tree.double_buffered(variable.name) else values)
-        message = None
+        message, priority = None, np.full(n, NEVER) if tree.by_priority else None
         if tree.message is not None:
             message = np.empty(n, total_dtype(tree.message))  # of a later phase, `follow` fills it
             if first is None:
@@ -153,10 +127,14 @@ class RunState:
             ),
             message=message,
             message_next=message.copy() if message is not None and tree.sends_to_itself else message,
-            priority=np.full(n, NEVER) if tree.by_priority else None,
+            priority=priority,
             gather_way=np.zeros(n, np.uint8) if "gather_edges" in tree.functions else None,
             scatter_way=np.zeros(n, np.uint8) if "scatter_edges" in tree.functions else None,
+            aggregate_row=identities(tree),
             aggregates=[None] * len(tree.aggregators),
+            frontier=np.empty(0, np.int32),
+            buckets=None if priority is None else buckets.Buckets(priority, graph.local.num_masters),
+            seed=0 if starts is None else starts.seed,
             fresh=first.fresh if first else _fresh(tree),
             spare=spare,
         )  # fmt: skip
@@ -188,12 +166,27 @@ class RunState:
             self.spare[k][self.spare[k][0] is values] if self.tree.double_buffered(field.name) else values
             for k, (field, values) in enumerate(zip(self.tree.vertex_fields, self.fields, strict=True))
         ]
-        self.aggregates, self.updates = before.aggregates, before.updates
+        self.aggregates, self.aggregate_row = before.aggregates, before.aggregate_row
+        self.updates = before.updates
         self.superstep = self.entered = before.superstep
+        self.ran, self.cycle = 0, before.cycle
+        self.frontier, self.next_total = np.empty(0, np.int32), None
+        if self.buckets is not None:
+            self.buckets.clear()
         if self.message is not None and self.tree.message is not None:
             self.message[:] = identity(self.tree.message)
             if self.message_next is not None and self.message_next is not self.message:
                 self.message_next[:] = self.message
+
+    def to_arrays(self, local: LocalGraph, written: Sequence[int]) -> state_arrays.Arrays:
+        """Return this rank's part of the state as plain arrays by global id: see `state_arrays`."""
+        return state_arrays.to_arrays(self, local, written)
+
+    def from_arrays(
+        self, parts: Sequence[state_arrays.Arrays], local: LocalGraph, comm: Comm, written: Sequence[int]
+    ) -> None:
+        """Become what all ranks' `to_arrays` were, at the masters (collective)."""
+        state_arrays.from_arrays(self, parts, local, comm, written)
 
     def swap(self) -> None:
         """Make what apply wrote current, when every vertex of the graph was applied."""
@@ -203,40 +196,3 @@ class RunState:
 def _fresh(tree: Tree) -> dict[str, int]:
     """Return which mirrors have the masters' values at the start: all, of a field with one value for all."""
     return {v.name: 0 if isinstance(v.default, Draw) else ALL for v in tree.vertex_fields}
-
-
-def make_view(state: RunState, graph: Graph, params: list[Any], seed: int = 0) -> sweep.View:
-    """Return the program's view of *graph* and *state*."""
-    local, tree = graph.local, state.tree
-    every = 0 if graph.directed else 3  # an undirected edge serves every direction
-    view = sweep.View()
-    view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
-    view.seed = seed
-    view.num_left = graph.num_vertices if graph.ids.num_left is None else graph.ids.num_left
-    view.num_masters, view.num_local = local.num_masters, local.num_local
-    view.gather_edges = tree.gather_edges and tree.gather_edges | every
-    view.scatter_edges = tree.scatter_edges and tree.scatter_edges | every
-    view.gid, view.degree = local.gid, local.degree
-    view.in_degree, view.out_degree = local.in_degree, local.out_degree
-    view.in_begin, view.in_neighbor = local.in_begin, local.in_neighbor
-    view.out_begin = view.out_neighbor = view.out_slot = None
-    if view.gather_edges & 2 or view.scatter_edges:
-        view.out_begin, view.out_neighbor, view.out_slot = local.out()
-    view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
-    set_by_source(view, state, graph.local)
-    view.param, view.aggregate = scalars(params), identities(tree)
-    view.given, view.concurrent, view.all_active = 0, 0, 0
-    view.total = view.incoming = view.skip = None
-    view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks
-    view.active_bits, view.message = state.active_bits, state.message
-    view.message_next, view.priority = state.message_next, state.priority
-    view.gather_way, view.scatter_way = state.gather_way, state.scatter_way
-    return view
-
-
-def set_by_source(view: sweep.View, state: RunState, local: LocalGraph) -> None:
-    """Give the view what its scatter reads of edges in the order of their sources."""
-    again = by_source(state.tree) if view.scatter_edges else ()
-    view.edge_by_source = [
-        local.by_source(values) if k in again else None for k, values in enumerate(state.edge_fields)
-    ]

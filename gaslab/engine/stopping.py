@@ -13,7 +13,7 @@ from gaslab.engine.state import RunState
 from gaslab.errors import UsageError
 
 if TYPE_CHECKING:
-    from gaslab.engine.phases import Phases
+    from gaslab.engine.executor import Executor
     from gaslab.graph import Graph
     from gaslab.program import VertexProgram
 
@@ -65,7 +65,7 @@ class Stopping:
         """Whether the program has anything to do in a superstep."""
         return bool({"visit", "gather", "apply", "scatter"} & self.tree.functions.keys())
 
-    def done(self, phases: Phases, state: RunState, ran: int) -> bool:
+    def done(self, executor: Executor, state: RunState, ran: int) -> bool:
         """Return whether the phase is over after *ran* supersteps of it in a row (collective)."""
         if ran and ran == self.tree.supersteps and self._done is None:
             return True
@@ -73,7 +73,7 @@ class Stopping:
             return False
         over, late = self.graph.comm.on_root(lambda: self._look(state, ran))
         if late and not over:
-            phases.agree(np.empty(0, np.int64))  # a rank may know at which vertex
+            executor.agree(np.empty(0, np.int64))  # a rank may know at which vertex
             raise self.ending.expired(self.tree.name, f"after {state.superstep} supersteps")
         return bool(over)
 

@@ -290,7 +290,7 @@ Answer = tuple[str, Any]  # ("answer", ...), ("fault", text), ("refused", text) 
 def trees_remembered() -> Iterator[None]:
     """Let a program that runs in several modes be parsed once; that is what takes the time."""
     import gaslab.compiler as compiler
-    from gaslab.engine import oracle
+    from gaslab.engine import reference_run
 
     parse, trees = compiler.parse_phases, {}
 
@@ -302,7 +302,7 @@ def trees_remembered() -> Iterator[None]:
 
     with (
         patch.object(compiler, "parse_phases", remembered),
-        patch.object(oracle, "parse_phases", remembered),
+        patch.object(reference_run, "parse_phases", remembered),
     ):
         yield
 

@@ -1,0 +1,63 @@
+"""`Aggregation`: the aggregators of a phase, computed on this rank and combined with those of the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaslab.engine.executor import Executor
+from gaslab.engine.state import RunState
+from gaslab.program import IN
+
+
+class Aggregation:
+    """Computes and combines the aggregators of one phase, on one rank."""
+
+    def __init__(self, executor: Executor, state: RunState) -> None:
+        self.executor, self.state, self.tree = executor, state, state.tree
+        self.aggregates, self.observe = executor.aggregates, executor.observe
+
+    def compute(self) -> None:
+        """Compute this rank's part of all aggregates."""
+        self.aggregates.begin(None)
+        self.over_masters()
+        self.apart()
+
+    def over_masters(self) -> None:
+        """Compute the aggregators that apply adds up where every vertex runs, in a sweep of their own."""
+        if self.tree.in_apply:
+            self.executor.over_masters("gl_aggregate", aggregate=True)
+
+    def apart(self) -> None:
+        """Compute the aggregators that are due and have a sweep of their own; mirrors are up to date."""
+        if not self.tree.aggregators:
+            return
+        with self.observe.stage("aggregate"):
+            for k, a in enumerate(self.tree.aggregators):
+                if a.own_sweep and self.aggregates.is_due(k):
+                    if a.over_edges:
+                        self.executor.over_locals(f"gl_aggregate_{k}", IN, aggregate=True)
+                    else:
+                        self.executor.over_masters(f"gl_aggregate_{k}", aggregate=True)
+
+    def agree(self) -> None:
+        """Combine all ranks' aggregates in rank order; raise a program's fault on every rank (collective).
+
+        The size of the next frontier is agreed on with them.
+        """
+        if not self.tree.aggregators and self.tree.by_signal:
+            return  # a fault is raised with the size of the next frontier
+        state = self.state
+        table = self.executor.agree(np.append(self.aggregates.collected(), state.frontier.size))
+        state.next_total = int(table[:, -1].sum())
+        self.combine(table[:, :-1])
+
+    def combine(self, table: np.ndarray) -> None:
+        """Make the aggregates what all ranks' parts (one a row) come to (collective).
+
+        Every rank combines the same rows, so all raise the fault of a merge, before `done` is asked.
+        """
+        aggregates, state = self.aggregates, self.state
+        row = self.executor.alike(lambda: aggregates.combined(table))
+        combined = aggregates.final(row, state.aggregate_row, state)
+        state.aggregates = aggregates.values(combined)
+        state.aggregate_row[: combined.size] = combined  # which the view has too

@@ -1,0 +1,1 @@
+"""No supersteps: a vertex runs when its turn in the scheduler comes."""

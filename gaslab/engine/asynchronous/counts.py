@@ -1,0 +1,51 @@
+"""What ranks without supersteps tell each other, over and over: one row of int64 a rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Counts:
+    """One rank's figures, or of a table those of all ranks: arrays by rank."""
+
+    sent: Any  # batches so far
+    received: Any
+    passive: Any  # nothing waits, and nothing is left to send
+    in_flight: Any
+    waiting: Any  # in the scheduler
+    updates: Any
+    late: Any  # whether its time is up
+    lock_waits: Any = 0
+    bytes_sent: Any = 0
+    offered: Any = 0  # permits to begin vertices: see `Quota`
+    code: Any = 0  # its fault, 0 if none: see `Executor.raise_faults`
+    gid: Any = 0
+    site: Any = 0
+    turn: Any = 0
+
+    def row(self, more: np.ndarray) -> np.ndarray:
+        """Return this rank's row, with *more* (int64) behind the figures."""
+        return np.concatenate([np.array([getattr(self, f.name) for f in fields(self)], np.int64), more])
+
+    @classmethod
+    def of_table(cls, table: np.ndarray) -> tuple[Counts, np.ndarray]:
+        """Return the figures in a table of all ranks' rows, and what is behind them."""
+        width = len(fields(cls))
+        return cls(*table[:, :width].T), table[:, width:]
+
+    def faults(self) -> np.ndarray:
+        """Return all ranks' faults: int64 [ranks, 4], a code of 0 where there is none."""
+        return np.stack([self.code, self.gid, self.site, self.turn], axis=1)
+
+    def end(self, before: Counts | None) -> bool:
+        """Return whether all was over at these counts, of which *before* are the last before them."""
+        if before is None or not (before.passive.all() and self.passive.all()):
+            return False
+        if before.received.sum() != self.sent.sum():
+            return False
+        assert not self.in_flight.any(), "vertices wait for each other, and no record is under way"
+        return True

@@ -1,0 +1,232 @@
+"""The asynchronous engine: no supersteps; a vertex runs when its turn in the scheduler comes.
+
+`Machine` (a kernel) is the state machine of this rank's vertices. Here its batches of records are sent and
+received, the ranks agree on figures now and then, and it is found out when all is over.
+
+**The end.** A rank is passive when nothing waits in its scheduler and nothing is left to send; only a batch
+that comes can change that. The ranks exchange rows of counts, over and over, none waiting for the others
+in between. When in two such rounds, the second begun after the first had ended, all were passive and
+as many batches had been received in the first as had been sent in the second, then nothing was under way at
+the end of the first, and nothing has moved since (Mattern: Algorithms for distributed termination
+detection, 1987: the four-counter method).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.engine.asynchronous.counts import Counts
+from gaslab.engine.asynchronous.machine import make_machine
+from gaslab.engine.asynchronous.meter import Course, Meter
+from gaslab.engine.asynchronous.quota import Quota
+from gaslab.engine.backoff import Backoff
+from gaslab.engine.stopping import Done, ask
+from gaslab.engine.sync.step import Synchronous
+
+if TYPE_CHECKING:
+    from gaslab.engine.observe.observer import Observer
+    from gaslab.engine.options import Options
+    from gaslab.graph import Graph
+    from gaslab.program import VertexProgram
+
+BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
+BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the mail, at least; on one rank
+EDGES = 8192  # of these vertices: more would run on old values, fewer are not worth the look
+INTERVAL = 0.1  # seconds between two values of the aggregators
+PAUSE = 0.01  # seconds between two rounds of counts while there is work, where every rank has a core
+
+
+class Asynchronous:
+    """One program without supersteps, begun where `Parts.initialise` leaves it."""
+
+    def __init__(
+        self, engine: Synchronous, program: VertexProgram, graph: Graph, library: Any, options: Options,
+        observe: Observer, watch: bool = False,
+    ) -> None:  # fmt: skip
+        self.engine, self.state, self.tree = engine, engine.state, engine.tree
+        self.program, self.graph, self.options = program, graph, options
+        self.comm, self.mail = graph.comm, observe.mail(graph.comm.mail())
+        self.converged, self.updates = False, 0
+        self._serialisable = options.consistency == "serialisable"
+        self._observe, self._library, self._watch = observe, library, watch
+        self._aggregated = 0.0
+        self._closing = self._late = False
+        self._ending = engine.executor.ending
+        self._done = getattr(type(program), "done", None)
+        self._backoff = Backoff(self.comm.local_ranks)
+        self._course = Course(time.perf_counter())
+        self._quota = Quota(options.max_updates, self.comm.rank, self.comm.size)
+        self._pause = PAUSE * self._backoff.oversubscription
+        self.machine: Any = None
+        self.meter = Meter(observe.machine())
+
+    @property
+    def bytes_posted(self) -> int:
+        """Bytes that this rank sent in batches."""
+        return self.mail.bytes_sent
+
+    def figures(self) -> dict[str, Any]:
+        """Return how it was run and what each rank did (collective)."""
+        ranks = self.comm.allgather(self.meter.figures(self.machine, self.mail))
+        options = self.options
+        found = {"consistency": options.consistency, "scheduler": options.scheduler, "ranks": ranks}
+        return {"asynchronous": found}
+
+    # ---- the story ---------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Run init, and let those wait in the machine that are to begin (collective)."""
+        self.engine.parts.initialise()
+        initial_frontier = self.engine.parts.initial_frontier()
+        self.engine.executor.raise_any()  # of start
+        view, options = self.engine.view, self.options
+        view.vertex_next = self.state.next_fields = self.state.fields
+        if self._serialisable and view.out_begin is None:
+            view.out_begin, view.out_neighbor, view.out_slot = self.graph.local.out()
+        assert options.scheduler is not None
+        self.machine = make_machine(
+            self.graph.local, view, self.state, self._library, options.scheduler, self._serialisable,
+            options.seed, self.engine.cache, self._watch,
+        )  # fmt: skip
+        in_rounds = options.scheduler != "priority"
+        if self._serialisable and self.comm.size > 1 and in_rounds:
+            self.machine.take_turns(self.comm.allreduce(self.machine.rivals(), "max")[self.comm.rank])
+        self.machine.schedule(initial_frontier)
+        self.meter.begin(self.machine, time.perf_counter())
+
+    def run(self) -> None:
+        """Run until nothing is signalled; a round of counts makes a row of the history."""
+        self.begin()
+        before: Counts | None = None
+        asked_at = 0.0
+        budget = self._budget()
+        while True:
+            came = self.mail.collect()
+            begun = self.machine.step(came, self._allowed(budget), self._closing)
+            busy, now = bool(begun or came), time.perf_counter()
+            self.meter.look(self.machine, busy, now)
+            self._post(everything=self.machine.urgent or not busy)
+            table = self.mail.told() if self.mail.asked else None
+            if table is not None:
+                counts, aggregates = Counts.of_table(table)
+                try:
+                    self._take_in(counts, aggregates)
+                except Exception:  # a fault or done()'s own, on all ranks at this count
+                    self.mail.close()
+                    raise
+                if counts.end(before):
+                    break
+                if self._course.is_due(now):
+                    self._observe.row(self._row(counts, now))
+                before = counts
+            idle = not (busy or self.machine.in_flight or self.machine.held_up)  # else the end is not near
+            if not self.mail.asked and (idle or now - asked_at > self._pause):
+                asked_at = now
+                aggregates = self._aggregate(now)
+                self.mail.ask(self._counts(now).row(aggregates))
+            if busy or table is not None:
+                self._backoff.reset()
+            elif self.comm.size > 1:
+                self._wait(now + PAUSE)
+                self.meter.look(self.machine, False, time.perf_counter())
+        self.meter.end(self.machine)
+        self.mail.close()
+        self._conclude(counts)
+        self._observe.row(self._row(counts, now))
+
+    def _wait(self, until: float) -> None:
+        """Wait until there is mail, or that long."""
+        while not self.mail.news() and time.perf_counter() < until:
+            self._backoff.wait()
+
+    def _budget(self) -> int:
+        """Return how many vertices to begin between two looks at the mail."""
+        if self.comm.size == 1:
+            return ALONE
+        if self._serialisable or self.options.scheduler == "priority":
+            return BUDGET  # a vertex takes longer, or others wait for the least priority
+        degree = self.graph.num_edges / max(self.graph.num_vertices, 1)
+        return int(max(BUDGET, EDGES / max(degree, 1)))
+
+    def _allowed(self, budget: int) -> int:
+        """Return how many of these `max_updates` leaves."""
+        return min(budget, self._quota.left(self.machine)) if self._quota.limited else budget
+
+    def _post(self, everything: bool) -> None:
+        for peer in range(self.comm.size):
+            waiting = self.machine.out.pending(peer)
+            if waiting >= BATCH or (everything and waiting):
+                self.mail.post(peer, self.machine.out.take(peer))
+
+    # ---- agreeing ----------------------------------------------------------------------------------
+
+    def _counts(self, now: float) -> Counts:
+        machine = self.machine
+        waiting = machine.waiting
+        self.meter.count(waiting)
+        left = any(machine.out.pending(peer) for peer in range(self.comm.size))
+        counts = Counts(
+            sent=self.mail.sent,
+            received=self.mail.received,
+            passive=(self._closing or not waiting) and not left,
+            in_flight=machine.in_flight,
+            waiting=waiting,
+            updates=machine.updates,
+            lock_waits=machine.lock_counts()[1],
+            bytes_sent=self.mail.bytes_sent,
+            offered=self._quota.offer(machine),
+            late=self._ending.late,
+        )
+        executor = self.engine.executor
+        if (failed := machine.failure()) is not None:
+            executor.failed(failed, int(machine.rounds[failed[1]]), self.graph.local.gid, "gl_apply")
+        if executor.fault is not None:  # of the machine, or of an aggregator
+            counts.code, counts.gid, counts.site, counts.turn = executor.fault
+        return counts
+
+    def _aggregate(self, now: float) -> np.ndarray:
+        """Return this rank's part of the aggregates, computed anew once an interval."""
+        aggregates = self.engine.executor.aggregates
+        if not len(aggregates):
+            return np.empty(0, np.int64)
+        if now - self._aggregated > INTERVAL and not self._ending.stop[0]:
+            self._aggregated = now
+            self.engine.parts.aggregation.compute()
+        return aggregates.collected()
+
+    def _take_in(self, counts: Counts, aggregates: np.ndarray) -> None:
+        """Take in what all ranks say: raise a fault, combine the aggregates, see whether to stop."""
+        self.engine.executor.raise_faults(counts.faults())
+        self.updates = int(counts.updates.sum())
+        self._quota.share(counts)
+        if len(self.engine.executor.aggregates):
+            self.engine.parts.aggregation.combine(aggregates)
+            if self._done is not None and self._says_done(self._done):
+                self._closing, self.converged = True, True
+        most = self.options.max_updates
+        self._late = bool(counts.late.any())
+        if self._late or (most is not None and self.updates >= most):
+            self._closing = True
+
+    def _says_done(self, done: Done) -> bool:
+        asked = (done, self.program, self.graph, self.tree, self.state, self._ending)
+        return self.comm.on_root(lambda: ask(*asked))
+
+    def _row(self, counts: Counts, now: float) -> dict[str, Any]:
+        named = zip((a.name for a in self.tree.aggregators), self.state.aggregates, strict=True)
+        return self._course.row(counts, now) | dict(named)
+
+    def _conclude(self, counts: Counts) -> None:
+        waiting = int(counts.waiting.sum())
+        if self._late and waiting and not self.converged:
+            raise self._ending.expired(self.tree.name, f"after {self.updates} updates")
+        self.converged = self.converged or not waiting
+        self.state.updates = self.updates
+        most = int(self.machine.rounds[: self.graph.local.num_masters].max(initial=0))
+        self.state.superstep = int(self.comm.allreduce(most, "max"))
+        if len(self.engine.executor.aggregates):
+            self.engine.parts.aggregation.compute()
+            self.engine.parts.aggregation.agree()

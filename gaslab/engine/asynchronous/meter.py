@@ -1,0 +1,96 @@
+"""`Meter`: how much a rank without supersteps has done; `Course`: the rows of its history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gaslab._kernels.machine import Machine
+    from gaslab.engine.asynchronous.counts import Counts
+    from gaslab.engine.observe.timed import MachineSpans
+    from gaslab.mail import Mail
+
+SHARE = 1 / 5000  # of the time a run has taken is between two rows of its history
+
+
+class Meter:
+    """Looks at the machine between its steps, for a fraction of a microsecond."""
+
+    def __init__(self, drawn: MachineSpans | None = None) -> None:
+        self._drawn = drawn
+        self.began = self.seen = 0.0
+        self._most_waiting = self._most_in_flight = 0
+        self._idle = 0.0  # seconds
+
+    def begin(self, machine: Machine, now: float) -> None:
+        """Take in how many vertices wait before the first step."""
+        self.began = self.seen = now
+        waiting = machine.waiting
+        self.count(waiting)
+        if self._drawn is not None:
+            self._drawn.begin(machine, now, waiting)
+
+    def end(self, machine: Machine) -> None:
+        """Take in what waits after the last step."""
+        if self._drawn is not None:
+            self.count(self._drawn.end(machine, self.seen))
+
+    def look(self, machine: Machine, busy: bool, now: float) -> None:
+        """Take in a step that has just ended."""
+        if not busy:
+            self._idle += now - self.seen
+        if self._drawn is not None:
+            waiting = self._drawn.look(machine, busy, self.seen, now)
+            self.count(waiting or 0)
+        self.seen = now
+        self._most_in_flight = max(self._most_in_flight, machine.in_flight)
+
+    def count(self, waiting: int) -> None:
+        """Take in how many wait in the scheduler, which is known when it has been counted."""
+        self._most_waiting = max(self._most_waiting, waiting)
+
+    def figures(self, machine: Machine, mail: Mail) -> dict[str, Any]:
+        """Return this rank's figures of the whole run."""
+        seconds = self.seen - self.began
+        requests, waits = machine.lock_counts()
+        return {
+            "updates": machine.updates,
+            "updates_per_second": machine.updates / seconds if seconds > 0 else 0.0,
+            "most_waiting": self._most_waiting,
+            "most_in_flight": self._most_in_flight,
+            "lock_requests": requests,
+            "lock_waits": waits,
+            "records": machine.out.records,
+            "batches": mail.sent,
+            "bytes_sent": mail.bytes_sent,
+            "seconds": seconds,
+            "seconds_idle": self._idle,
+        }
+
+
+class Course:
+    """Makes rows of the run's history: of every count at first, later fewer, so that they stay few."""
+
+    def __init__(self, began: float) -> None:
+        self._began = self._last = began
+        self._updates = 0
+
+    def is_due(self, now: float) -> bool:
+        """Return whether it is time for another row."""
+        return now - self._last >= SHARE * (now - self._began)
+
+    def row(self, counts: Counts, now: float) -> dict[str, Any]:
+        """Return what the counts of all ranks come to."""
+        updates = int(counts.updates.sum())
+        rate = (updates - self._updates) / max(now - self._last, 1e-9)
+        self._last, self._updates = now, updates
+        return {
+            "seconds": now - self._began,
+            "updates": updates,
+            "updates_per_second": rate,
+            "waiting": int(counts.waiting.sum()),
+            "in_flight": int(counts.in_flight.sum()),
+            "lock_waits": int(counts.lock_waits.sum()),
+            "bytes_sent": int(counts.bytes_sent.sum()),
+            "updates_by_rank": counts.updates.tolist(),
+        }

@@ -1,0 +1,71 @@
+"""`Bound`: a compiled program's values on one graph, ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.engine.bind import bind_edge_fields, bind_parameters, bind_vertex_fields
+from gaslab.engine.initial_draws import InitialDraws
+from gaslab.engine.initial_frontier import InitialFrontier, bind_initial_frontier
+from gaslab.engine.initial_values import bind_initial_values
+from gaslab.engine.observe.trace import VertexTrace
+from gaslab.engine.stopping import Stopping
+from gaslab.phases import phases_of
+
+if TYPE_CHECKING:
+    from gaslab.compiler import Compiled
+    from gaslab.compiler.tree import Tree
+    from gaslab.engine.options import Options
+    from gaslab.graph import Graph
+    from gaslab.program import VertexProgram
+
+Done = Callable[[Any], Any]
+
+
+@dataclass
+class Bound:
+    """What the phases of one program run on, on one rank."""
+
+    tree: Tree  # of the first phase: all have the same fields and parameters
+    stopping: list[Stopping]  # of each phase
+    done: Done | None  # of a program of several phases, which may begin them anew
+    params: list[Any]
+    edge_fields: list[Any]
+    written: frozenset[str]  # the edge fields that the program writes
+    columns: dict[str, np.ndarray]  # vertex fields that start from columns of the graph
+    given: dict[str, Any]  # vertex fields that the caller gives
+    starts: InitialDraws
+    initial_frontier: InitialFrontier | None
+    trace: VertexTrace | None
+
+
+def bind(compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, options: Options) -> Bound:
+    """Return the program's values on *graph*: its parameters, columns and given values (collective)."""
+    tree = compiled[0].tree
+    dones, done = _done_functions(program)
+    stopping = [
+        Stopping(one.tree, own, program, graph, options.max_iterations, options.ending)
+        for one, own in zip(compiled, dones, strict=True)
+    ]
+    written = frozenset(name for one in compiled for name in one.tree.written_edges())
+    params = bind_parameters(tree, program, graph)
+    starts = InitialDraws(graph, options.seed, program.parameters())
+    edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts)
+    columns = bind_vertex_fields(tree, graph, options.columns)
+    trace = None if options.trace is None else VertexTrace(graph, graph.ids.find(options.trace))
+    given = bind_initial_values(tree, graph, options.init, starts)
+    initial = bind_initial_frontier(tree, graph, options.start)
+    return Bound(tree, stopping, done, params, edge_fields, written, columns, given, starts, initial, trace)
+
+
+def _done_functions(program: VertexProgram) -> tuple[list[Done | None], Done | None]:
+    """Return each phase's own ``done``, and that of a program of several."""
+    cls = type(program)
+    done: Done | None = getattr(cls, "done", None)
+    if not phases_of(cls):
+        return [done], None
+    return [phase.methods(cls).get("done") for phase in phases_of(cls)], done

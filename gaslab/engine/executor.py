@@ -1,0 +1,246 @@
+"""Runs the phases of a program over blocks of vertices, compiled on threads or interpreted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab._kernels import frontier, sweep
+from gaslab.compiler.tree import Function, Tree
+from gaslab.ending import Ending
+from gaslab.engine.aggregates import Aggregates
+from gaslab.engine.lists import Scratch
+from gaslab.program import ALL
+
+if TYPE_CHECKING:
+    from gaslab.compiler import Compiled
+    from gaslab.engine.observe.observer import Observer
+    from gaslab.graph import Graph
+
+BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
+_PHASES_OF = {  # method -> its range functions, where they have other names
+    "apply": ("gl_gather_apply",),
+    "gather": ("gl_gather", "gl_combine"),
+    "scatter": ("gl_scatter_push", "gl_scatter_pull", "gl_combine_messages", "gl_join_ends", "gl_settle_in",
+                "gl_settle_out"),
+}  # fmt: skip
+
+
+class Executor:
+    """The phases of one program on one rank's graph."""
+
+    def __init__(
+        self, compiled: Compiled, view: sweep.View, graph: Graph, threads: int, observe: Observer,
+        ending: Ending | None = None,
+    ) -> None:  # fmt: skip
+        self.tree: Tree = compiled.tree
+        self.observe = observe
+        self.ending = ending or Ending()
+        view.stop = self.ending.stop
+        self.view, self.local, self.threads = view, graph.local, threads
+        self._ids, self._comm = graph.ids, graph.comm
+        # This rank's first fault: code, global id, site, superstep.
+        self.fault: tuple[int, int, int, int] | None = None
+        self.alone: frozenset[str] = frozenset()  # what one thread runs, for its order counts
+        self._compiled = compiled
+        self.library = compiled.library
+        self.aggregates = Aggregates(self.tree, graph)
+        self.aggregates.merge = self._merged
+        self._scratch = Scratch(self.tree, view, graph, threads)
+        view.scratch = self._scratch.table
+
+    # ---- running -----------------------------------------------------------------------------------
+
+    def over_masters(self, phase: str, mask: int = 0, aggregate: bool = False) -> None:
+        """Run *phase* for every master, in blocks balanced by the edges of *mask*."""
+        self._run(phase, self.local.blocks(mask, 0, self.local.num_masters), None, aggregate, self.threads)
+
+    def over_locals(self, phase: str, mask: int, threads: int | None = None, aggregate: bool = False) -> None:
+        """Run *phase* for every replica with edges of *mask*, in blocks balanced by them."""
+        self._run(phase, self.local.edge_blocks(mask), None, aggregate, threads or self.threads)
+
+    def over(
+        self, phase: str, ids: np.ndarray, mask: int = 0, aggregate: bool = False,
+        threads: int | None = None, total: Any = None, incoming: np.ndarray | None = None,
+        skip: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """Run *phase* for the listed local ids (int32), in blocks balanced by the edges of *mask*.
+
+        *total*, *incoming* and *skip* are what abi.h says of the view's members of these names.
+        """
+        if mask:
+            begin = self.view.in_begin if mask & 1 else self.view.out_begin
+            blocks = frontier.list_blocks(ids, begin, BLOCK_EDGES, BLOCK_VERTICES)
+        else:
+            blocks = np.append(np.arange(0, ids.size, 4 * BLOCK_VERTICES), ids.size).astype(np.int64)
+        self._run(phase, blocks, ids, aggregate, threads or self.threads, total, incoming, skip)
+
+    def over_active(
+        self, phase: str, ids: np.ndarray | None, mask: int = 0, aggregate: bool = False,
+        skip: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """Run *phase* for the masters *ids*; None is all."""
+        if ids is None:
+            blocks = self.local.blocks(mask, 0, self.local.num_masters)
+            self._run(phase, blocks, None, aggregate, self.threads, skip=skip)
+        else:
+            self.over(phase, ids, mask, aggregate, skip=skip)
+
+    def choose(self, method: str, ids: np.ndarray | None, ways: np.ndarray) -> None:
+        """Let every active master choose its directions, into *ways*."""
+        self.over_active(f"gl_{method}", ids)
+        if self.local.in_degree is self.local.out_degree:  # undirected
+            ways[ways > 0] = ALL
+
+    def over_edges(self, view: sweep.View, bounds: np.ndarray) -> None:
+        """Run visit for the edges of a view of its own, whose blocks share no vertex."""
+        if self.fault is None:
+            self._call(view, "gl_visit", bounds, None, None, self.threads)
+
+    def _run(
+        self, phase: str, blocks: np.ndarray, ids: np.ndarray | None, aggregate: bool, threads: int,
+        total: Any = None, incoming: np.ndarray | None = None, skip: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        if self.fault is not None or blocks.size < 2:
+            return
+        threads = 1 if phase in self.alone else threads
+        view = self.view
+        view.concurrent = int(threads > 1)
+        out = self.aggregates.rows(blocks.size - 1) if aggregate else None
+        if total is not None:
+            view.total = total
+        if incoming is not None:
+            view.incoming = incoming
+        if skip is not None:
+            view.skip = skip
+        self._call(view, phase, blocks, ids, out, threads)
+        # The operands are this call's alone.
+        if total is not None:
+            view.total = None
+        if incoming is not None:
+            view.incoming = None
+        if skip is not None:
+            view.skip = None
+
+    def _call(
+        self,
+        view: sweep.View,
+        phase: str,
+        blocks: np.ndarray,
+        ids: np.ndarray | None,
+        out: np.ndarray | None,
+        threads: int,
+    ) -> None:
+        with self.observe.stage(phase):
+            if self.library is not None:
+                function = self.library.function(phase)
+                fault = sweep.run(view, function, blocks, ids, out, threads)
+                if fault is not None and fault[2] < 0:
+                    fault = (fault[0], _vertex_at(view, phase, ids, fault[1]), -1)
+            else:
+                assert self._compiled.interpreter is not None
+                fault = self._compiled.interpreter.run(view, phase, blocks, ids, out)
+        if fault is not None:
+            self.failed(fault, self.view.superstep, view.gid, phase)
+
+    def _merged(self, k: int, first: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return what the program's merge makes of rows of aggregator *k*, in their order."""
+        total: np.ndarray = first.copy()
+        if self.fault is None:
+            blocks = np.array([0, len(rows)], np.int64)
+            self.view.incoming = np.ascontiguousarray(rows)
+            self._call(self.view, f"gl_merge_{k}", blocks, None, total[None, :], 1)
+            self.view.incoming = None
+        return total
+
+    # ---- faults ------------------------------------------------------------------------------------
+
+    def failed(self, fault: tuple[int, int, int], superstep: int, gids: np.ndarray, phase: str) -> None:
+        """Remember the first fault (its code, the local vertex and the site) until all ranks agree.
+
+        *gids* are the global ids by local vertex; none where a merge failed on a rank without vertices.
+        Ctrl-C is raised at once: other ranks may have raised it already, and come to no agreement.
+        """
+        code, vertex, site = fault
+        site = site if site >= 0 else self.between(phase)
+        self.fault = self.fault or (code, int(gids[vertex]) if gids.size else 0, site, superstep)
+        if code == sweep.INTERRUPT:
+            raise self._error(code, self._ids.named_alone(self.fault[1]), *self.fault[2:])
+
+    def between(self, phase: str) -> int:
+        """Return the site of a fault that was seen between two calls of a *phase*'s method: below 0."""
+        return -1 - _method(self.tree, phase).site
+
+    def agree(self, numbers: np.ndarray) -> np.ndarray:
+        """Return every rank's *numbers* (int64, one length), one row a rank (collective).
+
+        Raises a fault of any rank on all of them, naming the vertex and the user's line.
+        """
+        with self.observe.stage("agree"):
+            mine = np.concatenate([np.array(self.fault or (0, 0, 0, 0), np.int64), numbers])
+            table = self._comm.allgather_row(mine)
+            self.raise_faults(table[:, :4])
+        return table[:, 4:]
+
+    def raise_any(self) -> None:
+        """Raise the first fault of any rank on all of them, if there is one (collective)."""
+        self.agree(np.empty(0, np.int64))
+
+    def alike(self, action: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return what *action* makes of what every rank has alike; raises its fault, which all have."""
+        own, self.fault = self.fault, None
+        try:
+            made = action()
+            if self.fault is not None:
+                code, _, *place = self.fault
+                self.raise_faults(np.array([[code, 0, *place]]))  # of no vertex: every rank names the first
+        finally:
+            self.fault = own
+        return made
+
+    def raise_faults(self, table: np.ndarray) -> None:
+        """Raise a fault of the ranks (int64 [ranks, 4]; code 0 is none), the same on each (collective).
+
+        It is the first rank's; but a mistake of the program comes before the end of the time, and that seen
+        in a loop before that seen at the end of a block, where ranks are that waited for the loop.
+        """
+        failed = table[table[:, 0] != 0]
+        if failed.size:
+            first = np.lexsort((failed[:, 2] < 0, failed[:, 0] == sweep.TIMEOUT))[0]
+            code, gid, site, superstep = failed[first].tolist()
+            vertex = self._ids.named(np.array([gid], np.int64))[0]
+            raise self._error(code, vertex, site, superstep)
+
+    def _error(self, code: int, vertex: str, site: int, superstep: int) -> BaseException:
+        """Return the error of a fault; *vertex* is its id."""
+        place = self.tree.sites[site if site >= 0 else -1 - site]
+        where = f"{'at' if site >= 0 else 'before'} vertex {vertex} in superstep {superstep}"
+        return self.ending.fault(code, self.tree.name, where, place)
+
+
+def _vertex_at(view: sweep.View, phase: str, ids: np.ndarray | None, at: int) -> int:
+    """Return the local vertex that *phase* would have come to at a position of its blocks.
+
+    It is the last one where nothing but blocks without edges, or vertices, were left.
+    """
+    if phase.startswith("gl_merge"):
+        return 0
+    vertices = view.in_neighbor if phase == "gl_visit" else ids
+    if vertices is None:
+        return at
+    return int(vertices[min(at, len(vertices) - 1)]) if len(vertices) else 0
+
+
+def _method(tree: Tree, phase: str) -> Function:
+    """Return the method of the user's that a range function runs."""
+    name, _, number = phase.removeprefix("gl_").rpartition("_")
+    if number.isdigit() and name == "merge" and tree.merge is not None:
+        return tree.merge
+    if number.isdigit() or number == "aggregate":
+        return tree.aggregators[int(number)].function if number.isdigit() else tree.in_apply[0][1].function
+    for method, phases in _PHASES_OF.items():
+        if phase in phases and method in tree.functions:
+            return tree.functions[method]
+    return tree.functions.get(phase.removeprefix("gl_")) or next(iter(tree.functions.values()))

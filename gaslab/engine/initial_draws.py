@@ -1,0 +1,47 @@
+"""The random starts of fields: `gaslab.chance.Draw` for every vertex or edge of a rank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab._kernels import chance as kernels
+from gaslab.chance import EDGE_FIELD, FIELD, Draw
+from gaslab.errors import UsageError
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+
+
+class InitialDraws:
+    """The seed of a run, and the random starts of its fields on one rank."""
+
+    def __init__(self, graph: Graph, seed: int, parameters: Mapping[str, Any]) -> None:
+        self._local, self._parameters = graph.local, dict(parameters)
+        self.seed = int(seed) & (1 << 64) - 1  # of any size, it counts by its lowest 64 bits
+
+    def of_vertices(self, draw: Draw, index: int, dtype: np.dtype, shape: tuple[int, ...] = ()) -> np.ndarray:
+        """Return the start of vertex field number *index*, [num_local, *shape]: the same on all replicas."""
+        return self._numbers(draw, index << 4 | FIELD, self._local.gid.view(np.uint64), dtype, shape)
+
+    def of_edges(self, draw: Draw, index: int, dtype: np.dtype, shape: tuple[int, ...] = ()) -> np.ndarray:
+        """Return the start of edge field number *index*, [edges here, *shape]."""
+        local = self._local
+        units = kernels.edge_keys(local.gid, local.in_begin, local.in_neighbor)
+        return self._numbers(draw, index << 4 | EDGE_FIELD, units, dtype, shape)
+
+    def _numbers(
+        self, draw: Draw, moment: int, units: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]
+    ) -> np.ndarray:
+        arguments: tuple[float, ...] = draw.values(self._parameters)
+        whole = draw.kind == "integers"
+        if whole:
+            arguments = (int(arguments[0]),)
+            if dtype.kind in "iu" and arguments[0] - 1 > np.iinfo(dtype).max:
+                raise UsageError(f"{draw!r} does not fit {dtype}; choose a wider type")
+        wide = np.empty((units.size, math.prod(shape)), np.int64 if whole else np.float64)
+        getattr(kernels, draw.kind)(self.seed, moment, units, *arguments, wide)
+        return wide.astype(dtype).reshape(units.size, *shape)

@@ -1,0 +1,141 @@
+"""Vertex values that a run starts from: ``gaslab.run(init=...)``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.chance import Draw
+from gaslab.compiler.tree import Tree, Variable, is_list
+from gaslab.engine.bind import converted
+from gaslab.engine.initial_draws import InitialDraws
+from gaslab.engine.lists import gids_of, given_lists
+from gaslab.engine.storage import dtype_of
+from gaslab.errors import UsageError, nearest
+from gaslab.ingest.missing import masked_at
+from gaslab.result import Result, vertex_names
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+
+
+def bind_initial_values(
+    tree: Tree,
+    graph: Graph,
+    given: Mapping[str, Any] | Result | None,
+    starts: InitialDraws,
+) -> dict[str, Any]:
+    """Return the given vertex values, by field, for this rank's masters (collective).
+
+    *given* maps fields to values: a dict or pandas Series by vertex id (other vertices keep the
+    field's default), an earlier `Result` that has the field, an array in the order of the sorted
+    ids, or one number for all. A Result itself gives all its fields that the program has too.
+    """
+    known = {v.name: v for v in tree.vertex_fields}
+    if isinstance(given, Result):
+        given = {name: given for name in given.vertices.columns if name in known}
+    for name in given or ():
+        if name not in known:
+            raise UsageError(f"{tree.name} has no vertex field {name!r}{nearest(name, known)}")
+    masters = graph.local.num_masters
+    found = {}
+    for k, variable in enumerate(tree.vertex_fields):
+        if variable.name in (given or {}):
+            default: Any = 0 if variable.required else variable.default
+            if isinstance(default, Draw):
+                drawn = starts.of_vertices(default, k, dtype_of(variable.storage), variable.shape)
+                default = drawn[:masters]
+            found[variable.name] = _of_masters(variable, default, (given or {})[variable.name], graph)
+    return found
+
+
+def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> Any:
+    if is_list(variable.storage):
+        return given_lists(variable, data, graph)
+    masters = graph.local.gid[: graph.local.num_masters]
+    if isinstance(data, Result):
+        table, name = data.vertices, variable.name
+        if data.metrics.get("fingerprint") == graph.fingerprint:
+            gids, values = table.global_ids["id"], table.global_ids.get(name, table[name])
+        else:
+            gids = graph.ids.find(vertex_names(table, graph))
+            named = f"{name}_side" in table and variable.storage == "id"
+            values = _content(variable, vertex_names(table, graph, name) if named else table[name], graph)
+        return _placed(variable, default, gids, values, masters, graph)
+    if hasattr(data, "to_dict"):  # a pandas Series
+        data = data.to_dict()
+    if isinstance(data, Mapping):
+        gids = graph.ids.find(list(data))
+        content = _content(variable, list(data.values()), graph)
+        return _placed(variable, default, gids, content, masters, graph)
+    values = _array(variable, data)
+    whole = (graph.num_vertices, *variable.shape)
+    if values.shape in ((), variable.shape):
+        values = np.broadcast_to(values, whole)
+    if values.shape != whole:
+        rows = f"rows of shape {variable.shape}, " if variable.shape else ""
+        raise UsageError(
+            f"init={{{variable.name!r}: ...}} has shape {values.shape}; {rows}one value per vertex, "
+            f"{graph.num_vertices}, in the order of the sorted ids is needed (or a dict by id)"
+        )
+    return _converted(_content(variable, values[masters], graph, "parts"), variable, graph)
+
+
+def _content(variable: Variable, values: Any, graph: Graph, rows: str = "same") -> np.ndarray:
+    """Return values as an array; vertex ids as global ids (collective for those)."""
+    if variable.storage == "id":
+        names = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        return gids_of(graph, variable, names, rows)
+    return _array(variable, values)
+
+
+def _array(variable: Variable, values: Any) -> np.ndarray:
+    """Return *values* as an array; raises where its rows differ in length, or a mask hides one."""
+    hidden = masked_at(values)
+    if hidden is not None:
+        raise UsageError(f"init={{{variable.name!r}: ...}} is masked at position {hidden[0]}; fill it")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise UsageError(
+            f"init={{{variable.name!r}: ...}} has rows of several shapes; {variable.shape} is needed"
+        ) from None
+
+
+def _placed(
+    variable: Variable,
+    default: Any,
+    gids: np.ndarray,
+    values: np.ndarray,
+    masters: np.ndarray,
+    graph: Graph,
+) -> np.ndarray:
+    """Return the values of *masters* out of (gids, values); others keep the field's default."""
+    order = np.argsort(gids)
+    place = np.minimum(np.searchsorted(gids, masters, sorter=order), max(gids.size - 1, 0))
+    place = order[place] if gids.size else np.zeros(0, np.int64)
+    found = gids[place] == masters if gids.size else np.zeros(masters.size, bool)
+    missing = int(graph.comm.allreduce(int(masters.size - found.sum())))
+    if missing and variable.required:
+        raise UsageError(
+            f"init={{{variable.name!r}: ...}} leaves out {missing} vertices and the field has no default; "
+            'name every vertex (an earlier result must be whole: on="all")'
+        )
+    full = np.empty((masters.size, *variable.shape), dtype_of(variable.storage))
+    full[:] = default
+    if values.size and values.shape[1:] != variable.shape:
+        raise UsageError(
+            f"init={{{variable.name!r}: ...}} has values of shape {values.shape[1:]}; "
+            f"{variable.shape} is needed"
+        )
+    here = values[place[found]] if found.any() else full[:0]
+    full[found] = _converted(here, variable, graph)
+    return full
+
+
+def _converted(values: np.ndarray, variable: Variable, graph: Graph) -> np.ndarray:
+    """Return values of the masters here as the field has them; raises on every rank alike (collective)."""
+    found: np.ndarray = graph.comm.attempt(lambda: converted(values, variable, variable.name))
+    return found

@@ -1,0 +1,85 @@
+"""`Mirrors`: which fields the mirrors need, and how they get the masters' values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaslab.engine.activation import Frontier
+from gaslab.engine.executor import Executor
+from gaslab.engine.roles import field_roles
+from gaslab.engine.state import RunState
+from gaslab.exchange import Exchange, Section
+from gaslab.program import ALL
+
+
+class Mirrors:
+    """Brings the fields of one phase from masters to mirrors, on one rank."""
+
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
+        self.executor, self.state, self.exchange, self.tree = executor, state, exchange, state.tree
+        view, tree = executor.view, state.tree
+        self._roles = field_roles(tree, view.gather_edges, view.scatter_edges)
+        sends = "scatter" in tree.functions or bool(tree.signals())
+        self._scatter: int = view.scatter_edges if sends else 0  # which mirrors hear which vertices scatter
+        self._changes = self._field_changes()
+
+    def _field_changes(self) -> dict[str, int]:
+        """Return the fields that a superstep may change, with the mirrors that then have the new values."""
+        sent = self.tree.writes("apply") | self.tree.writes("visit") | self.tree.writes("visit", "nbr")
+        changed = {
+            name
+            for phase, function in self.tree.functions.items()
+            if phase != "init" or function.parameters
+            for role in ("v", "nbr")
+            for name in self.tree.writes(phase, role)
+        }
+        return {name: self._roles[name] if name in sent else 0 for name in changed}
+
+    def note_changes(self) -> None:
+        """Note that masters may change fields in this superstep."""
+        for name, role in self._changes.items():
+            self.state.stale((name,), role)
+
+    def refresh(self, all_fields: bool = False) -> None:
+        """Bring to the mirrors those fields of which they have not the masters' values (collective)."""
+        fresh = self.state.fresh
+        names = {name for name, role in self._roles.items() if all_fields or role & ~fresh[name]}
+        self.send(frozenset(names), None)
+        for name in names:
+            fresh[name] |= self._roles[name]
+
+    def send(self, names: frozenset[str], active: np.ndarray | None) -> None:
+        """Bring these fields of active masters (flags; None is all) to the mirrors (collective)."""
+        self.exchange.spread(self.sections(names), active).end()
+
+    def sections(self, names: frozenset[str]) -> list[Section]:
+        """Return these fields by the role of the mirrors that need them."""
+        by_role: dict[int, list[np.ndarray]] = {}
+        for k, variable in enumerate(self.tree.vertex_fields):
+            if variable.name in names and self._roles[variable.name]:
+                by_role.setdefault(self._roles[variable.name], []).append(self.state.fields[k])
+        return [Section(role, tuple(fields)) for role, fields in sorted(by_role.items())]
+
+    def applied(self) -> tuple[list[Section], int]:
+        """Return what apply changes on mirrors, and the role of the mirrors that scatter."""
+        sections, ways = self.sections(self.tree.writes("apply")), self.state.scatter_way
+        if ways is not None:
+            fields = [values for s in sections if s.role == ALL for values in s.fields]
+            sections = [s for s in sections if s.role != ALL] + [Section(ALL, (*fields, ways))]
+        return sections, next((s.role for s in sections if s.role in (self._scatter, ALL)), self._scatter)
+
+    def choose_directions(self, frontier: Frontier) -> None:
+        """Let active masters choose the directions of scatter, where they do that themselves."""
+        if self.state.scatter_way is not None:
+            self.executor.choose("scatter_edges", frontier.ids, self.state.scatter_way)
+
+    def spread(self, frontier: Frontier) -> np.ndarray:
+        """Send what apply changed to the mirrors that use it; return the active mirrors that scatter."""
+        self.choose_directions(frontier)
+        sections, role = self.applied()
+        named = bool(self._scatter) and not frontier.everywhere  # else every mirror scatters, or none
+        if named and all(s.role != role for s in sections):
+            sections.append(Section(role, ()))
+        active = None if frontier.everywhere else self.state.active
+        found = self.exchange.spread(sections, active, frontier.ids).end()
+        return found[role] if named else np.empty(0, np.int32)

@@ -1,0 +1,1 @@
+"""What is seen of a run as it goes: timeline, trace, progress."""

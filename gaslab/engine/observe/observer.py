@@ -1,0 +1,162 @@
+"""`Observer`: what is seen of a run as it goes, for its timeline, trace, history and progress bar.
+
+The engine names each stage of its work once, ``with observe.stage("visit", state):``. Without a timeline and
+a trace this is one context that does nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+
+from gaslab.engine.observe.progress import Supersteps, Updates
+from gaslab.engine.observe.timed import MachineSpans, TimedComm, TimedMail
+from gaslab.engine.observe.timeline import is_drawn
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gaslab.comm import Comm
+    from gaslab.engine.observe.timeline import Timeline
+    from gaslab.engine.observe.trace import VertexTrace
+    from gaslab.engine.options import Options
+    from gaslab.engine.state import RunState
+    from gaslab.mail import Mail
+
+_TITLES = {  # stage -> what a timeline calls it, where that is another word
+    "enter": "enter phase",
+    "init_message": "init with messages",
+    "gather_apply": "gather and apply",
+    "spread": "sync mirrors",
+    "scatter": "scatter and signal",
+}
+
+
+_UNSEEN = contextlib.nullcontext()
+
+
+class _Stage:
+    """A stage that is drawn, and whose vertices are looked at before and after."""
+
+    def __init__(self, observe: Observer, name: str, state: RunState | None, ids: np.ndarray | None) -> None:
+        self._timeline, self._name = observe.timeline, name
+        self._trace, self._state, self._ids = observe.trace, state, ids
+
+    def __enter__(self) -> None:
+        if self._trace is not None and self._state is not None:
+            self._trace.begin(self._name, self._state, self._ids)
+        self._began = time.perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            return
+        if self._timeline is not None:
+            title = _TITLES.get(self._name, self._name.removeprefix("gl_"))
+            self._timeline.span(title, self._began, time.perf_counter())
+        if self._trace is not None and self._state is not None:
+            self._trace.end(self._name, self._state)
+
+
+class Observer:
+    """All that looks at one run on one rank.
+
+    Attributes
+    ----------
+    timeline : Timeline or None
+    trace : VertexTrace or None
+    history : list of dict
+        The rows so far.
+    """
+
+    def __init__(
+        self, comm: Comm, options: Options, timeline: Timeline | None = None, trace: VertexTrace | None = None
+    ) -> None:
+        self.timeline, self.trace = timeline, trace
+        self.history: list[dict[str, Any]] = []
+        self._shows = options.progress and comm.rank == 0
+        self._options = options
+        self._bar: Supersteps | None = None
+        self._began = 0.0
+
+    # ---- supersteps --------------------------------------------------------------------------------
+
+    def stage(
+        self, name: str, state: RunState | None = None, ids: np.ndarray | None = None
+    ) -> AbstractContextManager[None]:
+        """Return the context of a stage; with a *state* its masters *ids* (None: all) may change in it."""
+        if self.timeline is None and self.trace is None:
+            return _UNSEEN
+        return _Stage(self, name, state, ids)
+
+    def begin(self, superstep: int) -> None:
+        """A superstep begins."""
+        if self.timeline is not None:
+            self._began = time.perf_counter()
+            self.timeline.paused = not is_drawn(superstep)
+
+    def end(self, superstep: int, active: int) -> None:
+        """It is over; *active* vertices ran."""
+        if self.timeline is not None:
+            title = "superstep" if active else "end"
+            self.timeline.span(title, self._began, time.perf_counter(), superstep=superstep, active=active)
+            self.timeline.paused = False
+
+    def kernel_steps(self, first: int, began: float, ran: list[tuple[int, float]]) -> None:
+        """Supersteps ran in a kernel, from superstep *first* on: the size and the seconds of each."""
+        if self.timeline is None:
+            return
+        for superstep, (active, seconds) in enumerate(ran, first):
+            if is_drawn(superstep):
+                self.timeline.span("superstep", began, began + seconds, superstep=superstep, active=active)
+            began += seconds
+
+    def row(self, row: dict[str, Any]) -> None:
+        """A row of the history is known."""
+        self.history.append(row)
+        if self._bar is not None:
+            self._bar.see(row)
+
+    # ---- what travels ------------------------------------------------------------------------------
+
+    def comm(self, comm: Comm) -> Comm:
+        """Return the communicator through which the exchange is to talk."""
+        return comm if self.timeline is None else cast("Comm", TimedComm(comm, self.timeline))
+
+    def mail(self, mail: Mail) -> Mail:
+        """Return the mail by which ranks are to talk that do not wait for each other."""
+        return mail if self.timeline is None else cast("Mail", TimedMail(mail, self.timeline))
+
+    def machine(self) -> MachineSpans | None:
+        """Return what draws the machine of a run without supersteps."""
+        return None if self.timeline is None else MachineSpans(self.timeline)
+
+    # ---- the run -----------------------------------------------------------------------------------
+
+    def prepared(self, began: float, now: float) -> None:
+        """The program is ready to run."""
+        if self.timeline is not None:
+            self.timeline.span("prepare", began, now)
+
+    def write(self) -> None:
+        """Write the timeline, if there is to be one (collective)."""
+        if self.timeline is not None:
+            self.timeline.write()
+
+    def __enter__(self) -> Observer:
+        if self._shows:
+            self._bar = self._new_bar()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def _new_bar(self) -> Supersteps:
+        if self._options.engine == "async":
+            return Updates(self._options.max_updates)
+        return Supersteps(self._options.max_iterations)

@@ -1,0 +1,71 @@
+"""What a run shows on stderr while it is under way: supersteps, or the figures of a run without them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gaslab.memory import human
+
+FEW = 4  # ranks whose figures are shown one by one
+PACE = 0.2  # seconds that these are of
+
+
+class Supersteps:
+    """How many there were, of how many."""
+
+    def __init__(self, most: int | None, what: str = "supersteps", scaled: bool = False) -> None:
+        from tqdm.auto import tqdm  # slow to load, and scripts need none
+
+        self.bar = tqdm(total=most, desc=what, unit="", unit_scale=scaled, leave=False)
+
+    def see(self, row: Mapping[str, Any]) -> None:
+        """Take in a row of the run's history."""
+        self.bar.update()
+
+    def close(self) -> None:
+        """Take the line away."""
+        self.bar.close()
+
+
+class Updates(Supersteps):
+    """How many vertices ran, how quickly on each rank, and what waits."""
+
+    def __init__(self, most: int | None) -> None:
+        super().__init__(most, "updates", scaled=True)
+        self._last: Mapping[str, Any] | None = None
+
+    def see(self, row: Mapping[str, Any]) -> None:
+        if self._last is None:
+            self._last = row
+        elif row["seconds"] - self._last["seconds"] >= PACE:
+            self.bar.set_postfix_str(", ".join(in_words(row, self._last)), refresh=False)
+            self._last = row
+        self.bar.update(row["updates"] - self.bar.n)
+
+
+def in_words(row: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
+    """Return in words what a row has, and each rank's updates per second since the row *before*."""
+    ranks = len(row["updates_by_rank"])
+    parts = [f"{short(row['waiting'])} waiting"]
+    if ranks == 1:
+        return parts
+    parts.append(f"{short(row['in_flight'])} in flight")
+    if row["lock_waits"]:
+        parts.append(f"{short(row['lock_waits'])} lock waits")
+    parts.append(f"{human(row['bytes_sent'])} sent")
+    seconds = row["seconds"] - before["seconds"]
+    pairs = zip(row["updates_by_rank"], before["updates_by_rank"], strict=True)
+    rates = [(now - then) / seconds for now, then in pairs]
+    if ranks > FEW:
+        return [*parts, f"{short(min(rates))} to {short(max(rates))}/s a rank"]
+    return [*parts, f"{' + '.join(map(short, rates))}/s"]
+
+
+def short(count: float) -> str:
+    """Return a count in at most four figures and a letter."""
+    for letter in ("", "k", "M", "G"):
+        if count < 999.5:
+            return f"{count:.3g}{letter}"
+        count /= 1000
+    return f"{count:.3g}T"

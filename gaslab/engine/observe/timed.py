@@ -1,0 +1,151 @@
+"""Draws on a `Timeline` what passes between ranks, and what a machine does that has no supersteps."""
+
+from __future__ import annotations
+
+import time
+from collections import abc
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.comm import Comm, Pending
+from gaslab.engine.observe.timeline import COUNTS, MAIL, Timeline, is_drawn
+from gaslab.mail import Mail
+
+if TYPE_CHECKING:
+    from gaslab._kernels.machine import Machine
+
+SHORTEST, SHARE = 1e-4, 1 / 5000  # seconds of a span of the machine; of the time that it has run
+COUNTED = 1e-3  # seconds at least between two looks at how many wait, which takes a walk over all masters
+
+
+class TimedComm:
+    """A `Comm` whose messages are drawn; all else is that of the other."""
+
+    def __init__(self, comm: Comm, timeline: Timeline) -> None:
+        self._comm, self._timeline = comm, timeline
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._comm, name)
+
+    def begin(self, outgoing: dict[int, np.ndarray], sources: abc.Sequence[int], tag: int = 1) -> Pending:
+        """Begin to send, and to wait."""
+        began = time.perf_counter()
+        pending = self._comm.begin(outgoing, sources, tag)
+        if outgoing:
+            total = int(sum(data.size for data in outgoing.values()))
+            self._timeline.span("send", began, time.perf_counter(), to=sorted(outgoing), bytes=total)
+        return TimedPending(pending, self._timeline)
+
+
+class TimedPending(Pending):
+    """Messages under way, the wait for which is drawn."""
+
+    def __init__(self, pending: Pending, timeline: Timeline) -> None:
+        self._pending, self._timeline = pending, timeline
+
+    def end(self) -> dict[int, np.ndarray]:
+        began = time.perf_counter()
+        came = self._pending.end()
+        if came:
+            total = int(sum(data.size for data in came.values()))
+            self._timeline.span("wait", began, time.perf_counter(), bytes=total)
+        return came
+
+
+class MachineSpans:
+    """Draws the machine of a run without supersteps: stretches of work and idleness, and what waits."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._busy = True
+        self._began = self._since = self._counted = 0.0
+        self._updates = 0
+
+    def begin(self, machine: Machine, now: float, waiting: int) -> None:
+        """Draw what waits before the first step."""
+        self._began = self._since = now
+        self._count(machine, now, waiting)
+
+    def look(self, machine: Machine, busy: bool, before: float, now: float) -> int | None:
+        """Take in a step that lasted from *before* to *now*; return what waits, where it was counted.
+
+        A change of work and idleness that lasts no longer than a line on the screen is not one.
+        """
+        least = max(SHORTEST, SHARE * (now - self._began))
+        if busy != self._busy and before - self._since >= least:
+            self._close(machine, before)
+            self._busy = busy
+        if now - self._counted < max(COUNTED, least):
+            return None
+        return self._count(machine, now, machine.waiting)
+
+    def end(self, machine: Machine, now: float) -> int:
+        """Draw what is left; return what waits."""
+        self._close(machine, now)
+        return self._count(machine, now, machine.waiting)
+
+    def _close(self, machine: Machine, now: float) -> None:
+        updates = machine.updates
+        name = "run vertices" if self._busy else "idle"
+        self._timeline.span(name, self._since, now, updates=updates - self._updates)
+        self._since, self._updates = now, updates
+
+    def _count(self, machine: Machine, now: float, waiting: int) -> int:
+        self._counted = now
+        self._timeline.counter("scheduler depth", now, waiting=waiting)
+        self._timeline.counter("in flight", now, masters=machine.in_flight)
+        return waiting
+
+
+class TimedMail:
+    """A `Mail` whose batches and counts are drawn, all of the first and ever fewer of the later."""
+
+    def __init__(self, mail: Mail, timeline: Timeline) -> None:
+        self._mail, self._timeline = mail, timeline
+        self._posted, self._came = [0] * mail.size, [0] * mail.size  # batches, by peer
+        self._rounds, self._asked_at = 0, 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._mail, name)
+
+    def post(self, peer: int, data: np.ndarray) -> None:
+        """Begin to send a batch."""
+        k, began = self._posted[peer], time.perf_counter()
+        self._posted[peer] += 1
+        self._mail.post(peer, data)
+        if is_drawn(k):
+            self._timeline.span(f"send to {peer}", began, time.perf_counter(), MAIL, bytes=int(data.size))
+            self._timeline.arrow(True, f"{self._mail.rank}>{peer}:{k}", began)
+
+    def collect(self) -> list[tuple[int, np.ndarray]]:
+        """Return the batches that have come."""
+        began = time.perf_counter()
+        found = self._mail.collect()
+        if found:
+            now = time.perf_counter()
+            drawn = []
+            for source, _ in found:
+                if is_drawn(self._came[source]):
+                    drawn.append(f"{source}>{self._mail.rank}:{self._came[source]}")
+                self._came[source] += 1
+            if drawn:
+                total = sum(data.size for _, data in found)
+                self._timeline.span("receive", began, now, MAIL, batches=len(found), bytes=int(total))
+            for name in drawn:
+                self._timeline.arrow(False, name, now - 1e-9)
+        return found
+
+    def ask(self, row: np.ndarray) -> None:
+        """Begin to tell all ranks *row*."""
+        self._asked_at = time.perf_counter()
+        self._mail.ask(row)
+
+    def told(self) -> np.ndarray | None:
+        """Return the table of all ranks' rows once it is there."""
+        table = self._mail.told()
+        if table is not None:
+            self._rounds += 1
+            if is_drawn(self._rounds):
+                self._timeline.span("count", self._asked_at, time.perf_counter(), COUNTS)
+        return table

@@ -1,0 +1,117 @@
+"""`Options`: how a run was asked for, checked before anything begins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gaslab import arguments
+from gaslab._kernels.machine import SCHEDULERS
+from gaslab.compiler import MODES
+from gaslab.ending import Ending
+from gaslab.engine.initial_frontier import Start, check_start
+from gaslab.errors import UsageError
+from gaslab.graph import Graph
+from gaslab.partition import strategies
+from gaslab.program import VertexProgram
+from gaslab.result import Result
+
+ENGINES = ("sync", "async", "stale", "reference")
+CONSISTENCIES = ("relaxed", "serialisable")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The arguments of `gaslab.run` beside the program and the graph; `check` gives them their last form."""
+
+    max_iterations: int | None = None
+    engine: str = "sync"
+    strategy: str | None = None
+    threads: int | None = None
+    init: Mapping[str, Any] | Result | None = None
+    start: Start | None = None
+    columns: Mapping[str, str | None] | None = None
+    seed: int = 0
+    compile: str = "auto"
+    timeout: float | None = None
+    progress: bool = False
+    on: str = "all"
+    trace: Any = None
+    consistency: str | None = None
+    scheduler: str | None = None
+    max_updates: int | None = None
+    staleness: int | None = None
+    timeline: str | os.PathLike[str] | None = None
+    ending: Ending = field(default_factory=Ending)  # by the timeout, or by Ctrl-C
+
+
+def check(program: Any, graph: Any, options: Options) -> Options:
+    """Return the options of a run of *program* on *graph*, checked; raises UsageError."""
+    _check_program(program)
+    arguments.instance("graph", graph, Graph, arguments.GRAPH)
+    options = _check_values(options)
+    options = _check_asynchronous(options)
+    options = replace(options, ending=Ending(options.timeout), staleness=_check_staleness(options))
+    if options.engine == "reference" and options.timeline is not None:
+        raise UsageError("timeline= shows what ranks do; engine='reference' is plain Python on one")
+    return options
+
+
+def _check_program(program: Any) -> None:
+    if isinstance(program, type) and issubclass(program, VertexProgram):
+        raise UsageError(f"run() needs an instance: write {program.__name__}(), with its parameters if any")
+    arguments.instance("program", program, VertexProgram, "an instance of a VertexProgram")
+
+
+def _check_values(options: Options) -> Options:
+    """Check every argument that has a meaning by itself, in the order of the signature."""
+    found: dict[str, Any] = {
+        "max_iterations": arguments.whole("max_iterations", options.max_iterations, 0, optional=True),
+        "engine": arguments.choice("engine", options.engine, ENGINES),
+        "strategy": None if options.strategy is None else strategies.find(options.strategy)[0],
+        "threads": arguments.threads(options.threads),
+        "columns": arguments.bound_columns(options.columns),
+    }
+    what = "a mapping from field to values"
+    arguments.instance("init", options.init, (Mapping, Result), what, optional=True)
+    found["start"] = check_start(options.start)
+    found["seed"] = arguments.whole("seed", options.seed)
+    found["compile"] = arguments.choice("compile", options.compile, MODES)
+    arguments.number("timeout", options.timeout, least=0, optional=True)  # may be a `TimeLeft`
+    found["progress"] = arguments.flag("progress", options.progress)
+    found["on"] = arguments.choice("on", options.on, arguments.PLACES)
+    found["timeline"] = arguments.path("timeline", options.timeline, optional=True)
+    return replace(options, **found)
+
+
+def _check_asynchronous(options: Options) -> Options:
+    """Check what only a run without supersteps has; raises on options of the other way."""
+    for name in ("consistency", "scheduler", "max_updates"):
+        value = getattr(options, name)
+        if value is not None and options.engine != "async":
+            shown = arguments.shown(value)
+            raise UsageError(f"{name}={shown} is of engine='async', and this is engine={options.engine!r}")
+    if options.engine != "async":
+        return options
+    if options.max_iterations is not None:
+        raise UsageError("engine='async' has no supersteps for max_iterations; give max_updates")
+    consistency = arguments.choice("consistency", options.consistency, CONSISTENCIES, optional=True)
+    return replace(
+        options,
+        consistency=consistency or CONSISTENCIES[0],
+        scheduler=arguments.choice("scheduler", options.scheduler, SCHEDULERS, optional=True),
+        max_updates=arguments.whole("max_updates", options.max_updates, 0, optional=True),
+    )
+
+
+def _check_staleness(options: Options) -> int | None:
+    staleness: Any = options.staleness
+    if options.engine == "stale" and staleness is None:
+        raise UsageError("engine='stale' needs staleness=: by how many supersteps values may be too old")
+    if options.engine != "stale" and staleness is not None:
+        shown = arguments.shown(staleness)
+        raise UsageError(f"staleness={shown} is of engine='stale', and this is engine={options.engine!r}")
+    found: int | None = arguments.whole("staleness", staleness, 0, optional=True)
+    return found

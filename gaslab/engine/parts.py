@@ -1,0 +1,64 @@
+"""`Parts`: what every engine's superstep is composed of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaslab.engine.activation import Activation
+from gaslab.engine.additive import Additive
+from gaslab.engine.aggregation import Aggregation
+from gaslab.engine.delivery import Delivery
+from gaslab.engine.executor import Executor
+from gaslab.engine.mirrors import Mirrors
+from gaslab.engine.roles import across
+from gaslab.engine.state import RunState
+from gaslab.exchange import Exchange
+
+
+@dataclass
+class Parts:
+    """The parts of one phase's superstep, on one rank."""
+
+    executor: Executor
+    state: RunState
+    exchange: Exchange
+    activation: Activation
+    mirrors: Mirrors
+    aggregation: Aggregation
+    delivery: Delivery | None  # of signals, where the phase has any
+    additive: Additive | None  # of contributions to fields, where it has any
+
+    @classmethod
+    def create(cls, executor: Executor, state: RunState, exchange: Exchange) -> Parts:
+        """Return the parts of a phase."""
+        tree, mask = state.tree, executor.view.scatter_edges
+        delivery = additive = None
+        if "scatter" in tree.functions or tree.signals():
+            delivery = Delivery(executor, state, exchange)
+        if tree.contributed():
+            role = mask if tree.contributed("v") else 0
+            role |= across(mask) if tree.contributed("nbr") else 0
+            additive = Additive(executor, state, exchange, role)
+        return cls(
+            executor, state, exchange, Activation(executor, state), Mirrors(executor, state, exchange),
+            Aggregation(executor, state), delivery, additive,
+        )  # fmt: skip
+
+    def initialise(self) -> None:
+        """Run init on every vertex and bring the mirrors up to date; raises its fault on every rank."""
+        executor, state = self.executor, self.state
+        with executor.observe.stage("init", state):
+            if "init" in state.tree.functions:
+                executor.over_masters("gl_init")
+                state.stale(state.tree.writes("init"), 0)
+            self.mirrors.refresh()
+            executor.raise_any()
+            self.aggregation.compute()
+            self.aggregation.agree()
+
+    def initial_frontier(self) -> np.ndarray:
+        """Return this rank's masters (ascending int32) that begin (collective)."""
+        ids = self.activation.activate().ids
+        return np.arange(self.executor.local.num_masters, dtype=np.int32) if ids is None else ids

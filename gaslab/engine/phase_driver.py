@@ -1,0 +1,159 @@
+"""`PhaseDriver`: the phases of one run, in turn; a program that names no phases has one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.engine.state_arrays import NUMBERS, Arrays
+from gaslab.engine.stopping import Stopping, ask
+from gaslab.engine.sync.step import Synchronous
+
+if TYPE_CHECKING:
+    from gaslab.engine.bound import Bound
+    from gaslab.engine.observe.observer import Observer
+    from gaslab.engine.options import Options
+    from gaslab.graph import Graph
+    from gaslab.program import VertexProgram
+
+
+class PhaseDriver:
+    """Runs every phase until it is over; then, if the program has a ``done`` that says no, all of them again.
+
+    How far the run has come is in its state: the phase, how many supersteps of it have run in a row, and the
+    superstep at which the first phase began last.
+    """
+
+    def __init__(
+        self, engines: list[Synchronous], program: VertexProgram, graph: Graph, bound: Bound,
+        options: Options, observe: Observer,
+    ) -> None:  # fmt: skip
+        self._program, self._graph, self._bound, self._options = program, graph, bound, options
+        self._observe = observe
+        self._engines = engines
+        self.converged = self._over = self._begun = False
+        self.bytes_posted = 0  # beside those that the communicator counts
+        self.state = engines[0].state
+
+    def figures(self) -> dict[str, Any]:
+        """Return how many totals of replicas were gathered, and how many kept, where gathers are cached."""
+        caches = [engine.state.cached for engine in self._engines if engine.state.cached is not None]
+        if not caches:
+            return {}
+        mine = np.array([[cached.gathered, cached.kept] for cached in caches]).sum(axis=0)
+        done, skipped = self._graph.comm.allreduce(mine).tolist()
+        return {"gathers": {"done": done, "skipped": skipped}}
+
+    # ---- the run -----------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run to the end; each superstep makes a row of the history."""
+        if not self._begun:
+            self._engines[0].parts.initialise()
+            self._begun = True
+        while not self._over:
+            self._advance()
+        self._engine.finish()
+
+    def to_arrays(self) -> Arrays:
+        """Return this rank's part of the state, between two supersteps (collective)."""
+        engine = self._engine
+        engine.finish()
+        return self.state.to_arrays(self._graph.local, self._written())
+
+    def from_arrays(self, parts: Sequence[Arrays]) -> None:
+        """Go on where the state was taken of which all ranks' parts are here (collective)."""
+        phase = int(parts[0]["numbers"][NUMBERS.index("phase")])
+        self.state = self._engines[phase].state
+        self.state.from_arrays(parts, self._graph.local, self._graph.comm, self._written())
+        for engine in self._engines:
+            if engine.visits is not None:
+                engine.visits.bring_edges()
+        self._engine.resume()
+        self._begun = True
+
+    def _written(self) -> list[int]:
+        """Return the edge fields that the program writes."""
+        fields = self._bound.tree.edge_fields
+        return [k for k, field in enumerate(fields) if field.name in self._bound.written]
+
+    @property
+    def _engine(self) -> Synchronous:
+        return self._engines[self.state.phase]
+
+    def _advance(self) -> None:
+        """Run one superstep, or several in a kernel, or go on to the next phase, or find that all is over."""
+        engine, stopping, state = self._engine, self._bound.stopping[self.state.phase], self.state
+        if not stopping.works or stopping.done(engine.executor, state, state.ran):
+            self._next_phase()
+        elif stopping.limited(state):
+            if engine.parts.activation.next_total():
+                self.converged, self._over = not stopping.ends_itself, True
+            else:
+                self._next_phase()
+        elif not self._run_in_kernel(engine, stopping) and not self._run_one(engine):
+            self._next_phase()
+
+    def _run_in_kernel(self, engine: Synchronous, stopping: Stopping) -> bool:
+        """Run supersteps that need no decision, if there are any."""
+        state, began = self.state, time.perf_counter()
+        first = state.superstep
+        ran = engine.run_in_kernel(stopping.unasked(state, state.ran))
+        self._observe.kernel_steps(first, began, ran)
+        for superstep, (active, seconds) in enumerate(ran, first):
+            self._observe.row(self._row(engine, superstep, active, seconds, 0))
+        state.ran += len(ran)
+        return bool(ran)
+
+    def _run_one(self, engine: Synchronous) -> bool:
+        """Run a superstep; return whether any vertex was active."""
+        state, comm, observe = self.state, self._graph.comm, self._observe
+        superstep, began, sent = state.superstep, time.perf_counter(), comm.bytes_sent
+        observe.begin(superstep)
+        frontier = engine.step()
+        observe.end(superstep, 0 if frontier is None else frontier.total)
+        if frontier is None:
+            return False
+        state.ran += 1
+        seconds = time.perf_counter() - began
+        observe.row(self._row(engine, superstep, frontier.total, seconds, comm.bytes_sent - sent))
+        return True
+
+    def _next_phase(self) -> None:
+        """Enter the next phase, or the first again; after the last the run may be over."""
+        before, following = self._engine, self.state.phase + 1
+        if following == len(self._engines):
+            if self._is_done():
+                self.converged = self._over = True
+                return
+            following, before.state.cycle = 0, self.state.superstep
+        before.finish()
+        engine = self._engines[following]
+        engine.enter(before)
+        self.state = engine.state
+
+    def _is_done(self) -> bool:
+        """Return whether the run is over now that every phase is (collective)."""
+        done, state = self._bound.done, self.state
+        if done is None or state.superstep == state.cycle:
+            return True
+        tree, ending = self._bound.tree, self._options.ending
+        return self._graph.comm.on_root(lambda: ask(done, self._program, self._graph, tree, state, ending))
+
+    def _row(
+        self, engine: Synchronous, superstep: int, active: int, seconds: float, sent: int
+    ) -> dict[str, Any]:
+        row = {
+            "superstep": superstep,
+            "active": active,
+            "seconds": seconds,
+            "bytes_sent": sent,
+            "delivery": engine.delivery.last if engine.delivery else None,
+            **dict(zip((a.name for a in engine.tree.aggregators), engine.state.aggregates, strict=True)),
+        }
+        if len(self._engines) > 1:
+            row["phase"] = engine.tree.phase
+        return row

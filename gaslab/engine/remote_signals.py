@@ -1,0 +1,103 @@
+"""Signals by global id: to a replica here as to a neighbour, else as a remote signal to the master's rank.
+
+A replica here takes them in at once, so that a mirror combines them before they travel. Only what is for
+a vertex of which nothing is here lies in the threads' outboxes until the superstep's signals are sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gaslab._kernels import frontier
+from gaslab._kernels.outbox import Outboxes
+from gaslab.comm import Pending
+from gaslab.compiler.python import records
+from gaslab.compiler.tree import RecordCombiner, Tree
+from gaslab.engine.executor import Executor
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import identity, total_dtype
+from gaslab.exchange import Exchange, Packed
+
+
+def remote_signal_dtype(tree: Tree) -> np.dtype:
+    """Return the dtype of a signal: that of the C struct ``gl_letter``."""
+    members: list[tuple[str, Any]] = [("to", np.int64)]
+    members += [("priority", np.int64)] if tree.by_priority else []
+    members += [("message", total_dtype(tree.message))] if tree.message is not None else []
+    return np.dtype(members, align=True)
+
+
+class Outbox:
+    """All threads' remote signals of one rank; what the view has as ``outbox``."""
+
+    def __init__(self, tree: Tree, threads: int) -> None:
+        self.dtype = remote_signal_dtype(tree)
+        self._combiner = tree.message
+        self._nothing = identity(tree.message) if tree.message is not None else None
+        self._boxes = Outboxes(threads, self.dtype.itemsize)
+
+    @property
+    def table(self) -> np.ndarray:
+        """The ``gl_outbox`` of every thread."""
+        return self._boxes.table  # type: ignore[no-any-return]
+
+    def add(self, to: int, priority: int | None, message: Any) -> None:
+        """Write a signal, as an interpreted program does; without a *message* it has the identity."""
+        signal = np.zeros(1, self.dtype)
+        signal["to"] = to
+        if priority is not None:
+            signal["priority"] = priority
+        if self._nothing is not None:
+            signal["message"] = self._nothing
+        if isinstance(self._combiner, RecordCombiner) and message is not None:
+            records.write(self._combiner, signal["message"], 0, message)
+        elif message is not None:
+            signal["message"] = message
+        self._boxes.add(signal)
+
+    def take(self) -> np.ndarray:
+        """Return all remote signals, and be empty."""
+        return np.asarray(self._boxes.take()).view(self.dtype)
+
+
+class RemoteSignals:
+    """Lets one program signal by global id, on one rank."""
+
+    def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
+        self.executor, self.state, self.exchange = executor, state, exchange
+        view = executor.view
+        self._located = executor.local.located(exchange.comm, view.num_vertices)
+        self._outbox = Outbox(state.tree, executor.threads) if exchange.comm.size > 1 else None
+        view.locate, view.outbox = self._located, self._outbox
+
+    def pack(self) -> Packed:
+        """Return what is in the outboxes, by the master's rank."""
+        if self._outbox is None:
+            return {}
+        signals = self._outbox.take()
+        owner = -1 - self._located[signals["to"]]
+        order = np.argsort(owner, kind="stable")
+        ends = np.cumsum(np.bincount(owner, minlength=self.exchange.comm.size))
+        parts = np.split(signals[order], ends[:-1])
+        return {p: part.view(np.uint8) for p, part in enumerate(parts) if p != self.exchange.comm.rank}
+
+    def send(self, packed: Packed) -> Pending:
+        """Begin to send what was packed."""
+        return Pending() if self._outbox is None else self.exchange.letters(packed)
+
+    def receive(self, came: Packed) -> None:
+        """Give the masters here what came for them, in rank order."""
+        state, executor = self.state, self.executor
+        for _, data in sorted(came.items()):
+            assert self._outbox is not None
+            signals = data.view(self._outbox.dtype)
+            masters = self._located[signals["to"]]
+            if state.priority is not None:
+                np.minimum.at(state.priority, masters, signals["priority"])
+            if state.message is None:
+                frontier.signal(state.signalled, state.signal_blocks, masters)
+            elif signals.size:  # several may be for one vertex, so that one thread combines them
+                incoming = np.ascontiguousarray(signals["message"])
+                executor.over("gl_combine_messages", masters, threads=1, incoming=incoming)

@@ -1,0 +1,1 @@
+"""Supersteps under bounded staleness: a rank may be ahead of the others."""

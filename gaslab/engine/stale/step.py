@@ -1,0 +1,322 @@
+"""Supersteps under bounded staleness: a rank may be some supersteps ahead of what it knows of the others.
+
+The parts are those of the synchronous engine, composed otherwise: no rank waits for what the others do in
+the same superstep. A superstep is a row of stages, at each of which a rank posts one batch to every other and
+takes in the batches that have come:
+
+``VALUES`` masters -> mirrors: what apply changed, and which vertices scatter
+``COUNTS`` this rank's part of the aggregates, and mirrors -> masters: additive contributions (only where
+           gathers must see them)
+``SHARES`` masters -> mirrors: additive fields (only of programs that have them)
+``SUMS``   mirrors -> masters: signals, and the partial sums of the mirrors whose neighbours have changed
+
+It goes on when nothing it then reads is more than `staleness` supersteps older than it would be without any
+staleness. docs/staleness.md says what a program may rely on, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gaslab._kernels import frontier as frontier_kernel
+from gaslab.compiler.tree import RecordCombiner, Tree
+from gaslab.engine.activation import Frontier
+from gaslab.engine.backoff import Backoff
+from gaslab.engine.gather import Gather
+from gaslab.engine.gather_apply import GatherApply
+from gaslab.engine.parts import Parts
+from gaslab.engine.stale.kept_sums import KeptSums
+from gaslab.engine.stale.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Streams
+from gaslab.errors import UsageError
+from gaslab.exchange import Packed, Section
+from gaslab.mail import Mail
+
+
+def check_program(trees: list[Tree]) -> None:
+    """Raise unless the program can run under bounded staleness."""
+    tree = trees[0]
+    combiners = [a.combiner for a in tree.aggregators]
+    types = {p.combiner.type for c in combiners if isinstance(c, RecordCombiner) for p in c.parts}
+    types |= {str(c.type) for c in combiners}
+    reasons = {
+        "it has several phases, which begin everywhere at once": len(trees) > 1,
+        "it has `phases`; remove them and name its methods gather, apply, scatter": tree.in_phases,
+        "priorities let one bucket run everywhere at once": tree.by_priority,
+        "it posts changes of gathers, which would count twice": tree.posts,
+        "visit moves the right to write from rank to rank": "visit" in tree.functions,
+        "init(v, message) changes what others gather in the same superstep; let apply take the message":
+            "init_message" in tree.functions,
+        "gather_edges is a method, and mirrors gather before they are told": "gather_edges" in tree.functions,
+        "its gather collects lists": tree.gather is not None and tree.gather.collects,
+        "an aggregator holds vertex ids, which all ranks together name": "id" in types,
+    }  # fmt: skip
+    for reason, holds in reasons.items():
+        if holds:
+            raise UsageError(f"{tree.name} cannot run with engine='stale': {reason}; use engine='sync'")
+
+
+class Stale:
+    """One program's supersteps on one rank, at most *staleness* ahead of what it reads.
+
+    Its parts are composed so that no rank waits for another in a stage; see `begin` for what it is given.
+    """
+
+    def __init__(self, parts: Parts, staleness: int) -> None:
+        self.parts, self.staleness = parts, staleness
+        self.executor, self.state, self.delivery = parts.executor, parts.state, parts.delivery
+        self.exchange, self.additive = parts.exchange, parts.additive
+        self.tree, self.view, self.local = parts.state.tree, parts.executor.view, parts.executor.local
+        self.observe, common = parts.executor.observe, (parts.executor, parts.state, parts.exchange)
+        gathers = self.tree.gather is not None and bool(self.view.gather_edges)
+        self.sums = KeptSums(*common) if gathers else None
+        gather = None if self.sums is None else Gather(*common, self.sums)
+        self.gather_apply = GatherApply(
+            parts.executor, parts.state, parts.aggregation, parts.delivery, gather, swaps=False
+        )
+        self.clock = -1  # the last superstep whose apply has run here
+        local, tree = self.local, self.tree
+        self._everyone = np.ones(local.num_local, np.uint8)
+        self._unshared = np.zeros(local.num_local, np.uint8)  # masters whose additive fields are to be sent
+        self._own: np.ndarray | None = None  # masters here that are still to scatter
+        volatile = self.sums is not None and self.sums.volatile
+        # Where contributions or aggregates must be known before any vertex gathers, they go first.
+        self._apart = self.additive is not None or (volatile and bool(tree.aggregators))
+        self._heard = np.full(local.size, -1, np.int64)  # of which superstep each rank's values here are
+        self._weights = local.mirror_bounds[:, 3] - local.mirror_bounds[:, 0]
+        self._weights[local.rank] = 0
+        self._receivers: dict[int, Callable[[dict[int, Batch]], None]] = {
+            VALUES: self._receive_values, COUNTS: self._receive_counts,
+            SHARES: self._receive_shares, SUMS: self._receive_sums,
+        }  # fmt: skip
+        self.streams: Streams
+        self.tables: dict[int, dict[int, np.ndarray]] = {}  # superstep -> rank -> its row
+        self.ages = np.zeros(3, np.int64)  # of values read in this superstep: the most, their sum, how many
+        self._own_row: Callable[[Frontier], np.ndarray]
+        self._look_at_tables: Callable[[], None]
+
+    # ---- the story ---------------------------------------------------------------------------------
+
+    def begin(self, mail: Mail, own_row: Callable[[Frontier], np.ndarray], look: Callable[[], None]) -> None:
+        """Run init, and send the first partial sums to the masters (collective).
+
+        *own_row* returns this rank's figures of a superstep, which go before its aggregates; *look* is called
+        when there may be a table with all ranks' rows of a superstep.
+        """
+        self._own_row, self._look_at_tables = own_row, look
+        self.parts.initialise()
+        self.streams = Streams(mail, Backoff(self.exchange.comm.local_ranks))
+        if self.sums is not None:
+            self._post_sums({})
+            self._take(SUMS)
+
+    def step(self) -> Frontier:
+        """Run one superstep, whichever vertices are active."""
+        state = self.state
+        state.next_total = None
+        with self.observe.stage("activate"):
+            frontier = self._activate()
+        if self.sums is not None:
+            self._note_ages(self._heard, self._weights)
+            self._note_ages(self.sums.basis, self.sums.weights)
+        with self.observe.stage("gather_apply"):
+            self.gather_apply.run(frontier)
+        self.clock = state.superstep
+        with self.observe.stage("send values"):
+            self._post_values(frontier)
+        self._take(VALUES)
+        row = self._row(frontier)
+        if self._apart:
+            self._post(COUNTS, [row, self._contributions()])
+            self._take(COUNTS)
+            if self.additive is not None:
+                self._post(SHARES, [self._shares()])
+                self._take(SHARES)
+            self._look_at_tables()
+        state.superstep = self.view.superstep = self.clock + 1
+        with self.observe.stage("send sums"):
+            self._post_sums({} if self._apart else row)
+        self._take(SUMS)
+        if self.delivery is not None:
+            state.frontier = self.delivery.taken()
+        if not self._apart:
+            self._look_at_tables()
+        return frontier
+
+    def catch_up(self) -> None:
+        """Take in all that was posted, once every rank has come as far as this one."""
+        self.streams.wait_for_all(SUMS)
+        for stage, batches in self.streams.waves(None):
+            self._receivers[stage](batches)
+        self._count()
+
+    def rest(self) -> int:
+        """Return how many replicas would still do something, on all ranks (collective)."""
+        waiting = np.count_nonzero(self.state.signalled) if self.tree.by_signal else 0
+        frontier = self._activate()
+        mine = self.local.num_masters if frontier.ids is None else frontier.ids.size
+        return int(self.exchange.comm.allreduce(waiting + mine))
+
+    def _activate(self) -> Frontier:
+        if not self.staleness and self.tree.in_apply:
+            # whether all of the graph runs is seen in the last bits of a sum
+            return self.parts.activation.activate()
+        ids = self.parts.activation.chosen()
+        if ids is None:
+            return Frontier(None, self.local.num_masters, True)
+        frontier_kernel.set_flags(self.state.active, ids, 1)
+        return Frontier(ids, ids.size, False)
+
+    # ---- stages ------------------------------------------------------------------------------------
+
+    def _post(self, stage: int, parts: list[dict[int, np.ndarray]]) -> None:
+        basis = self.clock
+        if stage == SUMS and self.sums is not None:
+            known = self._heard[self._weights > 0]
+            basis = min(basis, int(known.min())) if known.size else basis
+        self.streams.post(stage, self.clock, basis, parts)
+
+    def _take(self, stage: int) -> None:
+        """Wait for batches of this stage that are young enough; take in what has come."""
+        with self.observe.stage("wait and take in"):
+            self.streams.wait(stage, max(self.clock - self.staleness, -1))
+            for k, batches in self.streams.waves(stage):
+                self._receivers[k](batches)
+            if self._own is not None:  # nothing came
+                self._scatter_with(np.empty(0, np.int32))
+            if stage != VALUES:
+                self._count()
+
+    def _note_ages(self, known: np.ndarray, weights: np.ndarray) -> None:
+        """Note how old the values are that are about to be read."""
+        old = np.maximum(self.clock - known, 0)
+        read = weights > 0
+        self.ages[0] = max(self.ages[0], old[read].max(initial=0))
+        self.ages[1:] += [(old * weights).sum(), weights.sum()]
+
+    def _row(self, frontier: Frontier) -> dict[int, np.ndarray]:
+        """Return this rank's row of the superstep for every other, and keep it."""
+        aggregates = self.executor.aggregates.collected()  # first: what they fail of is in the same row
+        row = np.concatenate([self._own_row(frontier), aggregates])
+        self.ages[:] = 0
+        self._enter_row(self.clock, self.local.rank, row)
+        return dict.fromkeys(self.streams.peers, row)
+
+    def _enter_row(self, superstep: int, rank: int, row: np.ndarray) -> None:
+        self.tables.setdefault(superstep, {})[rank] = row
+
+    # ---- values and scatter ------------------------------------------------------------------------
+
+    def _sections(self) -> tuple[list[Section], int]:
+        """Return the sections of a batch of values, and the role of the mirrors that scatter."""
+        sections, role = self.parts.mirrors.applied()
+        if role and all(s.role != role for s in sections):
+            sections.append(Section(role, ()))
+        return sections, role
+
+    def _note_change(self, replicas: np.ndarray) -> None:
+        if self.sums is not None:
+            self.sums.changed[replicas] = 1
+
+    def _post_values(self, frontier: Frontier) -> None:
+        ids, active = frontier.ids, self.state.active
+        self._own = np.arange(self.local.num_masters, dtype=np.int32) if ids is None else ids
+        self._note_change(self._own)
+        self.parts.mirrors.choose_directions(frontier)
+        sections, _ = self._sections()
+        packed = self.exchange.pack_spread(sections, self._everyone if ids is None else active, ids)
+        self._post(VALUES, [packed])
+        active[: self.local.num_masters] = 0
+
+    def _receive_values(self, batches: dict[int, Batch]) -> None:
+        sections, role = self._sections()
+        named = self.exchange.unpack_spread(sections, _part(batches, 0))
+        for p, batch in batches.items():
+            self._heard[p] = batch.superstep
+        for mirrors in named.values():
+            self._note_change(mirrors)
+        self._scatter_with(named[role] if role else np.empty(0, np.int32))
+
+    def _scatter_with(self, mirrors: np.ndarray) -> None:
+        """Let *mirrors* scatter, and the masters here that have not yet."""
+        ids = mirrors
+        if self._own is not None:
+            self.parts.aggregation.apart()
+            ids, self._own = np.concatenate([self._own, mirrors]), None
+        if self.delivery is None or "scatter" not in self.tree.functions or not ids.size:
+            return
+        self._note_ages(self._heard, self._weights)
+        everyone = ids.size == self.local.num_local
+        self.view.all_active = int(everyone)
+        frontier_kernel.set_flags(self.state.active, ids, 1)
+        self.delivery.scatter(None if everyone else ids)
+        frontier_kernel.set_flags(self.state.active, ids, 0)
+
+    # ---- contributions to additive fields ----------------------------------------------------------
+
+    def _contributions(self) -> Packed:
+        """Return what mirrors were given: no signal may come before what it was sent with."""
+        return {} if self.additive is None else self.additive.pack()
+
+    def _receive_counts(self, batches: dict[int, Batch]) -> None:
+        self._receive_rows(batches, 0)
+        self._receive_contributions(batches, 1)
+
+    def _receive_contributions(self, batches: dict[int, Batch], k: int) -> None:
+        if self.additive is not None:
+            self.additive.receive(self.additive.unpack(_part(batches, k)))
+
+    def _count(self) -> None:
+        """Let what masters were given count."""
+        if self.additive is not None:
+            _, changed = self.additive.count()
+            self._unshared[changed] = 1
+            self._note_change(changed)
+
+    def _additive_sections(self) -> list[Section]:
+        fields = self.tree.vertex_fields
+        return self.parts.mirrors.sections(frozenset(fields[k].name for k in self.tree.contributed()))
+
+    def _shares(self) -> Packed:
+        packed = self.exchange.pack_spread(self._additive_sections(), self._unshared)
+        self._unshared[:] = 0
+        return packed
+
+    def _receive_shares(self, batches: dict[int, Batch]) -> None:
+        came = self.exchange.unpack_spread(self._additive_sections(), _part(batches, 0))
+        for mirrors in came.values():
+            self._note_change(mirrors)
+
+    # ---- signals and partial sums ------------------------------------------------------------------
+
+    def _post_sums(self, row: dict[int, np.ndarray]) -> None:
+        signals: Packed = {}
+        by_id: Packed = {}
+        if self.delivery is not None and self.clock >= 0:
+            signals, by_id = self.delivery.pack()
+        given = self._contributions()  # of scatters since COUNTS, which signalled too
+        sums = {} if self.sums is None else self.sums.pack()
+        self._post(SUMS, [signals, by_id, given, sums, row])
+
+    def _receive_sums(self, batches: dict[int, Batch]) -> None:
+        delivery, message = self.delivery, self.state.message
+        if delivery is not None:
+            signals = self.exchange.unpack_collect(delivery.role, message, False, _part(batches, 0))
+            delivery.receive(signals, _part(batches, 1))
+        self._receive_contributions(batches, 2)
+        if self.sums is not None:
+            self.sums.receive(_part(batches, 3))
+            for p, batch in batches.items():
+                self.sums.basis[p] = batch.basis
+        if not self._apart:
+            self._receive_rows(batches, 4)
+
+    def _receive_rows(self, batches: dict[int, Batch], k: int) -> None:
+        for p, row in _part(batches, k).items():
+            self._enter_row(batches[p].superstep, p, row.view(np.int64))
+
+
+def _part(batches: dict[int, Batch], k: int) -> dict[int, np.ndarray]:
+    """Return the k-th part of each batch, by rank, of those that have it."""
+    return {p: batch.parts[k] for p, batch in batches.items() if batch.parts[k].size}

@@ -1,0 +1,125 @@
+"""Batches between ranks that need not be in the same superstep: what each rank has heard of the others.
+
+A superstep is a row of stages. At each stage a rank posts one batch to every other rank, and goes on once it
+has a batch of that stage from each that is young enough. What one rank posts is taken in in its order:
+whoever sees a batch has seen all that its sender posted before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gaslab.comm import CHUNK
+from gaslab.engine.backoff import Backoff
+from gaslab.mail import Mail
+
+VALUES, COUNTS, SHARES, SUMS = range(4)  # the stages of a superstep, in their order
+NOTHING = -2  # the superstep of a rank of which nothing was heard
+
+
+@dataclass
+class Batch:
+    """What one rank sent to another at one stage of one superstep."""
+
+    stage: int
+    superstep: int
+    basis: int  # it shows nothing that is older than the end of this superstep
+    parts: list[np.ndarray]
+
+
+class Streams:
+    """The batches from and to all other ranks, on one rank."""
+
+    def __init__(self, mail: Mail, backoff: Backoff) -> None:
+        self.mail, self._backoff = mail, backoff
+        self.peers = [p for p in range(mail.size) if p != mail.rank]
+        self.waited = 0.0  # seconds
+        self._queues: dict[int, deque[Batch]] = {p: deque() for p in self.peers}
+        self._pieces: dict[int, list[np.ndarray]] = {p: [] for p in self.peers}
+        self._heard = np.full((4, mail.size), NOTHING, np.int64)
+        self._basis = self._heard.copy()
+        self._posted = [NOTHING] * 4
+
+    def post(self, stage: int, superstep: int, basis: int, parts: Sequence[dict[int, np.ndarray]]) -> None:
+        """Begin to send one batch to every other rank: of each part its bytes by rank, none if left out."""
+        self._posted[stage] = superstep
+        nothing = np.empty(0, np.uint8)
+        for p in self.peers:
+            mine = [np.ascontiguousarray(part.get(p, nothing)).view(np.uint8) for part in parts]
+            head = np.array([stage, superstep, basis, len(mine), *(part.size for part in mine)], np.int64)
+            padded = [x for part in mine for x in (part, nothing_of(-part.size % 8))]
+            data = np.concatenate([head.view(np.uint8), *padded])
+            for lo in range(0, data.size + 1, CHUNK):  # a piece that is not full ends the batch
+                self.mail.post(p, data[lo : lo + CHUNK])
+
+    def wait(self, stage: int, least: int) -> None:
+        """Wait until every rank's last batch of *stage* shows nothing older than superstep *least*."""
+        self._until(lambda: all(self._basis[stage, p] >= least for p in self.peers))
+
+    def wait_for_all(self, stage: int) -> None:
+        """Wait until every rank's batches of *stage* are here, as many as this rank has posted."""
+        self._until(lambda: all(self._heard[stage, p] >= self._posted[stage] for p in self.peers))
+
+    def _until(self, come: Any) -> None:
+        self._collect()
+        if come():
+            return
+        began = time.perf_counter()
+        self._backoff.reset()
+        while not come():
+            if self._collect():
+                self._backoff.reset()
+            else:
+                self._backoff.wait()
+        self.waited += time.perf_counter() - began
+
+    def _collect(self) -> bool:
+        came = self.mail.collect()
+        for p, piece in came:
+            self._pieces[p].append(piece)
+            if piece.size < CHUNK:
+                pieces, self._pieces[p] = self._pieces[p], []
+                self._enqueue(p, pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
+        return bool(came)
+
+    def _enqueue(self, p: int, data: np.ndarray) -> None:
+        stage, superstep, basis, count = data[:32].view(np.int64).tolist()
+        sizes = data[32 : 32 + 8 * count].view(np.int64).tolist()
+        at, parts = 32 + 8 * count, []
+        for size in sizes:
+            parts.append(data[at : at + size])
+            at += size + -size % 8
+        self._queues[p].append(Batch(stage, superstep, basis, parts))
+        self._heard[stage, p], self._basis[stage, p] = superstep, basis
+
+    def waves(self, stage: int | None) -> Iterator[tuple[int, dict[int, Batch]]]:
+        """Give what is here, each rank's in its order, up to its last batch of *stage* (None: all of it).
+
+        Batches of one stage from several ranks come at once, at most one from each, by rank.
+        """
+        left = {}
+        for p, queue in self._queues.items():
+            last = [k + 1 for k, batch in enumerate(queue) if stage is None or batch.stage == stage]
+            if last:
+                left[p] = last[-1]
+        while left:
+            heads = {p: self._queues[p][0].stage for p in left}
+            chosen = max(heads.values(), key=lambda s: s if s != stage else -1)  # what lags goes first
+            wave = {p: self._queues[p].popleft() for p, s in sorted(heads.items()) if s == chosen}
+            left = {p: n - (p in wave) for p, n in left.items() if n > (p in wave)}
+            yield chosen, wave
+
+    def close(self) -> None:
+        """Take in and forget what is still on its way (collective)."""
+        self.mail.close()
+
+
+def nothing_of(size: int) -> np.ndarray:
+    """Return so many bytes of padding."""
+    return np.zeros(size, np.uint8)

@@ -1,0 +1,65 @@
+"""Storage types as numpy has them, and values of nobody: the identities of combiners."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree
+from gaslab.fields import RANGES
+
+
+def dtype_of(storage: str) -> np.dtype:
+    """Return the numpy dtype of a storage type."""
+    return np.dtype("int64" if storage == "id" else storage)
+
+
+def limits_of(dtype: np.dtype) -> tuple[int, int]:
+    """Return the least and the largest value that the language stores in an integer dtype.
+
+    >>> limits_of(np.dtype("uint8")), limits_of(np.dtype("uint64")) == (0, 2**63 - 1)
+    ((0, 255), True)
+    """
+    return RANGES[dtype.name]
+
+
+def total_dtype(combiner: Combiner) -> np.dtype:
+    """Return the dtype of an accumulator: of one with parts, that of the C struct."""
+    if not isinstance(combiner, RecordCombiner):
+        return dtype_of(combiner.storage)
+    parts = [(p.name, dtype_of(p.combiner.storage), p.shape) for p in combiner.parts]
+    return np.dtype(parts, align=True)
+
+
+def identity(combiner: Combiner, wide: bool = False) -> Any:
+    """Return the identity of a combiner in its storage type, or in that type's eight-byte form."""
+    if isinstance(combiner, RecordCombiner):
+        row = np.zeros((), total_dtype(combiner))
+        for part in combiner.parts:
+            row[part.name] = identity(part.combiner)
+        return row[()]
+    kept = replace(combiner, storage=WIDE[combiner.type]) if wide else combiner
+    return dtype_of(kept.storage).type(kept.identity)
+
+
+def scalars(values: list[Any]) -> np.ndarray:
+    """Return numbers as the eight-byte scalars of the ABI (floats as bits, the rest as int64)."""
+    table = np.zeros(max(len(values), 1), np.int64)
+    for k, value in enumerate(values):
+        if isinstance(value, (float, np.floating)):
+            table[k : k + 1].view(np.float64)[0] = value
+        else:
+            table[k] = int(value)
+    return table
+
+
+def identities(tree: Tree) -> np.ndarray:
+    """Return the aggregates of nobody, as eight-byte scalars."""
+    values: list[Any] = []
+    for a in tree.aggregators:
+        parts = a.combiner.parts if isinstance(a.combiner, RecordCombiner) else ()
+        values += [identity(p.combiner, wide=True) for p in parts for _ in range(p.slots)]
+        values += [] if parts else [identity(a.combiner, wide=True)]
+    return scalars(values)

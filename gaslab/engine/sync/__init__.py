@@ -1,0 +1,1 @@
+"""Supersteps in step: every rank waits for the others."""

@@ -1,0 +1,51 @@
+"""Makes the `View` by which a program's functions see the graph and the state of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gaslab._kernels import sweep
+from gaslab.compiler.tree.uses import by_source
+from gaslab.engine.state import RunState
+from gaslab.engine.storage import scalars
+
+if TYPE_CHECKING:
+    from gaslab.graph import Graph
+    from gaslab.localgraph import LocalGraph
+
+
+def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:
+    """Return the program's view of *graph* and *state*."""
+    local, tree = graph.local, state.tree
+    every = 0 if graph.directed else 3  # an undirected edge serves every direction
+    view = sweep.View()
+    view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
+    view.seed = state.seed
+    view.num_left = graph.num_vertices if graph.ids.num_left is None else graph.ids.num_left
+    view.num_masters, view.num_local = local.num_masters, local.num_local
+    view.gather_edges = tree.gather_edges and tree.gather_edges | every
+    view.scatter_edges = tree.scatter_edges and tree.scatter_edges | every
+    view.gid, view.degree = local.gid, local.degree
+    view.in_degree, view.out_degree = local.in_degree, local.out_degree
+    view.in_begin, view.in_neighbor = local.in_begin, local.in_neighbor
+    view.out_begin = view.out_neighbor = view.out_slot = None
+    if view.gather_edges & 2 or view.scatter_edges:
+        view.out_begin, view.out_neighbor, view.out_slot = local.out()
+    view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
+    set_by_source(view, state, graph.local)
+    view.param, view.aggregate = scalars(params), state.aggregate_row
+    view.given, view.concurrent, view.all_active = 0, 0, 0
+    view.total = view.incoming = view.skip = None
+    view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks
+    view.active_bits, view.message = state.active_bits, state.message
+    view.message_next, view.priority = state.message_next, state.priority
+    view.gather_way, view.scatter_way = state.gather_way, state.scatter_way
+    return view
+
+
+def set_by_source(view: sweep.View, state: RunState, local: LocalGraph) -> None:
+    """Give the view what its scatter reads of edges in the order of their sources."""
+    again = by_source(state.tree) if view.scatter_edges else ()
+    view.edge_by_source = [
+        local.by_source(values) if k in again else None for k, values in enumerate(state.edge_fields)
+    ]

@@ -1,0 +1,1 @@
+"""visit: sweeps over all edges in which both ends are written."""
