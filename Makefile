@@ -39,7 +39,7 @@ $(VENV)/installed: pyproject.toml
 	touch $@ $(VENV)/fresh
 
 $(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.pyx cython_kernels/*.pxd cython_kernels/*.h \
-		gaslab/compiler/*.py gaslab/compiler/*/*.py gaslab/programs/*.py gaslab/program.py)
+		gaslab/compiler/*.py gaslab/compiler/*/*.py gaslab/language/*.py gaslab/programs/*.py gaslab/program.py)
 	test -e $(VENV)/fresh || $(BIN)/python setup.py --quiet build_ext --inplace  # the install has just built it
 	rm -f $(VENV)/fresh
 	touch $@

@@ -19,7 +19,7 @@ import numpy as np
 
 import gaslab as gl
 from common import parser, rmat
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 from gaslab.programs import DeltaStepping, SignalPageRank
 
 ASYNC = {"engine": "async"}

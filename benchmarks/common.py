@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 import gaslab as gl
-from gaslab.comm import Comm, world
+from gaslab.parallel.comm import Comm, world
 
 
 @dataclass

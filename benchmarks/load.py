@@ -20,7 +20,7 @@ import scipy.sparse
 
 import gaslab as gl
 from common import in_turn, parser, report, rmat
-from gaslab.writers import Target, write_rows
+from gaslab.results.writers import Target, write_rows
 
 
 def main() -> None:

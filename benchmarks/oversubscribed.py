@@ -18,7 +18,7 @@ from typing import Any
 import gaslab as gl
 from asynchronous import ASYNC, LOCKED, Way, grid, weighted
 from common import parser
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 
 PAGERANK = gl.programs.SignalPageRank()
 WAYS: dict[str, tuple[str, gl.VertexProgram, dict[str, Any]]] = {

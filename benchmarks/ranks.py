@@ -15,7 +15,7 @@ import numpy as np
 
 import gaslab as gl
 from common import in_turn, parser, report, rmat
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 
 ITERATIONS = 10
 TARGETS = {"bfs": 1.0, "components": 1.0, "sssp": 0.75, "pagerank": 0.75}

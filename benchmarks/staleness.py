@@ -19,9 +19,9 @@ import numpy as np
 
 import gaslab as gl
 from common import in_turn, parser, report, rmat
-from gaslab.comm import world
 from gaslab.engine.activation import Frontier
 from gaslab.engine.gather_apply import GatherApply
+from gaslab.parallel.comm import world
 
 WAYS: dict[str, dict[str, Any]] = {
     "in step": {},

@@ -6,7 +6,7 @@
 [0.3333333333333333, 0.3333333333333333, 0.3333333333333333]
 
 Names are loaded when first used, so that ``import gaslab`` costs little and loads no numpy, kernel
-or MPI. Under an MPI launcher it also makes a rank that fails end the others (`gaslab.failure`).
+or MPI. Under an MPI launcher it also makes a rank that fails end the others (`gaslab.parallel.failure`).
 """
 
 from __future__ import annotations
@@ -15,15 +15,12 @@ import importlib
 from typing import TYPE_CHECKING
 from typing import Any as Anything
 
-from gaslab import failure, launch
+from gaslab.parallel import failure, launch
 from gaslab.version import __version__
 
 if TYPE_CHECKING:
     from gaslab import errors as errors
     from gaslab import programs as programs
-    from gaslab.chance import integers as integers
-    from gaslab.chance import normal as normal
-    from gaslab.chance import uniform as uniform
     from gaslab.engine.explain import explain as explain
     from gaslab.engine.run import run as run
     from gaslab.errors import AbandonedError as AbandonedError
@@ -38,8 +35,14 @@ if TYPE_CHECKING:
     from gaslab.errors import TimeoutExpired as TimeoutExpired
     from gaslab.errors import UsageError as UsageError
     from gaslab.errors import VertexNotFound as VertexNotFound
-    from gaslab.graph import Graph as Graph
+    from gaslab.graph.graph import Graph as Graph
+    from gaslab.graph.reading import read_graph as read_graph
+    from gaslab.graph.vertexset import VertexSet as VertexSet
+    from gaslab.graph.vertextable import read_vertices as read_vertices
     from gaslab.ingest.sides import right as right
+    from gaslab.language.rng import integers as integers
+    from gaslab.language.rng import normal as normal
+    from gaslab.language.rng import uniform as uniform
     from gaslab.program import ALL as ALL
     from gaslab.program import BITOR as BITOR
     from gaslab.program import IN as IN
@@ -109,12 +112,9 @@ if TYPE_CHECKING:
     from gaslab.programs.sssp import sssp as sssp
     from gaslab.programs.strong_components import strong_components as strong_components
     from gaslab.programs.triangles import triangles as triangles
-    from gaslab.reading import read_graph as read_graph
-    from gaslab.result import Result as Result
-    from gaslab.tables import Table as Table
-    from gaslab.trace import Trace as Trace
-    from gaslab.vertexset import VertexSet as VertexSet
-    from gaslab.vertextable import read_vertices as read_vertices
+    from gaslab.results.result import Result as Result
+    from gaslab.results.tables import Table as Table
+    from gaslab.results.trace import Trace as Trace
 
 # Where each name lives. A type checker reads the imports above; a test keeps the two the same.
 _HOME = {
@@ -136,16 +136,16 @@ _HOME = {
         ],
         "gaslab.program",
     ),
-    **dict.fromkeys(["integers", "normal", "uniform"], "gaslab.chance"),
-    "Graph": "gaslab.graph",
-    "read_graph": "gaslab.reading",
+    **dict.fromkeys(["integers", "normal", "uniform"], "gaslab.language.rng"),
+    "Graph": "gaslab.graph.graph",
+    "read_graph": "gaslab.graph.reading",
     "right": "gaslab.ingest.sides",
-    "Result": "gaslab.result",
-    "Table": "gaslab.tables",
-    "Trace": "gaslab.trace",
+    "Result": "gaslab.results.result",
+    "Table": "gaslab.results.tables",
+    "Trace": "gaslab.results.trace",
     "explain": "gaslab.engine.explain",
-    "VertexSet": "gaslab.vertexset",
-    "read_vertices": "gaslab.vertextable",
+    "VertexSet": "gaslab.graph.vertexset",
+    "read_vertices": "gaslab.graph.vertextable",
     "run": "gaslab.engine.run",
     "als": "gaslab.programs.als",
     "bfs": "gaslab.programs.bfs",
@@ -195,4 +195,4 @@ def __dir__() -> list[str]:
 
 
 launch.tune_environment()
-failure.install(lambda: importlib.import_module("gaslab.comm").world())
+failure.install(lambda: importlib.import_module("gaslab.parallel.comm").world())

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from gaslab import launch
 from gaslab.errors import CompileError, LaunchError
+from gaslab.parallel import launch
 from gaslab.version import __version__
 
 KERNELS = ("csr", "frontier", "pack", "parser", "partition", "sweep")
@@ -163,7 +163,7 @@ def _launcher() -> list[Finding]:
 
 
 def _mpi() -> list[Finding]:
-    from gaslab.comm import world
+    from gaslab.parallel.comm import world
 
     try:
         version = metadata.version("mpi4py")
@@ -212,7 +212,7 @@ def _library_elsewhere() -> list[Finding]:
 
 
 def _shared_memory() -> list[Finding]:
-    from gaslab import segments
+    from gaslab.system import segments
 
     found = segments.dead()
     if not found:

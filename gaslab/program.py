@@ -13,61 +13,61 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar, get_ori
 from typing import Any as Anything
 
 from gaslab import arguments
-from gaslab.annotations import annotations_of, is_class_variable
-from gaslab.chance import integers as integers
-from gaslab.chance import normal as normal
-from gaslab.chance import uniform as uniform
-from gaslab.combiners import Accumulator as Accumulator
-from gaslab.combiners import All as All
-from gaslab.combiners import Any as Any
-from gaslab.combiners import ArgMax as ArgMax
-from gaslab.combiners import ArgMin as ArgMin
-from gaslab.combiners import At as At
-from gaslab.combiners import BitOr as BitOr
-from gaslab.combiners import Combine as Combine
-from gaslab.combiners import Count as Count
-from gaslab.combiners import Max as Max
-from gaslab.combiners import Min as Min
-from gaslab.combiners import Prod as Prod
-from gaslab.combiners import Sum as Sum
-from gaslab.combiners import at as at
 from gaslab.errors import UsageError, nearest
-from gaslab.fields import BITOR as BITOR
-from gaslab.fields import MAX as MAX
-from gaslab.fields import MIN as MIN
-from gaslab.fields import NOBODY as NOBODY
-from gaslab.fields import PROD as PROD
-from gaslab.fields import RANGES
-from gaslab.fields import SUM as SUM
-from gaslab.fields import Dimensions as Dimensions
-from gaslab.fields import Field as Field
-from gaslab.fields import Matrix as Matrix
-from gaslab.fields import Storage as Storage
-from gaslab.fields import Vector as Vector
-from gaslab.fields import VertexId as VertexId
-from gaslab.fields import field as field
-from gaslab.fields import float32 as float32
-from gaslab.fields import float64 as float64
-from gaslab.fields import int8 as int8
-from gaslab.fields import int16 as int16
-from gaslab.fields import int32 as int32
-from gaslab.fields import int64 as int64
-from gaslab.fields import solve_spd as solve_spd
-from gaslab.fields import uint8 as uint8
-from gaslab.fields import uint16 as uint16
-from gaslab.fields import uint32 as uint32
-from gaslab.fields import uint64 as uint64
-from gaslab.lists import List as List
-from gaslab.lists import Ragged as Ragged
-from gaslab.lists import SortedSet as SortedSet
-from gaslab.lists import common as common
-from gaslab.lists import mex as mex
-from gaslab.lists import mode as mode
-from gaslab.phases import ALL as ALL
-from gaslab.phases import IN as IN
-from gaslab.phases import NONE as NONE
-from gaslab.phases import OUT as OUT
-from gaslab.phases import Phase as Phase
+from gaslab.language.annotations import annotations_of, is_class_variable
+from gaslab.language.combiners import Accumulator as Accumulator
+from gaslab.language.combiners import All as All
+from gaslab.language.combiners import Any as Any
+from gaslab.language.combiners import ArgMax as ArgMax
+from gaslab.language.combiners import ArgMin as ArgMin
+from gaslab.language.combiners import At as At
+from gaslab.language.combiners import BitOr as BitOr
+from gaslab.language.combiners import Combine as Combine
+from gaslab.language.combiners import Count as Count
+from gaslab.language.combiners import Max as Max
+from gaslab.language.combiners import Min as Min
+from gaslab.language.combiners import Prod as Prod
+from gaslab.language.combiners import Sum as Sum
+from gaslab.language.combiners import at as at
+from gaslab.language.fields import BITOR as BITOR
+from gaslab.language.fields import MAX as MAX
+from gaslab.language.fields import MIN as MIN
+from gaslab.language.fields import NOBODY as NOBODY
+from gaslab.language.fields import PROD as PROD
+from gaslab.language.fields import RANGES
+from gaslab.language.fields import SUM as SUM
+from gaslab.language.fields import Dimensions as Dimensions
+from gaslab.language.fields import Field as Field
+from gaslab.language.fields import Matrix as Matrix
+from gaslab.language.fields import Storage as Storage
+from gaslab.language.fields import Vector as Vector
+from gaslab.language.fields import VertexId as VertexId
+from gaslab.language.fields import field as field
+from gaslab.language.fields import float32 as float32
+from gaslab.language.fields import float64 as float64
+from gaslab.language.fields import int8 as int8
+from gaslab.language.fields import int16 as int16
+from gaslab.language.fields import int32 as int32
+from gaslab.language.fields import int64 as int64
+from gaslab.language.fields import solve_spd as solve_spd
+from gaslab.language.fields import uint8 as uint8
+from gaslab.language.fields import uint16 as uint16
+from gaslab.language.fields import uint32 as uint32
+from gaslab.language.fields import uint64 as uint64
+from gaslab.language.lists import List as List
+from gaslab.language.lists import Ragged as Ragged
+from gaslab.language.lists import SortedSet as SortedSet
+from gaslab.language.lists import common as common
+from gaslab.language.lists import mex as mex
+from gaslab.language.lists import mode as mode
+from gaslab.language.phases import ALL as ALL
+from gaslab.language.phases import IN as IN
+from gaslab.language.phases import NONE as NONE
+from gaslab.language.phases import OUT as OUT
+from gaslab.language.phases import Phase as Phase
+from gaslab.language.rng import integers as integers
+from gaslab.language.rng import normal as normal
+from gaslab.language.rng import uniform as uniform
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform

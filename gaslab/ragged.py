@@ -13,7 +13,7 @@ import numpy as np
 from gaslab._kernels import ragged
 
 if TYPE_CHECKING:
-    from gaslab.comm import Comm
+    from gaslab.parallel.comm import Comm
 
 
 class Rows:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.comm import Comm
-from gaslab.nobody import Nobody
+from gaslab.language.nobody import Nobody
+from gaslab.parallel.comm import Comm
 from gaslab.program import Accumulator, VertexProgram
 from gaslab.reference.run import run_reference
 from tests.graphs import Drawn
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 Mode = tuple[str, int]  # run(compile=, threads=)
 LOCAL = ("seconds", "bytes_sent", "delivery")  # of a rank's history: not the same on all

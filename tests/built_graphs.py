@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gaslab.comm import Comm
-from gaslab.graph import Graph
+from gaslab.graph.graph import Graph
+from gaslab.parallel.comm import Comm
 from gaslab.partition import strategies
 from tests.threadcomm import run_ranks
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gaslab import failure
 from gaslab.cli import main
+from gaslab.parallel import failure
 from tests.mpi.launcher import run_script
 
 EDGES = [(3, 5), (5, 3), (5, 12), (12, 3), (40, 12), (7, 8), (8, 9), (9, 7), (9, 9)]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.comm import Comm
-from gaslab.mail import MPIMail
+from gaslab.parallel.comm import Comm
+from gaslab.parallel.transport import MPIMail
 
 
 class SlowMail(MPIMail):

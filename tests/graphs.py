@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from gaslab.partition import strategies
 
 if TYPE_CHECKING:
-    from gaslab.comm import Comm
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
+    from gaslab.parallel.comm import Comm
 
 KINDS = ("dense", "sparse", "str")
 STRATEGIES = tuple(strategies.STRATEGIES)
@@ -32,7 +32,7 @@ class Drawn:
 
     def build(self, comm: Comm, strategy: str | None = None) -> Graph:
         """Return it as a graph on the ranks of *comm* (collective)."""
-        from gaslab.graph import Graph
+        from gaslab.graph.graph import Graph
 
         return Graph.from_edges(
             [s for s, _ in self.edges],
@@ -95,7 +95,7 @@ def with_lists(graph: Drawn) -> st.SearchStrategy[Drawn]:
 
 def scored() -> Graph:
     """Return three vertices and two edges from the first, with scores 1, 2 and 3."""
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
     return Graph.from_edges([0, 0], [1, 2]).with_vertices({"id": [0, 1, 2], "score": [1, 2, 3]})
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gaslab.comm import Comm
 from gaslab.compiler import build
 from gaslab.compiler import tree as t
 from gaslab.compiler.c import emit
 from gaslab.compiler.python import Interpreter
+from gaslab.parallel.comm import Comm
 
 P, I64 = ctypes.c_void_p, ctypes.c_int64
 IN, OUT, ALL = 1, 2, 3

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from gaslab.comm import Comm
 from gaslab.errors import GaslabError
+from gaslab.parallel.comm import Comm
 from tests import toolkit
 from tests.agreement import Outcome, Task, run_task
 from tests.graphs import Drawn, hubs

@@ -20,8 +20,8 @@ import networkx as nx
 import numpy as np
 
 import gaslab as gl
-from gaslab.comm import Comm, world
 from gaslab.engine.asynchronous import machine
+from gaslab.parallel.comm import Comm, world
 from tests import prioritised_programs as prioritised
 from tests import unordered_programs as plain
 from tests.delays import slow

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.errors import ExecutionError
+from gaslab.parallel.comm import Comm
 from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 MODES: list[dict[str, Any]] = [{}, {"compile": "never"}, {"engine": "reference"}]

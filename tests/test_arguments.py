@@ -13,7 +13,7 @@ import pytest
 
 import gaslab as gl
 from gaslab import arguments
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.conftest import Hosts
 from tests.public_calls import calls, programs
 
@@ -93,7 +93,7 @@ ERRORS: list[tuple[Any, str]] = [
     (lambda: gl.run(RUN, G, engine=None), "engine=None is unknown; known: async, reference, stale, sync"),
     (lambda: gl.run(RUN, None), "graph=None: a gaslab.Graph is needed, not NoneType"),
     (lambda: gl.run(RUN, gl.Graph),
-     "graph=<class 'gaslab.graph.Graph'>: a gaslab.Graph is needed, not the class Graph"),
+     "graph=<class 'gaslab.graph.graph.Graph'>: a gaslab.Graph is needed, not the class Graph"),
     (lambda: gl.run("RUN", G), "program='RUN': an instance of a VertexProgram is needed, not str"),
     (lambda: gl.read_graph(None), "path=None: a path, or a sequence of them, is needed, not NoneType"),
     (lambda: gl.pagerank(G, personalization=[1]),

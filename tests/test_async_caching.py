@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests import cached_programs as programs
 from tests.graphs import STRATEGIES, Drawn, graphs, hubs
 from tests.mpi.ranks import Ranks

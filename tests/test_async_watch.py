@@ -16,11 +16,11 @@ import pytest
 
 import gaslab as gl
 from gaslab.cli import main
-from gaslab.comm import Comm
 from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.asynchronous.meter import Course
 from gaslab.engine.observe.progress import in_words as told_in_words
 from gaslab.engine.observe.progress import short
+from gaslab.parallel.comm import Comm
 from tests import unordered_programs as programs
 from tests.mpi.ranks import Ranks
 from tests.zoo import additive

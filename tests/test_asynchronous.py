@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.engine.asynchronous.driver import Asynchronous
+from gaslab.parallel.comm import Comm
 from tests import stale_programs
 from tests import unordered_programs as programs
 from tests.graphs import STRATEGIES, Drawn, graphs, hubs

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.engine.asynchronous import machine
 from gaslab.engine.asynchronous.counts import Counts
+from gaslab.parallel.comm import Comm
 from tests import unordered_programs as programs
 from tests.delays import slow
 from tests.graphs import Drawn, hubs

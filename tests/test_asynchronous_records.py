@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests import unordered_records as programs
 from tests.graphs import STRATEGIES, Drawn, graphs
 from tests.mpi.ranks import Ranks

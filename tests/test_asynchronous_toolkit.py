@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.cli import main
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests import unordered_programs as programs
 from tests.delays import slow
 from tests.graphs import STRATEGIES, Drawn, graphs, hubs

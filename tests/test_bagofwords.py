@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.cli import main
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import read_edges
 from gaslab.ingest import text as text_module
@@ -23,6 +22,7 @@ from gaslab.ingest.bagofwords import find_head
 from gaslab.ingest.files import InputFile, Piece
 from gaslab.ingest.layout import Layout, comment_table
 from gaslab.ingest.text import parse_pieces
+from gaslab.parallel.comm import Comm
 from tests.mpi.launcher import REAL
 from tests.mpi.ranks import Ranks
 from tests.test_matrixmarket import error_on_all, on_all

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.cli import main
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from gaslab.comm import Comm
 from gaslab.compiler import build, toolchain
 from gaslab.compiler.c import emit
 from gaslab.errors import CompileError
+from gaslab.parallel.comm import Comm
 from tests import hand_trees as h
 from tests.hand_trees import F, assign, function, local, program, variable
 from tests.hand_views import call, state

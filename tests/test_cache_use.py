@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from gaslab.cli import main
-from gaslab.comm import Comm
 from gaslab.compiler import build, cache, toolchain
 from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.planted import LEVEL, TEXT, place, plant, planted
 

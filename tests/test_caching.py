@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab._kernels import chance as kernels
-from gaslab.comm import Comm
+from gaslab._kernels import philox as kernels
 from gaslab.compiler.python import rng as interpreted
-from gaslab.reference.chance import philox4x32
+from gaslab.parallel.comm import Comm
+from gaslab.reference.rng import philox4x32
 from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gaslab.cli import main
-from gaslab.mpilib import mpi_family
+from gaslab.parallel.mpilib import mpi_family
 from tests.command_line import Run, edges, gaslab, on_ranks
 from tests.mpi.launcher import ROOT, environment, mpiexec
 

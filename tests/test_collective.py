@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
@@ -206,7 +206,7 @@ def test_arguments_that_do_not_fit(call: Any, error: str) -> None:
 BEGIN = """
 import sys, time
 import gaslab as gl
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 rank = world().rank
 graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0])
 began = time.time()
@@ -336,7 +336,7 @@ gl.pagerank(graph if rank else other)
 
 
 LATE = """
-from gaslab import rendezvous
+from gaslab.parallel import rendezvous
 rendezvous.WARN_SECONDS = 0.6
 if rank == 1:
     time.sleep(1.5)

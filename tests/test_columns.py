@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks
 

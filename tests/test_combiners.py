@@ -9,9 +9,9 @@ from typing import Annotated
 import pytest
 
 import gaslab as gl
-from gaslab.combiners import Combine
 from gaslab.compiler.tree.combiners import OPERATIONS, Operation
 from gaslab.compiler.tree.declared import INTEGER_RANGE, STORAGE, Combiner
+from gaslab.language.combiners import Combine
 
 Xor = Annotated[int, Combine("xor")]
 EDGES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 1), (4, 1), (4, 2)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaslab import comm as module
-from gaslab.comm import Comm, as_comm
 from gaslab.errors import GaslabError, UsageError, VertexNotFound
+from gaslab.parallel import comm as module
+from gaslab.parallel.comm import Comm, as_comm
 from tests.mpi.ranks import Ranks
 
 LENGTHS = (0, 1, 6, 7, 8, 13, 14, 15, 70)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gaslab.comm import Comm
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse
 from gaslab.compiler.python import Interpreter
 from gaslab.compiler.tree.depth import TOO_DEEP
 from gaslab.errors import ProgramError
+from gaslab.parallel.comm import Comm
 from tests.agreement import Outcome, Task, assert_agree, by_reference, run_task
 from tests.graphs import hubs
 from tests.program_text import HEAD, load, tree_of, with_vertex

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.errors import GaslabError
+from gaslab.parallel.comm import Comm
 from gaslab.partition.strategies import STRATEGIES
 from tests.conftest import Hosts
 from tests.mpi.launcher import environment

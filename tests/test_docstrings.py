@@ -73,7 +73,7 @@ def test_names_in_docstrings_exist(path: Path) -> None:
 
 def test_a_name_that_is_not_there_is_found_out() -> None:
     assert exists("gaslab.engine.reference_run")
-    assert exists("gaslab.comm.Comm.attempt")
+    assert exists("gaslab.parallel.comm.Comm.attempt")
     assert not exists("gaslab.engine.reference")
-    assert not exists("gaslab.comm.Comm.attempts")
+    assert not exists("gaslab.parallel.comm.Comm.attempts")
     assert "attempts" not in known()

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from gaslab.ragged import RaggedColumn
 from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks

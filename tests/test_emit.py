@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaslab.comm import Comm
 from gaslab.compiler import build
 from gaslab.compiler import tree as t
 from gaslab.compiler.c import emit
+from gaslab.parallel.comm import Comm
 from tests import hand_trees as h
 from tests.hand_trees import F, I, assign, binary, const, function, local, program, ret, variable
 from tests.hand_views import ALL, IN, OUT, N, both, call, dtype, edge_lists, made, masks, state, walk, weights

@@ -9,7 +9,7 @@ import pytest
 
 import gaslab as gl
 from examples.lasso import Lasso, fit, graph_of, problem
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.test_examples import on_ranks, output_of
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from examples.logistic import fit, graph_of, problem
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.test_examples import on_ranks, output_of
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaslab.exchange import BITMAP, EVERY, INDEX, decode_choice, encode, encode_choice
+from gaslab.replication.exchange import BITMAP, EVERY, INDEX, decode_choice, encode, encode_choice
 
 
 @given(st.data())

@@ -9,7 +9,7 @@ import pytest
 
 import gaslab as gl
 from gaslab.cli import main
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 

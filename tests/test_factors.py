@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from examples.recommend import ratings
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.graphs import STRATEGIES
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks

@@ -31,12 +31,12 @@ rank = MPI.COMM_WORLD.rank
 MPI.COMM_WORLD.Barrier()
 """
 GASLAB_STARTED = """
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 rank = world().rank
 world().barrier()
 """
 NOT_STARTED = """
-from gaslab.launch import launcher
+from gaslab.parallel.launch import launcher
 rank = launcher().rank
 """
 WAIT = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier()"
@@ -105,7 +105,7 @@ def test_a_thread_that_raises_ends_all(tmp_path: Path) -> None:
 
 STRUCK = """
 import signal, sys, time
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 rank = world().rank
 world().barrier()
 def strike(*_):
@@ -246,7 +246,7 @@ def test_an_error_that_all_ranks_raise_is_told_by_one(tmp_path: Path) -> None:
 
 BEFORE_THE_WORLD = """
 import sys
-from gaslab import launch
+from gaslab.parallel import launch
 from gaslab.cli import main, outcome
 as_ever = outcome.set_up_log
 
@@ -324,7 +324,7 @@ def test_an_engine_that_raises_on_one_rank_ends_all(
 AT_THE_END = """
 import atexit, os, signal
 atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))  # run after what gaslab registers
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 world().barrier()
 """
 

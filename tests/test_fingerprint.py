@@ -20,7 +20,7 @@ import pytest
 import scipy.sparse as sp
 
 import gaslab as gl
-from gaslab.fingerprint import SIZE, fingerprint
+from gaslab.parallel.fingerprint import SIZE, fingerprint
 from tests.mpi.launcher import environment
 
 

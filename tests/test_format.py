@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gaslab.ingest import format as module
 from gaslab.ingest.format import format_table
-from gaslab.tables import objects
+from gaslab.results.tables import objects
 
 HARD = [
     0.0, -0.0, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1e-5, 1e-4, 0.00012345, 0.1, 1 / 3,

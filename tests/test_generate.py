@@ -8,9 +8,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
 from gaslab.ingest import generate
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaslab import launch
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
-from gaslab.graph import Graph
+from gaslab.graph.graph import Graph
+from gaslab.graph.reading import read_graph
+from gaslab.parallel import launch
+from gaslab.parallel.comm import Comm
 from gaslab.partition import strategies
-from gaslab.reading import read_graph
 from tests.conftest import Hosts
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks

@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from gaslab.comm import Comm
 from gaslab.errors import InputError, VertexNotFound
+from gaslab.parallel.comm import Comm
 from tests.conftest import Hosts
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks, RanksError
@@ -101,5 +101,5 @@ def test_a_death_is_told(hosts: Hosts) -> None:
 
 
 def test_scripts_run_under_mpiexec() -> None:
-    done = run_script(2, ["-c", "from gaslab.comm import world; print(world().size, flush=True)"])
+    done = run_script(2, ["-c", "from gaslab.parallel.comm import world; print(world().size, flush=True)"])
     assert (done.returncode, "".join(done.stdout.split())) == (0, "22"), done.stderr

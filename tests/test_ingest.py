@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gaslab.comm import Comm
 from gaslab.errors import InputError
 from gaslab.ingest import read_edges
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from gaslab.comm import Comm
 from gaslab.errors import GaslabError, InputError, UsageError
 from gaslab.ingest import (
     EdgeList,
@@ -20,6 +19,7 @@ from gaslab.ingest import (
     edges_from_pandas,
     edges_from_scipy,
 )
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
 

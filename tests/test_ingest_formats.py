@@ -19,10 +19,10 @@ import scipy.sparse as sp
 
 import gaslab as gl
 from gaslab.cli import main
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import read_edges
 from gaslab.ingest.formats import FOREIGN, HEAD_BYTES, find_format
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import files as module
 from gaslab.ingest import read_edges
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
 

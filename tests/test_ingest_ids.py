@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab._kernels import names as kernels
-from gaslab.comm import Comm
 from gaslab.errors import VertexNotFound
 from gaslab.ingest import edges_from_arrays
 from gaslab.ingest.names import Names, NameTable
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import read_edges
+from gaslab.parallel.comm import Comm
 from tests.threadcomm import run_ranks
 
 SKIP = "or leave bad lines out with --on-bad-line skip"

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab._kernels import parser
 from gaslab.cli import main
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import read_edges
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 HALVES = [

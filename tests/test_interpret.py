@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.compiler import build, compile_ahead, compile_program
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse
 from gaslab.compiler.python import Interpreter
+from gaslab.parallel.comm import Comm
 from tests.threadcomm import run_ranks
 
 LIMIT = 50

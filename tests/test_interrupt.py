@@ -19,8 +19,8 @@ import pytest
 
 import gaslab as gl
 from gaslab._kernels import sweep
-from gaslab.comm import Comm
 from gaslab.ending import Ending
+from gaslab.parallel.comm import Comm
 from tests import endless_programs as programs
 from tests.mpi.ranks import Ranks
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gaslab import launch
 from gaslab.errors import LaunchError
-from gaslab.launch import Launcher
+from gaslab.parallel import launch
+from gaslab.parallel.launch import Launcher
 from tests.mpi.launcher import environment
 
 ENVIRONMENTS = [

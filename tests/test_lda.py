@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 import gaslab as gl
 from examples.lda import corpus
-from gaslab.comm import Comm, world
+from gaslab.parallel.comm import Comm, world
 from gaslab.partition.names import NAMES
 from tests.command_line import Run, gaslab
 from tests.mpi.ranks import Ranks

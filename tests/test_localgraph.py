@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gaslab.localgraph as localgraph
-from gaslab.comm import Comm
-from gaslab.graph import Graph
-from gaslab.localgraph import ALL, IN, OUT, LocalGraph
+import gaslab.partition.local_graph as localgraph
+from gaslab.graph.graph import Graph
+from gaslab.parallel.comm import Comm
 from gaslab.partition import rows
 from gaslab.partition.build import order_by_group
+from gaslab.partition.local_graph import ALL, IN, OUT, LocalGraph
 from tests.threadcomm import run_ranks
 
 

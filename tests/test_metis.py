@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab._kernels import metis as kernels
 from gaslab.cli import main
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import files, ids, read_edges
+from gaslab.parallel.comm import Comm
 from tests.mpi.launcher import REAL
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks

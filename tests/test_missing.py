@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.errors import GaslabError, InputError, UsageError
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.threadcomm import run_ranks
 

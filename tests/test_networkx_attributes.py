@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm, world
+from gaslab.parallel.comm import Comm, world
 from tests.mpi.ranks import Ranks
 
 NODES = {"b": (30, 1.5, True), "a": (31, 2.5, False), "c": (28, -1.0, True)}

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse
 from gaslab.compiler.python.body import Body
 from gaslab.compiler.python.statements import text_of
 from gaslab.compiler.tree import Tree
+from gaslab.parallel.comm import Comm
 from tests.agreement import Task, assert_agree, by_reference, from_text, run_task
 from tests.graphs import hubs
 from tests.program_text import HEAD, tree_of, with_vertex

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.graphs import STRATEGIES, Drawn, graphs, scored, told
 from tests.mpi.ranks import Ranks
 
@@ -293,8 +293,8 @@ def test_errors(act: Any, text: str) -> None:
 
 
 def test_functions_run_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gaslab import transform
     from gaslab.compiler import compile_tree
+    from gaslab.graph import transform
 
     monkeypatch.setattr(transform, "compile_tree", lambda tree, comm: compile_tree(tree, comm, "never"))
     graph = G.map_vertices(plus).map_edges(gap=span_of_scores)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from gaslab import outputs
 from gaslab.errors import GaslabError, UsageError
-from gaslab.outputs import Draft, FolderDraft, Output, write_bytes
+from gaslab.system import outputs
+from gaslab.system.outputs import Draft, FolderDraft, Output, write_bytes
 
 
 def names(folder: Path) -> list[str]:

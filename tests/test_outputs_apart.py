@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gaslab import leftovers
 from gaslab.errors import GaslabError, UsageError
-from gaslab.outputs import Draft, FolderDraft, Output, check_apart, write_bytes
+from gaslab.system import leftovers
+from gaslab.system.outputs import Draft, FolderDraft, Output, check_apart, write_bytes
 
 
 def names(folder: Path) -> list[str]:

@@ -164,7 +164,7 @@ def test_what_differs_is_seen() -> None:
 
 
 def answers_here(task: Task, modes: list[Mode]) -> list[Answer]:
-    from gaslab.comm import Comm
+    from gaslab.parallel.comm import Comm
 
     return answers(Comm(), task, [replace(m, compile="never") for m in modes])
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from gaslab import program as gl
-from gaslab.annotations import annotations_of
 from gaslab.compiler.frontend import parse
 from gaslab.compiler.frontend.source import SourceFile
 from gaslab.errors import ProgramError
+from gaslab.language.annotations import annotations_of
 from tests.program_text import load
 from tests.tree_text import phase_text
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
-from gaslab.graph import Graph
+from gaslab.graph.graph import Graph
+from gaslab.parallel.comm import Comm
 from gaslab.partition import index, shuffle
 from gaslab.partition.cut import cut
 from gaslab.partition.directory import Directory

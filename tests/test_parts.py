@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
 from gaslab.partition import strategies
 from gaslab.partition.cut import cut, measure_parts
 from tests.built_graphs import build_and_check, edge_list

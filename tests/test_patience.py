@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
-from gaslab.engine import backoff as module
-from gaslab.engine.backoff import FEW, LONGEST, POLLS, SHORTEST, Backoff
 from gaslab.engine.stale.streams import SUMS, VALUES, Streams
-from gaslab.mail import Mail
+from gaslab.parallel import backoff as module
+from gaslab.parallel.backoff import FEW, LONGEST, POLLS, SHORTEST, Backoff
+from gaslab.parallel.comm import Comm
+from gaslab.parallel.transport import Mail
 from tests import unordered_programs as programs
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.interleavings import Explorer, Walk
 from tests.simulator import FRONT, Rank, kind_of, ranks_of
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.graphs import STRATEGIES, Drawn, graphs
 from tests.mpi.ranks import Ranks
 

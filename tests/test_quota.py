@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.asynchronous.quota import Quota
+from gaslab.parallel.comm import Comm
 from tests import unordered_programs as programs
 from tests.delays import slow
 from tests.graphs import hubs

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from examples.recommend import ratings
-from gaslab.comm import Comm, world
+from gaslab.parallel.comm import Comm, world
 from gaslab.programs._ratings import exact_mean
 from gaslab.programs._recommend import recommend
 from tests.graphs import STRATEGIES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 

@@ -9,13 +9,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from gaslab import result as module
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
-from gaslab.graph import Graph
-from gaslab.memory import human
-from gaslab.result import Result
-from gaslab.tables import Table, objects, render
+from gaslab.graph.graph import Graph
+from gaslab.parallel.comm import Comm
+from gaslab.results import result as module
+from gaslab.results.result import Result
+from gaslab.results.tables import Table, objects, render
+from gaslab.system.memory import human
 from tests.mpi.ranks import Ranks
 
 # Ids whose order as numbers, as text and in the file all differ; two edges are parallel, one is a loop.

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.ingest import ids as directories
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 FREE = 10 << 20  # bytes, of a machine with little memory

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gaslab.comm import Comm
 from gaslab.engine.bound import bind
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options, check
 from gaslab.engine.phase_driver import PhaseDriver
 from gaslab.engine.run import compile_program, drive, new_driver
 from gaslab.engine.state_arrays import Arrays
-from gaslab.graph import Graph
+from gaslab.graph.graph import Graph
+from gaslab.parallel.comm import Comm
 from tests.agreement import Task
 from tests.record import graph_of, task_of
 from tests.zoo import CASES

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gaslab import segments
 from gaslab.cli import main
 from gaslab.errors import GaslabError
+from gaslab.system import segments
 from tests.command_line import on_ranks
 from tests.mpi.launcher import command, environment, run_script
 
@@ -123,7 +123,7 @@ def test_the_commands(
 
 ABORT = """
 import os, sys
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 comm = world()
 comm.barrier()
 if comm.rank == 0:
@@ -137,7 +137,7 @@ comm.barrier()
 
 ALIVE = """
 import sys
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 comm = world()
 comm.barrier()
 print("ready", flush=True) if comm.rank == 0 else None

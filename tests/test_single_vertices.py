@@ -9,13 +9,13 @@ import pytest
 
 import gaslab as gl
 from gaslab._kernels import sweep
-from gaslab.comm import world
 from gaslab.compiler import compile_program
 from gaslab.engine.bind import bind_edge_fields, bind_parameters
 from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import dtype_of, scalars
 from gaslab.engine.view import make_view
+from gaslab.parallel.comm import world
 from tests.zoo.gathers import Rank
 from tests.zoo.signals import Letters, Paths
 

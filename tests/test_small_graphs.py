@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm, world
+from gaslab.parallel.comm import Comm, world
 from tests.command_line import Outcome, Run, gaslab
 from tests.graphs import Drawn
 from tests.mpi.ranks import Ranks

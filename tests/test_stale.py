@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.compiler.frontend import parse_phases
 from gaslab.engine.stale.step import check_program
 from gaslab.errors import UsageError
-from gaslab.mail import Mail, MPIMail
+from gaslab.parallel.comm import Comm
+from gaslab.parallel.transport import Mail, MPIMail
 from tests import stale_programs, unordered_programs
 from tests.agreement import Mode, Outcome, Task, run_task
 from tests.conftest import Hosts

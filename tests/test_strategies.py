@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gaslab.cli import main
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
 from gaslab.partition import strategies
 from tests.built_graphs import build_and_check
 

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from gaslab.tags import Tag
+from gaslab.parallel.tags import Tag
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted((ROOT / "gaslab").rglob("*.py"))

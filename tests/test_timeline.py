@@ -14,9 +14,9 @@ import pytest
 
 import gaslab as gl
 from gaslab.cli import main
-from gaslab.comm import Comm
 from gaslab.engine.observe import timeline as module
 from gaslab.engine.observe.timeline import MAIL, Timeline, behind, is_drawn
+from gaslab.parallel.comm import Comm
 from tests import unordered_programs as programs
 
 KINDS = {"X", "C", "M", "s", "f"}

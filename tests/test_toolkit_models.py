@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 from tests.graphs import Drawn, graphs
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm, world
+from gaslab.parallel.comm import Comm, world
 from tests.mpi.ranks import Ranks
 from tests.toolkit import MODES
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.cli import main
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.agreement import Task
 from tests.graphs import STRATEGIES, graphs
 from tests.mpi.ranks import Ranks

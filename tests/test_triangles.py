@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.graphs import STRATEGIES, Drawn, graphs
 from tests.mpi.ranks import Ranks
 

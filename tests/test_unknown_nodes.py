@@ -19,10 +19,10 @@ from gaslab.compiler.python import expressions as python_expressions
 from gaslab.compiler.python import statements as python_statements
 from gaslab.engine import storage
 from gaslab.errors import InternalError
-from gaslab.exchange import decode_choice, encode_choice
 from gaslab.reference.arithmetic import narrow
-from gaslab.reference.chance import _shaped
 from gaslab.reference.declared import Combiner
+from gaslab.reference.rng import _shaped
+from gaslab.replication.exchange import decode_choice, encode_choice
 from tests import hand_trees as h
 from tests.hand_trees import F, I, const
 

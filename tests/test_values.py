@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.comm import Comm
 from gaslab.compiler.faults import FAULTS as FAULT
 from gaslab.errors import ExecutionError, UsageError
+from gaslab.parallel.comm import Comm
 from tests.command_line import EDGES, Run, edges, gaslab
 from tests.conftest import Hosts
 

@@ -11,10 +11,10 @@ import pytest
 
 import gaslab as gl
 from gaslab._kernels import sweep
-from gaslab.comm import Comm
 from gaslab.engine.visit.schedule import Schedule
 from gaslab.engine.visit.sweep import Visits
 from gaslab.errors import ExecutionError
+from gaslab.parallel.comm import Comm
 from tests.graphs import STRATEGIES
 from tests.mpi.ranks import Ranks
 from tests.zoo.visits import Chain, Trade

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.cli.job import read_rows, read_values
-from gaslab.comm import Comm
 from gaslab.errors import UsageError, VertexNotFound
 from gaslab.ingest import read_edges
-from gaslab.writers import Target, write_table
+from gaslab.parallel.comm import Comm
+from gaslab.results.writers import Target, write_table
 from tests.mpi.ranks import Ranks
 from tests.test_bagofwords import DATASETS, ENTRY, written
 from tests.test_matrixmarket import error_on_all, on_all

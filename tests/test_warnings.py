@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.conftest import Hosts
 from tests.mpi.launcher import run_script
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gaslab.comm import Comm
 from gaslab.errors import GaslabError, UsageError
-from gaslab.tables import Table, objects
-from gaslab.writers import Target, write_table
+from gaslab.parallel.comm import Comm
+from gaslab.results.tables import Table, objects
+from gaslab.results.writers import Target, write_table
 from tests.mpi.ranks import Ranks
 
 ROWS = 23

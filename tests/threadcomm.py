@@ -1,4 +1,4 @@
-"""Ranks as threads of one process: the face of `gaslab.comm.Comm` without an MPI launcher.
+"""Ranks as threads of one process: the face of `gaslab.parallel.comm.Comm` without an MPI launcher.
 
     results = run_ranks(4, lambda comm: comm.allreduce(comm.rank))
 
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gaslab.comm import Comm, Pending
+from gaslab.parallel.comm import Comm, Pending
 
 T = TypeVar("T")
 PATIENCE = 30.0

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import networkx as nx
 
 import gaslab as gl
-from gaslab.comm import Comm, world
+from gaslab.parallel.comm import Comm, world
 from tests.graphs import Drawn
 
 MODES: dict[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from gaslab import failure, launch
+from gaslab.parallel import failure, launch
 from gaslab.version import __version__
 
 DONE, FAILED, USAGE, NOT_CONVERGED, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 124, 130

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Any, NoReturn
 
-from gaslab import launch
 from gaslab.errors import nearest
+from gaslab.parallel import launch
 from gaslab.partition.names import NAMES
 
 ENGINE_OPTIONS = ("--staleness", "--consistency", "--scheduler", "--max-updates")  # of one engine alone

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_output, add_running, add_talk, pair, read_options
 from gaslab.errors import UsageError, nearest
-from gaslab.outputs import Output
 from gaslab.program import Storage, VertexProgram, parameter_annotations
+from gaslab.system.outputs import Output
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 log = logging.getLogger("gaslab")
 
@@ -92,8 +92,8 @@ def _answers(program: type[VertexProgram]) -> list[str]:
 
 
 def _explain(arguments: Any) -> int:
-    from gaslab.comm import world
     from gaslab.engine.explain import explain
+    from gaslab.parallel.comm import world
 
     found = explain(load_class(arguments.program))
     if world().rank == 0:
@@ -102,10 +102,10 @@ def _explain(arguments: Any) -> int:
 
 
 def _compile(arguments: Any) -> int:
-    from gaslab.comm import world
     from gaslab.compiler import build
     from gaslab.compiler.c import emit
     from gaslab.compiler.frontend import parse_phases
+    from gaslab.parallel.comm import world
 
     texts = list(map(emit, parse_phases(load_class(arguments.program))))
     comm = world()

@@ -10,9 +10,9 @@ from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, at
 from gaslab.cli.destinations import destinations
 from gaslab.cli.edgelists import ends, read, report_written
 from gaslab.cli.report import duration, write_json
-from gaslab.comm import world
 from gaslab.errors import UsageError
-from gaslab.writers import write_rows
+from gaslab.parallel.comm import world
+from gaslab.results.writers import write_rows
 
 
 def parser(name: str) -> Parser:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gaslab.comm import Comm
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.files import find_files
 from gaslab.ingest.sidefile import check_side_file
-from gaslab.outputs import Output, check_apart
-from gaslab.writers import Target
+from gaslab.parallel.comm import Comm
+from gaslab.results.writers import Target
+from gaslab.system.outputs import Output, check_apart
 
 TABLES = ("output", "map")  # beside those that a command has of its own, which its `tables` name
 FILES = ("json", "timeline")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gaslab import launch
 from gaslab.cli import DONE, FAILED
 from gaslab.cli.arguments import Parser, add_talk
+from gaslab.parallel import launch
 
 if TYPE_CHECKING:
     from gaslab.doctor import Finding
@@ -33,8 +33,8 @@ def execute(arguments: Any) -> int:
 
 def _clean() -> int:
     """Remove dead segments, by one rank of each machine; exit code 1 if some cannot be removed."""
-    from gaslab import segments
-    from gaslab.comm import world
+    from gaslab.parallel.comm import world
+    from gaslab.system import segments
 
     comm = world()
 
@@ -55,8 +55,8 @@ def _clean() -> int:
 
 def _examine() -> int:
     """Print the findings of rank 0; with several ranks also those of others that differ in being broken."""
-    from gaslab import comm
     from gaslab.doctor import examine
+    from gaslab.parallel import comm
 
     findings = examine()
     here = comm.current()

@@ -11,11 +11,11 @@ import numpy as np
 from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_report, at_least, one_of, read_options
 from gaslab.cli.destinations import destinations
-from gaslab.comm import Comm, world
 from gaslab.errors import UsageError
 from gaslab.ingest.format import format_table
-from gaslab.tables import objects
-from gaslab.writers import Target, write_rows
+from gaslab.parallel.comm import Comm, world
+from gaslab.results.tables import objects
+from gaslab.results.writers import Target, write_rows
 
 if TYPE_CHECKING:
     from gaslab.ingest.edges import EdgeList

@@ -10,11 +10,11 @@ from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, read_options
 from gaslab.cli.destinations import destinations
 from gaslab.cli.report import document, write_json
-from gaslab.comm import Comm, world
-from gaslab.memory import human
+from gaslab.parallel.comm import Comm, world
+from gaslab.system.memory import human
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 BAR = 40  # characters of the longest bar
 

@@ -15,15 +15,15 @@ from gaslab.cli import DONE, NOT_CONVERGED
 from gaslab.cli.destinations import check_fields, destinations
 from gaslab.cli.report import describe, document, write_json
 from gaslab.cli.show import show, with_sides
-from gaslab.comm import world
 from gaslab.ending import TimeLeft
 from gaslab.errors import InputError, UsageError, VertexNotFound, nearest
-from gaslab.graph import Graph
+from gaslab.graph.graph import Graph
+from gaslab.graph.reading import read_graph
 from gaslab.ingest.sidefile import side_file
 from gaslab.ingest.sides import SIDES
-from gaslab.reading import read_graph
-from gaslab.result import Result
-from gaslab.writers import write_table
+from gaslab.parallel.comm import world
+from gaslab.results.result import Result
+from gaslab.results.writers import write_table
 
 log = logging.getLogger("gaslab")
 

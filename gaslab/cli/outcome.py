@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from gaslab import failure, launch, leftovers
 from gaslab.cli import DONE, FAILED, INTERRUPTED, TIMEOUT, USAGE
-from gaslab.collective import agree
 from gaslab.errors import ExecutionError, GaslabError, LaunchError, TimeoutExpired, UsageError
+from gaslab.parallel import failure, launch
+from gaslab.parallel.collective import agree
+from gaslab.system import leftovers
 
 if TYPE_CHECKING:
-    from gaslab.comm import Comm
+    from gaslab.parallel.comm import Comm
 
 log = logging.getLogger("gaslab")
 
@@ -96,13 +97,13 @@ def _end(code: int, message: str, alike: bool = False) -> int:
 
 def _ranks() -> Comm | None:
     """Return the ranks, None where the command has not asked for them (then nothing was loaded)."""
-    comm = sys.modules.get("gaslab.comm")
+    comm = sys.modules.get("gaslab.parallel.comm")
     return None if comm is None else comm.current()
 
 
 def _meet() -> tuple[Comm | None, bool]:
     """Return the ranks once all have come, None without an MPI; and whether there is nobody to meet."""
-    from gaslab.comm import world
+    from gaslab.parallel.comm import world
 
     try:
         return world(), False

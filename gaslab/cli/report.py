@@ -12,13 +12,13 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gaslab.memory import human
-from gaslab.outputs import Output, write_bytes
+from gaslab.system.memory import human
+from gaslab.system.outputs import Output, write_bytes
 from gaslab.version import __version__
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 log = logging.getLogger("gaslab")
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.tables import Table, render
+from gaslab.results.tables import Table, render
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 
 def show(style: str, graph: Graph, table: Table, count: int) -> list[str]:

@@ -21,10 +21,10 @@ from gaslab.compiler.python import Interpreter
 from gaslab.compiler.tree import Tree
 from gaslab.compiler.tree.depth import too_deep
 from gaslab.errors import PerformanceWarning, UsageError, warn_user
-from gaslab.fingerprint import fingerprint
+from gaslab.parallel.fingerprint import fingerprint
 
 if TYPE_CHECKING:
-    from gaslab.comm import Comm
+    from gaslab.parallel.comm import Comm
 
 MODES = ("auto", "require", "never")
 

@@ -24,7 +24,7 @@ from gaslab.compiler.cache import Cache, Untrusted, private_folder, whole, write
 from gaslab.errors import CompileError, PerformanceWarning, warn_user
 
 if TYPE_CHECKING:
-    from gaslab.comm import Comm
+    from gaslab.parallel.comm import Comm
 
 log = logging.getLogger("gaslab")
 SHIPPED = Path(__file__).resolve().parents[1] / "_builtins"

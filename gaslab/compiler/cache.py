@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 from gaslab.errors import CompileError, UsageError
-from gaslab.outputs import Draft, Output
+from gaslab.system.outputs import Draft, Output
 
 _DIGEST = 32  # bytes of sha256 behind the library's own: a file cut short is never loaded
 _LINKS = 40  # that may lead from one to the next, as in the kernel

@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from gaslab import leftovers
 from gaslab.errors import CompileError
+from gaslab.system import leftovers
 
 SANITIZE = "GASLAB_SANITIZE"  # the variable that asks for sanitizers, as in -fsanitize=
 

@@ -16,7 +16,7 @@ from gaslab.compiler.tree import WIDE, Combiner, Contribute, Tree, VertexField, 
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import dtype_of, identity, limits_of
-from gaslab.exchange import Exchange, Packed, Signals
+from gaslab.replication.exchange import Exchange, Packed, Signals
 
 _RANGE = 2  # GL_FAULT_RANGE
 

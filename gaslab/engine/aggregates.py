@@ -18,7 +18,7 @@ from gaslab.errors import ProgramError
 from gaslab.program import Accumulator, aggregators_of
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.chance import Draw
 from gaslab.compiler.tree import Tree, Variable, is_list, named
 from gaslab.compiler.tree.edge_ends import WRITTEN, conflict
 from gaslab.engine.edge_lists import bind_lists, no_lists
@@ -16,9 +15,10 @@ from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.storage import dtype_of, limits_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.sides import need_sides
+from gaslab.language.rng import Draw
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 log = logging.getLogger("gaslab")

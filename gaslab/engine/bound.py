@@ -14,13 +14,13 @@ from gaslab.engine.initial_frontier import InitialFrontier, bind_initial_frontie
 from gaslab.engine.initial_values import bind_initial_values
 from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.stopping import Stopping
-from gaslab.phases import phases_of
+from gaslab.language.phases import phases_of
 
 if TYPE_CHECKING:
     from gaslab.compiler import Compiled
     from gaslab.compiler.tree import Tree
     from gaslab.engine.options import Options
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 Done = Callable[[Any], Any]

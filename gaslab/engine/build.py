@@ -14,14 +14,14 @@ from gaslab.engine.state import RunState
 from gaslab.engine.sync.step import Synchronous
 from gaslab.engine.view import make_view
 from gaslab.engine.visit.sweep import Visits
-from gaslab.exchange import Exchange
+from gaslab.replication.exchange import Exchange
 
 if TYPE_CHECKING:
     from gaslab.compiler import Compiled
     from gaslab.engine.bound import Bound
     from gaslab.engine.observe.observer import Observer
     from gaslab.engine.options import Options
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 

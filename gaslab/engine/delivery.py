@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
-from gaslab.comm import Pending
 from gaslab.compiler.tree import RecordCombiner
 from gaslab.engine.edge_sums import EdgeSums
 from gaslab.engine.executor import Executor
@@ -22,8 +21,9 @@ from gaslab.engine.remote_signals import RemoteSignals
 from gaslab.engine.roles import across
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
-from gaslab.exchange import Exchange, Packed, Signals
+from gaslab.parallel.comm import Pending
 from gaslab.program import ALL, IN, OUT
+from gaslab.replication.exchange import Exchange, Packed, Signals
 
 # Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
 # its first hit; a message needs every edge, which costs about three fifths of a pushed one.

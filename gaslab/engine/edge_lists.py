@@ -12,7 +12,7 @@ from gaslab.errors import UsageError
 from gaslab.ragged import RaggedColumn, Rows
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 
 def bind_lists(tree: Tree, variable: Variable, column: str, graph: Graph) -> Rows:

@@ -17,7 +17,7 @@ from gaslab.program import ALL
 if TYPE_CHECKING:
     from gaslab.compiler import Compiled
     from gaslab.engine.observe.observer import Observer
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
 _PHASES_OF = {  # method -> its range functions, where they have other names

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from gaslab import arguments
-from gaslab.collective import collective
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse_phases
 from gaslab.compiler.tree import (
@@ -27,7 +26,8 @@ from gaslab.engine.bind import shapes_of
 from gaslab.engine.remote_signals import remote_signal_dtype
 from gaslab.engine.roles import across, field_roles, reasons
 from gaslab.engine.storage import total_dtype
-from gaslab.graph import Graph
+from gaslab.graph.graph import Graph
+from gaslab.parallel.collective import collective
 from gaslab.program import ALL, IN, NONE, OUT, VertexProgram
 
 _MIRRORS = {IN: "mirrors with in-edges", OUT: "mirrors with out-edges", ALL: "all mirrors with edges"}

@@ -15,8 +15,8 @@ from gaslab.engine import lists
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import total_dtype
-from gaslab.exchange import Exchange, Section, Sent
 from gaslab.ragged import Rows
+from gaslab.replication.exchange import Exchange, Section, Sent
 
 if TYPE_CHECKING:
     from gaslab.engine.observe.trace import VertexTrace

@@ -1,4 +1,4 @@
-"""The random starts of fields: `gaslab.chance.Draw` for every vertex or edge of a rank."""
+"""The random starts of fields: `gaslab.language.rng.Draw` for every vertex or edge of a rank."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab._kernels import chance as kernels
-from gaslab.chance import EDGE_FIELD, FIELD, Draw
+from gaslab._kernels import philox as kernels
 from gaslab.errors import UsageError
+from gaslab.language.rng import EDGE_FIELD, FIELD, Draw
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 
 class InitialDraws:

@@ -17,7 +17,7 @@ from gaslab.errors import UsageError
 from gaslab.program import NOBODY, Accumulator
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 Start = Iterable[Any] | Mapping[Any, Any]
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.chance import Draw
 from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.bind import converted
 from gaslab.engine.initial_draws import InitialDraws
@@ -15,10 +14,11 @@ from gaslab.engine.lists import gids_of, given_lists
 from gaslab.engine.storage import dtype_of
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.missing import masked_at
-from gaslab.result import Result, vertex_names
+from gaslab.language.rng import Draw
+from gaslab.results.result import Result, vertex_names
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 
 def bind_initial_values(

@@ -18,16 +18,16 @@ from gaslab.compiler.tree.uses import marked_field, words
 from gaslab.engine.bind import converted
 from gaslab.engine.storage import dtype_of
 from gaslab.errors import UsageError
-from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL, IN, NOBODY, OUT
 from gaslab.ragged import RaggedColumn, Rows
-from gaslab.result import Result, marked_ids, vertex_names
-from gaslab.tables import objects
+from gaslab.replication.exchange import Exchange, Section
+from gaslab.results.result import Result, marked_ids, vertex_names
+from gaslab.results.tables import objects
 
 if TYPE_CHECKING:
     from gaslab._kernels import sweep
-    from gaslab.graph import Graph
-    from gaslab.localgraph import LocalGraph
+    from gaslab.graph.graph import Graph
+    from gaslab.partition.local_graph import LocalGraph
 
 MOST_MARKS = 1 << 33  # vertices of a graph for which each thread keeps a bit
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 

@@ -8,8 +8,8 @@ from gaslab.engine.activation import Frontier
 from gaslab.engine.executor import Executor
 from gaslab.engine.roles import field_roles
 from gaslab.engine.state import RunState
-from gaslab.exchange import Exchange, Section
 from gaslab.program import ALL
+from gaslab.replication.exchange import Exchange, Section
 
 
 class Mirrors:

@@ -13,10 +13,10 @@ from gaslab.compiler import MODES
 from gaslab.ending import Ending
 from gaslab.engine.initial_frontier import Start, check_start
 from gaslab.errors import UsageError
-from gaslab.graph import Graph
+from gaslab.graph.graph import Graph
 from gaslab.partition import strategies
 from gaslab.program import VertexProgram
-from gaslab.result import Result
+from gaslab.results.result import Result
 
 ENGINES = ("sync", "async", "stale", "reference")
 CONSISTENCIES = ("relaxed", "serialisable")

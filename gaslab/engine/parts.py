@@ -14,7 +14,7 @@ from gaslab.engine.executor import Executor
 from gaslab.engine.mirrors import Mirrors
 from gaslab.engine.roles import across
 from gaslab.engine.state import RunState
-from gaslab.exchange import Exchange
+from gaslab.replication.exchange import Exchange
 
 
 @dataclass

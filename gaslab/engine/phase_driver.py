@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gaslab.engine.bound import Bound
     from gaslab.engine.observe.observer import Observer
     from gaslab.engine.options import Options
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 

@@ -26,13 +26,13 @@ from gaslab.engine.storage import dtype_of
 from gaslab.errors import warn_unfinished
 from gaslab.ragged import Rows
 from gaslab.reference.run import ReferenceResult, run_reference
-from gaslab.result import OUTSIDE, Result, user_ids
-from gaslab.tables import objects
-from gaslab.trace import collect, located
+from gaslab.results.result import OUTSIDE, Result, user_ids
+from gaslab.results.tables import objects
+from gaslab.results.trace import collect, located
 
 if TYPE_CHECKING:
     from gaslab.engine.options import Options
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 

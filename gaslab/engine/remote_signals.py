@@ -12,13 +12,13 @@ import numpy as np
 
 from gaslab._kernels import frontier
 from gaslab._kernels.outbox import Outboxes
-from gaslab.comm import Pending
 from gaslab.compiler.python import records
 from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity, total_dtype
-from gaslab.exchange import Exchange, Packed
+from gaslab.parallel.comm import Pending
+from gaslab.replication.exchange import Exchange, Packed
 
 
 def remote_signal_dtype(tree: Tree) -> np.dtype:

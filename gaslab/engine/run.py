@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gaslab import launch
-from gaslab.collective import collective
 from gaslab.compiler import Compiled, compile_phases
 from gaslab.engine import lists
 from gaslab.engine.asynchronous.check import check_program as check_asynchronous
@@ -38,10 +36,12 @@ from gaslab.errors import (
     warn_unfinished,
     warn_user,
 )
-from gaslab.graph import Graph
+from gaslab.graph.graph import Graph
+from gaslab.parallel import launch
+from gaslab.parallel.collective import collective
 from gaslab.program import VertexProgram
-from gaslab.result import Result
-from gaslab.trace import collect as collect_trace
+from gaslab.results.result import Result
+from gaslab.results.trace import collect as collect_trace
 
 Driver = PhaseDriver | Asynchronous | StaleDriver
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab._kernels import buckets, frontier
-from gaslab.chance import Draw
 from gaslab.compiler.tree import Tree, element_storage, is_list
 from gaslab.engine import state_arrays
 from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.storage import dtype_of, identities, identity, total_dtype
+from gaslab.language.rng import Draw
 from gaslab.program import ALL
 from gaslab.ragged import Rows
 
 if TYPE_CHECKING:
-    from gaslab.comm import Comm
-    from gaslab.graph import Graph
-    from gaslab.localgraph import LocalGraph
+    from gaslab.graph.graph import Graph
+    from gaslab.parallel.comm import Comm
+    from gaslab.partition.local_graph import LocalGraph
 
 
 NEVER: int = buckets.NEVER  # the priority of a vertex that is not pending

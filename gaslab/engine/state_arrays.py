@@ -18,9 +18,9 @@ from gaslab.errors import unknown
 from gaslab.ragged import RaggedColumn, Rows
 
 if TYPE_CHECKING:
-    from gaslab.comm import Comm
     from gaslab.engine.state import RunState
-    from gaslab.localgraph import LocalGraph
+    from gaslab.parallel.comm import Comm
+    from gaslab.partition.local_graph import LocalGraph
 
 VERSION = 1  # of the arrays
 NUMBERS = ("superstep", "updates", "phase", "entered", "ran", "cycle")

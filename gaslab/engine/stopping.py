@@ -14,7 +14,7 @@ from gaslab.errors import UsageError
 
 if TYPE_CHECKING:
     from gaslab.engine.executor import Executor
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 Done = Callable[[Any], Any]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree
-from gaslab.fields import RANGES
+from gaslab.language.fields import RANGES
 
 
 def dtype_of(storage: str) -> np.dtype:

@@ -10,8 +10,8 @@ from gaslab.engine.state import RunState
 from gaslab.engine.storage import scalars
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.localgraph import LocalGraph
+    from gaslab.graph.graph import Graph
+    from gaslab.partition.local_graph import LocalGraph
 
 
 def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:

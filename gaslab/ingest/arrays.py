@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gaslab import arguments, launch
-from gaslab.comm import Comm, as_comm
+from gaslab import arguments
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.assign import number_integers, number_names
 from gaslab.ingest.edges import EdgeList, assemble
@@ -19,6 +18,8 @@ from gaslab.ingest.missing import WAY_OUT, first_missing, is_missing, plain
 from gaslab.ingest.names import Names, NameTable
 from gaslab.ingest.rows import Arrays, object_array, share
 from gaslab.ingest.sides import SidedIds
+from gaslab.parallel import launch
+from gaslab.parallel.comm import Comm, as_comm
 from gaslab.ragged import RaggedColumn
 
 ENDS = ("source", "target", "vertices", "right_vertices")

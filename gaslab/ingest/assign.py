@@ -12,9 +12,9 @@ import numpy as np
 
 from gaslab._kernels import ids as kernels
 from gaslab._kernels import names as name_kernels
-from gaslab.comm import Comm
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.names import Names, concatenate
+from gaslab.parallel.comm import Comm
 
 SPARSE = 4  # a bit per possible id is cheaper than sorting while there are at most so many ids per end
 SAMPLES = 64  # of each rank, per rank: ranges differ by about a tenth

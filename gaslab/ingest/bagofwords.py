@@ -16,7 +16,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from gaslab._kernels import ids as kernels
-from gaslab.comm import Comm
 from gaslab.errors import InputError
 from gaslab.ingest.edges import Numbered
 from gaslab.ingest.entries import Fault, Head, read_entries
@@ -28,6 +27,7 @@ from gaslab.ingest.problems import shown
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import Parsed
 from gaslab.ingest.vocabulary import number_words
+from gaslab.parallel.comm import Comm
 
 HEAD = ("documents", "words", "entries")
 

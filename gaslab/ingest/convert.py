@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from gaslab import arguments
-from gaslab.comm import Comm, as_comm
 from gaslab.errors import GaslabError, InputError, UsageError, nearest
 from gaslab.ingest.arrays import ENDS, column_of, edges_from_arrays
 from gaslab.ingest.edges import EdgeList
 from gaslab.ingest.ids import check_room
 from gaslab.ingest.rows import object_array
+from gaslab.parallel.comm import Comm, as_comm
 
 log = logging.getLogger("gaslab")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gaslab._kernels import duplicates as kernels
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
 
 
 def first_of_each(

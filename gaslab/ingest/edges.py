@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gaslab._kernels import ids as kernels
-from gaslab.comm import Comm
 from gaslab.ingest.duplicates import first_of_each
 from gaslab.ingest.ids import VertexIds
+from gaslab.parallel.comm import Comm
 from gaslab.ragged import RaggedColumn
 
 VertexColumns = tuple[np.ndarray, dict[str, np.ndarray]]

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.files import InputFile, blocks, share
 from gaslab.ingest.formats import CALLED
 from gaslab.ingest.layout import SOURCE, TARGET, Layout, Options, comment_table, roles
 from gaslab.ingest.problems import BadLine, refusal
 from gaslab.ingest.text import Parsed, first_bad, parse_pieces, total_counts, typed
+from gaslab.parallel.comm import Comm
 
 Fault = tuple[int, str]  # an entry of this rank, and why it cannot be one
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gaslab import arguments, launch
+from gaslab import arguments
 from gaslab._kernels import generate as kernels
-from gaslab.comm import Comm, as_comm
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.sides import SidedIds
+from gaslab.parallel import launch
+from gaslab.parallel.comm import Comm, as_comm
 
 
 def generate(

@@ -18,11 +18,11 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab._kernels import ids as kernels
-from gaslab.collective import collective
-from gaslab.comm import Comm
 from gaslab.errors import InputError, VertexNotFound
 from gaslab.ingest.names import Names, concatenate
-from gaslab.memory import available_memory, human
+from gaslab.parallel.collective import collective
+from gaslab.parallel.comm import Comm
+from gaslab.system.memory import available_memory, human
 
 Kind = Literal["int", "str", "object"]
 LARGEST_PART = (1 << 31) - 1  # vertices of a rank

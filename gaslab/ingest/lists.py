@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.integers import check_integers
 from gaslab.ingest.missing import plain
+from gaslab.parallel.comm import Comm
 from gaslab.ragged import RaggedColumn
 
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.edges import Numbered
 from gaslab.ingest.entries import Fault, Head, read_entries
@@ -33,6 +32,7 @@ from gaslab.ingest.layout import Options, only_of_edge_lists
 from gaslab.ingest.problems import shown
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import Parsed
+from gaslab.parallel.comm import Comm
 
 FIELDS = {
     "real": "real",

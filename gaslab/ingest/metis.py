@@ -22,7 +22,6 @@ import numpy as np
 
 from gaslab._kernels import metis as kernels
 from gaslab._kernels import parser
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import files as source
 from gaslab.ingest.edges import Numbered
@@ -32,6 +31,7 @@ from gaslab.ingest.ids import from_one
 from gaslab.ingest.layout import Options, only_of_edge_lists, roles
 from gaslab.ingest.problems import PROBLEMS, BadLine, refusal, shown
 from gaslab.ingest.text import RUN_BYTES, Parsed, Run, first_bad, typed
+from gaslab.parallel.comm import Comm
 
 LONGEST_LINE = 1 << 30  # a vertex may have many neighbours
 MOST_NUMBERS = 255  # of a vertex

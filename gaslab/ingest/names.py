@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gaslab._kernels import names as kernels
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 
 
 class Names:

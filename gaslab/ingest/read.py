@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gaslab import arguments, launch
+from gaslab import arguments
 from gaslab._kernels import ids as kernels
-from gaslab.comm import Comm, as_comm
 from gaslab.errors import UsageError
 from gaslab.ingest.assign import number_integers, number_names
 from gaslab.ingest.bagofwords import read_bag
@@ -26,6 +25,8 @@ from gaslab.ingest.metis import read_metis
 from gaslab.ingest.names import NameTable
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import Parsed, read_text, typed
+from gaslab.parallel import launch
+from gaslab.parallel.comm import Comm, as_comm
 
 KINDS = ("auto", "int", "str")  # of ids
 BAD_LINES = ("error", "skip")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gaslab import arguments
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
-from gaslab.fingerprint import fingerprint
+from gaslab.parallel.comm import Comm
+from gaslab.parallel.fingerprint import fingerprint
 from gaslab.ragged import RaggedColumn
 
 Arrays = dict[str, np.ndarray]

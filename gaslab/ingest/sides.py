@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gaslab import arguments
-from gaslab.comm import Comm
 from gaslab.errors import UsageError, VertexNotFound
 from gaslab.ingest.ids import VertexIds, global_ids
+from gaslab.parallel.comm import Comm
 
 LEFT, RIGHT = 0, 1
 SIDES = ("left", "right")

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gaslab._kernels import parser
-from gaslab.comm import Comm
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import files as source
 from gaslab.ingest.files import Block, InputFile, Piece
 from gaslab.ingest.layout import Layout, Options, find_layout, text_lines
 from gaslab.ingest.names import NameTable
 from gaslab.ingest.problems import PROBLEMS, BadLine, message
+from gaslab.parallel.comm import Comm
 
 log = logging.getLogger("gaslab")
 

@@ -6,13 +6,13 @@ from operator import methodcaller
 
 import numpy as np
 
-from gaslab.comm import Comm
 from gaslab.errors import InputError
 from gaslab.ingest.assign import number_names
 from gaslab.ingest.files import InputFile, blocks, look_at, share
 from gaslab.ingest.ids import VertexIds, from_one
 from gaslab.ingest.names import Names
 from gaslab.ingest.problems import shown
+from gaslab.parallel.comm import Comm
 
 
 def number_words(path: str, count: int, needed: str, comm: Comm) -> tuple[np.ndarray, VertexIds]:

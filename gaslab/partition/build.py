@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gaslab._kernels.csr as kernels
-from gaslab.comm import Comm
-from gaslab.localgraph import LocalGraph
+from gaslab.parallel.comm import Comm
 from gaslab.partition.index import Index
+from gaslab.partition.local_graph import LocalGraph
 from gaslab.partition.parts import parts_of
 from gaslab.partition.place import Placement, place_masters
 from gaslab.partition.rows import rows_by_target

@@ -8,8 +8,8 @@ import numpy as np
 
 import gaslab._kernels.partition as kernels
 from gaslab import arguments
-from gaslab.comm import Comm, as_comm
 from gaslab.ingest.edges import EdgeList
+from gaslab.parallel.comm import Comm, as_comm
 from gaslab.partition.directory import Directory
 from gaslab.partition.index import Index
 from gaslab.partition.metrics import CutMetrics

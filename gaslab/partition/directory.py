@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import gaslab._kernels.partition as kernels
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 
 
 class Directory:

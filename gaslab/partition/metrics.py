@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaslab.comm import Comm
-from gaslab.localgraph import LocalGraph
+from gaslab.parallel.comm import Comm
+from gaslab.partition.local_graph import LocalGraph
 
 
 @dataclass(frozen=True)

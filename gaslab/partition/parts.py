@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.comm import Comm
 from gaslab.errors import GaslabError, UsageError
 from gaslab.ingest.missing import masked_at
+from gaslab.parallel.comm import Comm
 
 if TYPE_CHECKING:
     from gaslab.partition.strategies import Context, Strategy

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import gaslab._kernels.partition as kernels
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from gaslab.partition.directory import Directory
 
 

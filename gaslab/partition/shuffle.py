@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import gaslab._kernels.partition as kernels
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
 from gaslab.ragged import RaggedColumn
 
 INT32_LIMIT = (1 << 31) - 1  # local edges and vertices are numbered in 32 bits

@@ -21,8 +21,8 @@ import numpy as np
 
 import gaslab._kernels.partition as kernels
 from gaslab import arguments
-from gaslab.comm import Comm
 from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
 from gaslab.partition.directory import Directory
 from gaslab.partition.index import Index
 from gaslab.partition.names import DEFAULT as DEFAULT

@@ -18,7 +18,7 @@ from gaslab import arguments
 from gaslab.programs._arguments import check_graph
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 LARGEST = sys.float_info.max
 

@@ -20,9 +20,9 @@ from gaslab.programs._columns import check_scale
 from gaslab.programs._sweeps import check_options
 
 if TYPE_CHECKING:
-    from gaslab.comm import Comm
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.parallel.comm import Comm
+    from gaslab.results.result import Result
 
 LARGEST = 1e30  # of a rating: float32 holds its vectors, float64 the squares of errors
 MOST_FACTORS = 256  # of whose products a matrix, of 65,536 elements, is the largest that a program has
@@ -152,7 +152,7 @@ def squared_errors(result: Result, graph: Graph, test: Graph, column: str, mean:
 
     Each rank brings the vectors of the users and items of its own test ratings from their masters.
     """
-    from gaslab.replicas import to_mirrors
+    from gaslab.replication.replicas import to_mirrors
 
     local, comm = test.local, test.comm
     masters = local.gid[: local.num_masters]
@@ -174,7 +174,7 @@ def vectors(result: Result, graph: Graph, gids: np.ndarray) -> tuple[np.ndarray,
 
     Each rank asks for its own; -1 is a vertex that is not there. The result may be on any ranks.
     """
-    from gaslab.replicas import deliver
+    from gaslab.replication.replicas import deliver
 
     comm, table, local = graph.comm, result.vertices, graph.local
     rows = table.global_ids["id"]

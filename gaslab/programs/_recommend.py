@@ -12,8 +12,8 @@ import numpy as np
 from gaslab.programs._ratings import vectors
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 class Offer(NamedTuple):

@@ -14,8 +14,8 @@ import gaslab as gl
 from gaslab.programs._columns import run
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 Row = Mapping[str, Any]
 SPENT = ("seconds", "bytes_sent")  # in each superstep, which the reference engine does not count

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gaslab as gl
-from gaslab.collective import collective
+from gaslab.parallel.collective import collective
 from gaslab.programs import _ratings
 from gaslab.programs._sweeps import run_sweeps
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 class ALS(gl.VertexProgram):

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
 from gaslab import arguments
-from gaslab.collective import collective
+from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
 from gaslab.programs.directed_triangles import DirectedTriangles, LocalClustering
 from gaslab.programs.triangles import Triangles, checked
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 class Clustering(Triangles):

@@ -12,14 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
-from gaslab.collective import collective
+from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import is_async
 from gaslab.programs._columns import run
 from gaslab.programs.unordered import SmallestLabel
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 NEVER = 1 << 62

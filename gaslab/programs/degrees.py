@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
-from gaslab.collective import collective
+from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 class Degrees(gl.VertexProgram):

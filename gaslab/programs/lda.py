@@ -20,14 +20,14 @@ import numpy as np
 
 import gaslab as gl
 from gaslab import arguments
-from gaslab.collective import collective
+from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._sweeps import check_options, run_sweeps
-from gaslab.tables import Table
+from gaslab.results.tables import Table
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 log = logging.getLogger("gaslab")
 MOST_TOPICS = 1 << 16  # elements that a vector field may have

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
 from gaslab import arguments
-from gaslab.collective import collective
+from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph, is_async
 from gaslab.programs._columns import run, weights
 from gaslab.programs.pagerank_variants import (
@@ -26,8 +26,8 @@ from gaslab.programs.pagerank_variants import (
 )
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 LEAST, MOST = 1e-290, 1e290  # a sum of weights that scores are divided by

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import gaslab as gl
 from gaslab import arguments
-from gaslab.collective import collective
+from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._around import Around
 from gaslab.programs._columns import run
 from gaslab.programs.directed_triangles import DirectedTriangles
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 class TriangleCount(gl.VertexProgram):

@@ -17,8 +17,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gaslab.chance import WORDS
 from gaslab.errors import unknown
+from gaslab.language.rng import WORDS
 
 LIMITS = {
     f"{sign}int{bits}": ((0, min(2**bits, 2**63) - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))

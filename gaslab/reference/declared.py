@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gaslab import program as words
-from gaslab.annotations import annotations_of
 from gaslab.errors import ProgramError, unknown
-from gaslab.nobody import Nobody
+from gaslab.language.annotations import annotations_of
+from gaslab.language.nobody import Nobody
 from gaslab.reference.arithmetic import LIMITS, narrow, number, translate
 from gaslab.reference.merges import OwnCombiner
 from gaslab.reference.records import PairCombiner, RecordCombiner

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.nobody import Nobody
+from gaslab.language.nobody import Nobody
 from gaslab.program import NOBODY, Accumulator, At
 from gaslab.reference.arithmetic import Fault, narrow
 from gaslab.reference.arrays import OUTSIDE, Row, narrowed

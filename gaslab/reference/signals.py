@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gaslab.errors import ProgramError
-from gaslab.nobody import Nobody
+from gaslab.language.nobody import Nobody
 from gaslab.reference.arithmetic import Fault, bucket
 
 if TYPE_CHECKING:

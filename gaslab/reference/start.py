@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gaslab import program as words
-from gaslab.chance import Draw
 from gaslab.errors import UsageError, VertexNotFound, nearest
+from gaslab.language.rng import Draw
 from gaslab.reference.arithmetic import narrow
 from gaslab.reference.declared import storage_of
 
@@ -33,7 +33,7 @@ def fill_edges(run: Run, columns: Mapping[str, Sequence[Any]]) -> None:
             raise UsageError(f"{run.cls.__name__} needs an edge column {name!r}: it has no default")
         default = [field.default] * len(run.edges)
         if isinstance(field.default, Draw):
-            default = run.chance.edge_start(field.default, k, run.program.parameters(), field.shape)
+            default = run.random.edge_start(field.default, k, run.program.parameters(), field.shape)
         values = columns.get(name) or default
         for e, value in zip(run.edges, values, strict=True):
             run.put(e, name, field, value)
@@ -54,5 +54,5 @@ def fill_vertices(
             default = first if field.storage == "id" and field.required else field.default
             if isinstance(default, Draw):
                 parameters = run.program.parameters()
-                default = run.chance.vertex_start(default, k, v.id, parameters, field.shape)
+                default = run.random.vertex_start(default, k, v.id, parameters, field.shape)
             run.put(v, name, field, values.get(v.id, default))

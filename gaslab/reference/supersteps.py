@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from gaslab import chance
 from gaslab import program as words
-from gaslab.chance import EDGE_PHASES, drawing
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
+from gaslab.language import rng
+from gaslab.language.rng import EDGE_PHASES, drawing
 from gaslab.reference import records
 from gaslab.reference.additive import Contributions
 from gaslab.reference.arithmetic import Fault, narrow, number
 from gaslab.reference.arrays import SINGULAR, field_row
-from gaslab.reference.chance import PlainChance
 from gaslab.reference.declared import (
     Combiner,
     Field,
@@ -32,6 +31,7 @@ from gaslab.reference.declared import (
 from gaslab.reference.graph import PlainGraph
 from gaslab.reference.merges import OwnCombiner
 from gaslab.reference.records import shown
+from gaslab.reference.rng import PlainRandom
 from gaslab.reference.signals import SignalById
 from gaslab.reference.start import bound_parameters, fill_edges, fill_vertices
 from gaslab.reference.turns import turns_of
@@ -40,7 +40,7 @@ from gaslab.reference.views import Edge, Vertex
 # Code that the user's methods may call; a fault in it is shown at the user's own line.
 _NOT_THE_USERS = (
     *(os.path.dirname(__file__), os.path.dirname(np.__file__)),
-    *(chance.__file__, words.__file__, words.mode.__code__.co_filename, words.solve_spd.__code__.co_filename),
+    *(rng.__file__, words.__file__, words.mode.__code__.co_filename, words.solve_spd.__code__.co_filename),
 )
 
 
@@ -58,7 +58,7 @@ class Run:
     ) -> None:
         cls = type(program)
         self.rows: list[dict[str, Any]] = []  # of a run that is watched
-        self.chance = PlainChance(seed, getattr(cls, "rng", "counter") == "stream")
+        self.random = PlainRandom(seed, getattr(cls, "rng", "counter") == "stream")
         self.program, self.cls = program, cls
         self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
         self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
@@ -89,7 +89,7 @@ class Run:
         self.names: Mapping[Any, str] | None = None  # what errors call a vertex, if not by its id
         self.graph = PlainGraph(self, vertices, edges, directed)
         self.vertices, self.edges = self.graph.vertices, self.graph.edges
-        self.chance.learn(list(self.graph.by_id), edges)
+        self.random.learn(list(self.graph.by_id), edges)
         self.visit_order = self.graph.visit_order(self.cls.visit_ways)
         fill_edges(self, columns)
         self.parameters = bound_parameters(self)
@@ -309,8 +309,8 @@ class Run:
         """Call a method on *v*; a fault in it becomes an error at the user's line."""
         self.phase, self.writable = phase, v if phase in ("init", "apply") else None
         edge = self.graph.edge_numbers[arguments[0]] if phase in EDGE_PHASES else None
-        self.chance.begin(phase, self.superstep_number, v.id, edge)
-        before = drawing.set(self.chance.draw)
+        self.random.begin(phase, self.superstep_number, v.id, edge)
+        before = drawing.set(self.random.draw)
         try:
             return (function or self.turn.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
         except OutOfTime as late:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.nobody import Nobody
+from gaslab.language.nobody import Nobody
 from gaslab.program import At
 from gaslab.reference import views
 from gaslab.reference.declared import Field
 from gaslab.reference.records import PairCombiner, RecordCombiner, plain
 from gaslab.reference.supersteps import Run
-from gaslab.trace import Vertex, differ, new_row
+from gaslab.results.trace import Vertex, differ, new_row
 
 _METHODS = ("init", "visit", "gather", "apply", "scatter")
 

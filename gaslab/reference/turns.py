@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from gaslab.phases import DIRECTIONS, phases_of
+from gaslab.language.phases import DIRECTIONS, phases_of
 from gaslab.reference.declared import Combiner, combiner_of, method_of
 
 _PHASES = (*DIRECTIONS, "init", "start", "active", "visit", "gather", "apply", "scatter")

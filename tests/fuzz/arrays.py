@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.fuzz import frames
 from tests.fuzz.fuzzer import Fuzzer, smaller
 from tests.fuzz.on_ranks import Together

@@ -64,10 +64,10 @@ class Command(Fuzzer):
         for module in (
             "numpy",
             "gaslab.cli.outcome",
-            "gaslab.reading",
+            "gaslab.graph.reading",
             "gaslab.engine.run",
             "gaslab.programs",
-            "gaslab.writers",
+            "gaslab.results.writers",
         ):
             importlib.import_module(module)
         self.runs = Runs(self.folder)

@@ -22,8 +22,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from gaslab import failure, launch
-from gaslab.comm import Comm
+from gaslab.parallel import failure, launch
+from gaslab.parallel.comm import Comm
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks, RanksError
 

@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from gaslab import segments
+from gaslab.system import segments
 from tests.mpi.launcher import ROOT, environment, mpiexec
 
 SECONDS = 5.0  # from the fault to the end of all ranks; 1 is the promise, the rest is a busy machine

@@ -7,7 +7,7 @@ import random as randoms
 from typing import Any
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from tests.fuzz.edge_lists import dropped
 from tests.fuzz.plain import LARGEST, Answer, Refused
 

@@ -7,8 +7,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from gaslab.comm import Comm
 from gaslab.errors import GaslabError
+from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks, RanksError
 
 Outcome = Any  # of one case on one rank: an answer, or ("error", type, text), or ("crash", type, text)

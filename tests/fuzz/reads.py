@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import gaslab as gl
-from gaslab.comm import Comm
+from gaslab.parallel.comm import Comm
 from gaslab.partition.names import NAMES
 from tests.fuzz.fuzzer import Fuzzer
 from tests.fuzz.on_ranks import Outcome, Together, attempt

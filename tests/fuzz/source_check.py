@@ -179,7 +179,7 @@ def _graph() -> Any:
 
 
 def _outcome(cls: type, graph: Any, compiled: str) -> tuple[str, Any]:
-    from gaslab.comm import Comm
+    from gaslab.parallel.comm import Comm
     from tests.agreement import Task, run_task
 
     class One(Task):

@@ -17,7 +17,7 @@ from multiprocessing.connection import Client, Connection
 from pathlib import Path
 from typing import Any
 
-from gaslab import comm
+from gaslab.parallel import comm
 
 LAST_RESORT = 20.0  # seconds past a task's timeout: pytest is gone and nobody else ends this rank
 

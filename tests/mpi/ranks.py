@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from gaslab.comm import world
+from gaslab.parallel.comm import world
 from tests.mpi import launcher
 
 START_SECONDS = 60.0

@@ -19,8 +19,8 @@ import numpy as np
 from tests.pairs.features import ASYNC, BY_NAME, FIXED_POINT
 
 if TYPE_CHECKING:
-    from gaslab.comm import Comm
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
+    from gaslab.parallel.comm import Comm
 
 SECONDS = 20.0  # of one run; a run that takes longer hangs
 OF_A_RANK = ("seconds", "bytes_sent", "delivery", "staleness_max", "staleness_mean", "waited")
@@ -40,7 +40,7 @@ class Drawn:
 
     def build(self, comm: Comm | None = None, strategy: str | None = None) -> Graph:
         """Return it as a graph on the ranks of *comm* (collective)."""
-        from gaslab.graph import Graph
+        from gaslab.graph.graph import Graph
 
         # An empty list has no type: ids are ints unless an array says otherwise.
         src, dst = ([e[k] for e in self.edges] or np.zeros(0, np.int64) for k in (0, 1))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from gaslab.cli.arguments import Parser
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 Fields = tuple[str, ...]
 Style = str | Callable[["Graph", "Result", int], list[str]]  # of gaslab.cli.show, or a function of its own

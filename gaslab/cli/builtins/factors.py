@@ -8,8 +8,8 @@ from gaslab.cli.arguments import Parser, at_least, read_options
 from gaslab.cli.builtins.entry import Builtin, all_columns
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 USERS = 10  # that are shown recommendations
 PER_LINE = 10  # iterations
@@ -40,7 +40,7 @@ def _add_sgd(made: Parser) -> None:
 
 def _options(arguments: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments that both functions take (collective)."""
-    from gaslab.reading import read_graph
+    from gaslab.graph.reading import read_graph
 
     bound = dict(arguments.column).get("rating", "none")
     test = None if arguments.test is None else read_graph(arguments.test, **read_options(arguments))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from gaslab.cli.builtins.entry import Builtin, plain
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 def _cdlp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:

@@ -8,8 +8,8 @@ from gaslab.cli.arguments import Parser, one_of
 from gaslab.cli.builtins.entry import Builtin
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 DIRECTED = ("in_triangles", "out_triangles", "through_triangles", "cycle_triangles")

@@ -8,8 +8,8 @@ from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins.entry import Builtin, all_columns, weight, weighted_columns
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 def _add_jacobi(made: Parser) -> None:

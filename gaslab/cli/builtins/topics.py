@@ -9,8 +9,8 @@ from gaslab.cli.builtins.entry import Builtin, all_columns
 from gaslab.errors import UsageError
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
-    from gaslab.result import Result
+    from gaslab.graph.graph import Graph
+    from gaslab.results.result import Result
 
 
 def _add_lda(made: Parser) -> None:

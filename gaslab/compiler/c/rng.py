@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gaslab import chance
 from gaslab.compiler import tree as t
 from gaslab.compiler.c.names import C_TYPE
 from gaslab.errors import unknown
+from gaslab.language import rng
 
 STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_t ", "stream", "0"),
          ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"))  # fmt: skip
@@ -65,10 +65,10 @@ class Text:
 
 @functools.cache
 def header() -> str:
-    """Return the text of ``chance.h``: the source tree's, else the one installed with the package."""
+    """Return the text of ``philox.h``: the source tree's, else the one installed with the package."""
     here = Path(__file__).resolve().parent
-    source = here.parents[2] / "cython_kernels" / "chance.h"
-    return (source if source.is_file() else here.parent / "chance.h").read_text(encoding="utf-8")
+    source = here.parents[2] / "cython_kernels" / "philox.h"
+    return (source if source.is_file() else here.parent / "philox.h").read_text(encoding="utf-8")
 
 
 def helpers(tree: t.Tree) -> str:
@@ -80,10 +80,10 @@ def begin(tree: t.Tree, function: t.Function) -> str:
     """Return the statement that begins the draws of a method; nothing where it has none."""
     if "self.draws" not in function.reads or any(function is helper for helper in tree.helpers):
         return ""
-    unit = "gl_edge_unit(c, n->here, x, e)" if function.name in chance.EDGE_PHASES else "(uint64_t)n->id"
+    unit = "gl_edge_unit(c, n->here, x, e)" if function.name in rng.EDGE_PHASES else "(uint64_t)n->id"
     if function.name == "visit":
         unit = "gl_visit_unit(c, v, x, e)"
-    return f"gl_draw_from(c, {chance.PHASES[function.name]}, {unit});"
+    return f"gl_draw_from(c, {rng.PHASES[function.name]}, {unit});"
 
 
 def draw(x: t.Draw, arguments: list[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from gaslab.annotations import Namespace, evaluate
 from gaslab.compiler.frontend.additive import added, additive_field, chosen, field_of, wrong_contribution
 from gaslab.compiler.frontend.arrays import filled, kept_number, temporary
 from gaslab.compiler.frontend.dispatch import value_of
@@ -31,6 +30,7 @@ from gaslab.compiler.tree import (
     named,
 )
 from gaslab.errors import ProgramError
+from gaslab.language.annotations import Namespace, evaluate
 
 NO_WRITE = (
     "a list of an edge is only read; write a number or a gl.Vector of the edge, or a list of the vertex"

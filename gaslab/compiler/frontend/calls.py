@@ -10,7 +10,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from gaslab import chance
 from gaslab.compiler.frontend import list_words
 from gaslab.compiler.frontend.checks import as_number, check_count, no_array, no_keywords
 from gaslab.compiler.frontend.conditions import truth
@@ -41,6 +40,7 @@ from gaslab.compiler.tree import (
     is_list,
 )
 from gaslab.errors import ProgramError
+from gaslab.language import rng
 
 BUILTINS = ("abs", "min", "max", "int", "float", "bool", "len")
 _KNOWN = {getattr(builtins, name): name for name in BUILTINS}
@@ -78,8 +78,8 @@ def call(scope: Scope, node: ast.Call) -> Any:
         return call_numpy(scope, node, word or str(getattr(function, "__name__", "")))
     if function is MISSING:
         raise unknown_function(scope, callee)
-    if _found(function, chance.WORDS):
-        return call_draw(scope, node, chance.WORDS[function])
+    if _found(function, rng.WORDS):
+        return call_draw(scope, node, rng.WORDS[function])
     if is_solve_spd(function):
         return call_solve_spd(scope, node)
     if _found(function, list_words.WORDS):

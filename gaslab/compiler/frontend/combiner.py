@@ -9,7 +9,6 @@ from types import FunctionType
 from typing import Any
 
 from gaslab import program
-from gaslab.annotations import Namespace, closure_of, evaluate, namespace_of
 from gaslab.arguments import shown
 from gaslab.compiler.frontend.argmin import pair_combiner, parts_of_pair
 from gaslab.compiler.frontend.fields import Declaration, Sizes, parts
@@ -27,6 +26,7 @@ from gaslab.compiler.tree import (
     element_storage,
     is_list,
 )
+from gaslab.language.annotations import Namespace, closure_of, evaluate, namespace_of
 
 _CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"
 

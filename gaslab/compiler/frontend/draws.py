@@ -6,22 +6,22 @@ import ast
 import inspect
 from typing import Any
 
-from gaslab import chance
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.tree import CallHelper, Const, Draw, Expr, Stmt, nodes
+from gaslab.language import rng
 
 
 def call_draw(scope: Scope, node: ast.Call, kind: str) -> Expr:
     """Return a draw; its arguments are values like any."""
-    word = next(word for word, name in chance.WORDS.items() if name == kind)
+    word = next(word for word, name in rng.WORDS.items() if name == kind)
     keywords = {str(keyword.arg): keyword.value for keyword in node.keywords}
     try:
         bound = inspect.signature(word).bind(*node.args, **keywords)
     except TypeError as error:
         raise scope.error(node, f"gl.{kind} cannot be called like this: {error}") from None
     bound.apply_defaults()
-    type_ = chance.TYPES[kind]
+    type_ = rng.TYPES[kind]
     arguments = []
     for name, argument in bound.arguments.items():
         if isinstance(argument, ast.expr):
@@ -47,7 +47,7 @@ def note_draw(scope: Scope, node: ast.AST) -> None:
     scope.draws += 1
     scope.reads.add("self.draws")
     if not scope.is_helper:
-        scope.reads |= {"v.#", "nbr.#"} if scope.name in chance.EDGE_PHASES else {"v.id"}
+        scope.reads |= {"v.#", "nbr.#"} if scope.name in rng.EDGE_PHASES else {"v.id"}
 
 
 def draws_in(scope: Scope, value: Any) -> int:

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from typing import Any, get_origin
 
 from gaslab import program
-from gaslab.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
 from gaslab.arguments import ADDRESS, shown
-from gaslab.chance import TYPES as TYPES_OF_DRAWS
-from gaslab.chance import Draw
 from gaslab.compiler.frontend.convert import INT_MAX, constant, join, type_of
 from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.marks import dimensions_of, one_of, pair_marks, storage_of
@@ -28,7 +25,10 @@ from gaslab.compiler.tree import (
     named,
 )
 from gaslab.errors import ProgramError, nearest
-from gaslab.fields import RANGES
+from gaslab.language.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
+from gaslab.language.fields import RANGES
+from gaslab.language.rng import TYPES as TYPES_OF_DRAWS
+from gaslab.language.rng import Draw
 
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
 _ELEMENTS = "dtype=float, int, bool or a width such as gl.float32"

@@ -15,7 +15,7 @@ from gaslab.compiler.frontend.source import class_source
 from gaslab.compiler.tree import Combiner, RecordCombiner, Tree
 from gaslab.compiler.tree.edge_ends import READ, WRITTEN, conflict
 from gaslab.errors import nearest
-from gaslab.phases import DIRECTIONS
+from gaslab.language.phases import DIRECTIONS
 
 MAX_WAYS = 1024  # tables of a visit's schedule
 

@@ -9,7 +9,6 @@ import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gaslab.annotations import closure_of
 from gaslab.compiler.frontend.convert import join, remedy, widen
 from gaslab.compiler.frontend.declare import Declared
 from gaslab.compiler.frontend.lists import fits
@@ -29,6 +28,7 @@ from gaslab.compiler.tree import (
     named,
 )
 from gaslab.errors import ProgramError, nearest
+from gaslab.language.annotations import closure_of
 
 if TYPE_CHECKING:
     from gaslab.compiler.frontend.helpers import Helpers

@@ -19,7 +19,7 @@ from gaslab.compiler.frontend.declare import (
 from gaslab.compiler.frontend.rules import check_done
 from gaslab.compiler.frontend.source import ClassSource, class_source
 from gaslab.errors import ProgramError
-from gaslab.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of
+from gaslab.language.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of
 
 
 def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[Declared]:

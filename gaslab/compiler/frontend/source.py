@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from gaslab.annotations import functions_of
 from gaslab.compiler.tree import Site
 from gaslab.compiler.tree.places import shown
 from gaslab.errors import ProgramError
+from gaslab.language.annotations import functions_of
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 _BEFORE_NAME = {

@@ -1,13 +1,13 @@
-"""Draws in plain Python: the twin of ``chance.h`` and of `c.rng`."""
+"""Draws in plain Python: the twin of ``philox.h`` and of `c.rng`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gaslab import chance
 from gaslab.compiler import tree as t
 from gaslab.compiler.python.numerics import Fault, math_function
 from gaslab.errors import unknown
+from gaslab.language import rng
 
 CHOICE = 9  # gl_fault.code
 _MASK32, _MASK64, _STEP = (1 << 32) - 1, (1 << 64) - 1, 0x9E3779B97F4A7C15
@@ -17,15 +17,15 @@ def begin(tree: t.Tree, function: t.Function) -> str:
     """Return the statement that begins the draws of a method; nothing where it has none."""
     if "self.draws" not in function.reads or any(function is helper for helper in tree.helpers):
         return ""
-    where = "edge(v, x, e)" if function.name in chance.EDGE_PHASES else "vertex(v)"
+    where = "edge(v, x, e)" if function.name in rng.EDGE_PHASES else "vertex(v)"
     if function.name == "visit":
         where = "visit(v, x, e)"
-    return f"c.rng.begin({chance.PHASES[function.name]}, c.rng.{where})"
+    return f"c.rng.begin({rng.PHASES[function.name]}, c.rng.{where})"
 
 
 def draw(x: t.Draw, arguments: str) -> str:
     """Return a draw as a Python expression."""
-    if x.kind not in chance.TYPES:
+    if x.kind not in rng.TYPES:
         raise unknown("interpret", x)
     return f"c.rng.{x.kind}({arguments}{f', {x.site}' if x.kind == 'integers' else ''})"
 

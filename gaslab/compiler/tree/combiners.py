@@ -1,7 +1,8 @@
 """The operations that combine values: one row each, which frontend, backends and engine read.
 
-A new scalar combiner is a row here, its word in `gaslab.combiners`, and its place in the reference, which
-knows nothing of this table. What is not in the table is an error, never taken for another operation.
+A new scalar combiner is a row here, its word in `gaslab.language.combiners`, and its place in the
+reference, which knows nothing of this table. What is not in the table is an error, never taken for another
+operation.
 """
 
 from __future__ import annotations

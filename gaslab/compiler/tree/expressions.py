@@ -261,7 +261,7 @@ class Draw:
     """``gl.uniform(low, high)``, ``gl.normal(scale)`` or ``gl.integers(n)``: the next draw of this call.
 
     Draws are numbered in the order in which Python evaluates them, from 0 in every call of a method;
-    see ``chance.h`` for what a draw is a function of. `integers` with n < 1 is a fault.
+    see ``philox.h`` for what a draw is a function of. `integers` with n < 1 is a fault.
     """
 
     kind: str

@@ -22,14 +22,14 @@ from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.asynchronous.machine import make_machine
 from gaslab.engine.asynchronous.meter import Course, Meter
 from gaslab.engine.asynchronous.quota import Quota
-from gaslab.engine.backoff import Backoff
 from gaslab.engine.stopping import Done, ask
 from gaslab.engine.sync.step import Synchronous
+from gaslab.parallel.backoff import Backoff
 
 if TYPE_CHECKING:
     from gaslab.engine.observe.observer import Observer
     from gaslab.engine.options import Options
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do

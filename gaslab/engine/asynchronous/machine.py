@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gaslab._kernels.sweep import View
     from gaslab.engine.state import RunState
     from gaslab.engine.sync.cache import Cache
-    from gaslab.localgraph import LocalGraph
+    from gaslab.partition.local_graph import LocalGraph
 
 IN_FLIGHT = 32768  # masters of one rank that wait for others at once
 MAX_BYPASS = 250  # times that a vertex which waits for its scope may be passed

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from gaslab._kernels.machine import Machine
     from gaslab.engine.asynchronous.counts import Counts
     from gaslab.engine.observe.timed import MachineSpans
-    from gaslab.mail import Mail
+    from gaslab.parallel.transport import Mail
 
 SHARE = 1 / 5000  # of the time a run has taken is between two rows of its history
 

@@ -19,12 +19,12 @@ from gaslab.engine.observe.timeline import is_drawn
 if TYPE_CHECKING:
     import numpy as np
 
-    from gaslab.comm import Comm
     from gaslab.engine.observe.timeline import Timeline
     from gaslab.engine.observe.trace import VertexTrace
     from gaslab.engine.options import Options
     from gaslab.engine.state import RunState
-    from gaslab.mail import Mail
+    from gaslab.parallel.comm import Comm
+    from gaslab.parallel.transport import Mail
 
 _TITLES = {  # stage -> what a timeline calls it, where that is another word
     "enter": "enter phase",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gaslab.memory import human
+from gaslab.system.memory import human
 
 FEW = 4  # ranks whose figures are shown one by one
 PACE = 0.2  # seconds that these are of

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.comm import Comm, Pending
 from gaslab.engine.observe.timeline import COUNTS, MAIL, Timeline, is_drawn
-from gaslab.mail import Mail
+from gaslab.parallel.comm import Comm, Pending
+from gaslab.parallel.transport import Mail
 
 if TYPE_CHECKING:
     from gaslab._kernels.machine import Machine

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gaslab.comm import Comm
 from gaslab.errors import GaslabError, warn_user
-from gaslab.outputs import Draft, Output, check_apart
-from gaslab.tags import Tag
+from gaslab.parallel.comm import Comm
+from gaslab.parallel.tags import Tag
+from gaslab.system.outputs import Draft, Output, check_apart
 
 MOST = 100_000  # events of one rank; what comes after is counted and left out
 ENGINE, MAIL, COUNTS = 0, 1, 2  # tracks

@@ -14,12 +14,12 @@ import numpy as np
 from gaslab.compiler.tree import PAYLOAD, RecordCombiner, element_storage, is_list
 from gaslab.engine.storage import identity
 from gaslab.ragged import Rows
-from gaslab.trace import Vertex, differ, new_row
+from gaslab.results.trace import Vertex, differ, new_row
 
 if TYPE_CHECKING:
     from gaslab.compiler.tree import Combiner
     from gaslab.engine.state import RunState
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 
 _METHODS = {  # stage of a superstep -> the method of the rows; a stage with a function has a row in any case

@@ -24,7 +24,7 @@ from gaslab.engine.stopping import Stopping, ask
 
 if TYPE_CHECKING:
     from gaslab.engine.observe.observer import Observer
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
     from gaslab.program import VertexProgram
 
 _ROW = ("code", "gid", "site", "superstep", "active", "late", "oldest", "age", "reads", "waited")

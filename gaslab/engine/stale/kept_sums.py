@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.comm import Pending
 from gaslab.compiler.tree import Aggregate, EdgeField, Global, PartOf, Tree, nodes
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity, total_dtype
-from gaslab.exchange import Exchange, Packed, Sent
+from gaslab.parallel.comm import Pending
 from gaslab.program import IN, OUT
+from gaslab.replication.exchange import Exchange, Packed, Sent
 
 FEW = 8  # fewer changed vertices than one in so many: look for the mirrors next to them
 

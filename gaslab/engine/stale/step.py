@@ -23,15 +23,15 @@ import numpy as np
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.activation import Frontier
-from gaslab.engine.backoff import Backoff
 from gaslab.engine.gather import Gather
 from gaslab.engine.gather_apply import GatherApply
 from gaslab.engine.parts import Parts
 from gaslab.engine.stale.kept_sums import KeptSums
 from gaslab.engine.stale.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Streams
 from gaslab.errors import UsageError
-from gaslab.exchange import Packed, Section
-from gaslab.mail import Mail
+from gaslab.parallel.backoff import Backoff
+from gaslab.parallel.transport import Mail
+from gaslab.replication.exchange import Packed, Section
 
 
 def check_program(trees: list[Tree]) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.comm import CHUNK
-from gaslab.engine.backoff import Backoff
-from gaslab.mail import Mail
+from gaslab.parallel.backoff import Backoff
+from gaslab.parallel.comm import CHUNK
+from gaslab.parallel.transport import Mail
 
 VALUES, COUNTS, SHARES, SUMS = range(4)  # the stages of a superstep, in their order
 NOTHING = -2  # the superstep of a rank of which nothing was heard

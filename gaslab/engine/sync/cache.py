@@ -16,8 +16,8 @@ import numpy as np
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import CachedTotals, RunState
 from gaslab.engine.storage import dtype_of, identity
-from gaslab.exchange import Exchange, Section
 from gaslab.ragged import Rows
+from gaslab.replication.exchange import Exchange, Section
 
 if TYPE_CHECKING:
     from gaslab.compiler.tree import Tree

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.comm import Comm
 from gaslab.engine.visit.schedule import Schedule
-from gaslab.exchange import Exchange, Section
+from gaslab.parallel.comm import Comm
 from gaslab.program import ALL
 from gaslab.ragged import RaggedColumn, Rows
+from gaslab.replication.exchange import Exchange, Section
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 
 class Places:

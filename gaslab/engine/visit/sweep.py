@@ -16,12 +16,12 @@ from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.visit.plan import Edges, Places
 from gaslab.engine.visit.schedule import Schedule
-from gaslab.exchange import Exchange
+from gaslab.parallel.tags import Tag
 from gaslab.ragged import Rows
-from gaslab.tags import Tag
+from gaslab.replication.exchange import Exchange
 
 if TYPE_CHECKING:
-    from gaslab.graph import Graph
+    from gaslab.graph.graph import Graph
 
 _ATTRIBUTES = ("degree", "in_degree", "out_degree")  # the id always goes along, to name faults
 

@@ -1,0 +1,62 @@
+"""Random numbers outside of programs: the starts of fields, by the same function as draws inside."""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+import numpy as np
+
+cdef extern from "philox.h" nogil:
+    ctypedef struct gl_words:
+        uint64_t first, second
+    gl_words gl_philox(uint64_t seed, uint32_t number, uint32_t moment, uint64_t unit)
+    uint64_t gl_edge_key(int64_t source, int64_t target, int64_t occurrence)
+    int64_t gl_occurrence(const int64_t *begin, const int32_t *neighbor, int64_t target, int64_t e)
+    double gl_as_uniform(uint64_t word)
+    double gl_as_normal(gl_words words)
+    int64_t gl_as_integer(uint64_t word, int64_t n)
+
+
+def philox(uint64_t seed, uint32_t number, uint32_t moment, uint64_t unit):
+    """Return one block of Philox-4x32-10 as two 64-bit words."""
+    cdef gl_words words = gl_philox(seed, number, moment, unit)
+    return words.first, words.second
+
+
+def edge_keys(const int64_t[::1] gid, const int64_t[::1] in_begin, const int32_t[::1] in_neighbor):
+    """Return the uint64 key of the edge at every slot."""
+    keys_array = np.empty(in_neighbor.shape[0], dtype=np.uint64)
+    cdef uint64_t[::1] keys = keys_array
+    cdef int64_t v, e
+    with nogil:
+        for v in range(in_begin.shape[0] - 1):
+            for e in range(in_begin[v], in_begin[v + 1]):
+                keys[e] = gl_edge_key(gid[in_neighbor[e]], gid[v],
+                                      gl_occurrence(&in_begin[0], &in_neighbor[0], v, e))
+    return keys_array
+
+
+def uniform(uint64_t seed, uint32_t moment, const uint64_t[::1] units, double low, double high,
+            double[:, ::1] out):
+    """out[i, k] = draw number k of unit i, from [low, high)."""
+    cdef int64_t i, k
+    with nogil:
+        for i in range(out.shape[0]):
+            for k in range(out.shape[1]):
+                out[i, k] = low + (high - low) * gl_as_uniform(gl_philox(seed, k, moment, units[i]).first)
+
+
+def normal(uint64_t seed, uint32_t moment, const uint64_t[::1] units, double scale, double[:, ::1] out):
+    """out[i, k] = draw number k of unit i, of mean 0 and standard deviation *scale*."""
+    cdef int64_t i, k
+    with nogil:
+        for i in range(out.shape[0]):
+            for k in range(out.shape[1]):
+                out[i, k] = scale * gl_as_normal(gl_philox(seed, k, moment, units[i]))
+
+
+def integers(uint64_t seed, uint32_t moment, const uint64_t[::1] units, int64_t n, int64_t[:, ::1] out):
+    """out[i, k] = draw number k of unit i, from 0 .. n - 1."""
+    cdef int64_t i, k
+    with nogil:
+        for i in range(out.shape[0]):
+            for k in range(out.shape[1]):
+                out[i, k] = gl_as_integer(gl_philox(seed, k, moment, units[i]).first, n)

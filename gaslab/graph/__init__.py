@@ -1,0 +1,1 @@
+"""A graph over the ranks: where it comes from, and what can be made of it."""

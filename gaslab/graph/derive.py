@@ -1,0 +1,86 @@
+"""Graphs made of a graph: some of its vertices and edges, reversed, without direction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaslab.ingest.assign import number_integers
+from gaslab.ingest.duplicates import first_of_each
+from gaslab.ingest.edges import EdgeList, assemble
+from gaslab.ingest.subset import SubsetIds
+from gaslab.parallel import launch
+from gaslab.replication.replicas import to_mirrors
+
+if TYPE_CHECKING:
+    from gaslab.graph.graph import Graph
+
+VertexData = tuple[np.ndarray, dict[str, np.ndarray]]  # global ids, columns: this rank's rows
+
+
+def vertex_data(graph: Graph) -> VertexData:
+    """Return the vertex columns of this rank's masters with their global ids."""
+    return graph.local.gid[: graph.local.num_masters], graph.vertex_columns
+
+
+def subgraph(graph: Graph, kept: np.ndarray, edges: np.ndarray | None) -> tuple[EdgeList, VertexData]:
+    """Return the vertices *kept* (a flag per master) and the edges between them that *edges* flags."""
+    comm, local = graph.comm, graph.local
+    inside = to_mirrors(comm, local, kept)
+    chosen = inside[local.in_neighbor] & inside[local.targets()]
+    if edges is not None:
+        chosen &= edges
+    src, dst = (end[chosen] for end in graph.edges())
+    gids = local.gid[: local.num_masters][kept]
+    left = graph.ids.num_left
+    num_left = None if left is None else int(comm.allreduce(int(np.count_nonzero(gids < left))))
+    threads = launch.threads_per_rank(comm.local_ranks)
+    largest = int(gids.max(initial=-1))
+    known = number_integers([src, dst, gids], largest, comm, threads)
+    columns = {name: values[chosen] for name, values in graph.edge_columns.items()}
+    made = assemble(
+        comm, src, dst, columns, SubsetIds(graph.ids, known, num_left), directed=graph.directed,
+        counts={}, source=f"a subgraph of {graph.source}", threads=threads,
+    )  # fmt: skip
+    return made, (gids, {name: values[kept] for name, values in graph.vertex_columns.items()})
+
+
+def reverse(graph: Graph) -> tuple[EdgeList, VertexData]:
+    """Return every edge turned round."""
+    src, dst = graph.edges()
+    return _made(graph, dst, src, graph.edge_columns, graph.directed, "the reverse of"), vertex_data(graph)
+
+
+def to_undirected(graph: Graph, parallel: str) -> tuple[EdgeList, VertexData]:
+    """Return every edge without its direction; with ``parallel="first"`` one edge for two ends."""
+    src, dst = graph.edges()
+    low, high = np.minimum(src, dst), np.maximum(src, dst)
+    columns = graph.edge_columns
+    if parallel == "first":
+        # Edges with the same source and target are on one rank, in their order; those from the lower
+        # to the higher id count as earlier, so that the choice does not depend on the cut.
+        before = sum(graph.comm.allgather(int(src.size))[: graph.comm.rank])
+        position = before + np.arange(src.size, dtype=np.int64) + ((src > dst).astype(np.int64) << 60)
+        threads = launch.threads_per_rank(graph.comm.local_ranks)
+        first = first_of_each(graph.comm, low, high, graph.num_vertices, True, position, threads)
+        low, high = low[first], high[first]
+        columns = {name: values[first] for name, values in columns.items()}
+    return _made(graph, low, high, columns, False, "undirected:"), vertex_data(graph)
+
+
+def repeated(graph: Graph, counts: np.ndarray) -> tuple[EdgeList, VertexData]:
+    """Return every edge as often as *counts* says, a whole number for each edge slot here."""
+    src, dst = (np.repeat(end, counts) for end in graph.edges())
+    columns = {name: np.repeat(values, counts) for name, values in graph.edge_columns.items()}
+    return _made(graph, src, dst, columns, graph.directed, "repeated:"), vertex_data(graph)
+
+
+def _made(
+    graph: Graph, src: np.ndarray, dst: np.ndarray, columns: dict[str, np.ndarray], directed: bool, how: str
+) -> EdgeList:
+    threads = launch.threads_per_rank(graph.comm.local_ranks)
+    return assemble(
+        graph.comm, np.ascontiguousarray(src), np.ascontiguousarray(dst), dict(columns), graph.ids,
+        directed=directed, counts={}, source=f"{how} {graph.source}", threads=threads,
+    )  # fmt: skip

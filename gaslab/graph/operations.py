@@ -1,0 +1,369 @@
+"""What can be made of a graph: sets of its vertices, columns, numbers, other graphs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab import arguments
+from gaslab.errors import UsageError, nearest
+from gaslab.graph import derive, transform, vertextable
+from gaslab.graph.vertexset import VertexSet, check_direction
+from gaslab.parallel.collective import collective
+from gaslab.partition.local_graph import ALL
+from gaslab.system.memory import available_memory, human
+
+if TYPE_CHECKING:
+    from gaslab.graph.graph import Graph
+
+MOST_COPIES = 2**31 - 1  # of an edge
+EDGE_BYTES = 64  # at least, while a graph is made
+KEYS = ("id", "side", "source", "target")
+
+
+class Operations:
+    """The methods of `gaslab.Graph` that answer with columns, sets, numbers or other graphs.
+
+    All are collective and change nothing. A function that is given is a plain ``def``; it is compiled, so it
+    is written in the language of programs and may call helpers and use constants of its module. A function of
+    vertices takes ``v``, with the graph's vertex columns as fields and ``id``, ``degree``, ``in_degree``,
+    ``out_degree``, ``side``; one of edges takes ``(source, e, target)``.
+    """
+
+    # ---- vertex columns
+
+    @collective(exempt=("table",))
+    def with_vertices(  # type: ignore[misc]
+        self: Graph,
+        table: Any,
+        *,
+        default: Mapping[str, Any] | float | int | bool | None = None,
+        rows: str = "same",
+    ) -> Graph:
+        """Return this graph with the columns of a table of vertices, joined by id.
+
+        Parameters
+        ----------
+        table : mapping, DataFrame, Table or path
+            Columns by name, one of them ``"id"`` (of a DataFrame without it, the index); or a file as
+            `read_vertices` reads. Rows of ids that are not in the graph are left out. In a bipartite graph
+            a column ``"side"`` says the side; without, the ids are left ones but for `right`.
+        default : number, or mapping of column to number, optional
+            For vertices that have no row; without it every vertex must have one.
+        rows : {"same", "parts", "root"}
+            Whether every rank passes the whole table, its own part, or rank 0 all.
+
+        Raises
+        ------
+        InputError
+            A vertex without a row, or with two; an id or a value that is missing.
+        UsageError
+            A column that is not of numbers or bools; two columns of one name.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges(["a", "b"], ["b", "c"])
+        >>> graph.with_vertices({"id": ["a", "b", "x"], "age": [31, 28, 5]}, default=0)
+        <Graph from arrays: 3 vertices, 2 edges, directed; vertex columns: age (int64)>
+        """
+        columns = vertextable.joined(self, table, default, rows)
+        return _with_columns(self, vertex=columns)
+
+    @collective()
+    def with_degrees(self: Graph) -> Graph:  # type: ignore[misc]
+        """Return this graph with the vertex column ``degree``; if directed, also those of both directions.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> sorted(gl.Graph.from_edges([0], [1]).with_degrees().vertex_columns)
+        ['degree', 'in_degree', 'out_degree']
+        """
+        names = ("degree", "in_degree", "out_degree") if self.directed else ("degree",)
+        masters = slice(self.local.num_masters)
+        return _with_columns(self, vertex={name: getattr(self.local, name)[masters].copy() for name in names})
+
+    # ---- sets
+
+    @collective()
+    def vertices(self: Graph, which: Any = None) -> VertexSet:  # type: ignore[misc]
+        """Return a set of vertices: of all, by ids, or those of which a function is true.
+
+        Raises
+        ------
+        VertexNotFound
+            An id that is not in the graph.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges([0, 0], [1, 2])
+        >>> def last(v):
+        ...     return v.out_degree == 0
+        >>> list(graph.vertices(last)), list(graph.vertices([0, 2])), len(graph.vertices())
+        ([1, 2], [0, 2], 3)
+        """
+        if which is None:
+            return VertexSet(self, np.ones(self.local.num_masters, bool))
+        if isinstance(which, VertexSet):
+            return which.on(self)
+        if callable(which):
+            return VertexSet(self, _flags(which, transform.of_vertices(self, which, "which")))
+        return VertexSet.of_ids(self, which)
+
+    @collective()
+    def neighbors(self: Graph, which: Any, direction: int = ALL) -> VertexSet:  # type: ignore[misc]
+        """Return the vertices that an edge joins to one of a set (what `vertices` takes).
+
+        *direction* is seen from the set: ``gl.OUT`` gives the targets of its out-edges, ``gl.IN`` the sources
+        of its in-edges. A member is in the answer only if an edge leads there.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges([0, 1], [1, 2])
+        >>> list(graph.neighbors([1])), list(graph.neighbors([1], gl.OUT))
+        ([0, 2], [2])
+        """
+        direction = check_direction(direction)
+        return self.vertices(which).neighbors(direction)
+
+    # ---- functions over all vertices or edges
+
+    @collective()
+    def map_vertices(self: Graph, *functions: Any, **named: Any) -> Graph:  # type: ignore[misc]
+        """Return this graph with what functions give for each vertex as vertex columns.
+
+        A column has the name of its function, or of the keyword; a column of that name is replaced. All
+        functions see the columns as they are before.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges([0, 0], [1, 2])
+        >>> def share(v):
+        ...     return 1.0 / max(v.out_degree, 1)
+        >>> graph.map_vertices(share).vertex_columns["share"].tolist()
+        [0.5, 1.0, 1.0]
+        """
+        made = {name: transform.of_vertices(self, f, name) for name, f in _names(functions, named).items()}
+        return _with_columns(self, vertex=made)
+
+    @collective()
+    def map_edges(self: Graph, *functions: Any, **named: Any) -> Graph:  # type: ignore[misc]
+        """Return this graph with what functions of ``(source, e, target)`` give as edge columns.
+
+        Where edges have no direction, *source* is the end that was given first.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges([0, 0], [1, 2], columns={"weight": [2.0, 3.0]})
+        >>> def flow(source, e, target):
+        ...     return e.weight / source.out_degree
+        >>> graph.map_edges(flow).edge_columns["flow"].tolist()
+        [1.0, 1.5]
+        """
+        made = {name: transform.of_edges(self, f, name) for name, f in _names(functions, named).items()}
+        return _with_columns(self, edge=made)
+
+    @collective()
+    def map_reduce_vertices(self: Graph, function: Any, combine: str = "sum") -> Any:  # type: ignore[misc]
+        """Return the sum (or ``"min"``, ``"max"``) of what a function gives for all vertices.
+
+        The sum of bools is how many are true. Of no vertices the least and the largest are None. Sums of
+        floats depend, in their last digits, on the cut.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> def degree(v):
+        ...     return v.degree
+        >>> graph = gl.Graph.from_edges([0, 0], [1, 2])
+        >>> graph.map_reduce_vertices(degree), graph.map_reduce_vertices(degree, "max")
+        (4, 2)
+        """
+        arguments.choice("combine", combine, transform.REDUCE)
+        return transform.reduced(self, transform.of_vertices(self, function), combine)
+
+    @collective()
+    def map_reduce_edges(self: Graph, function: Any, combine: str = "sum") -> Any:  # type: ignore[misc]
+        """Return the sum (or ``"min"``, ``"max"``) of what a function gives for all edges.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> def loop(source, e, target):
+        ...     return source.id == target.id
+        >>> gl.Graph.from_edges([0, 1, 1], [0, 0, 1]).map_reduce_edges(loop)
+        2
+        """
+        arguments.choice("combine", combine, transform.REDUCE)
+        return transform.reduced(self, transform.of_edges(self, function), combine)
+
+    @collective()
+    def fold_vertices(self: Graph, function: Any, merge: Any) -> Any:  # type: ignore[misc]
+        """Return what a function gives for all vertices, joined by *merge* of two values.
+
+        *merge* must commute and associate: the values are joined pair by pair, in an order that depends on
+        the cut. None of no vertices.
+
+        Examples
+        --------
+        >>> import gaslab as gl, math
+        >>> def degree(v):
+        ...     return v.degree
+        >>> def common(a, b):
+        ...     while b != 0:
+        ...         a, b = b, a % b
+        ...     return a
+        >>> gl.Graph.from_edges([0, 0, 0, 0], [1, 1, 2, 2]).fold_vertices(degree, common)
+        2
+        """
+        return transform.folded(self, transform.of_vertices(self, function), merge)
+
+    @collective()
+    def fold_edges(self: Graph, function: Any, merge: Any) -> Any:  # type: ignore[misc]
+        """As `fold_vertices`, of a function of ``(source, e, target)``."""
+        return transform.folded(self, transform.of_edges(self, function), merge)
+
+    # ---- other graphs
+
+    @collective()
+    def subgraph(self: Graph, vertices: Any = None, *, edges: Any = None) -> Graph:  # type: ignore[misc]
+        """Return the graph of some vertices, and of the edges between them.
+
+        Ids stay what they are; columns are kept.
+
+        Parameters
+        ----------
+        vertices : what `vertices` takes; all by default
+        edges : function of (source, e, target), optional
+            Only the edges of which it is true are kept; their ends stay in any case.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges(["a", "b", "c"], ["b", "c", "a"], columns={"weight": [1, 2, 3]})
+        >>> def heavy(source, e, target):
+        ...     return e.weight > 1
+        >>> graph.subgraph(["a", "b"])
+        <Graph from a subgraph of arrays: 2 vertices, 1 edge, directed; columns: weight (int64)>
+        >>> graph.subgraph(edges=heavy).num_edges
+        2
+        """
+        if isinstance(vertices, type):
+            raise arguments.wrong("vertices", vertices, "ids, a set of vertices or a function are needed")
+        kept = self.vertices(vertices)
+        flags = None if edges is None else _flags(edges, transform.of_edges(self, edges, "edges"))
+        return _built(self, *derive.subgraph(self, kept.mask, flags))
+
+    @collective()
+    def reverse(self: Graph) -> Graph:  # type: ignore[misc]
+        """Return this graph with every edge turned round; columns are kept.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> gl.Graph.from_edges([0, 0], [1, 2]).reverse().edges()[1].tolist()
+        [0, 0]
+        """
+        return _built(self, *derive.reverse(self))
+
+    @collective()
+    def to_undirected(self: Graph, parallel: str = "first") -> Graph:  # type: ignore[misc]
+        """Return this graph without directions; columns are kept.
+
+        Parameters
+        ----------
+        parallel : {"first", "keep"}
+            Of several edges with the same two ends one stays, with its columns: the first of those that lead
+            from the vertex with the lower id to the higher one, else the first of the others. Or all stay.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges([0, 1, 1], [1, 0, 2], columns={"km": [5, 7, 9]})
+        >>> graph.to_undirected(), graph.to_undirected(parallel="keep").num_edges
+        (<Graph from undirected: arrays: 3 vertices, 2 edges, undirected; columns: km (int64)>, 3)
+        """
+        arguments.choice("parallel", parallel, ("first", "keep"))
+        return _built(self, *derive.to_undirected(self, parallel))
+
+    @collective()
+    def repeat_edges(self: Graph, column: str) -> Graph:  # type: ignore[misc]
+        """Return this graph with every edge as often as one of its columns says; columns are kept.
+
+        Parameters
+        ----------
+        column : str
+            Edge column of whole numbers from 0, which leaves an edge out; the vertices stay.
+
+        Raises
+        ------
+        UsageError
+            There is no such column, or it has a value that is below 0, not whole or above 2**31 - 1.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges([0, 1], [1, 2], columns={"count": [3, 1]})
+        >>> graph.repeat_edges("count").num_edges
+        4
+        """
+        column = arguments.text("column", column)
+        if column not in self.edge_columns:
+            raise UsageError(f"the graph has no edge column {column!r}{nearest(column, self.edge_columns)}")
+        values = self.edge_columns[column]
+        shape = getattr(values, "shape", ())[1:]  # lists have none: `Graph.check_column` refuses them
+        if shape:
+            raise UsageError(f"edge column {column!r} has rows of shape {shape}; a number is needed")
+        self.check_column(column, 0.0, finite=True)
+        bad = np.flatnonzero((values != np.floor(values)) | (values > MOST_COPIES))
+        found = self.first_edge((int(bad[0]), values[bad[0]].item()) if bad.size else None)
+        if found is not None:
+            raise UsageError(
+                f"edge column {column!r} is {found[1]!r} on the edge {found[0]}; a whole number from 0 to "
+                f"{MOST_COPIES} is needed"
+            )
+        counts = values.astype(np.int64)
+        row = EDGE_BYTES + sum(one.itemsize for one in self.edge_columns.values())
+        needed = int(self.comm.allreduce(int(counts.sum()))) * row
+        if needed > self.comm.size * self.comm.allreduce(available_memory(), "min"):
+            raise UsageError(
+                f"edge column {column!r} sums to {needed // row:,} edges, about {human(needed)}; "
+                "is it a column of counts?"
+            )
+        return _built(self, *derive.repeated(self, counts))
+
+
+def _with_columns(
+    graph: Graph, vertex: Mapping[str, np.ndarray] | None = None, edge: Mapping[str, np.ndarray] | None = None
+) -> Graph:
+    for name in (*(vertex or {}), *(edge or {})):
+        if name in KEYS:
+            raise UsageError(f"a column cannot be named {name!r}")
+    made = copy.copy(graph)
+    made.vertex_columns = {**graph.vertex_columns, **(vertex or {})}
+    made.edge_columns = {**graph.edge_columns, **(edge or {})}
+    return made
+
+
+def _names(functions: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    return {**{getattr(f, "__name__", "functions"): f for f in functions}, **named}
+
+
+def _flags(function: Any, values: np.ndarray) -> np.ndarray:
+    if values.dtype != bool:
+        kind = {"f": "float", "i": "int"}[values.dtype.kind]
+        raise UsageError(f"{function.__name__} returns {kind}; a predicate returns a bool")
+    return values
+
+
+def _built(graph: Graph, edges: Any, vertices: Any) -> Graph:
+    cls = type(graph)
+    return cls.from_edge_list(edges, strategy=graph.strategy, comm=graph.comm, vertices=vertices)

@@ -1,0 +1,115 @@
+"""`read_graph`: a graph from files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gaslab.graph.graph import Graph
+from gaslab.ingest import EdgeList, read_edges
+from gaslab.parallel.collective import collective
+from gaslab.parallel.comm import Comm
+
+
+@collective()
+def read_graph(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    ids: str = "auto",
+    columns: Mapping[str, int | str | None] | Sequence[str] | None = None,
+    comments: str = "#%",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    directed: bool | None = None,
+    bipartite: bool = False,
+    on_bad_line: str = "error",
+    max_bad_lines: int | None = None,
+    drop_duplicates: bool = False,
+    drop_self_loops: bool = False,
+    format: str = "auto",
+    vocabulary: str | os.PathLike[str] | None = None,
+    strategy: str | None = None,
+    comm: Any = None,
+) -> Graph:
+    """Read a graph from text with an edge per line: SNAP, TSV, CSV or blanks between fields (collective).
+
+    Or from a MatrixMarket coordinate file or a METIS file, whose vertices are 1 to n, or from a UCI bag of
+    words, a bipartite graph of documents and words; ``docs/graphs.md`` has what becomes of them. Each rank
+    parses its own byte range of a plain file, a gzip file is read by one.
+
+    Parameters
+    ----------
+    path : path, glob, or sequence of them
+    ids : {"auto", "int", "str"}
+        Whether vertex ids are integers from 0 to 2**63 - 1 or text; "auto" decides over all of the input.
+    columns : dict of str to position or header name, or sequence of names, optional
+        Further fields to keep as values of the edges; by default all. None in a dict leaves one out.
+    comments : str
+        The characters that start a comment line.
+    delimiter : str, optional
+        What is between fields: a punctuation character, the same one twice (``"::"``), or a name such as
+        ``"tab"``; by default found from the first data line.
+    header : bool, optional
+        Whether the first line names the fields; by default found from it.
+    directed : bool, optional
+        False: each line is one edge between its two ends, in both directions. By default True for edge lists
+        and as the file says for the other formats; with True an undirected file's edges lead both ways.
+    bipartite : bool
+        True: the two columns are ids of two kinds of vertices, left ones (``v.side == 0``) and right ones.
+        A bag of words always is such a graph: documents are left, words right.
+    on_bad_line : {"error", "skip"}
+    max_bad_lines : int, optional
+        With "skip": how many there may be.
+    drop_duplicates, drop_self_loops : bool
+        Leave out all but the first of parallel edges; edges from a vertex to itself.
+    format : {"auto", "edges", "matrixmarket", "metis", "bagofwords"}
+        What the file is; "auto" looks at its name (``.mtx``; ``.graph``, ``.metis``; ``docword.*``) and its
+        first lines.
+    vocabulary : path, optional
+        Of a bag of words: a file of UTF-8 text with a word a line, as many as the head says and none twice.
+        The word of line k is the id of word k, which is the int k without a vocabulary.
+    strategy : str, optional
+        The vertex-cut, by default ``"1d"``; see `gaslab.partition.strategies`.
+    comm : Comm or mpi4py communicator, optional
+        The ranks; all of them by default.
+
+    Raises
+    ------
+    InputError
+        A file is missing, cut short, without an edge or in a format that is not read, or a line is bad: file,
+        line and text are named.
+    UsageError
+        An option that is unknown, or that means nothing for the file's format.
+
+    Examples
+    --------
+    >>> import gaslab as gl, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "edges.tsv")
+    >>> _ = open(path, "w").write("0 1\\n1 2\\n2 0\\n")
+    >>> graph = gl.read_graph(path)
+    >>> graph.num_vertices, graph.num_edges
+    (3, 3)
+    >>> path = os.path.join(tempfile.mkdtemp(), "small.mtx")
+    >>> head = "%%MatrixMarket matrix coordinate real symmetric\\n"
+    >>> _ = open(path, "w").write(head + "4 4 2\\n2 1 0.5\\n3 2 1.5\\n")
+    >>> graph = gl.read_graph(path)
+    >>> graph.num_vertices, graph.num_edges, graph.directed, sorted(graph.edge_columns["weight"].tolist())
+    (4, 2, False, [0.5, 1.5])
+    >>> bag, words = os.path.join(os.path.dirname(path), "docword.txt"), path + ".vocab"
+    >>> _ = open(bag, "w").write("2\\n2\\n3\\n1 1 4\\n1 2 1\\n2 2 6\\n")
+    >>> _ = open(words, "w").write("graph\\nedge\\n")
+    >>> graph = gl.read_graph(bag, vocabulary=words)
+    >>> graph.num_left, gl.degrees(graph).vertices.side(1).to_dict("edges")
+    (2, {'edge': 2, 'graph': 1})
+    """
+
+    def load(comm: Comm) -> EdgeList:
+        return read_edges(
+            path, comm, ids=ids, columns=columns, comments=comments, delimiter=delimiter, header=header,
+            directed=directed, bipartite=bipartite, on_bad_line=on_bad_line, max_bad_lines=max_bad_lines,
+            drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops, format=format,
+            vocabulary=vocabulary,
+        )  # fmt: skip
+
+    return Graph._ingest(load, strategy, comm)

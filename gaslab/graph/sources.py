@@ -1,0 +1,224 @@
+"""Where graphs come from: arrays, generators and the graphs of other libraries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gaslab.ingest import (
+    EdgeList,
+    edges_from_arrays,
+    edges_from_networkx,
+    edges_from_pandas,
+    edges_from_scipy,
+    generate,
+    vertices_from_networkx,
+)
+from gaslab.ingest.edges import VertexColumns
+from gaslab.parallel.collective import collective
+from gaslab.parallel.comm import Comm, as_comm
+from gaslab.partition import strategies
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Sources:
+    """The class methods that make a `gaslab.Graph`."""
+
+    if TYPE_CHECKING:
+
+        @classmethod
+        def from_edge_list(
+            cls, edges: EdgeList, *, strategy: str | None, comm: Any, load_seconds: float,
+            vertices: VertexColumns | None,
+        ) -> Self: ...  # fmt: skip
+
+    @classmethod
+    @collective(exempt=("src", "dst", "columns", "vertices"))  # `share` compares them
+    def from_edges(
+        cls,
+        src: Any,
+        dst: Any,
+        *,
+        columns: Mapping[str, Any] | None = None,
+        vertices: Any = None,
+        directed: bool = True,
+        bipartite: bool = False,
+        drop_duplicates: bool = False,
+        drop_self_loops: bool = False,
+        strategy: str | None = None,
+        rows: str = "same",
+        comm: Any = None,
+    ) -> Self:
+        """Return the graph of the edges ``src[i] -> dst[i]`` (collective).
+
+        Parameters
+        ----------
+        src, dst : sequences of one length
+            Vertex ids: integers from 0 to 2**63 - 1, or strings, or other hashable objects, which
+            every rank then keeps.
+        columns : dict of str to numbers or bools, one per edge, or arrays of them of one shape, or lists
+            Values of the edges, for programs with edge fields.
+        vertices : sequence of ids, optional
+            Further vertices, with or without edges; of a bipartite graph a pair, left and right.
+        directed : bool
+            False: each row is one edge between its two ends, in both directions.
+        bipartite : bool
+            True: *src* and *dst* are ids of two kinds of vertices, left ones (``v.side == 0``) and right
+            ones; 7 may be on both sides. See ``docs/graphs.md``.
+        drop_duplicates, drop_self_loops : bool
+            Leave out all but the first of parallel edges; edges from a vertex to itself.
+        strategy : str, optional
+            The vertex-cut; by default the one that suits gathers over in-edges.
+        rows : {"same", "parts", "root"}
+            With several ranks: every rank passes the same rows, each its own part of them, or only
+            rank 0 passes any.
+        comm : Comm or mpi4py communicator, optional
+            The ranks; all of them by default.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> gl.Graph.from_edges([0, 0, 7], [7, 7, 7], vertices=[3], drop_self_loops=True)
+        <Graph from arrays: 3 vertices, 2 edges, directed>
+        >>> gl.Graph.from_edges(["ann", "bob"], [7, 7], bipartite=True)
+        <Graph from arrays: 3 vertices, 2 edges, directed; bipartite, 2 + 1>
+        """
+        return cls._ingest(
+            lambda comm: edges_from_arrays(
+                src, dst, comm=comm, columns=columns, vertices=vertices, rows=rows, directed=directed,
+                bipartite=bipartite, drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops,
+            ),
+            strategy, comm,
+        )  # fmt: skip
+
+    @classmethod
+    @collective(exempt=("graph",))
+    def from_networkx(
+        cls,
+        graph: Any,
+        *,
+        bipartite: bool = False,
+        strategy: str | None = None,
+        rows: str = "same",
+        comm: Any = None,
+    ) -> Self:
+        """Return the graph of a NetworkX graph, whose nodes are the ids (collective).
+
+        It is directed if *graph* is. Edge attributes that are numbers on every edge become edge columns, and
+        node attributes that are numbers on every node vertex columns (not with ``rows="parts"``); a warning
+        names those that are left out. With ``bipartite=True`` the node attribute ``bipartite`` says the side,
+        0 or 1, as NetworkX has it.
+
+        Examples
+        --------
+        >>> import gaslab as gl, networkx as nx
+        >>> gl.Graph.from_networkx(nx.path_graph(4))
+        <Graph from networkx: 4 vertices, 3 edges, undirected>
+        """
+        comm = as_comm(comm)
+        made: Any = cls._ingest(
+            lambda comm: edges_from_networkx(graph, comm=comm, bipartite=bipartite, rows=rows), strategy, comm
+        )
+        table = vertices_from_networkx(graph, comm, bipartite=bipartite, rows=rows)
+        joined: Self = made if table is None else made.with_vertices(table, rows=rows)
+        return joined
+
+    @classmethod
+    @collective(exempt=("matrix",))
+    def from_scipy(
+        cls,
+        matrix: Any,
+        *,
+        weight: str | None = "weight",
+        directed: bool = True,
+        bipartite: bool = False,
+        strategy: str | None = None,
+        rows: str = "same",
+        comm: Any = None,
+    ) -> Self:
+        """Return the graph of a square sparse matrix: entry (i, j) is the edge i -> j (collective).
+
+        Vertices are 0..n-1 whether or not they have entries; the entries become the column *weight*
+        unless that is None. With ``directed=False`` the matrix must be symmetric, and (i, j) and
+        (j, i) are one edge. With ``bipartite=True`` the matrix may have any shape: row i is vertex i on the
+        left, column j vertex j on the right. Stored zeros are edges; entries stored twice are added.
+
+        Examples
+        --------
+        >>> import gaslab as gl, scipy.sparse as sp
+        >>> gl.Graph.from_scipy(sp.coo_array(([0.5, 2.0], ([0, 1], [1, 2])), shape=(4, 4)))
+        <Graph from scipy: 4 vertices, 2 edges, directed; columns: weight (float64)>
+        """
+        return cls._ingest(
+            lambda comm: edges_from_scipy(
+                matrix, comm=comm, weight=weight, directed=directed, bipartite=bipartite, rows=rows
+            ),
+            strategy, comm,
+        )  # fmt: skip
+
+    @classmethod
+    @collective(exempt=("frame",))
+    def from_pandas(
+        cls,
+        frame: Any,
+        source: str = "source",
+        target: str = "target",
+        *,
+        columns: Sequence[str] | None = None,
+        directed: bool = True,
+        bipartite: bool = False,
+        strategy: str | None = None,
+        rows: str = "same",
+        comm: Any = None,
+    ) -> Self:
+        """Return the graph of a data frame with one row per edge (collective).
+
+        *source* and *target* name the columns of the ids, *columns* those to keep as values of the
+        edges (by default all that are numbers or bools). With ``bipartite=True`` sources and targets are ids
+        of two kinds.
+
+        Examples
+        --------
+        >>> import gaslab as gl, pandas as pd
+        >>> gl.Graph.from_pandas(pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "km": [3, 4]}))
+        <Graph from pandas: 3 vertices, 2 edges, directed; columns: km (int64)>
+        """
+        return cls._ingest(
+            lambda comm: edges_from_pandas(
+                frame, comm=comm, source=source, target=target, columns=columns, directed=directed,
+                bipartite=bipartite, rows=rows,
+            ),
+            strategy, comm,
+        )  # fmt: skip
+
+    @classmethod
+    @collective()
+    def generate(
+        cls, kind: str, *, seed: int = 0, strategy: str | None = None, comm: Any = None, **size: Any
+    ) -> Self:
+        """Return a random graph: the same for a seed on any number of ranks (collective).
+
+        *kind* is ``"rmat"``, ``"powerlaw"``, ``"grid"``, ``"erdos-renyi"`` or ``"bipartite"``; *size* are
+        that generator's own arguments (see `gaslab.ingest.generate`).
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> gl.Graph.generate("rmat", scale=10, edge_factor=16, seed=1).num_edges
+        16384
+        """
+        return cls._ingest(lambda comm: generate(kind, comm=comm, seed=seed, **size), strategy, comm)
+
+    @classmethod
+    def _ingest(cls, load: Callable[[Comm], EdgeList], strategy: str | None, comm: Any) -> Self:
+        strategies.find(strategy)  # an unknown name is an error before the input is read
+        comm = as_comm(comm)
+        started = time.perf_counter()
+        edges = load(comm)
+        return cls.from_edge_list(
+            edges, strategy=strategy, comm=comm, load_seconds=time.perf_counter() - started,
+            vertices=edges.vertices,
+        )  # fmt: skip

@@ -1,0 +1,165 @@
+"""Plain functions of vertices and edges, compiled and run over the whole graph.
+
+What a function reads is laid out as one array per value, in the order of the masters or of the edge slots;
+then its program (`compiler.frontend.functions`) runs over the rows of these arrays as it would over vertices.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab import arguments
+from gaslab._kernels import sweep
+from gaslab.compiler import Compiled, compile_tree
+from gaslab.compiler.frontend.functions import SIGNATURE, Input, parse_function, reads_side
+from gaslab.compiler.tree import WIDE
+from gaslab.ending import Ending
+from gaslab.errors import UsageError
+from gaslab.ingest.sides import need_sides
+from gaslab.parallel import launch
+from gaslab.ragged import RaggedColumn
+from gaslab.replication.replicas import to_mirrors
+
+if TYPE_CHECKING:
+    from gaslab.graph.graph import Graph
+
+BLOCK = 4096  # rows a thread takes at a time
+REDUCE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
+
+
+def of_vertices(graph: Graph, function: Any, name: str = "function") -> np.ndarray:
+    """Return what *function* gives for every master here (collective); errors call it *name*."""
+    _check(name, function, "vertex")
+    masters = slice(graph.local.num_masters)
+
+    def values(given: Input) -> np.ndarray:
+        return _attribute(graph, given.name, masters) if given.name not in graph.vertex_columns else (
+            graph.vertex_columns[given.name])  # fmt: skip
+
+    return _evaluate(graph, function, "vertex", graph.local.num_masters, values)
+
+
+def of_edges(graph: Graph, function: Any, name: str = "function") -> np.ndarray:
+    """Return what *function* of (source, edge, target) gives for every edge slot here (collective)."""
+    _check(name, function, "edge")
+    local = graph.local
+    ends = {"v": local.in_neighbor, "nbr": local.targets()}
+    known = {name: to_mirrors(graph.comm, local, column) for name, column in graph.vertex_columns.items()}
+
+    def values(given: Input) -> np.ndarray:
+        if given.role == "e":
+            return np.asarray(graph.edge_columns[given.name])
+        rows = ends[given.role]
+        return known[given.name][rows] if given.name in known else _attribute(graph, given.name, rows)
+
+    return _evaluate(graph, function, "edge", local.num_edges, values)
+
+
+def _check(name: str, function: Any, kind: str) -> None:
+    needed = f"a function is needed, not {type(function).__name__}; write def f{SIGNATURE[kind]}:"
+    if not isinstance(function, FunctionType):
+        raise arguments.wrong(name, function, needed)
+
+
+def _attribute(graph: Graph, name: str, rows: Any) -> np.ndarray:
+    return np.asarray(getattr(graph.local, "gid" if name == "id" else name)[rows])
+
+
+def _types(columns: dict[str, np.ndarray]) -> dict[str, str]:
+    return {
+        name: str(column.dtype)
+        for name, column in columns.items()
+        if not isinstance(column, RaggedColumn) and column.ndim == 1
+    }
+
+
+def _evaluate(graph: Graph, function: Any, kind: str, count: int, values: Any) -> np.ndarray:
+    vertex, edge = _types(graph.vertex_columns), _types(graph.edge_columns)
+    tree, inputs, result = parse_function(function, kind, vertex, edge)
+    if reads_side(tree):
+        need_sides(graph.ids, f"{tree.name} reads v.side")
+    arrays = [np.ascontiguousarray(values(given)) for given in inputs]
+    answer = np.zeros(count, WIDE[result])
+    compiled = compile_tree(tree, graph.comm)
+
+    def where(row: int) -> list[int]:
+        if kind == "vertex":
+            return [int(graph.local.gid[row])]
+        return [int(end[row]) for end in graph.edges()]
+
+    with Ending() as ending:
+        fault = _sweep(graph, compiled, [*arrays, answer], count, ending)
+        faults = graph.comm.allgather(None if fault is None else (fault[0], where(fault[1]), fault[2]))
+        for one in faults:
+            if one is not None:
+                code, gids, site = one
+                at = f"at {kind} {' -> '.join(graph.ids.named(gids))}"
+                raise ending.fault(code, tree.name, at, tree.sites[site])
+    return answer
+
+
+def _sweep(graph: Graph, compiled: Compiled, arrays: list[np.ndarray], count: int, ending: Ending) -> Any:
+    """Run ``apply`` over *count* rows of *arrays*, its fields; return the fault, if any. Ctrl-C is one."""
+    view = sweep.View()
+    view.stop = ending.stop
+    view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
+    view.num_left = graph.num_vertices if graph.ids.num_left is None else graph.ids.num_left
+    view.num_masters = view.num_local = count
+    view.gather_edges = view.scatter_edges = view.given = 0
+    view.vertex = view.vertex_next = arrays
+    view.edge = []
+    view.param = view.aggregate = np.zeros(1, np.int64)
+    blocks = np.append(np.arange(0, count, BLOCK), count).astype(np.int64)
+    if compiled.library is None:
+        assert compiled.interpreter is not None
+        fault = compiled.interpreter.run(view, "gl_apply", blocks, None, None)
+    else:
+        threads = launch.threads_per_rank(graph.comm.local_ranks)
+        fault = sweep.run(view, compiled.library.function("gl_apply"), blocks, None, None, threads)
+    if fault is not None and fault[2] < 0:  # seen between two blocks
+        return (*fault[:2], compiled.tree.functions["apply"].site)
+    return fault
+
+
+def reduced(graph: Graph, values: np.ndarray, op: str) -> Any:
+    """Return the sum, the least or the largest of all ranks' values, None of no values (collective)."""
+    if op == "sum" and values.dtype == bool:
+        values = values.astype(np.int64)
+    here = REDUCE[op].reduce(values) if values.size or op == "sum" else None
+    parts = [part for part in graph.comm.allgather(here) if part is not None]
+    return REDUCE[op].reduce(np.array(parts)).item() if parts else None
+
+
+def folded(graph: Graph, values: np.ndarray, merge: Any) -> Any:
+    """Return all ranks' values joined by *merge*, pair by pair, None of no values (collective)."""
+    _check("merge", merge, "merge")
+    kind = {"f": "float", "i": "int", "b": "bool"}[values.dtype.kind]
+    tree, _, result = parse_function(merge, "merge", {}, {}, kind)
+    if result != kind:
+        raise UsageError(f"{tree.name} joins two values of type {kind} but returns {result}; make them agree")
+    compiled = compile_tree(tree, graph.comm)
+    with Ending() as ending:
+        here, fault = _pairwise(graph, compiled, values, ending)
+        parts = graph.comm.allgather((here, fault))
+        fault = next((one for _, one in parts if one is not None), None)
+        whole = values[:0]
+        if fault is None:
+            whole, fault = _pairwise(graph, compiled, np.concatenate([part for part, _ in parts]), ending)
+        if fault is not None:
+            raise ending.fault(fault[0], tree.name, "", tree.sites[fault[2]])
+    return whole.item() if whole.size else None
+
+
+def _pairwise(graph: Graph, compiled: Compiled, values: np.ndarray, ending: Ending) -> tuple[np.ndarray, Any]:
+    while values.size > 1:
+        half = values.size // 2
+        left, right = values[:half].copy(), values[half : 2 * half].copy()
+        answer = np.zeros(half, values.dtype)
+        fault = _sweep(graph, compiled, [left, right, answer], half, ending)
+        if fault is not None:
+            return values[:0], fault
+        values = np.concatenate([answer, values[2 * half :]])
+    return values, None

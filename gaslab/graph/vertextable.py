@@ -1,0 +1,210 @@
+"""Tables of vertices: read from text, and joined to a graph by id."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab import arguments
+from gaslab.errors import InputError, UsageError
+from gaslab.ingest.arrays import column_of
+from gaslab.ingest.convert import frame_columns
+from gaslab.ingest.formats import foreign
+from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.missing import WAY_OUT, first_missing, plain
+from gaslab.ingest.rows import object_array, share
+from gaslab.ingest.sidefile import side_file
+from gaslab.ingest.sides import SIDES, right
+from gaslab.parallel.collective import collective
+from gaslab.parallel.comm import Comm, as_comm
+
+if TYPE_CHECKING:
+    from gaslab.graph.graph import Graph
+
+Columns = dict[str, Any]
+
+
+@collective()
+def read_vertices(path: str | os.PathLike[str], *, comm: Any = None) -> Columns:
+    """Read a table of vertices from text: a header, then a line per vertex (collective).
+
+    The fields are between tabs, or commas in a ``.csv``, else blanks; the file may be gzipped. The first
+    column holds ids. Columns of numbers become int64 or float64; ``true`` and ``false`` become bool. Rank
+    0 reads, every rank gets the table.
+
+    Returns
+    -------
+    dict of str to list or array
+        ``"id"`` with the ids as text, then every column by its name; for `Graph.with_vertices`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, has no header or a line with too few or too many fields.
+
+    Examples
+    --------
+    >>> import gaslab as gl, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "people.csv")
+    >>> _ = open(path, "w").write("id,age\\nann,31\\nbob,28\\n")
+    >>> gl.read_vertices(path)
+    {'id': ['ann', 'bob'], 'age': array([31, 28])}
+    """
+    shared, file = as_comm(comm), arguments.path("path", path)
+    return shared.on_root(lambda: _read(file))
+
+
+def _read(path: str) -> Columns:
+    with side_file(path) as (head, file):
+        other = foreign(path, head)
+        if other is not None:
+            raise InputError(
+                f"{path}: is {other.what}; a table of vertices is text: a header, then a line per vertex"
+            )
+        lines = [(k, line.strip()) for k, line in enumerate(file, 1)]
+    kept = [(k, line) for k, line in lines if line and line[0] not in "#%"]
+    if not kept:
+        raise InputError(f"{path} has no header; its first line names the columns: id, then the others")
+    rows = [(k, _fields(path, line)) for k, line in kept]
+    names = rows[0][1]
+    twice = next((name for k, name in enumerate(names) if name in ("id", *names[1:k]) and k), None)
+    if twice is not None:
+        raise InputError(f"{path}, line {rows[0][0]}: two columns are called {twice!r}; rename one")
+    for k, row in rows[1:]:
+        if len(row) != len(names):
+            raise InputError(f"{path}, line {k}: {len(row)} fields, the header has {len(names)}")
+    columns = list(zip(*(row for _, row in rows[1:]), strict=True)) or [()] * len(names)
+    table: Columns = {"id": list(columns[0])}
+    for name, texts in zip(names[1:], columns[1:], strict=True):
+        table[name] = _numbers(path, name, texts)
+    return table
+
+
+def _fields(path: str, line: str) -> list[str]:
+    comma = path.removesuffix(".gz").endswith(".csv")
+    if comma or "\t" in line:
+        return [field.strip() for field in next(csv.reader([line], delimiter="," if comma else "\t"))]
+    return line.split()
+
+
+def _numbers(path: str, name: str, texts: tuple[str, ...]) -> np.ndarray:
+    if texts and {text.lower() for text in texts} <= {"true", "false"}:
+        return np.array([text.lower() == "true" for text in texts])
+    together = "".join(texts)
+    plain = "_" not in together and together.isascii()  # Python reads 1_0, and digits of other scripts
+    for kind in (np.int64, np.float64) if plain else ():
+        try:
+            return np.array(texts, dtype=str).astype(kind)
+        except (ValueError, OverflowError):
+            continue
+    raise InputError(f"{path}: column {name!r} is not all numbers, or all true and false")
+
+
+def joined(
+    graph: Graph, table: Any, default: Mapping[str, Any] | float | int | bool | None, rows: str
+) -> dict[str, np.ndarray]:
+    """Return the columns of *table* for the masters here, joined by id (collective)."""
+    comm, rows = graph.comm, arguments.choice("rows", rows, arguments.ROWS)
+    _check_default(default)
+    from_file = isinstance(table, (str, os.PathLike))
+    if from_file:
+        table, rows = read_vertices(table, comm=comm), "same"
+    ids, columns = comm.attempt(lambda: _split(table) if rows != "root" or comm.rank == 0 else ([], {}))
+    if from_file or (graph.ids.num_left is not None and "side" in columns):
+        ids = _named(graph.ids, ids, columns, from_file)
+    if rows == "root":
+        ids, columns = comm.bcast((ids, columns))
+    elif rows == "parts":
+        parts = comm.allgather((ids, columns))
+        ids = [one for part, _ in parts for one in part]
+        columns = {name: np.concatenate([part[name] for _, part in parts]) for name in columns}
+    else:
+        share(comm, lambda: {"id": object_array(ids), **columns}, "same")  # only to check that they are
+    gids = graph.ids.locate(list(ids))
+    order = np.argsort(gids, kind="stable")
+    twice = np.flatnonzero((np.diff(gids[order]) == 0) & (gids[order][1:] >= 0))
+    if twice.size:
+        raise InputError(f"the table has vertex {ids[order[twice[0]]]!r} twice")
+    masters = graph.local.gid[: graph.local.num_masters]
+    place = np.minimum(np.searchsorted(gids, masters, sorter=order), max(gids.size - 1, 0))
+    row = order[place] if gids.size else np.zeros(masters.size, np.int64)
+    found = gids[row] == masters if gids.size else np.zeros(masters.size, bool)
+    if not _some_missing(graph, masters[~found], default):
+        return {name: values[row] for name, values in columns.items()}
+    return {name: _filled(name, values, row, found, default) for name, values in columns.items()}
+
+
+def _check_default(default: Any) -> None:
+    each = default if isinstance(default, Mapping) else {"": default}
+    for column, value in each.items():
+        if value is None and not isinstance(default, Mapping):
+            return
+        if isinstance(value, (bool, np.bool_)):
+            continue
+        name = f"default[{column!r}]" if isinstance(default, Mapping) else "default"
+        arguments.number(name, value, infinite=True, nan=True)
+
+
+def _split(table: Any) -> tuple[list[Any], dict[str, np.ndarray]]:
+    """Return the ids and the columns of a table: a mapping with "id", a DataFrame, a `Table`, a Result's."""
+    if hasattr(table, "to_pandas") and hasattr(table, "global_ids"):
+        known: Mapping[str, Any] = {name: table[name] for name in (*table.keys, *table.columns)}
+    elif hasattr(table, "iloc"):
+        known = frame_columns(table)
+        if "id" not in known:
+            known = {"id": table.index, **known}
+    elif isinstance(table, Mapping):
+        known = table
+    else:
+        needed = f"a table is needed, not {type(table).__name__}: a mapping with 'id', or a DataFrame"
+        raise arguments.wrong("table", table, needed)
+    if "id" not in known:
+        raise UsageError("the table has no column 'id' to join by")
+    keys = plain(known["id"], lambda at: f"id[{at}]")
+    ids = list(keys.tolist() if hasattr(keys, "tolist") else keys)
+    if (found := first_missing(ids)) is not None:
+        raise InputError(f"id[{found[0]}] is missing ({found[1]}){WAY_OUT}")
+    columns = {name: column_of(name, values) for name, values in known.items() if name != "id"}
+    for name, values in columns.items():
+        if len(values) != len(ids):
+            raise UsageError(f"column {name!r} has {len(values)} values, id {len(ids)}")
+    return ids, columns
+
+
+def _named(ids: VertexIds, words: list[Any], columns: dict[str, np.ndarray], texts: bool) -> list[Any]:
+    """Return ids from a file's text, and on their sides where the table says them (which is taken out)."""
+    sides = columns.pop("side") if ids.num_left is not None and "side" in columns else None
+    if texts:
+        if sides is not None:
+            words = [f"{SIDES[int(side)]}:{word}" for side, word in zip(sides, words, strict=True)]
+        return [ids.from_text(word) for word in words]
+    assert sides is not None
+    return [right(one) if side else one for one, side in zip(words, sides.tolist(), strict=True)]
+
+
+def _some_missing(graph: Graph, missing: np.ndarray, default: Any) -> bool:
+    comm: Comm = graph.comm
+    count = int(comm.allreduce(int(missing.size)))
+    if not count or default is not None:
+        return count > 0
+    first = int(comm.allreduce(int(missing.min(initial=graph.num_vertices)), "min"))
+    name = graph.ids.named([first])[0]
+    raise InputError(
+        f"the table has no row for {count} of {graph.num_vertices} vertices, such as {name}; add them, or "
+        "say default="
+    )
+
+
+def _filled(name: str, values: np.ndarray, row: np.ndarray, found: np.ndarray, default: Any) -> np.ndarray:
+    if isinstance(default, Mapping) and name not in default:
+        raise UsageError(f"default= says nothing of column {name!r}")
+    value = default[name] if isinstance(default, Mapping) else default
+    kind = np.asarray(value).dtype  # alone where there are no rows, which have no type of their own
+    shape = (found.size, *values.shape[1:])
+    answer = np.full(shape, value, np.result_type(values.dtype, kind) if values.size else kind)
+    answer[found] = values[row[found]]
+    return answer

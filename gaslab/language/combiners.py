@@ -1,0 +1,113 @@
+"""How values are combined: the marks behind ``Sum[float]`` and its like, and totals with named parts.
+
+Words of the language, which `gaslab.program` gathers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Any as Anything
+
+from gaslab.language.fields import Storage
+
+T = TypeVar("T")
+K = TypeVar("K")
+P = TypeVar("P")
+
+
+class Combine:
+    """The mark behind ``Sum[...]``, ``Min[...]``, ``Max[...]``; `op` is sum, min or max."""
+
+    def __init__(self, op: str) -> None:
+        self.op = op
+
+    def __repr__(self) -> str:
+        return f"Combine({self.op!r})"
+
+
+# To a type checker each is its plain content: Sum[float] is float.
+Sum = Annotated[T, Combine("sum")]
+Prod = Annotated[T, Combine("prod")]
+BitOr = Annotated[T, Combine("bitor")]
+Any = Annotated[T, Combine("any")]
+All = Annotated[T, Combine("all")]
+# Of True values; the total is an int. When it runs, gl.Count[bool] is the same.
+if TYPE_CHECKING:
+    Count = Annotated[int, Combine("count")]
+else:
+    Count = Annotated[T, Combine("count"), Storage("int64")]
+Min = Annotated[T, Combine("min")]
+Max = Annotated[T, Combine("max")]
+# Of pairs (key, payload) the one with the smallest or largest key, on ties that with the smallest payload.
+ArgMin = Annotated[tuple[K, P], Combine("argmin")]
+ArgMax = Annotated[tuple[K, P], Combine("argmax")]
+
+
+class At:
+    """What `at` makes."""
+
+    def __init__(self, index: Anything, weight: Anything) -> None:
+        self.index, self.weight = index, weight
+
+
+def at(index: Anything, weight: Anything = 1) -> Anything:
+    """Contribute *weight* to one element of a part that is a vector: a histogram, in a gather's result.
+
+    >>> from gaslab import program as gl
+    >>> class Colours(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         colour: int = 0
+    ...         most: int = 0
+    ...     class Total(gl.Accumulator):
+    ...         seen: gl.Vector = gl.field(shape=8, dtype=int)
+    ...     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
+    ...         return self.Total(seen=gl.at(nbr.colour))
+    ...     def apply(self, v: Vertex, total: Total) -> None:
+    ...         v.most = max(total.seen[0], total.seen[1])
+    """
+    return At(index, weight)
+
+
+class Accumulator:
+    """Base of a class nested in a program: a gather's total with named parts.
+
+    A part that is a number is summed, unless its annotation says otherwise (``low: gl.Min[float]``); of a
+    vector or matrix `field` says it (``combine=gl.MAX``). A gather returns ``self.Total(low=..., ...)``, and
+    a part it leaves out contributes nothing; apply reads ``total.low``. See ``docs/values.md``.
+
+    >>> from gaslab import program as gl
+    >>> class Spread(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         x: float = 0.0
+    ...         wide: float = 0.0
+    ...     class Total(gl.Accumulator):
+    ...         low: gl.Min[float]
+    ...         high: gl.Max[float]
+    ...     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
+    ...         return self.Total(low=nbr.x, high=nbr.x)
+    ...     def apply(self, v: Vertex, total: Total) -> None:
+    ...         v.wide = total.high - total.low
+
+    Messages and aggregators may be accumulators too. Where parts do not combine one by one, the program has a
+    ``merge`` of two, which must not mind the order; its parts start from their defaults:
+
+    >>> class Mean(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         x: float = 1.0
+    ...     class Part(gl.Accumulator):
+    ...         n: int = 0
+    ...         mean: float = 0.0
+    ...     def merge(self, a: Part, b: Part) -> Part:
+    ...         n = a.n + b.n
+    ...         return a if n == 0 else self.Part(n=n, mean=(a.n * a.mean + b.n * b.mean) / n)
+    ...     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Part:
+    ...         return self.Part(n=1, mean=nbr.x)
+    ...     def apply(self, v: Vertex, total: Part) -> None:
+    ...         v.x = total.mean
+    """
+
+    def __init__(self, **parts: Anything) -> None:
+        vars(self).update(parts)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={x!r}' for name, x in vars(self).items())})"

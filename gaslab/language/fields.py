@@ -1,0 +1,138 @@
+"""What a field is made of: how numbers are stored, what a vertex id is, vectors and matrices.
+
+Words of the language, which `gaslab.program` gathers. No numpy here: the build compiles programs first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from gaslab.language.nobody import Nobody
+
+
+class Storage:
+    """The mark behind ``gl.float32`` and its like: how a field or parameter is stored.
+
+    Arithmetic is always done in float64, int64 or bool: reading widens; writing narrows, and a value
+    outside the range of an integer type ends the run.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Storage({self.name!r})"
+
+
+# The least and the largest value of each integer type; arithmetic is done in int64, hence uint64's.
+RANGES = {
+    f"{sign}int{bits}": (0, (1 << min(bits, 63)) - 1) if sign else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+
+float64 = Annotated[float, Storage("float64")]
+float32 = Annotated[float, Storage("float32")]
+int64 = Annotated[int, Storage("int64")]
+int32 = Annotated[int, Storage("int32")]
+int16 = Annotated[int, Storage("int16")]
+int8 = Annotated[int, Storage("int8")]
+uint64 = Annotated[int, Storage("uint64")]  # 0 to 2**63 - 1
+uint32 = Annotated[int, Storage("uint32")]
+uint16 = Annotated[int, Storage("uint16")]
+uint8 = Annotated[int, Storage("uint8")]
+# In the user's own ids; inside a program only compared, ordered, copied and combined. To a type
+# checker it takes anything, and comparing two gives a bool (with plain Any it would give Any).
+VertexId = Annotated[Any | int, Storage("id")]
+# A `VertexId` that is no vertex's, ordered after all of them: what an empty ``Min[VertexId]`` is. A result
+# shows it as None, or -1 where ids are integers.
+NOBODY: VertexId = Nobody(last=True)
+
+
+class Dimensions:
+    """The mark behind `Vector` and `Matrix`: how many indices an element has."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __repr__(self) -> str:
+        return f"Dimensions({self.count})"
+
+
+# To a type checker both are numpy arrays; `field` gives their shape.
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vector = NDArray[Any]
+    Matrix = NDArray[Any]
+else:
+    Vector = Annotated[Any, Dimensions(1)]
+    Matrix = Annotated[Any, Dimensions(2)]
+
+SUM, MIN, MAX, PROD, BITOR = "sum", "min", "max", "prod", "bitor"
+
+
+class Field:
+    """What `field` says of a vertex or edge field, or of a part of an accumulator."""
+
+    def __init__(
+        self, shape: tuple[int | str, ...], dtype: Any, init: Any, combine: str, sync: str | None
+    ) -> None:
+        self.shape, self.dtype, self.init, self.combine, self.sync = shape, dtype, init, combine, sync
+
+
+def field(
+    *,
+    shape: int | str | tuple[int | str, ...] = (),
+    dtype: Any = None,
+    init: Any = 0,
+    combine: str = SUM,
+    sync: str | None = None,
+) -> Any:
+    """Say of a field more than its type does.
+
+    Parameters
+    ----------
+    shape : int, str, or tuple of them
+        The length of a `Vector`, the rows and columns of a `Matrix`; a name is that of an int parameter.
+    dtype : type
+        Of the elements: ``float`` (by default), ``int``, ``bool`` or a width such as `float32`.
+    init : number
+        What every element starts from.
+    combine : {SUM, MIN, MAX, PROD, BITOR}
+        How a part of an accumulator adds up.
+    sync : {SUM, MIN, MAX}, optional
+        Makes a field additive: ``scatter`` may write ``nbr.x += d``, ``v.x += d`` and of an edge ``e.x += d``
+        (or ``nbr.x = min(nbr.x, d)``), and what was added counts once scatter is over. Of an edge it is a
+        number.
+
+    Examples
+    --------
+    >>> from gaslab import program as gl
+    >>> class Factors(gl.VertexProgram):
+    ...     rank: int = 4
+    ...     class Vertex(gl.Vertex):
+    ...         x: gl.Vector = gl.field(shape="rank", dtype=gl.float32, init=1.0)
+    ...         m: gl.Matrix = gl.field(shape=("rank", 2))
+    ...     def init(self, v: Vertex) -> None:
+    ...         v.x[0] = v.degree
+    """
+    return Field(shape if isinstance(shape, tuple) else (shape,), dtype, init, combine, sync)
+
+
+def solve_spd(matrix: Any, right: Any) -> Any:
+    """Solve ``matrix @ x = right`` for a symmetric positive definite matrix, in a program's methods.
+
+    Cholesky's factors take half the work of ``np.linalg.solve``; only the lower half of *matrix* is
+    read. One that is not positive definite ends the run, naming the vertex and the line. Called outside
+    a program it does the same with numpy.
+
+    >>> import numpy as np
+    >>> from gaslab import program as gl
+    >>> gl.solve_spd(np.array([[4.0, 2.0], [2.0, 5.0]]), np.array([2.0, 5.0])).round(6) + 0.0
+    array([0., 1.])
+    """
+    import numpy
+
+    lower = numpy.linalg.cholesky(numpy.asarray(matrix, numpy.float64))
+    return numpy.linalg.solve(lower.T, numpy.linalg.solve(lower, right))

@@ -1,0 +1,1 @@
+"""What ranks are and how they talk: launcher, MPI, communicator, transport, failures."""

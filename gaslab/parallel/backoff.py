@@ -1,0 +1,47 @@
+"""How a rank waits for mail that may come at once or not for long."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from gaslab.parallel import launch
+
+POLLS = 1000  # empty ones before it sleeps, where there is a core for every rank; else FEW
+FEW = 2
+SHORTEST, LONGEST = 50e-6, 300e-6  # seconds
+
+
+class Backoff:
+    """Yields the core at first, then sleeps ever longer, until something comes.
+
+    Yielding alone is no help where ranks outnumber cores: the kernel hands the core from one waiting rank to
+    the next, and the one that has work gets no more of it than they.
+
+    Parameters
+    ----------
+    ranks : int
+        On this machine.
+
+    Attributes
+    ----------
+    oversubscription : float
+        How many ranks share a core; at least 1.
+    """
+
+    def __init__(self, ranks: int) -> None:
+        self.oversubscription = max(1.0, ranks / launch.usable_cores())
+        self._polls = POLLS if self.oversubscription == 1 else FEW
+        self._empty = 0
+
+    def wait(self) -> None:
+        """Nothing came."""
+        self._empty += 1
+        if self._empty <= self._polls:
+            os.sched_yield()
+        else:
+            time.sleep(min(SHORTEST * (self._empty - self._polls), LONGEST))
+
+    def reset(self) -> None:
+        """Something came."""
+        self._empty = 0

@@ -1,0 +1,107 @@
+"""Batches of bytes between ranks that do not wait for each other, and counts of them that do.
+
+What the asynchronous engine talks through. `Mail` is that of a world of one; `MPIMail` is the same face
+over MPI, with non-blocking calls only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gaslab.parallel.tags import Tag
+
+
+class Mail:
+    """Nobody to write to. Everything here returns at once."""
+
+    rank, size = 0, 1
+
+    def __init__(self) -> None:
+        self.sent = 0  # batches, from the begin
+        self.received = 0
+        self.bytes_sent = 0
+        self._row: np.ndarray | None = None
+
+    def post(self, peer: int, data: np.ndarray) -> None:
+        """Begin to send *data* (uint8, not written to any more); batches to one peer keep their order."""
+        raise AssertionError("there is nobody else")
+
+    def collect(self) -> list[tuple[int, np.ndarray]]:
+        """Return the batches that have come, with the ranks they came from."""
+        return []
+
+    def news(self) -> bool:
+        """Return whether a batch has come, or the table that `ask` began; cheaper than to collect."""
+        return self.asked
+
+    def ask(self, row: np.ndarray) -> None:
+        """Begin to tell all ranks *row* (int64, one length everywhere)."""
+        self._row = row.copy()
+
+    @property
+    def asked(self) -> bool:
+        """Whether a table that `ask` began is still to come."""
+        return self._row is not None
+
+    def told(self) -> np.ndarray | None:
+        """Return the table of all ranks' rows once it is there, else None; it is told once."""
+        table, self._row = self._row, None
+        return None if table is None else table[None, :]
+
+    def close(self) -> None:
+        """Take in and forget what is still on its way, so that a later run does not find it (collective)."""
+
+
+class MPIMail(Mail):
+    """Over a communicator that nothing else uses."""
+
+    def __init__(self, mpi: Any, communicator: Any) -> None:
+        super().__init__()
+        self._mpi, self._world = mpi, communicator
+        self.rank, self.size = communicator.Get_rank(), communicator.Get_size()
+        self._requests: list[Any] = []
+        self._posted, self._came = np.zeros(self.size, np.int64), np.zeros(self.size, np.int64)  # by peer
+        self._table: np.ndarray | None = None
+        self._told: Any = None
+
+    def post(self, peer: int, data: np.ndarray) -> None:
+        self._requests.append(self._world.Isend(data, dest=peer, tag=Tag.BATCH))  # keeps data alive
+        self.sent += 1
+        self._posted[peer] += 1
+        self.bytes_sent += data.size
+        if len(self._requests) > 64:
+            self._requests = [r for r in self._requests if not r.Test()]
+
+    def collect(self) -> list[tuple[int, np.ndarray]]:
+        found, status = [], self._mpi.Status()
+        while (message := self._world.Improbe(tag=Tag.BATCH, status=status)) is not None:
+            data = np.empty(status.Get_count(self._mpi.BYTE), np.uint8)
+            message.Recv(data)
+            found.append((status.Get_source(), data))
+            self.received += 1
+            self._came[status.Get_source()] += 1
+        return found
+
+    def news(self) -> bool:
+        return self._world.Iprobe(tag=Tag.BATCH) or (self._told is not None and self._told.Test())
+
+    def ask(self, row: np.ndarray) -> None:
+        self._row = row.copy()
+        self._table = np.empty((self.size, row.size), row.dtype)
+        self._told = self._world.Iallgather(self._row, self._table)
+
+    def told(self) -> np.ndarray | None:
+        if self._told is None or not self._told.Test():
+            return None
+        self._told, self._row = None, None
+        return self._table
+
+    def close(self) -> None:
+        due = np.empty_like(self._posted)
+        self._world.Alltoall(self._posted, due)
+        while (self._came < due).any():
+            MPIMail.collect(self)
+        self._mpi.Request.Waitall(self._requests)
+        self._requests = []

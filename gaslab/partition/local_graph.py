@@ -1,0 +1,174 @@
+"""One rank's share of a graph: its vertices, its edges, and who holds the other replicas."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import gaslab._kernels.csr as kernels
+from gaslab.parallel.comm import Comm
+from gaslab.partition.rows import transpose
+
+IN, OUT, ALL = 1, 2, 3  # masks of edge directions, as in `gaslab.program`
+BLOCK_EDGES, BLOCK_VERTICES = 1 << 15, 1 << 12
+
+
+@dataclass
+class LocalGraph:
+    """The vertices and edges of one rank, with 32-bit local ids.
+
+    Local ids: the masters first, then the mirrors grouped by the rank of their master and within
+    it out-only, both, in-only; in each group by falling number of local edges, ties by global id,
+    so that the values of hubs share cache lines. A slot is a position in `in_neighbor`; fields of
+    edges are kept in the order of slots.
+
+    Attributes
+    ----------
+    num_masters, num_local : int
+        Vertices mastered here; vertices here.
+    rank, size : int
+        Of the communicator the graph was built on.
+    gid : int64[num_local]
+        Global ids.
+    degree, in_degree, out_degree : int64[num_local]
+        Of the whole graph, on mirrors too. In an undirected graph all three are one array.
+    in_begin : int64[num_local + 1]
+    in_neighbor : int32[num_edges]
+        The in-edges of vertex v are the slots ``in_begin[v]:in_begin[v + 1]``; `in_neighbor` holds
+        their sources, ascending in each row. Parallel edges keep the order they were given in.
+    mirror_bounds : int64[size, 4]
+        The mirrors of rank p's masters are ``b[0]:b[3]``: out-only ``b[0]:b[1]``, both
+        ``b[1]:b[2]``, in-only ``b[2]:b[3]``. *Out* means that it is the source of an edge here.
+    send_list : list of int32 arrays
+        For each rank p the masters here that p mirrors, in the order of p's mirrors.
+    send_bounds : int64[size, 4]
+        The bounds of the same three classes in ``send_list[p]``.
+    threads : int
+        How many threads `out` may use.
+    """
+
+    num_masters: int
+    num_local: int
+    size: int
+    rank: int
+    gid: np.ndarray
+    degree: np.ndarray
+    in_degree: np.ndarray
+    out_degree: np.ndarray
+    in_begin: np.ndarray
+    in_neighbor: np.ndarray
+    mirror_bounds: np.ndarray
+    send_list: list[np.ndarray]
+    send_bounds: np.ndarray
+    threads: int = 1
+    _out: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
+    _replicas: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
+    _located: np.ndarray | None = field(default=None, repr=False)
+    _kept: list[tuple[Any, np.ndarray | None]] = field(default_factory=list, repr=False)  # see by_source
+    _blocks: dict[tuple[int, int, int], np.ndarray] = field(default_factory=dict, repr=False)
+
+    @property
+    def num_edges(self) -> int:
+        """The edges on this rank."""
+        return int(self.in_neighbor.size)
+
+    def out(self) -> tuple[np.ndarray, ...]:
+        """Return ``out_begin`` (int64), ``out_neighbor`` and ``out_slot`` (int32): the same edges by source.
+
+        Targets ascend in each row. Built at the first call and kept.
+        """
+        if self._out is None:
+            self._out = transpose(self.in_begin, self.in_neighbor, self.threads)
+        return self._out
+
+    def replicas(self) -> tuple[np.ndarray, ...]:
+        """Return every master's mirrors: row bounds (int64), ranks and places in `send_list` (int32).
+
+        Built at the first call and kept.
+        """
+        if self._replicas is None:
+            masters = np.concatenate([np.empty(0, np.int32), *self.send_list])
+            order = np.argsort(masters, kind="stable")
+            sizes = [ids.size for ids in self.send_list]
+            peer = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+            position = np.concatenate([np.empty(0, np.int32), *(np.arange(n, dtype=np.int32) for n in sizes)])
+            counts = np.bincount(masters, minlength=self.num_masters)
+            begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+            self._replicas = begin, peer[order], position[order]
+        return self._replicas
+
+    def located(self, comm: Comm, num_vertices: int) -> np.ndarray:
+        """Return where each vertex of the whole graph is, int32 by global id (collective at the first call).
+
+        It is the local id of the replica here, or where there is none -1 - the rank of the master. Kept.
+        """
+        if self._located is None:
+            place = np.empty(num_vertices, np.int32)
+            for rank, gids in enumerate(comm.allgather_array(self.gid[: self.num_masters])):
+                place[gids] = -1 - rank
+            place[self.gid] = np.arange(self.num_local, dtype=np.int32)
+            self._located = place
+        return self._located
+
+    def by_source(self, values: np.ndarray) -> np.ndarray:
+        """Return values of edges, given by slot, in the order of ``out``; kept as long as *values* lives."""
+        self._kept = [(known, ordered) for known, ordered in self._kept if known() is not None]
+        for known, ordered in self._kept:
+            if known() is values:
+                return values if ordered is None else ordered
+        ordered = np.empty_like(values)
+        kernels.take_slots(values, self.out()[2], ordered, self.threads)
+        self._kept.append((weakref.ref(values), ordered))
+        return ordered
+
+    def forget_by_source(self, values: np.ndarray) -> None:
+        """Do not keep these any longer: they have been written to."""
+        self._kept = [kept for kept in self._kept if kept[0]() is not values]
+
+    def everywhere(self, value: float | int | bool, dtype: np.dtype) -> np.ndarray:
+        """Return an array, not to be written, with one value for every edge."""
+        values = np.full(self.num_edges, value, dtype)
+        self._kept.append((weakref.ref(values), None))  # the same in any order
+        return values
+
+    def targets(self) -> np.ndarray:
+        """Return the target of every slot, as int32 local ids."""
+        return np.arange(self.num_local, dtype=np.int32).repeat(np.diff(self.in_begin))
+
+    def blocks(self, mask: int, lo: int = 0, hi: int | None = None) -> np.ndarray:
+        """Cut the vertices ``lo:hi`` (all by default) into runs of similar work.
+
+        A run has at most 32,768 edges of the directions in *mask* and 4,096 vertices; a vertex of
+        more edges is a run of its own. Returns the int64 bounds: run i is ``bounds[i]:bounds[i + 1]``. Kept.
+        """
+        hi = self.num_local if hi is None else hi
+        if (mask, lo, hi) in self._blocks:
+            return self._blocks[mask, lo, hi]
+        bounds = np.empty(hi - lo + 1, dtype=np.int64)
+        runs = kernels.block_bounds(
+            self.in_begin if mask & IN else None,
+            self.out()[0] if mask & OUT else None,
+            lo, hi, BLOCK_EDGES, BLOCK_VERTICES, bounds,
+        )  # fmt: skip
+        self._blocks[mask, lo, hi] = np.array(bounds[: runs + 1])
+        return self._blocks[mask, lo, hi]
+
+    def edge_blocks(self, mask: int) -> np.ndarray:
+        """Return the `blocks` of all vertices without the last ones, if these have no edges of *mask*."""
+        key = (mask, 0, -1)
+        if key not in self._blocks:
+            bounds = self.blocks(mask)
+            begins = [self.in_begin] * (mask & 1) + [self.out()[0] for _ in range(mask >> 1)]
+            before = sum(begin[bounds] for begin in begins) if begins else np.zeros_like(bounds)
+            self._blocks[key] = bounds[: int(np.searchsorted(before, before[-1])) + 1]
+        return self._blocks[key]
+
+    def memory_bytes(self) -> int:
+        """The bytes of the arrays held here, with what is built at first use once it was asked for."""
+        arrays = [self.gid, self.degree, self.in_degree, self.out_degree, self.in_begin, self.in_neighbor]
+        arrays += [self.mirror_bounds, self.send_bounds, *self.send_list, *(self._out or ())]
+        arrays += [] if self._located is None else [self._located]
+        return sum({id(a): a.nbytes for a in arrays}.values())

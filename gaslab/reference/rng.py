@@ -1,0 +1,130 @@
+"""The draws of the reference engine: Philox-4x32-10 as its paper has it, in plain Python.
+
+Shares nothing with ``philox.h`` and its twin in `compiler.python`, so that each is held to the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from gaslab.errors import ProgramError, unknown
+from gaslab.language.rng import EDGE_FIELD, FIELD, PHASES, Draw
+from gaslab.reference.arithmetic import Fault, number
+
+_BITS32, _BITS64 = 2**32, 2**64
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def philox4x32(counter: Sequence[int], key: Sequence[int]) -> list[int]:
+    """Return the ten-round block of four 32-bit words.
+
+    >>> [hex(word) for word in philox4x32([0, 0, 0, 0], [0, 0])]
+    ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
+    """
+    words, keys = list(counter), list(key)
+    for _ in range(10):
+        high0, low0 = divmod(words[0] * 0xD2511F53, _BITS32)
+        high1, low1 = divmod(words[2] * 0xCD9E8D57, _BITS32)
+        words = [high1 ^ words[1] ^ keys[0], low1, high0 ^ words[3] ^ keys[1], low0]
+        keys = [(keys[0] + 0x9E3779B9) % _BITS32, (keys[1] + 0xBB67AE85) % _BITS32]
+    return words
+
+
+def splitmix64(state: int) -> int:
+    """Return the output of splitmix64 for a state."""
+    state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % _BITS64
+    state = (state ^ state >> 27) * 0x94D049BB133111EB % _BITS64
+    return state ^ state >> 31
+
+
+class PlainRandom:
+    """Numbers for one call of a method after another."""
+
+    def __init__(self, seed: int, stream: bool) -> None:
+        self.seed, self.stream = seed % _BITS64, stream
+
+    def learn(self, ids: list[Any], edges: Sequence[tuple[Any, Any]]) -> None:
+        """Note the vertices, in the order of their global ids, and the edges."""
+        self.position = {vertex: k for k, vertex in enumerate(ids)}
+        before: Counter[tuple[Any, Any]] = Counter()
+        self.keys = []
+        for source, target in edges:
+            key = 0
+            for part in (self.position[source], self.position[target], before[source, target]):
+                key = splitmix64(((key ^ part) + _GOLDEN) % _BITS64)
+            self.keys.append(key)
+            before[source, target] += 1
+
+    def begin(self, phase: str, superstep: int, vertex: Any, edge: int | None) -> None:
+        """Begin a call: of the *edge* with that number if it is one of an edge, else of the *vertex*."""
+        self.phase, self.superstep, self.count = phase, superstep, 0
+        self.unit = self.position[vertex] if edge is None else self.keys[edge]
+
+    def block(self, count: int, moment: int, unit: int) -> tuple[int, int]:
+        """Return a Philox block as two 64-bit words, the lower half first."""
+        key = [self.seed % _BITS32, self.seed // _BITS32]
+        a, b, c, d = philox4x32([count, moment, unit % _BITS32, unit // _BITS32], key)
+        return b * _BITS32 + a, d * _BITS32 + c
+
+    def draw(self, kind: str, arguments: tuple[Any, ...]) -> Any:
+        """Return the next draw of this call."""
+        if self.phase not in PHASES:
+            raise ProgramError(f"{self.phase} cannot draw; draw in apply and keep the number in a field")
+        if kind == "integers" and arguments[0] < 1:
+            raise Fault(f"gl.integers({int(arguments[0])}): n must be at least 1")
+        moment = self.superstep * 16 + PHASES[self.phase]
+        if not self.stream:
+            words = self.block(self.count, moment, self.unit)
+            self.count += 1
+        else:
+            seed, used = self.block(0, moment, self.unit)[0], 2 if kind == "normal" else 1
+            states = [(seed + (self.count + k + 1) * _GOLDEN) % _BITS64 for k in range(2)]
+            words = (splitmix64(states[0]), splitmix64(states[1]))
+            self.count += used
+        return number(_shaped(kind, tuple(map(_plain, arguments)), words))
+
+    def vertex_start(
+        self, draw: Draw, index: int, vertex: Any, parameters: dict[str, Any], shape: tuple[int, ...] = ()
+    ) -> Any:
+        """Return where vertex field number *index* starts."""
+        return self.start(draw, index * 16 + FIELD, self.position[vertex], parameters, shape)
+
+    def edge_start(
+        self, draw: Draw, index: int, parameters: dict[str, Any], shape: tuple[int, ...] = ()
+    ) -> list[Any]:
+        """Return where edge field number *index* starts, for all edges."""
+        moment = index * 16 + EDGE_FIELD
+        return [self.start(draw, moment, key, parameters, shape) for key in self.keys]
+
+    def start(
+        self, draw: Draw, moment: int, unit: int, parameters: dict[str, Any], shape: tuple[int, ...]
+    ) -> Any:
+        """Return a number, or nested lists of them: element k, counted row by row, is draw number k."""
+        arguments, each = draw.values(parameters), range(math.prod(shape))
+        numbers = [_shaped(draw.kind, arguments, self.block(k, moment, unit)) for k in each]
+        if not shape:
+            return numbers[0]
+        length = math.prod(shape[1:])
+        return numbers if len(shape) == 1 else [
+            numbers[k : k + length] for k in range(0, len(numbers), length)
+        ]  # fmt: skip
+
+
+def _plain(x: Any) -> Any:
+    return float(x) if isinstance(x, float) else int(x)
+
+
+def _shaped(kind: str, arguments: tuple[Any, ...], words: tuple[int, int]) -> Any:
+    """Return two random words as a draw."""
+    if kind == "integers":
+        return words[0] * int(arguments[0]) // _BITS64
+    if kind == "uniform":
+        low, high = arguments
+        return low + (high - low) * math.ldexp(words[0] >> 11, -53)
+    if kind != "normal":
+        raise unknown("the reference", kind)
+    radius = math.sqrt(-2.0 * math.log(math.ldexp((words[0] >> 11) + 1, -53)))
+    return arguments[0] * (radius * math.cos(2.0 * math.pi * math.ldexp(words[1] >> 11, -53)))

@@ -1,0 +1,354 @@
+"""Moves values between masters and mirrors: the only traffic of a superstep.
+
+Four movements, each a begin/end pair with at most one message per peer. What `pack_...` and `unpack_...` of a
+movement do, to and from bytes by rank, can also be used alone, where the bytes go another way:
+
+``spread``   masters -> mirrors: fields that changed, and which masters are active
+``collect``  mirrors -> masters: signals and their messages
+``partials`` mirrors -> masters: partial sums of a gather, in an order both sides know
+``letters``  anybody -> masters: signals to vertices of which nothing is on the sender's rank
+
+A field travels only to the mirrors of its *role*: those that are the source of a local edge (OUT),
+the target of one (IN), or all (ALL). LocalGraph lays mirrors out so that each role is one slice per
+peer, and `Exchange` keeps the owner's matching list. Within a slice the cheapest of three codes
+names the vertices concerned: all of them, a bitmap, or an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from gaslab._kernels import frontier, pack
+from gaslab.errors import unknown
+from gaslab.parallel.comm import Comm, Pending
+from gaslab.parallel.tags import Tag
+from gaslab.partition.local_graph import LocalGraph
+from gaslab.program import ALL, IN, NONE, OUT
+from gaslab.ragged import Rows, decode_rows, encode_rows
+
+EVERY, BITMAP, INDEX = 0, 1, 2
+FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
+_BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
+
+
+T = TypeVar("T")
+Packed = dict[int, np.ndarray]  # bytes by rank
+Signals = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
+Changes = dict[int, tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Fields that travel to the mirrors of one role."""
+
+    role: int
+    fields: tuple[np.ndarray | Rows, ...]  # by local id
+
+
+class Exchange:
+    """The plan of one graph: for each role and peer, who sends what in which order."""
+
+    def __init__(self, graph: LocalGraph, comm: Comm) -> None:
+        self.comm = comm
+        self.graph = graph
+        peers = [p for p in range(comm.size) if p != comm.rank]
+        self._mirrors: dict[int, dict[int, tuple[int, int]]] = {}  # role -> owner -> local ids [lo, hi)
+        self._owned: dict[int, dict[int, np.ndarray]] = {}  # role -> holder -> my masters, in its order
+        for role, (first, last) in _BOUNDS.items():
+            self._mirrors[role] = {}
+            self._owned[role] = {}
+            for p in peers:
+                lo, hi = int(graph.mirror_bounds[p, first]), int(graph.mirror_bounds[p, last])
+                if lo < hi:
+                    self._mirrors[role][p] = (lo, hi)
+                lo, hi = int(graph.send_bounds[p, first]), int(graph.send_bounds[p, last])
+                if lo < hi:
+                    self._owned[role][p] = graph.send_list[p][lo:hi]
+
+    def mirrors(self, role: int) -> np.ndarray:
+        """Return the local ids of this rank's mirrors with that role, ascending, as int32."""
+        ranges = sorted(self._mirrors[role].values())
+        parts = [np.arange(lo, hi, dtype=np.int32) for lo, hi in ranges]
+        return np.concatenate(parts) if parts else np.empty(0, np.int32)
+
+    def replicated_masters(self, role: int) -> np.ndarray:
+        """Return this rank's masters that have a mirror of that role elsewhere, ascending, as int32."""
+        flags = np.zeros(self.graph.num_masters, np.uint8)
+        for ids in self._owned[role].values():
+            flags[ids] = 1
+        return frontier.where(flags, 0, flags.size)  # type: ignore[no-any-return]
+
+    # ---- masters -> mirrors ------------------------------------------------------------------------
+
+    def spread(
+        self, sections: Sequence[Section], active: np.ndarray | None, masters: np.ndarray | None = None
+    ) -> Sent[dict[int, np.ndarray]]:
+        """Begin to send what `pack_spread` packs; at the end mirrors have it: see `unpack_spread`."""
+        sections = [s for s in sections if s.fields or active is not None]
+        sources = {p for section in sections for p in self._mirrors[section.role]}
+        packed = self.pack_spread(sections, active, masters)
+        sent = self.comm.begin(packed, sorted(sources), Tag.SPREAD)
+        return Sent(sent, lambda came: self.unpack_spread(sections, came))
+
+    def pack_spread(
+        self, sections: Sequence[Section], active: np.ndarray | None, masters: np.ndarray | None = None
+    ) -> Packed:
+        """Return the sections' fields of active masters (flags by local id; None is all), by rank.
+
+        *masters*, if given, are these masters' ids, which is quicker where they are few.
+        """
+        replicas = None
+        if masters is not None and active is not None and self.comm.size > 1:
+            few = masters.size * FEW < self.graph.num_masters
+            replicas = self._replicas(masters) if few else None
+        outgoing: Packed = {}
+        for p in range(self.comm.size):
+            parts: list[np.ndarray] = []
+            for section in sections:
+                ids = self._owned[section.role].get(p)
+                if ids is not None:
+                    if active is None:
+                        chosen = None
+                    elif replicas is None:
+                        chosen = pack.chosen_positions(ids, active)
+                    else:
+                        chosen = self._among(replicas, p, section.role)
+                    parts += encode(ids, chosen, section.fields)
+            if parts:
+                outgoing[p] = np.concatenate(parts)
+        return outgoing
+
+    def unpack_spread(self, sections: Sequence[Section], came: Packed) -> dict[int, np.ndarray]:
+        """Write the values that came; return the active mirrors (sorted local ids) by section role."""
+        named: dict[int, list[np.ndarray]] = {s.role: [] for s in sections}
+        for p, data in came.items():
+            offset = 0
+            for section in sections:
+                bounds = self._mirrors[section.role].get(p)
+                if bounds is None:
+                    continue
+                ids, offset = decode_choice(data, offset, *bounds)
+                for values in section.fields:
+                    if isinstance(values, Rows):
+                        *lists, offset = decode_rows(data, offset, ids.size, values.data.dtype)
+                        values.unpack(ids, *lists)
+                        continue
+                    size = ids.size * pack.row_bytes(values)
+                    if ids.size == bounds[1] - bounds[0]:
+                        rows = values[bounds[0] : bounds[1]].reshape(-1)
+                        rows.view(np.uint8)[:] = data[offset : offset + size]
+                    else:
+                        pack.put(values, ids, data[offset : offset + size])
+                    offset += _padded(size)
+                named[section.role].append(ids)
+        return {
+            role: np.concatenate(parts) if parts else np.empty(0, np.int32) for role, parts in named.items()
+        }
+
+    def owned(self, role: int) -> dict[int, np.ndarray]:
+        """Return, by rank, my masters (local ids) with a mirror of that role there, in its order."""
+        return self._owned[role]
+
+    def _replicas(self, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mirrors of *masters*: their ranks and their positions in that rank's send list."""
+        begin, peer, position = self.graph.replicas()
+        first, counts = begin[masters], begin[masters + 1] - begin[masters]
+        at = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return peer[at], position[at]
+
+    def _among(self, replicas: tuple[np.ndarray, np.ndarray], p: int, role: int) -> np.ndarray:
+        """Return the ascending positions, in rank p's list of that role, of those replicas that are there."""
+        peer, position = replicas
+        first, last = _BOUNDS[role]
+        lo, hi = self.graph.send_bounds[p, [first, last]]
+        chosen: np.ndarray = position[(peer == p) & (position >= lo) & (position < hi)] - np.int32(lo)
+        chosen.sort()
+        return chosen
+
+    # ---- mirrors -> masters ------------------------------------------------------------------------
+
+    def collect(
+        self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any,
+        priority: np.ndarray | None = None,
+    ) -> Sent[list[Signals]]:  # fmt: skip
+        """Begin to send what `pack_collect` packs; at the end it is here: see `unpack_collect`."""
+        packed = self.pack_collect(role, signalled, blocks, message, identity, priority)
+        sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.COLLECT)
+        return Sent(sent, lambda came: self.unpack_collect(role, message, priority is not None, came))
+
+    def pack_collect(
+        self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any,
+        priority: np.ndarray | None = None,
+    ) -> Packed:  # fmt: skip
+        """Return the signals (with messages and priorities) that mirrors of that role hold, by master's rank.
+
+        Their flags are cleared, their messages become *identity* and their priorities the largest int64.
+        """
+        outgoing = {}
+        for p, (lo, hi) in self._mirrors[role].items():
+            ids = frontier.take_signalled(signalled, blocks, lo, hi)
+            code = encode_choice(ids - np.int32(lo), hi - lo)
+            if message is not None:
+                values = np.empty(_padded(ids.size * message.itemsize), np.uint8)
+                pack.take(message, ids, values[: ids.size * message.itemsize])
+                message[ids] = identity
+                code.append(values)
+            if priority is not None:
+                code.append(priority[ids].view(np.uint8))
+                priority[ids] = np.iinfo(np.int64).max
+            outgoing[p] = np.concatenate(code)
+        return outgoing
+
+    def unpack_collect(
+        self, role: int, message: np.ndarray | None, priority: bool, came: Packed
+    ) -> list[Signals]:
+        """Return (masters signalled, messages or None, priorities or None) of each peer, in rank order."""
+        found = []
+        for p, data in came.items():
+            owned = self._owned[role][p]
+            positions, offset = decode_choice(data, 0, 0, owned.size)
+            values = priorities = None
+            if message is not None:
+                size = positions.size * message.itemsize
+                values = data[offset : offset + size].view(message.dtype)
+                offset += _padded(size)
+            if priority:
+                priorities = data[offset : offset + 8 * positions.size].view(np.int64)
+            found.append((owned[positions], values, priorities))
+        return found
+
+    def letters(self, parts: Packed) -> Pending:
+        """Begin to send bytes to other ranks, who each send some here; what comes is by rank, maybe empty."""
+        peers = [p for p in range(self.comm.size) if p != self.comm.rank]
+        outgoing = {p: parts.get(p, np.empty(0, np.uint8)) for p in peers}
+        return self.comm.begin(outgoing, peers, Tag.SIGNALS_BY_ID)
+
+    def changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Sent[Changes]:
+        """Begin to send what `pack_changes` packs; at the end it is here: see `unpack_changes`."""
+        packed = self.pack_changes(role, mirrors, values)
+        sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.CHANGES)
+        return Sent(sent, lambda came: self.unpack_changes(role, values.dtype, came))
+
+    def pack_changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Packed:
+        """Return *values* of some *mirrors* of that role (ascending local ids), by their master's rank."""
+        outgoing = {}
+        for p, (lo, hi) in self._mirrors[role].items():
+            first, last = np.searchsorted(mirrors, [lo, hi])
+            chosen = (mirrors[first:last] - np.int32(lo)).astype(np.int32)
+            data = np.zeros(_padded(values[first:last].nbytes), np.uint8)
+            data[: values[first:last].nbytes] = values[first:last].view(np.uint8)
+            outgoing[p] = np.concatenate([*encode_choice(chosen, hi - lo), data])
+        return outgoing
+
+    def unpack_changes(self, role: int, dtype: np.dtype, came: Packed) -> Changes:
+        """Return (positions in `owned`, values) by the mirrors' rank."""
+        found = {}
+        for p, data in came.items():
+            positions, offset = decode_choice(data, 0, 0, self._owned[role][p].size)
+            size = positions.size * dtype.itemsize
+            found[p] = (positions, data[offset : offset + size].view(dtype))
+        return found
+
+    def partials(
+        self, role: int, mirrors: np.ndarray, totals: np.ndarray | Rows, active: np.ndarray | None
+    ) -> Sent[list[tuple[np.ndarray, Any]]]:
+        """Begin to send *totals* of the active *mirrors* (ascending local ids) to their masters.
+
+        *active* is the masters' flags, from which each master knows what will come (None: all). At the end
+        (masters, their partial sums) of each peer are here, in rank order; of lists (lengths, values).
+        """
+        outgoing = {}
+        for p, (lo, hi) in self._mirrors[role].items():
+            first, last = np.searchsorted(mirrors, [lo, hi])
+            if first < last:
+                if isinstance(totals, Rows):
+                    rows = encode_rows(totals, np.arange(first, last, dtype=np.int32))
+                    outgoing[p] = np.concatenate(rows)
+                    continue
+                outgoing[p] = totals[first:last].view(np.uint8)
+        expected = {}
+        for p, ids in self._owned[role].items():
+            chosen = ids if active is None else ids[pack.chosen_positions(ids, active)]
+            if chosen.size:
+                expected[p] = chosen
+        dtype = totals.data.dtype if isinstance(totals, Rows) else totals.dtype
+        lists = isinstance(totals, Rows)
+
+        def unpack(came: Packed) -> list[tuple[np.ndarray, Any]]:
+            found = []
+            for p, ids in sorted(expected.items()):
+                values = decode_rows(came[p], 0, ids.size, dtype)[:2] if lists else came[p].view(dtype)
+                found.append((ids, values))
+            return found
+
+        return Sent(self.comm.begin(outgoing, sorted(expected), Tag.PARTIALS), unpack)
+
+
+class Sent(Generic[T]):
+    """Messages under way; `end` returns what those of other ranks say."""
+
+    def __init__(self, pending: Pending, unpack: Callable[[Packed], T]) -> None:
+        self._pending, self._unpack = pending, unpack
+
+    def end(self) -> T:
+        return self._unpack(self._pending.end())
+
+
+# ---- one message's parts: a code and a count, the choice, then each field's values, padded to 8 bytes ---
+
+
+def _padded(size: int) -> int:
+    return (size + 7) & ~7
+
+
+def encode_choice(positions: np.ndarray | None, n: int) -> list[np.ndarray]:
+    """Return the bytes that name *positions* out of n (None: all of them) in the cheapest code."""
+    if positions is None or positions.size == n:
+        return [np.array([EVERY, n], np.int64).view(np.uint8)]
+    if 4 * positions.size < n // 8:
+        index = np.zeros(_padded(4 * positions.size), np.uint8)
+        index[: 4 * positions.size] = positions.view(np.uint8)
+        return [np.array([INDEX, positions.size], np.int64).view(np.uint8), index]
+    bits = np.zeros(_padded((n + 7) // 8), np.uint8)
+    pack.positions_to_bits(positions, bits)
+    return [np.array([BITMAP, positions.size], np.int64).view(np.uint8), bits]
+
+
+def encode(
+    ids: np.ndarray, chosen: np.ndarray | None, fields: Sequence[np.ndarray | Rows]
+) -> list[np.ndarray]:
+    """Return the bytes of one section: which of *ids* (positions *chosen*), and each field's values."""
+    parts = encode_choice(chosen, ids.size)
+    concerned = ids if chosen is None else ids[chosen]
+    for values in fields:
+        if isinstance(values, Rows):
+            parts += encode_rows(values, concerned)
+            continue
+        size = concerned.size * pack.row_bytes(values)
+        data = np.empty(_padded(size), np.uint8)
+        data[size:] = 0
+        pack.take(values, concerned, data[:size])
+        parts.append(data)
+    return parts
+
+
+def decode_choice(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.ndarray, int]:
+    """Return the ids in [lo, hi) that the code at *offset* names, and the offset behind it."""
+    code, count = data[offset : offset + 16].view(np.int64).tolist()
+    offset += 16
+    if code == EVERY:
+        return np.arange(lo, hi, dtype=np.int32), offset
+    if code == INDEX:
+        positions = data[offset : offset + 4 * count].view(np.int32)
+        offset += _padded(4 * count)
+    elif code != BITMAP:
+        raise unknown("a message of another rank", code)
+    else:
+        size = _padded((hi - lo + 7) // 8)
+        positions = pack.bits_to_positions(data[offset : offset + size], count)
+        offset += size
+    return (positions + np.int32(lo) if lo else positions), offset

@@ -1,0 +1,1 @@
+"""What a run answers: tables, traces, and the files they are written to."""

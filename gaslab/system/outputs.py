@@ -1,0 +1,388 @@
+"""The one door through which files are written: what may be written, and whole or not at all.
+
+A regular file or a folder is written beside its final name, under a name of this job alone, and renamed when
+it is complete: a job that is killed or a disk that fills up leaves what was there. A device or a pipe is
+written to. A link stays, and what it leads to is written.
+
+Nothing here is collective: rank 0 calls it, inside `Comm.on_root`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from gaslab.errors import GaslabError, UsageError
+from gaslab.system import leftovers
+
+# What file systems without hard links answer.
+_NO_LINK = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+_LINKS = 40  # that may lead from one to the next, as in the kernel
+
+
+class Output:
+    """A file or folder that a job is to write.
+
+    Parameters
+    ----------
+    path : path
+        As the user named it.
+    force : bool
+        Whether what is there may be replaced.
+    folder : bool
+        Whether it is a folder.
+    way : str
+        How *force* is said, for errors.
+    follow : bool
+        Whether what a link leads to is written; else the link itself is replaced.
+
+    Attributes
+    ----------
+    real : Path
+        What *path* leads to, through links.
+    stream : bool
+        A device, a pipe, or a descriptor of this process (``/dev/stdout``): it is written to, not replaced.
+
+    Raises
+    ------
+    UsageError
+        The name is empty.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        force: bool = False,
+        folder: bool = False,
+        way: str = "--force",
+        follow: bool = True,
+    ) -> None:
+        text = os.fspath(path)
+        if not text:
+            raise UsageError("an output has an empty name; name a file")
+        if "\0" in text:
+            raise UsageError(f"cannot write {text!r}: a name holds no zero byte")
+        self.path, self.force, self.folder, self._way = Path(text), force, folder, way
+        self._planted = _planted(text)  # before links are followed: what is exchanged meanwhile is noticed
+        real = os.path.realpath(text if follow else self.path.parent)
+        self.real = Path(real) if follow else Path(real, self.path.name)
+        self.stream = not folder and follow and _is_stream(text)
+
+    def check(self) -> None:
+        """Raise UsageError if nothing can or may be written there."""
+        there = self._look()
+        planted = self._planted or _planted(str(self.path))
+        if planted is not None:
+            raise UsageError(
+                f"cannot write {self.path}: {planted} belongs to another user, "
+                "and all may write to its folder"
+            )
+        if self.stream:
+            if not os.access(self.path, os.W_OK):
+                raise UsageError(f"cannot write {self.path}: no permission")
+            return
+        self._check_folder()
+        if there is None and not os.path.lexists(self.path):
+            return
+        if there is not None and stat.S_ISDIR(there.st_mode) != self.folder:
+            what = "is not a directory" if self.folder else "is a directory"
+            raise UsageError(f"cannot write {self.path}: it {what}")
+        if there is not None and stat.S_ISSOCK(there.st_mode):
+            raise UsageError(f"cannot write {self.path}: it is a socket")
+        if not self.force:
+            raise UsageError(f"{self.path} exists; {self._way} replaces it")
+
+    def _look(self) -> os.stat_result | None:
+        try:
+            return os.stat(self.path)
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            raise UsageError(
+                f"cannot write {self.path}: {_first_file(self.path)} is not a directory"
+            ) from None
+        except OSError as error:  # a name that is too long, links in a circle, no permission to look
+            raise UsageError(f"cannot write {self.path}: {error.strerror}") from None
+
+    def _check_folder(self) -> None:
+        """Raise UsageError if nothing can be written beside the file."""
+        linked = self.path.is_symlink()
+        if not self.real.name:
+            raise UsageError(f"cannot write {self.path}: it is the root of all directories")
+        parent = self.real.parent if linked else self.path.parent
+        if not parent.is_dir():
+            raise UsageError(f"cannot write {self.path}: there is no directory {parent}")
+        if not os.access(parent, os.W_OK | os.X_OK):
+            raise UsageError(f"cannot write {self.path}: no permission to write in {parent}")
+        probe = self.beside()
+        try:  # what no look at permissions says: a quota, an exporting server that maps root to nobody
+            os.close(_create(probe))
+            os.unlink(probe)
+        except OSError as error:
+            raise UsageError(f"cannot write {self.path}: {error.strerror} (in {parent})") from None
+
+    def beside(self) -> Path:
+        """Return a name of this job alone for what is under way."""
+        return self.real.with_name(f".{self.real.name[:24]}.{secrets.token_hex(4)}.incomplete")
+
+    @property
+    def identity(self) -> tuple[int, int] | str:
+        """What all names of the file have in common."""
+        return _identity(self.path)
+
+
+def check_apart(outputs: Iterable[tuple[str, Output]], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
+    """Raise UsageError if two outputs are one file, one lies in another, or one is an input.
+
+    Parameters
+    ----------
+    outputs : iterable of (option, Output)
+        With the option that named each, for the error. Streams may be named more than once.
+    inputs : iterable of paths
+        Files that are read; those that do not exist are passed over.
+    """
+    kept = [(option, output) for option, output in outputs if not output.stream]
+    for k, (option, output) in enumerate(kept):
+        for other, earlier in kept[:k]:
+            if output.identity == earlier.identity:
+                raise UsageError(f"{other} and {option} both write {output.path}; name two files")
+            for inside, outside in ((output, earlier), (earlier, output)):
+                if outside.folder and outside.real in inside.real.parents:
+                    raise UsageError(f"{inside.path} lies in {outside.path}, which is written as a whole")
+    for path in filter(os.path.exists, inputs):
+        for option, output in kept:
+            if output.identity == _identity(path):
+                raise UsageError(f"{option} {output.path} is read too; write to another file")
+            if output.folder and output.real in Path(os.path.realpath(path)).parents:
+                raise UsageError(f"{option} {output.path} holds {path}, which is read; write elsewhere")
+
+
+class Draft:
+    """A file under way: ``with Draft(output) as draft: draft.write(part); draft.keep()``.
+
+    `write` remembers the first error and `keep` raises it: ranks that are still sending are not left alone.
+    Without `keep` nothing stays behind.
+    """
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._failed: OSError | None = None
+        self._file: IO[bytes] | None = None
+        self._beside: Path | None = None
+        self._ends = contextlib.ExitStack()
+
+    def __enter__(self) -> Draft:
+        self._ends.enter_context(leftovers.undone(self._drop))
+        try:
+            if self._output.stream:
+                flags = os.O_WRONLY | os.O_APPEND  # append: of a shell's `> file` nothing is overwritten
+                self._file = os.fdopen(os.open(self._output.path, flags | os.O_NOCTTY | os.O_CLOEXEC), "wb")
+            else:
+                self._beside = self._output.beside()
+                self._file = os.fdopen(_create(self._beside), "wb")
+                _like(self._beside, self._output.real)
+        except OSError as error:
+            self._failed = error
+        return self
+
+    def write(self, part: bytes | memoryview) -> None:
+        """Add *part* to the file; after an error nothing is written."""
+        if self._failed is not None or self._file is None:
+            return
+        try:
+            self._file.write(part)
+        except OSError as error:
+            self._failed = error
+
+    def keep(self, mode: int | None = None) -> None:
+        """Give the file its name, and *mode*; raises GaslabError with the path if it could not be written."""
+        self._close()
+        output = self._output
+        try:
+            if self._failed is not None:
+                raise self._failed
+            if self._beside is not None:
+                if mode is not None:
+                    os.chmod(self._beside, mode)
+                named, beside = _give_name(self._beside, output), self._beside
+                self._beside = None
+                if not named:
+                    raise GaslabError(_appeared(output, beside))
+        except OSError as error:
+            raise GaslabError(f"cannot write {output.path}: {error.strerror or error}") from None
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            try:
+                self._file.close()
+            except OSError as error:
+                self._failed = self._failed or error
+            self._file = None
+
+    def _drop(self) -> None:
+        self._close()
+        if self._beside is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(self._beside)
+
+
+class FolderDraft:
+    """A folder under way; `beside` is where its files are written, by every rank."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self.beside: Path = output.beside()
+        self._ends = contextlib.ExitStack()
+
+    def __enter__(self) -> FolderDraft:
+        self._ends.enter_context(leftovers.undone(self._drop))
+        try:
+            os.mkdir(self.beside)
+        except OSError as error:
+            raise GaslabError(f"cannot write {self._output.path}: {error.strerror}") from None
+        return self
+
+    def keep(self) -> None:
+        """Give the folder its name, in place of an earlier answer where force allows it."""
+        output, beside = self._output, self.beside
+        moved: list[Path] = []  # more than one where another job puts its answer there just now
+        try:
+            _like(beside, output.real)
+            while not _rename_folder(beside, output.real):
+                if not output.force:
+                    self.beside = Path()
+                    raise GaslabError(_appeared(output, beside))
+                old = output.beside()
+                with contextlib.suppress(FileNotFoundError):
+                    os.rename(output.real, old)
+                    moved.append(old)
+        except OSError as error:
+            for old in reversed(moved):
+                with contextlib.suppress(OSError):
+                    os.rename(old, output.real)
+            raise GaslabError(f"cannot write {output.path}: {error.strerror}") from None
+        self.beside = Path()
+        for old in moved:
+            shutil.rmtree(old, ignore_errors=True)
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.close()
+
+    def _drop(self) -> None:
+        if self.beside != Path():
+            shutil.rmtree(self.beside, ignore_errors=True)
+
+
+def write_bytes(output: Output, content: bytes) -> None:
+    """Write a small file; raises GaslabError naming the path if it cannot be written."""
+    with Draft(output) as draft:
+        draft.write(content)
+        draft.keep()
+
+
+def _create(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+
+
+def _like(path: Path, old: Path) -> None:
+    """Give *path* the owner and permissions of what it replaces, as far as this user may."""
+    with contextlib.suppress(OSError):
+        info = os.stat(old)
+        with contextlib.suppress(OSError):
+            os.chown(path, info.st_uid, info.st_gid)
+        os.chmod(path, stat.S_IMODE(info.st_mode) & 0o777)
+
+
+def _give_name(beside: Path, output: Output) -> bool:
+    """Rename *beside*; return False if something has that name by now and may not be replaced."""
+    if not output.force:
+        try:
+            os.link(beside, output.real)  # unlike a rename, never in place of another job's file
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LINK:
+                raise
+            if os.path.lexists(output.real):
+                return False
+        else:
+            os.unlink(beside)
+            return True
+    os.replace(beside, output.real)
+    return True
+
+
+def _rename_folder(beside: Path, final: Path) -> bool:
+    """Rename a folder; return False if there is one of that name that is not empty."""
+    try:
+        os.rename(beside, final)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return False
+        raise
+    return True
+
+
+def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | str:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    return (info.st_dev, info.st_ino)
+
+
+def _appeared(output: Output, left: Path) -> str:
+    return f"{output.path} was written by another job meanwhile; this answer is in {left}"
+
+
+def _planted(path: str) -> str | None:
+    """Return what another user put in the way, where everybody may put something: a link, a pipe, a file."""
+    path = path.rstrip("/")  # else a link to a folder would be followed here
+    for _ in range(_LINKS):
+        try:
+            info, folder = os.lstat(path), os.stat(os.path.dirname(path) or ".")
+        except OSError:
+            return None
+        if folder.st_mode & stat.S_IWOTH and info.st_uid not in (0, os.geteuid()):
+            return path
+        if not stat.S_ISLNK(info.st_mode):
+            return None
+        try:
+            path = os.path.join(os.path.dirname(path), os.readlink(path))
+        except OSError:
+            return None
+    return None
+
+
+def _first_file(path: Path) -> Path:
+    """Return the part of *path* that should be a directory and is a file."""
+    return next((part for part in reversed(path.parents) if part.exists() and not part.is_dir()), path)
+
+
+def _is_stream(path: str) -> bool:
+    """Return whether *path* leads to a device or pipe, or is a descriptor of a process."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISFIFO(mode):
+        return True
+    for _ in range(_LINKS):
+        folder = os.path.realpath(os.path.dirname(path) or ".")
+        if re.fullmatch(r"/proc/\d+(/task/\d+)?/fd", folder):
+            return not stat.S_ISDIR(mode)
+        if not os.path.islink(path):
+            return False
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return False
