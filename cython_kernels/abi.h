@@ -58,10 +58,10 @@ typedef struct gl_rows { int64_t *place; void *data; } gl_rows;
 /* One thread's own: room for a list that is being gathered, for words on lists, a bit per vertex id. */
 typedef struct gl_scratch { void *list, *work; uint64_t *marks; } gl_scratch;
 
-/* One thread's letters to vertices of which nothing is on this rank: records of `size` bytes that begin with
+/* One thread's signals to vertices of which nothing is on this rank: records of `size` bytes that begin with
  * the global id. `grow` makes room for more; it returns 1 where there is no memory for it. */
 typedef struct gl_outbox {
-    char *letters;
+    char *records;
     int64_t count, room, size;
     int32_t (*grow)(struct gl_outbox *box);
     char own_line[24];                               /* of the cache: no other thread writes here */

@@ -1,4 +1,4 @@
-"""Letters to vertices of which nothing is on this rank: kept by each thread, taken by all at once.
+"""Remote signals to vertices of which nothing is on this rank: kept by each thread, taken by all at once.
 
 A program's range functions write them (`gl_outbox` in abi.h) and call back when the room is used up.
 """
@@ -14,7 +14,7 @@ import_array()
 
 cdef extern from "abi.h" nogil:
     ctypedef struct gl_outbox:
-        char *letters
+        char *records
         int64_t count, room, size
         int32_t (*grow)(gl_outbox *) noexcept
 
@@ -25,16 +25,16 @@ cdef enum:
 cdef int32_t _grow(gl_outbox *box) noexcept nogil:
     """Double the room; return whether there is no memory for it."""
     cdef int64_t room = 2 * box.room if box.room else FIRST
-    cdef void *letters = realloc(box.letters, room * box.size)
-    if not letters:
+    cdef void *records = realloc(box.records, room * box.size)
+    if not records:
         return 1
-    box.letters = <char *> letters
+    box.records = <char *> records
     box.room = room
     return 0
 
 
 cdef class Outboxes:
-    """One outbox for each of *threads* threads, for letters of *size* bytes."""
+    """One outbox for each of *threads* threads, for records of *size* bytes."""
 
     cdef gl_outbox *boxes
     cdef int threads
@@ -52,28 +52,28 @@ cdef class Outboxes:
     def __dealloc__(self):
         cdef int t
         for t in range(self.threads):
-            free(self.boxes[t].letters)
+            free(self.boxes[t].records)
 
-    def add(self, letter):
-        """Put in one more letter, an array of one record."""
+    def add(self, record):
+        """Put in one more record, given as an array of one."""
         cdef gl_outbox *box = &self.boxes[0]
         if box.count == box.room and _grow(box):
             raise MemoryError
-        memcpy(box.letters + box.count * box.size, PyArray_DATA(<ndarray> letter), box.size)
+        memcpy(box.records + box.count * box.size, PyArray_DATA(<ndarray> record), box.size)
         box.count += 1
 
     def take(self):
-        """Return the bytes of all letters, the first thread's first, and be empty."""
+        """Return the bytes of all records, the first thread's first, and be empty."""
         cdef int64_t total = 0
         cdef char *out
         cdef int t
         for t in range(self.threads):
             total += self.boxes[t].count * self.boxes[t].size
-        letters = np.empty(total, dtype=np.uint8)
-        out = <char *> PyArray_DATA(<ndarray> letters)
+        records = np.empty(total, dtype=np.uint8)
+        out = <char *> PyArray_DATA(<ndarray> records)
         for t in range(self.threads):
             if self.boxes[t].count:
-                memcpy(out, self.boxes[t].letters, self.boxes[t].count * self.boxes[t].size)
+                memcpy(out, self.boxes[t].records, self.boxes[t].count * self.boxes[t].size)
             out += self.boxes[t].count * self.boxes[t].size
             self.boxes[t].count = 0
-        return letters
+        return records

@@ -1,4 +1,4 @@
-"""Mail that takes its time: batches lie about, ranks doze, counts come late; what is sent is not changed."""
+"""A slow transport: batches lie about, ranks doze, counts come late; what is sent is not changed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from gaslab.parallel.comm import Comm
-from gaslab.parallel.transport import MPIMail
+from gaslab.parallel.transport import MPITransport
 
 
-class SlowMail(MPIMail):
+class SlowTransport(MPITransport):
     """Lets batches lie for a while, in the order in which they came."""
 
     chance = random.Random()
@@ -37,27 +37,27 @@ class SlowMail(MPIMail):
         self.received -= len(self._lying) - before  # what lies has not come, for all that the engine knows
         return came
 
-    def news(self) -> bool:
-        return bool(self._lying) or super().news()
+    def ready(self) -> bool:
+        return bool(self._lying) or super().ready()
 
-    def told(self) -> np.ndarray | None:
-        return super().told() if self.chance.random() < 0.5 else None
+    def table(self) -> np.ndarray | None:
+        return super().table() if self.chance.random() < 0.5 else None
 
 
 @contextlib.contextmanager
 def slow(comm: Comm, seed: int) -> Iterator[None]:
-    """Make the mail of *comm* slow for a while; nobody else is to be at work with it."""
-    SlowMail.chance.seed(1000 * seed + comm.rank)
-    mail = comm.mail
+    """Make the transport of *comm* slow for a while; nobody else is to be at work with it."""
+    SlowTransport.chance.seed(1000 * seed + comm.rank)
+    transport = comm.transport
 
     def made() -> Any:
         if comm.size == 1:
-            return mail()
-        plain: Any = mail()
-        return SlowMail(plain._mpi, plain._world)
+            return transport()
+        plain: Any = transport()
+        return SlowTransport(plain._mpi, plain._world)
 
-    comm.mail = made  # type: ignore[method-assign]
+    comm.transport = made  # type: ignore[method-assign]
     try:
         yield
     finally:
-        comm.mail = mail  # type: ignore[method-assign]
+        comm.transport = transport  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Waiting for mail: not at all at first, then ever longer, and the core goes to who has work."""
+"""Waiting for batches: not at all at first, then ever longer, and the core goes to the rank that has work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gaslab.engine.stale.streams import SUMS, VALUES, Streams
 from gaslab.parallel import backoff as module
 from gaslab.parallel.backoff import FEW, LONGEST, POLLS, SHORTEST, Backoff
 from gaslab.parallel.comm import Comm
-from gaslab.parallel.transport import Mail
+from gaslab.parallel.transport import Transport
 from tests import unordered_programs as programs
 
 
@@ -48,19 +48,19 @@ def test_a_crowd_is_ranks_for_a_core(slept: list[float], ranks: int, crowd: floa
 
 def news_of(comm: Comm) -> list[bool]:
     """Hear of a batch, then of a table; return what was told in between."""
-    mail = comm.mail()
-    mail.post((comm.rank + 1) % comm.size, np.arange(5, dtype=np.uint8))
-    while not mail.news():
+    transport = comm.transport()
+    transport.post((comm.rank + 1) % comm.size, np.arange(5, dtype=np.uint8))
+    while not transport.ready():
         time.sleep(1e-4)
-    came = mail.collect()
+    came = transport.collect()
     comm.barrier()
-    told = [len(came) == 1, mail.news()]
-    mail.ask(np.arange(3))
-    while not mail.news():
+    told = [len(came) == 1, transport.ready()]
+    transport.begin_table(np.arange(3))
+    while not transport.ready():
         time.sleep(1e-4)
-    told.append(mail.told() is not None)
-    told.append(mail.news())
-    mail.close()
+    told.append(transport.table() is not None)
+    told.append(transport.ready())
+    transport.close()
     return told
 
 
@@ -68,8 +68,8 @@ def test_there_is_news_until_it_is_taken(hosts: Any) -> None:
     assert hosts(3).run(news_of) == [[True, False, True, False]] * 3
 
 
-class Late(Mail):
-    """The mail of one of two ranks: a batch comes when it has been looked for so many times in vain."""
+class Late(Transport):
+    """The transport of one of two ranks: a batch comes when it has been looked for so many times in vain."""
 
     size = 2
 

@@ -22,7 +22,7 @@ from gaslab.compiler.frontend import parse_phases
 from gaslab.engine.stale.step import check_program
 from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
-from gaslab.parallel.transport import Mail, MPIMail
+from gaslab.parallel.transport import MPITransport, Transport
 from tests import stale_programs, unordered_programs
 from tests.agreement import Mode, Outcome, Task, run_task
 from tests.conftest import Hosts
@@ -91,7 +91,7 @@ def test_no_staleness_is_the_synchronous_engine(
 # ---- some ------------------------------------------------------------------------------------------
 
 
-class SlowMail(MPIMail):
+class SlowTransport(MPITransport):
     """Lets batches lie for a while, each rank's in its order."""
 
     lying: list[tuple[int, np.ndarray]]
@@ -113,20 +113,20 @@ class SlowMail(MPIMail):
 @contextlib.contextmanager
 def slowly(comm: Comm, seed: int) -> Iterator[None]:
     """Let batches between ranks lie about for random times."""
-    mail = comm.mail
-    SlowMail.chance.seed(31 * seed + comm.rank)
+    transport = comm.transport
+    SlowTransport.chance.seed(31 * seed + comm.rank)
 
-    def slow() -> Mail:
-        made = mail()
+    def slow() -> Transport:
+        made = transport()
         if comm.size > 1:
-            made.__class__ = SlowMail
+            made.__class__ = SlowTransport
         return made
 
-    comm.mail = slow  # type: ignore[method-assign]
+    comm.transport = slow  # type: ignore[method-assign]
     try:
         yield
     finally:
-        comm.mail = mail  # type: ignore[method-assign]
+        comm.transport = transport  # type: ignore[method-assign]
 
 
 def compare(comm: Comm, drawn: Drawn, staleness: int, strategy: str, seed: int) -> list[tuple[Any, Any]]:

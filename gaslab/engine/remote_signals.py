@@ -22,7 +22,7 @@ from gaslab.replication.exchange import Exchange, Packed
 
 
 def remote_signal_dtype(tree: Tree) -> np.dtype:
-    """Return the dtype of a signal: that of the C struct ``gl_letter``."""
+    """Return the dtype of a signal: that of the C struct ``gl_remote_signal``."""
     members: list[tuple[str, Any]] = [("to", np.int64)]
     members += [("priority", np.int64)] if tree.by_priority else []
     members += [("message", total_dtype(tree.message))] if tree.message is not None else []
@@ -85,7 +85,7 @@ class RemoteSignals:
 
     def send(self, packed: Packed) -> Pending:
         """Begin to send what was packed."""
-        return Pending() if self._outbox is None else self.exchange.letters(packed)
+        return Pending() if self._outbox is None else self.exchange.remote_signals(packed)
 
     def receive(self, came: Packed) -> None:
         """Give the masters here what came for them, in rank order."""

@@ -1,4 +1,4 @@
-"""How a rank waits for mail that may come at once or not for long."""
+"""How a rank waits for batches that may come at once or not for long."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from gaslab.parallel import failure, launch
 from gaslab.parallel.mpilib import load_mpi, mpi_family
 from gaslab.parallel.rendezvous import Rendezvous, pauses
 from gaslab.parallel.tags import Tag
-from gaslab.parallel.transport import Mail, MPIMail
+from gaslab.parallel.transport import MPITransport, Transport
 
 T = TypeVar("T")
 CHUNK = 1 << 30  # bytes of one message at most
@@ -81,9 +81,9 @@ class Comm:
         """
         return Pending()
 
-    def mail(self) -> Mail:
+    def transport(self) -> Transport:
         """Return what sends batches between ranks that do not wait for each other."""
-        return Mail()
+        return Transport()
 
     def abort(self, code: int = 1) -> None:
         """End every rank at once (not collective)."""
@@ -134,7 +134,7 @@ class MPIComm(Comm):
         self._world = communicator.Dup()
         self._entrance = communicator.Dup()  # for all_here, where some may still be talking
         self._rendezvous = Rendezvous(mpi, communicator)
-        self._letters: Any = None
+        self._batches: Any = None
         self.rank = self._world.Get_rank()
         self.size = self._world.Get_size()
         machine = self._world.Split_type(mpi.COMM_TYPE_SHARED)
@@ -206,10 +206,10 @@ class MPIComm(Comm):
             self.messages_sent += 1
         return _MPIPending(self._mpi, self._world, requests, sources, tag)
 
-    def mail(self) -> Mail:
-        if self._letters is None:
-            self._letters = self._world.Dup()  # once; a communicator is nothing to make for every run
-        return MPIMail(self._mpi, self._letters)
+    def transport(self) -> Transport:
+        if self._batches is None:
+            self._batches = self._world.Dup()  # once; a communicator is nothing to make for every run
+        return MPITransport(self._mpi, self._batches)
 
     def abort(self, code: int = 1) -> None:
         failure.abort(self._mpi, code)
@@ -313,7 +313,7 @@ def world() -> Comm:
 
 
 def current() -> Comm | None:
-    """Return what `world` returned, None if nobody has asked yet (not collective)."""
+    """Return what `world` returned, None if no caller has asked yet (not collective)."""
     return _world
 
 

@@ -1,7 +1,7 @@
 """Batches of bytes between ranks that do not wait for each other, and counts of them that do.
 
-What the asynchronous engine talks through. `Mail` is that of a world of one; `MPIMail` is the same face
-over MPI, with non-blocking calls only.
+By these the engines send that have no supersteps in step. `Transport` is that of a world of one;
+`MPITransport` is the same face over MPI, with non-blocking calls only.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from gaslab.parallel.tags import Tag
 
 
-class Mail:
-    """Nobody to write to. Everything here returns at once."""
+class Transport:
+    """No other rank is there. Everything here returns at once."""
 
     rank, size = 0, 1
 
@@ -26,27 +26,27 @@ class Mail:
 
     def post(self, peer: int, data: np.ndarray) -> None:
         """Begin to send *data* (uint8, not written to any more); batches to one peer keep their order."""
-        raise AssertionError("there is nobody else")
+        raise AssertionError("there is no other rank")
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
         """Return the batches that have come, with the ranks they came from."""
         return []
 
-    def news(self) -> bool:
-        """Return whether a batch has come, or the table that `ask` began; cheaper than to collect."""
-        return self.asked
+    def ready(self) -> bool:
+        """Return whether a batch has come, or the table that `begin_table` began; cheaper than to collect."""
+        return self.table_begun
 
-    def ask(self, row: np.ndarray) -> None:
-        """Begin to tell all ranks *row* (int64, one length everywhere)."""
+    def begin_table(self, row: np.ndarray) -> None:
+        """Begin to send *row* (int64, one length everywhere) to all ranks."""
         self._row = row.copy()
 
     @property
-    def asked(self) -> bool:
-        """Whether a table that `ask` began is still to come."""
+    def table_begun(self) -> bool:
+        """Whether a table that `begin_table` began is still to come."""
         return self._row is not None
 
-    def told(self) -> np.ndarray | None:
-        """Return the table of all ranks' rows once it is there, else None; it is told once."""
+    def table(self) -> np.ndarray | None:
+        """Return the table of all ranks' rows once it is there, else None; it is returned once."""
         table, self._row = self._row, None
         return None if table is None else table[None, :]
 
@@ -54,7 +54,7 @@ class Mail:
         """Take in and forget what is still on its way, so that a later run does not find it (collective)."""
 
 
-class MPIMail(Mail):
+class MPITransport(Transport):
     """Over a communicator that nothing else uses."""
 
     def __init__(self, mpi: Any, communicator: Any) -> None:
@@ -64,7 +64,7 @@ class MPIMail(Mail):
         self._requests: list[Any] = []
         self._posted, self._came = np.zeros(self.size, np.int64), np.zeros(self.size, np.int64)  # by peer
         self._table: np.ndarray | None = None
-        self._told: Any = None
+        self._request: Any = None
 
     def post(self, peer: int, data: np.ndarray) -> None:
         self._requests.append(self._world.Isend(data, dest=peer, tag=Tag.BATCH))  # keeps data alive
@@ -84,24 +84,24 @@ class MPIMail(Mail):
             self._came[status.Get_source()] += 1
         return found
 
-    def news(self) -> bool:
-        return self._world.Iprobe(tag=Tag.BATCH) or (self._told is not None and self._told.Test())
+    def ready(self) -> bool:
+        return self._world.Iprobe(tag=Tag.BATCH) or (self._request is not None and self._request.Test())
 
-    def ask(self, row: np.ndarray) -> None:
+    def begin_table(self, row: np.ndarray) -> None:
         self._row = row.copy()
         self._table = np.empty((self.size, row.size), row.dtype)
-        self._told = self._world.Iallgather(self._row, self._table)
+        self._request = self._world.Iallgather(self._row, self._table)
 
-    def told(self) -> np.ndarray | None:
-        if self._told is None or not self._told.Test():
+    def table(self) -> np.ndarray | None:
+        if self._request is None or not self._request.Test():
             return None
-        self._told, self._row = None, None
+        self._request, self._row = None, None
         return self._table
 
     def close(self) -> None:
         due = np.empty_like(self._posted)
         self._world.Alltoall(self._posted, due)
         while (self._came < due).any():
-            MPIMail.collect(self)
+            MPITransport.collect(self)
         self._mpi.Request.Waitall(self._requests)
         self._requests = []

@@ -6,7 +6,7 @@ movement do, to and from bytes by rank, can also be used alone, where the bytes 
 ``spread``   masters -> mirrors: fields that changed, and which masters are active
 ``collect``  mirrors -> masters: signals and their messages
 ``partials`` mirrors -> masters: partial sums of a gather, in an order both sides know
-``letters``  anybody -> masters: signals to vertices of which nothing is on the sender's rank
+``remote_signals``  any rank -> masters: signals to vertices of which nothing is on the sender's rank
 
 A field travels only to the mirrors of its *role*: those that are the source of a local edge (OUT),
 the target of one (IN), or all (ALL). LocalGraph lays mirrors out so that each role is one slice per
@@ -221,7 +221,7 @@ class Exchange:
             found.append((owned[positions], values, priorities))
         return found
 
-    def letters(self, parts: Packed) -> Pending:
+    def remote_signals(self, parts: Packed) -> Pending:
         """Begin to send bytes to other ranks, who each send some here; what comes is by rank, maybe empty."""
         peers = [p for p in range(self.comm.size) if p != self.comm.rank]
         outgoing = {p: parts.get(p, np.empty(0, np.uint8)) for p in peers}

@@ -6,7 +6,7 @@ from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
 def record(tree: Tree) -> str:
-    """Return ``gl_letter``, what travels to another rank, and ``gl_mail``, which puts one into the outbox."""
+    """Return ``gl_remote_signal``, which travels to another rank, and what puts one into the outbox."""
     if not tree.signals_by_id():
         return ""
     members = "int64_t to;" + " int64_t priority;" * tree.by_priority
@@ -15,10 +15,11 @@ def record(tree: Tree) -> str:
     elif tree.message is not None:
         members += f" {STORAGE[tree.message.storage][1]} message;"
     return (
-        f"\ntypedef struct {{ {members} }} gl_letter;\n"
-        "GL_INLINE void gl_mail(gl_context *c, const gl_view *w, gl_letter letter, int64_t site) {\n"
+        f"\ntypedef struct {{ {members} }} gl_remote_signal;\n"
+        "GL_INLINE void gl_signal_remote(gl_context *c, const gl_view *w, "
+        "gl_remote_signal one, int64_t site) {\n"
         "    gl_outbox *box = w->outbox;\n"
         "    if (__builtin_expect(box->count == box->room, 0) && box->grow(box)) {\n"
         "        gl_raise(c, GL_FAULT_MEMORY, site);\n        return;\n    }\n"
-        "    ((gl_letter *)box->letters)[box->count++] = letter;\n}\n"
+        "    ((gl_remote_signal *)box->records)[box->count++] = one;\n}\n"
     )

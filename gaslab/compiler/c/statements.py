@@ -279,6 +279,6 @@ def signal_by_id(body: Body, s: t.Signal) -> None:
     if tree.by_priority:
         body.put("    gl_prioritise(w, at, priority);")
     body.put("    " + body.signal.replace("{at}", "at"))
-    body.put(f"}} else if (!c->code) gl_mail(c, w, (gl_letter){{{', '.join(members)}}}, {s.site});")
+    body.put(f"}} else if (!c->code) gl_signal_remote(c, w, (gl_remote_signal){{{', '.join(members)}}}, {s.site});")
     body.depth -= 1
     body.put("}")

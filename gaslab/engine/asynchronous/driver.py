@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gaslab.program import VertexProgram
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
-BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the mail, at least; on one rank
+BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the transport, at least; on one rank
 EDGES = 8192  # of these vertices: more would run on old values, fewer are not worth the look
 INTERVAL = 0.1  # seconds between two values of the aggregators
 PAUSE = 0.01  # seconds between two rounds of counts while there is work, where every rank has a core
@@ -48,7 +48,7 @@ class Asynchronous:
     ) -> None:  # fmt: skip
         self.engine, self.state, self.tree = engine, engine.state, engine.tree
         self.program, self.graph, self.options = program, graph, options
-        self.comm, self.mail = graph.comm, observe.mail(graph.comm.mail())
+        self.comm, self.transport = graph.comm, observe.transport(graph.comm.transport())
         self.converged, self.updates = False, 0
         self._serialisable = options.consistency == "serialisable"
         self._observe, self._library, self._watch = observe, library, watch
@@ -66,11 +66,11 @@ class Asynchronous:
     @property
     def bytes_posted(self) -> int:
         """Bytes that this rank sent in batches."""
-        return self.mail.bytes_sent
+        return self.transport.bytes_sent
 
     def figures(self) -> dict[str, Any]:
         """Return how it was run and what each rank did (collective)."""
-        ranks = self.comm.allgather(self.meter.figures(self.machine, self.mail))
+        ranks = self.comm.allgather(self.meter.figures(self.machine, self.transport))
         options = self.options
         found = {"consistency": options.consistency, "scheduler": options.scheduler, "ranks": ranks}
         return {"asynchronous": found}
@@ -104,18 +104,18 @@ class Asynchronous:
         asked_at = 0.0
         budget = self._budget()
         while True:
-            came = self.mail.collect()
+            came = self.transport.collect()
             begun = self.machine.step(came, self._allowed(budget), self._closing)
             busy, now = bool(begun or came), time.perf_counter()
             self.meter.look(self.machine, busy, now)
             self._post(everything=self.machine.urgent or not busy)
-            table = self.mail.told() if self.mail.asked else None
+            table = self.transport.table() if self.transport.table_begun else None
             if table is not None:
                 counts, aggregates = Counts.of_table(table)
                 try:
                     self._take_in(counts, aggregates)
                 except Exception:  # a fault or done()'s own, on all ranks at this count
-                    self.mail.close()
+                    self.transport.close()
                     raise
                 if counts.end(before):
                     break
@@ -123,27 +123,27 @@ class Asynchronous:
                     self._observe.row(self._row(counts, now))
                 before = counts
             idle = not (busy or self.machine.in_flight or self.machine.held_up)  # else the end is not near
-            if not self.mail.asked and (idle or now - asked_at > self._pause):
+            if not self.transport.table_begun and (idle or now - asked_at > self._pause):
                 asked_at = now
                 aggregates = self._aggregate(now)
-                self.mail.ask(self._counts(now).row(aggregates))
+                self.transport.begin_table(self._counts(now).row(aggregates))
             if busy or table is not None:
                 self._backoff.reset()
             elif self.comm.size > 1:
                 self._wait(now + PAUSE)
                 self.meter.look(self.machine, False, time.perf_counter())
         self.meter.end(self.machine)
-        self.mail.close()
+        self.transport.close()
         self._conclude(counts)
         self._observe.row(self._row(counts, now))
 
     def _wait(self, until: float) -> None:
-        """Wait until there is mail, or that long."""
-        while not self.mail.news() and time.perf_counter() < until:
+        """Wait until something has come, or that long."""
+        while not self.transport.ready() and time.perf_counter() < until:
             self._backoff.wait()
 
     def _budget(self) -> int:
-        """Return how many vertices to begin between two looks at the mail."""
+        """Return how many vertices to begin between two looks at the transport."""
         if self.comm.size == 1:
             return ALONE
         if self._serialisable or self.options.scheduler == "priority":
@@ -159,7 +159,7 @@ class Asynchronous:
         for peer in range(self.comm.size):
             waiting = self.machine.out.pending(peer)
             if waiting >= BATCH or (everything and waiting):
-                self.mail.post(peer, self.machine.out.take(peer))
+                self.transport.post(peer, self.machine.out.take(peer))
 
     # ---- agreeing ----------------------------------------------------------------------------------
 
@@ -169,14 +169,14 @@ class Asynchronous:
         self.meter.count(waiting)
         left = any(machine.out.pending(peer) for peer in range(self.comm.size))
         counts = Counts(
-            sent=self.mail.sent,
-            received=self.mail.received,
+            sent=self.transport.sent,
+            received=self.transport.received,
             passive=(self._closing or not waiting) and not left,
             in_flight=machine.in_flight,
             waiting=waiting,
             updates=machine.updates,
             lock_waits=machine.lock_counts()[1],
-            bytes_sent=self.mail.bytes_sent,
+            bytes_sent=self.transport.bytes_sent,
             offered=self._quota.offer(machine),
             late=self._ending.late,
         )
@@ -212,8 +212,8 @@ class Asynchronous:
             self._closing = True
 
     def _says_done(self, done: Done) -> bool:
-        asked = (done, self.program, self.graph, self.tree, self.state, self._ending)
-        return self.comm.on_root(lambda: ask(*asked))
+        question = (done, self.program, self.graph, self.tree, self.state, self._ending)
+        return self.comm.on_root(lambda: ask(*question))
 
     def _row(self, counts: Counts, now: float) -> dict[str, Any]:
         named = zip((a.name for a in self.tree.aggregators), self.state.aggregates, strict=True)

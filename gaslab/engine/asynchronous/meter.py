@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from gaslab._kernels.machine import Machine
     from gaslab.engine.asynchronous.counts import Counts
     from gaslab.engine.observe.timed import MachineSpans
-    from gaslab.parallel.transport import Mail
+    from gaslab.parallel.transport import Transport
 
 SHARE = 1 / 5000  # of the time a run has taken is between two rows of its history
 
@@ -49,7 +49,7 @@ class Meter:
         """Take in how many wait in the scheduler, which is known when it has been counted."""
         self._most_waiting = max(self._most_waiting, waiting)
 
-    def figures(self, machine: Machine, mail: Mail) -> dict[str, Any]:
+    def figures(self, machine: Machine, transport: Transport) -> dict[str, Any]:
         """Return this rank's figures of the whole run."""
         seconds = self.seen - self.began
         requests, waits = machine.lock_counts()
@@ -61,8 +61,8 @@ class Meter:
             "lock_requests": requests,
             "lock_waits": waits,
             "records": machine.out.records,
-            "batches": mail.sent,
-            "bytes_sent": mail.bytes_sent,
+            "batches": transport.sent,
+            "bytes_sent": transport.bytes_sent,
             "seconds": seconds,
             "seconds_idle": self._idle,
         }

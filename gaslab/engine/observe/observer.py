@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from gaslab.engine.observe.progress import Supersteps, Updates
-from gaslab.engine.observe.timed import MachineSpans, TimedComm, TimedMail
+from gaslab.engine.observe.timed import MachineSpans, TimedComm, TimedTransport
 from gaslab.engine.observe.timeline import is_drawn
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gaslab.engine.options import Options
     from gaslab.engine.state import RunState
     from gaslab.parallel.comm import Comm
-    from gaslab.parallel.transport import Mail
+    from gaslab.parallel.transport import Transport
 
 _TITLES = {  # stage -> what a timeline calls it, where that is another word
     "enter": "enter phase",
@@ -125,9 +125,11 @@ class Observer:
         """Return the communicator through which the exchange is to talk."""
         return comm if self.timeline is None else cast("Comm", TimedComm(comm, self.timeline))
 
-    def mail(self, mail: Mail) -> Mail:
-        """Return the mail by which ranks are to talk that do not wait for each other."""
-        return mail if self.timeline is None else cast("Mail", TimedMail(mail, self.timeline))
+    def transport(self, transport: Transport) -> Transport:
+        """Return the transport between ranks that do not wait for each other."""
+        if self.timeline is None:
+            return transport
+        return cast("Transport", TimedTransport(transport, self.timeline))
 
     def machine(self) -> MachineSpans | None:
         """Return what draws the machine of a run without supersteps."""

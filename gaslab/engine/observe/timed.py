@@ -10,7 +10,7 @@ import numpy as np
 
 from gaslab.engine.observe.timeline import COUNTS, MAIL, Timeline, is_drawn
 from gaslab.parallel.comm import Comm, Pending
-from gaslab.parallel.transport import Mail
+from gaslab.parallel.transport import Transport
 
 if TYPE_CHECKING:
     from gaslab._kernels.machine import Machine
@@ -98,36 +98,36 @@ class MachineSpans:
         return waiting
 
 
-class TimedMail:
-    """A `Mail` whose batches and counts are drawn, all of the first and ever fewer of the later."""
+class TimedTransport:
+    """A `Transport` whose batches and counts are drawn, all of the first and ever fewer of the later."""
 
-    def __init__(self, mail: Mail, timeline: Timeline) -> None:
-        self._mail, self._timeline = mail, timeline
-        self._posted, self._came = [0] * mail.size, [0] * mail.size  # batches, by peer
+    def __init__(self, transport: Transport, timeline: Timeline) -> None:
+        self._transport, self._timeline = transport, timeline
+        self._posted, self._came = [0] * transport.size, [0] * transport.size  # batches, by peer
         self._rounds, self._asked_at = 0, 0.0
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._mail, name)
+        return getattr(self._transport, name)
 
     def post(self, peer: int, data: np.ndarray) -> None:
         """Begin to send a batch."""
         k, began = self._posted[peer], time.perf_counter()
         self._posted[peer] += 1
-        self._mail.post(peer, data)
+        self._transport.post(peer, data)
         if is_drawn(k):
             self._timeline.span(f"send to {peer}", began, time.perf_counter(), MAIL, bytes=int(data.size))
-            self._timeline.arrow(True, f"{self._mail.rank}>{peer}:{k}", began)
+            self._timeline.arrow(True, f"{self._transport.rank}>{peer}:{k}", began)
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
         """Return the batches that have come."""
         began = time.perf_counter()
-        found = self._mail.collect()
+        found = self._transport.collect()
         if found:
             now = time.perf_counter()
             drawn = []
             for source, _ in found:
                 if is_drawn(self._came[source]):
-                    drawn.append(f"{source}>{self._mail.rank}:{self._came[source]}")
+                    drawn.append(f"{source}>{self._transport.rank}:{self._came[source]}")
                 self._came[source] += 1
             if drawn:
                 total = sum(data.size for _, data in found)
@@ -136,14 +136,14 @@ class TimedMail:
                 self._timeline.arrow(False, name, now - 1e-9)
         return found
 
-    def ask(self, row: np.ndarray) -> None:
+    def begin_table(self, row: np.ndarray) -> None:
         """Begin to tell all ranks *row*."""
         self._asked_at = time.perf_counter()
-        self._mail.ask(row)
+        self._transport.begin_table(row)
 
-    def told(self) -> np.ndarray | None:
+    def table(self) -> np.ndarray | None:
         """Return the table of all ranks' rows once it is there."""
-        table = self._mail.told()
+        table = self._transport.table()
         if table is not None:
             self._rounds += 1
             if is_drawn(self._rounds):

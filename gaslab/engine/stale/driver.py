@@ -44,7 +44,7 @@ class StaleDriver:
         self._observe = observe
         self.engine, self.state, self.stopping = engine, engine.state, stopping
         self.program, self.graph = program, graph
-        self.mail = observe.mail(graph.comm.mail())
+        self.transport = observe.transport(graph.comm.transport())
         self.converged = False
         self.bytes_posted = 0
         self._figures: dict[str, Any] = {"bound": engine.staleness, "max": 0, "mean": 0.0}
@@ -72,7 +72,7 @@ class StaleDriver:
             engine.parts.initialise()
             self.converged = True
             return
-        engine.begin(self.mail, self._own_row, self._look)
+        engine.begin(self.transport, self._own_row, self._look)
         if "start" in engine.tree.functions and not engine.tree.by_signal and not engine.rest():
             self._last = -1  # as with supersteps: where no vertex starts, none runs
         while self._last is None or self.state.superstep <= self._last:
@@ -90,7 +90,7 @@ class StaleDriver:
     def _conclude(self) -> None:
         engine, state = self.engine, self.state
         engine.streams.close()
-        self.bytes_posted = self.mail.bytes_sent
+        self.bytes_posted = self.transport.bytes_sent
         engine.executor.raise_any()
         over = self._last is not None
         self.converged = over or not engine.rest() or not self.stopping.ends_itself
@@ -164,7 +164,7 @@ class StaleDriver:
 
     def _row(self, superstep: int, active: int, of: dict[str, np.ndarray]) -> dict[str, Any]:
         engine = self.engine
-        now, before = (time.perf_counter(), self.mail.bytes_sent), self._turned
+        now, before = (time.perf_counter(), self.transport.bytes_sent), self._turned
         self._turned = now
         age, reads = int(of["age"].sum()), int(of["reads"].sum())
         self._age, self._reads = self._age + age, self._reads + reads

@@ -30,7 +30,7 @@ from gaslab.engine.stale.kept_sums import KeptSums
 from gaslab.engine.stale.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Streams
 from gaslab.errors import UsageError
 from gaslab.parallel.backoff import Backoff
-from gaslab.parallel.transport import Mail
+from gaslab.parallel.transport import Transport
 from gaslab.replication.exchange import Packed, Section
 
 
@@ -98,7 +98,9 @@ class Stale:
 
     # ---- the story ---------------------------------------------------------------------------------
 
-    def begin(self, mail: Mail, own_row: Callable[[Frontier], np.ndarray], look: Callable[[], None]) -> None:
+    def begin(
+        self, transport: Transport, own_row: Callable[[Frontier], np.ndarray], look: Callable[[], None]
+    ) -> None:
         """Run init, and send the first partial sums to the masters (collective).
 
         *own_row* returns this rank's figures of a superstep, which go before its aggregates; *look* is called
@@ -106,7 +108,7 @@ class Stale:
         """
         self._own_row, self._look_at_tables = own_row, look
         self.parts.initialise()
-        self.streams = Streams(mail, Backoff(self.exchange.comm.local_ranks))
+        self.streams = Streams(transport, Backoff(self.exchange.comm.local_ranks))
         if self.sums is not None:
             self._post_sums({})
             self._take(SUMS)

@@ -17,7 +17,7 @@ import numpy as np
 
 from gaslab.parallel.backoff import Backoff
 from gaslab.parallel.comm import CHUNK
-from gaslab.parallel.transport import Mail
+from gaslab.parallel.transport import Transport
 
 VALUES, COUNTS, SHARES, SUMS = range(4)  # the stages of a superstep, in their order
 NOTHING = -2  # the superstep of a rank of which nothing was heard
@@ -36,13 +36,13 @@ class Batch:
 class Streams:
     """The batches from and to all other ranks, on one rank."""
 
-    def __init__(self, mail: Mail, backoff: Backoff) -> None:
-        self.mail, self._backoff = mail, backoff
-        self.peers = [p for p in range(mail.size) if p != mail.rank]
+    def __init__(self, transport: Transport, backoff: Backoff) -> None:
+        self.transport, self._backoff = transport, backoff
+        self.peers = [p for p in range(transport.size) if p != transport.rank]
         self.waited = 0.0  # seconds
         self._queues: dict[int, deque[Batch]] = {p: deque() for p in self.peers}
         self._pieces: dict[int, list[np.ndarray]] = {p: [] for p in self.peers}
-        self._heard = np.full((4, mail.size), NOTHING, np.int64)
+        self._heard = np.full((4, transport.size), NOTHING, np.int64)
         self._basis = self._heard.copy()
         self._posted = [NOTHING] * 4
 
@@ -56,7 +56,7 @@ class Streams:
             padded = [x for part in mine for x in (part, nothing_of(-part.size % 8))]
             data = np.concatenate([head.view(np.uint8), *padded])
             for lo in range(0, data.size + 1, CHUNK):  # a piece that is not full ends the batch
-                self.mail.post(p, data[lo : lo + CHUNK])
+                self.transport.post(p, data[lo : lo + CHUNK])
 
     def wait(self, stage: int, least: int) -> None:
         """Wait until every rank's last batch of *stage* shows nothing older than superstep *least*."""
@@ -80,7 +80,7 @@ class Streams:
         self.waited += time.perf_counter() - began
 
     def _collect(self) -> bool:
-        came = self.mail.collect()
+        came = self.transport.collect()
         for p, piece in came:
             self._pieces[p].append(piece)
             if piece.size < CHUNK:
@@ -117,7 +117,7 @@ class Streams:
 
     def close(self) -> None:
         """Take in and forget what is still on its way (collective)."""
-        self.mail.close()
+        self.transport.close()
 
 
 def nothing_of(size: int) -> np.ndarray:
