@@ -279,6 +279,7 @@ def signal_by_id(body: Body, s: t.Signal) -> None:
     if tree.by_priority:
         body.put("    gl_prioritise(w, at, priority);")
     body.put("    " + body.signal.replace("{at}", "at"))
-    body.put(f"}} else if (!c->code) gl_signal_remote(c, w, (gl_remote_signal){{{', '.join(members)}}}, {s.site});")
+    signal = f"(gl_remote_signal){{{', '.join(members)}}}"
+    body.put(f"}} else if (!c->code) gl_signal_remote(c, w, {signal}, {s.site});")
     body.depth -= 1
     body.put("}")
