@@ -318,7 +318,7 @@ def test_a_fault_is_raised_on_every_rank_and_leaves_nothing_on_the_road(ranks: R
         (directions.Ways(), {}, "gather_edges is a method"),
         (phases.HubsAndAuthorities(), {}, "it has several phases"),
         (stale_programs.OnePhase(), {}, "it has `phases`; remove them and name its methods gather"),
-        (pairs.Nearest(), {}, "an aggregator holds vertex ids"),
+        (pairs.NearestPair(), {}, "an aggregator holds vertex ids"),
         (unordered_programs.Labels(), {"staleness": None}, "engine='stale' needs staleness="),
         (
             unordered_programs.Labels(),

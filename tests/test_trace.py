@@ -185,19 +185,8 @@ def both_ways(comm: Comm, task: Task, strategy: str, chosen: list[Any]) -> tuple
 WATCHED = {
     *("Pour", "Owed", "Topics", "Cooling", "Begun", "Carried", "Posted", "Silent", "Throws", "Savings"),
     *("Told", "Inbox", "WaysOfAPhase", "Upstream", "Ends", "Singles", "Labels", "Median", "Pairs", "Tolls"),
-    *(
-        "Letters",
-        "Turns",
-        "Portions",
-        "Normal",
-        "Counted",
-        "Trade",
-        "DeltaStepping",
-        "Nearest",
-        "Both",
-        "Enough",
-    ),
-    *("Hooking", "Votes", "Parcels"),
+    *("TollsInPhases", "Letters", "Bundles", "Turns", "Portions", "Normal", "Counted", "Trade", "DeltaStepping"),
+    *("Nearest", "NearestPair", "Both", "Enough", "EnoughPairs", "Hooking", "Votes", "Deliveries"),
 }
 
 

@@ -172,7 +172,7 @@ class Rounds(gl.VertexProgram):
 
 
 @case(limit=12)
-class Parcels(gl.VertexProgram):
+class Deliveries(gl.VertexProgram):
     """init has the message; apply sends by id, scatter to the neighbour's best, on chosen directions."""
 
     class Vertex(gl.Vertex):

@@ -9,7 +9,7 @@ from tests.zoo.case import case
 
 
 @case(tolerance=1e-6)
-class Spread(gl.VertexProgram):
+class Variance(gl.VertexProgram):
     """Mean and variance by Chan's formula, everywhere at once."""
 
     class Vertex(gl.Vertex):

@@ -9,7 +9,7 @@ from tests.zoo.case import case
 
 
 @case()
-class Nearest(gl.VertexProgram):
+class NearestPair(gl.VertexProgram):
     """The neighbour over the cheapest edge; the dearest edge's own number; ties; an empty total."""
 
     gather_edges = gl.ALL
@@ -112,7 +112,7 @@ class Both(gl.VertexProgram):
 
 
 @case()
-class Enough(gl.VertexProgram):
+class EnoughPairs(gl.VertexProgram):
     """A gather of a pair that stops at the first that cannot be beaten."""
 
     class Vertex(gl.Vertex):

@@ -11,7 +11,7 @@ from tests.zoo.case import case
 
 
 @case()
-class Letters(gl.VertexProgram):
+class Bundles(gl.VertexProgram):
     """Accumulators as messages: numbers, pairs, vectors and a histogram; some edges send nothing."""
 
     k: int = 3

@@ -118,7 +118,7 @@ class Cut(SearchThenSpread):
 
 
 @case(limit=8, directed_only=True)
-class Tolls(gl.VertexProgram):
+class TollsInPhases(gl.VertexProgram):
     """A phase writes the edges, the next pushes what it reads of them from a few; twice over."""
 
     class Vertex(gl.Vertex):
