@@ -13,7 +13,7 @@ PYTHON ?= python3
 MPI ?= mpich
 VENV ?= $(if $(filter mpich,$(MPI)),.venv,.venv-$(MPI))
 BIN := $(VENV)/bin
-# Two workers share the tests that do not need the cores to themselves (tests/workers.py).
+# Two workers share the tests that do not need the cores to themselves (tests/support/workers.py).
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --no-loadscope-reorder
 SANITIZERS ?= address,undefined
 
@@ -66,7 +66,7 @@ fuzz: build
 	$(BIN)/python -m tests.fuzz --seconds $$(( $(SECONDS) * 2 / 3 )) --seed $(SEED)
 	$(BIN)/python -m tests.pairs --seconds $$(( $(SECONDS) / 3 )) --seed $(SEED)
 
-# PYTEST_ARGS="tests/test_metis.py -x" for some of the tests
+# PYTEST_ARGS="tests/ingest/test_metis.py -x" for some of the tests
 sanitize: build
 	GASLAB_SANITIZE=$(SANITIZERS) $(BIN)/python -m tests.sanitizers $(PYTEST_ARGS)
 

@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 
 from tests.mpi.ranks import Ranks
-from tests.workers import SharedThenAlone, is_alone, is_worker, shared_count_path
+from tests.support.workers import SharedThenAlone, is_alone, is_worker, shared_count_path
 
 SIZES = (1, 2, 3, 4)
 

@@ -31,7 +31,7 @@ from tests.fuzz.text import (
     unreadable,
     write,
 )
-from tests.threadcomm import run_ranks
+from tests.support.threadcomm import run_ranks
 
 STRATEGIES = (None, None, *NAMES)
 

@@ -161,7 +161,7 @@ def _check_run(cls: type) -> list[str]:
     if kind == "error" and first != second:
         raise Wrong(f"compiled raised {str(first)[:300]} but interpreted {str(second)[:300]}")
     if kind == "answer":
-        from tests.agreement import assert_agree
+        from tests.support.agreement import assert_agree
 
         try:
             assert_agree(first, second, 1e-9)
@@ -171,7 +171,7 @@ def _check_run(cls: type) -> list[str]:
 
 
 def _graph() -> Any:
-    from tests.graphs import Drawn, hubs
+    from tests.support.graphs import Drawn, hubs
 
     drawn = hubs(9, 24)
     costs = [(k * 7) % 11 - 5 for k in range(len(drawn.edges))]
@@ -180,7 +180,7 @@ def _graph() -> Any:
 
 def _outcome(cls: type, graph: Any, compiled: str) -> tuple[str, Any]:
     from gaslab.parallel.comm import Comm
-    from tests.agreement import Task, run_task
+    from tests.support.agreement import Task, run_task
 
     class One(Task):
         def instance(self) -> VertexProgram:

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.hostile_texts import HOSTILE
-from tests.program_text import HEAD
-from tests.random_programs import random_program
+from tests.support.program_text import HEAD
+from tests.support.random_programs import random_program
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("tests/zoo", "examples", "gaslab/programs")
+FOLDERS = ("tests/programs", "examples", "gaslab/programs")
 BASES = ("VertexProgram", "Phase")
 NAMES = (
     "v", "e", "nbr", "self", "u", "w", "total", "message", "x", "gl", "math", "np", "id", "degree", "signal",

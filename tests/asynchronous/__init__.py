@@ -1,0 +1,1 @@
+"""Runs without supersteps: locks, order, limits and the end."""

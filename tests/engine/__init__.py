@@ -1,0 +1,1 @@
+"""Runs with supersteps and stale ones: how they start, end, fail, and what they answer."""

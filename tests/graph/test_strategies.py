@@ -1,0 +1,129 @@
+"""The strategies: what each promises of its cut, and how they are found."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gaslab.cli import main
+from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
+from gaslab.partition import strategies
+from tests.support.built_graphs import build_and_check
+
+
+def test_1d_has_no_in_edges_on_mirrors() -> None:
+    rng = np.random.default_rng(2)
+    for got in build_and_check(4, rng.integers(0, 99, 900), rng.integers(0, 99, 900), 99, strategy="1d"):
+        bounds = got["graph"].local.mirror_bounds
+        assert np.array_equal(bounds[:, 1], bounds[:, 3])
+
+
+def test_2d_bounds_the_replicas() -> None:
+    rng = np.random.default_rng(3)
+    src, dst = np.zeros(4000, dtype=int), rng.integers(0, 500, 4000)  # vertex 0 is the source of every edge
+    for size, most in [(4, 3), (9, 5)]:
+        got = build_and_check(size, src, dst, 500, strategy="2d")
+        assert sum(0 in g["graph"].local.gid for g in got) <= most
+
+
+@pytest.mark.parametrize("k", range(1, 18))
+def test_2d_uses_every_part_evenly(k: int) -> None:
+    src, dst = np.random.default_rng(6).integers(0, 5000, (2, 200_000))
+    part = strategies.by_grid(src, dst, k, strategies.Context(Comm(), 5000, True))
+    counts = np.bincount(part, minlength=k)
+    assert counts.size == k
+    assert counts.max() < 1.2 * counts.mean()
+    replicas = Counter(v for v, _ in {*zip(src.tolist(), part.tolist(), strict=True)})
+    assert max(replicas.values()) <= np.ceil(np.sqrt(k)) + 1
+
+
+def test_dbh_keeps_leaves_whole() -> None:
+    leaves = np.arange(1, 401)
+    got = build_and_check(4, np.zeros(400, dtype=int), leaves, 401, strategy="dbh")
+    holders = Counter(v for g in got for v in g["graph"].local.gid.tolist())
+    assert holders[0] == 4
+    assert all(holders[v] == 1 for v in leaves)
+
+
+@pytest.mark.parametrize("n", [1000, strategies.SLICES - 1, strategies.SLICES, 300_001])
+def test_chunks_are_ranges_with_as_much_work(n: int) -> None:
+    dst = np.concatenate([np.arange(n), np.full(8 * n, n // 3)])  # one with half of the work
+    part = strategies.by_chunk(np.zeros_like(dst), dst, 4, strategies.Context(Comm(), n, True))
+    assert np.all(np.diff(part[:n]) >= 0)
+    assert len(set(part[n:].tolist())) == 1
+    work = np.bincount(part, minlength=4) + strategies.VERTEX_WORK * np.bincount(part[:n], minlength=4)
+    assert work.sum() == 17 * n
+    others = np.delete(work, part[-1])
+    assert others.max() < 0.26 * 17 * n, "no chunk has more than its share but by one vertex"
+
+
+def test_a_path_in_chunks_has_one_mirror_at_each_border() -> None:
+    path = np.arange(4999)
+    got = build_and_check(4, path, path + 1, 5000, strategy="chunk")
+    assert got[0]["graph"].replication_factor == pytest.approx(5003 / 5000)
+    assert max(g["masters"].size for g in got) < 1.02 * 1250
+
+
+def test_random_keeps_an_edge_and_its_reverse_together() -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(0, 1 << 40, 500), rng.integers(0, 1 << 40, 500)
+    context = strategies.Context(Comm(), 1 << 40, True)
+    assert np.array_equal(strategies.random(a, b, 7, context), strategies.random(b, a, 7, context))
+    assert set(strategies.random(a, b, 7, context)) == set(range(7))
+
+
+def test_unknown_strategy_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match="strategy='dhb' is unknown; did you mean 'dbh'"):
+        strategies.find("dhb")
+
+
+def test_default_strategy_is_registered() -> None:
+    assert strategies.find(None) == (strategies.DEFAULT, strategies.STRATEGIES[strategies.DEFAULT])
+
+
+def test_a_registered_strategy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        strategies.STRATEGIES, "last", lambda src, dst, k, context: np.full(src.size, k - 1, dtype=np.int32)
+    )
+    got = build_and_check(3, [0, 1, 2], [1, 2, 0], 4, strategy="last")
+    assert [g["graph"].local.num_edges for g in got] == [0, 0, 3]
+
+
+NAMES = list(strategies.STRATEGIES)
+ROOT = Path(__file__).resolve().parents[2]
+QUOTED = re.compile(r"""[`'"]([0-9a-z]+)[`'"]""")
+
+
+def test_the_documentation_has_a_row_and_a_column_for_each_strategy() -> None:
+    rows = (ROOT / "docs" / "partitioning.md").read_text().splitlines()
+    tables = [row.split("|") for row in rows if row.startswith("|")]
+    head = next(k for k, cells in enumerate(tables) if "which part an edge" in cells[2])
+    described = [QUOTED.findall(cells[1])[0] for cells in tables[head + 2 : head + 2 + len(NAMES)]]
+    assert described == NAMES
+    assert QUOTED.findall("|".join(next(cells for cells in tables if cells[1].strip() == "graph"))) == NAMES
+    default = [row for row in rows if "(the default)" in row]
+    assert QUOTED.findall(default[0])[0] == strategies.DEFAULT
+
+
+@pytest.mark.parametrize("command", ["pagerank", "run", "info", "partition"])
+def test_the_command_line_offers_each_strategy(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"{', '.join(NAMES)}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_no_other_file_lists_the_strategies() -> None:
+    for path in [*(ROOT / "gaslab").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]:
+        if path.name in ("names.py", "test_strategies.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            text = ast.unparse(node) if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else ""
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                text = node.value
+            words = set(re.findall(r"\w+", text))
+            assert not words >= {*NAMES}, f"{path.name}:{node.lineno}"

@@ -1,0 +1,1 @@
+"""What is read: text, arrays and the formats of others."""

@@ -1,0 +1,182 @@
+"""Lists and sorted sets: what is given and answered, order, faults, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gaslab as gl
+from gaslab.compiler.frontend import parse
+from tests.language.test_agreement import agree
+from tests.mpi.ranks import Ranks
+from tests.support.agreement import Task, from_text
+from tests.support.graphs import STRATEGIES, Drawn, graphs
+
+
+class Meetings(gl.VertexProgram):
+    """Sets that the caller gives meet along the edges; gather marks the near one."""
+
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        own: gl.SortedSet[gl.VertexId]
+        other: gl.SortedSet[gl.VertexId]
+        tokens: gl.List[gl.int32]
+        kept: gl.List[gl.int32]
+        met: int = 0
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return gl.common(v.own, nbr.own) * 100 + gl.common(nbr.other, v.own) + len(nbr.tokens)
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v.met = total
+        v.kept = v.tokens
+        if self.superstep % 2 == 1:
+            v.own = v.other
+            v.met = -total
+
+
+@given(drawn=graphs(), data=st.data())
+def test_given_lists_on_any_ranks(ranks: Ranks, drawn: Drawn, data: st.DataObject) -> None:
+    some = st.sampled_from(drawn.ids)
+    sets = st.dictionaries(some, st.sets(some).map(sorted))
+    lists = st.dictionaries(some, st.lists(st.integers(-99, 99), max_size=9))
+    init = {"own": data.draw(sets), "other": data.draw(sets), "tokens": data.draw(lists)}
+    task = Task("tests.language.test_lists:Meetings", drawn, 3, init=init)
+    agree(ranks, task, data.draw(st.sampled_from(STRATEGIES)), 0)
+
+
+class Order(gl.VertexProgram):
+    """Floats as they come sorted: the first, the last and the signs of zeros."""
+
+    class Vertex(gl.Vertex):
+        value: float = 0.0
+        all: gl.List[float]
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.List[float]:
+        return nbr.value
+
+    def apply(self, v: Vertex, total: gl.List[float]) -> None:
+        v.all = total
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 40, 333])
+@pytest.mark.parametrize("engine", ["require", "never", "reference"])
+def test_a_gathered_list_ascends(count: int, engine: str) -> None:
+    random = np.random.default_rng(count)
+    values = random.integers(-9, 9, count) / 4
+    values[random.random(count) < 0.2] = -0.0
+    values[random.random(count) < 0.1] = math.nan
+    values[random.random(count) < 0.1] = math.inf
+    graph = gl.Graph.from_edges(np.arange(count), np.full(count, count))
+    how = {"engine": engine} if engine == "reference" else {"compile": engine}
+    init = {"value": np.append(values, 0.0)}
+    result = gl.run(Order(), graph, max_iterations=1, init=init, **how)
+    found = result.vertices["all"][-1]
+    expected = sorted(values.tolist(), key=lambda x: (x != x, 0.0 if x != x else x, math.copysign(1, x)))
+    assert [str(x) for x in found] == [str(abs(x) if x != x else x) for x in expected]
+
+
+TEXT = """\
+import gaslab as gl
+
+
+class P(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        near: gl.SortedSet[gl.VertexId]
+        bag: gl.List[int]
+        x: int = 0
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.List[int]:
+        return nbr.x
+
+    def apply(self, v: Vertex, total: gl.List[int]) -> None:
+        {line}
+"""
+
+
+def program(line: str) -> Any:
+    text = TEXT.format(line=line)
+    return from_text(f"lists_{abs(hash(line))}", text).P
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("v.x = total[2]", "an index outside the vector, matrix or list"),
+        ("v.x = total[-3]", "an index outside the vector, matrix or list"),
+        ("v.x = gl.mode(v.bag)", "the mode of an empty list; test len(x) first"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["require", "never", "reference"])
+def test_faults_name_the_vertex_and_the_line(line: str, message: str, engine: str) -> None:
+    graph = gl.Graph.from_edges([5, 6], [7, 7])
+    how = {"engine": engine} if engine == "reference" else {"compile": engine}
+    with pytest.raises(gl.ExecutionError) as caught:
+        gl.run(program(line)(), graph, max_iterations=1, **how)
+    assert ":14: P failed at vertex " in str(caught.value)
+    if engine != "reference":
+        assert message in str(caught.value)
+
+
+WORDS = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mode(x)"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("bag = v.bag", "a list has no local; read the field or the total itself"),
+        ("v.x = v.bag", "v.x is int but this is a list of ints"),
+        ("v.bag.append(1)", f"a list has no 'append'; {WORDS}"),
+        ("v.x = v.bag + 1", f"this is a list of ints; {WORDS}"),
+        ("v.x = abs(v.bag)", f"this is a list of ints; {WORDS}"),
+        ("v.x = 1 if v.bag == total else 0", f"this is a list of ints; {WORDS}"),
+        ("v.x = v.bag[0:2]", "a list is not cut; write for i in range(...) and x[i]"),
+        ("v.bag[0] = 3", "a list is assigned as a whole; gather it anew"),
+        ("v.bag = [1, 2]", "gather one into a field of type gl.List[...]"),
+        ("v.near = total", "v.near is a sorted set of vertex ids but this is a list of ints"),
+        ("v.bag, v.x = total, 1", "a list has no local; read the field or the total itself"),
+        ("v.x = gl.common(v.bag, total)", "gl.common takes sorted sets but this is a list of ints"),
+        ("v.x = gl.mode(3)", "gl.mode takes a list but this is int"),
+        ("v.x = gl.mex(v.near)", "gl.mex takes a list of ints but this is a sorted set of vertex ids"),
+        ("v.x = 1 if 3 in v.near else 0", "an element of a sorted set of vertex ids is a vertex id but"),
+    ],
+)
+def test_what_is_refused(line: str, message: str) -> None:
+    with pytest.raises(gl.ProgramError) as caught:
+        parse(program(line))
+    assert message in str(caught.value)
+    assert f"        {line}\n" in str(caught.value)
+
+
+def test_declarations_that_are_refused() -> None:
+    class Floats(gl.VertexProgram):
+        class Vertex(gl.Vertex):
+            near: gl.SortedSet[float]
+
+        def apply(self, v: Vertex) -> None:
+            v.near = []
+
+    class Parameter(gl.VertexProgram):
+        sizes: gl.List[int]
+
+        def apply(self, v: gl.Vertex) -> None: ...
+
+    class Message(gl.VertexProgram):
+        def apply(self, v: gl.Vertex, message: gl.List[int]) -> None: ...
+
+        def scatter(self, v: gl.Vertex, e: gl.Edge, nbr: gl.Vertex) -> None:
+            nbr.signal(1)
+
+    for cls, message in (
+        (Floats, "Vertex field 'near' is a sorted set of floats; a sorted set holds ints or vertex ids"),
+        (Parameter, "parameter 'sizes' is a list of ints; only vertices and edges have such fields"),
+        (Message, "apply's message is a list, which only gather makes"),
+    ):
+        with pytest.raises(gl.ProgramError, match=message):
+            parse(cls)

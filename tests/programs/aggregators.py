@@ -1,0 +1,118 @@
+"""Aggregators over edges, of every n-th superstep, and with a finaliser."""
+
+from __future__ import annotations
+
+from gaslab import program as gl
+from tests.programs.case import case
+
+
+@case(limit=5)
+class Energy(gl.VertexProgram):
+    """Each edge once, its ends told apart; beside aggregators over vertices that apply adds up."""
+
+    bias: int = 3
+
+    class Vertex(gl.Vertex):
+        level: int = 0
+        own: int = 0
+        mark: float = 0.0
+
+    class Edge(gl.Edge):
+        cost: int
+        seen: int = 0
+
+    @gl.aggregator
+    def slope(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[int]:
+        return (v.level - 2 * nbr.level) * e.cost + e.seen + v.in_degree + self.bias * nbr.out_degree
+
+    @gl.aggregator
+    def steepest(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Max[float]:
+        return v.mark - nbr.mark
+
+    @gl.aggregator
+    def total(self, v: Vertex) -> gl.Sum[int]:
+        return v.own
+
+    @gl.aggregator(every=2)
+    def highest(self, v: Vertex) -> gl.Max[int]:
+        return v.level
+
+    @gl.aggregator(every=3)
+    def first(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Min[gl.VertexId]:
+        return min(v.id, nbr.id)
+
+    @highest.finalize
+    def _(self, total: int) -> int:
+        return total * 2 + self.bias if self.superstep >= 0 else 0
+
+    def init(self, v: Vertex) -> None:
+        v.level = v.in_degree
+        v.mark = v.out_degree / 4
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[int]:
+        return e.cost + (1 if v.level > 3 else 0)
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v.level = (v.level + total + self.slope + self.highest) % 101
+        v.own = v.level % 5 + self.total % 3 + (1 if self.first == v.id else 0)
+        v.mark = v.mark / 2.0 + self.steepest
+
+
+@case(limit=6)
+class Cooling(gl.VertexProgram):
+    """A frontier shrinks, mirrors keep what only aggregators read; done reads a finalised value."""
+
+    class Vertex(gl.Vertex):
+        heat: int = 0
+
+    @gl.aggregator
+    def gap(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
+        return abs(v.heat - nbr.heat)
+
+    @gap.finalize
+    def _(self, total: float) -> float:
+        return total / max(self.num_edges, 1)
+
+    @gl.aggregator
+    def uneven(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[bool]:
+        return v.heat != nbr.heat
+
+    def init(self, v: Vertex) -> None:
+        v.heat = v.degree % 5
+
+    def apply(self, v: Vertex) -> None:
+        v.heat = v.heat // 2 + int(self.gap)
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.heat > 0 and self.uneven:
+            nbr.signal()
+
+    def done(self) -> bool:
+        return self.gap < 0.25
+
+
+@case(limit=3)
+class Narrow(gl.VertexProgram):
+    """Aggregators of narrow types, kept in eight bytes: sums beyond them, and what nothing gives."""
+
+    class Vertex(gl.Vertex):
+        n: gl.int16 = 30_000
+
+    @gl.aggregator
+    def sum(self, v: Vertex) -> gl.Sum[gl.int16]:
+        return v.n
+
+    @gl.aggregator
+    def least(self, v: Vertex) -> gl.Min[gl.int8]:
+        return v.n
+
+    @gl.aggregator
+    def nothing(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[gl.uint8]:
+        return v.degree
+
+    @gl.aggregator
+    def share(self, v: Vertex) -> gl.Max[gl.float32]:
+        return v.n / 3
+
+    def apply(self, v: Vertex) -> None:
+        v.n -= 1

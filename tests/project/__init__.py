@@ -1,0 +1,1 @@
+"""The project as a whole: its documentation, layers and packages."""

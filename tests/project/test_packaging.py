@@ -1,0 +1,29 @@
+"""What the package is built from: nothing is missing from its source distribution, nothing goes unnoticed."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+KERNELS = ROOT / "cython_kernels"
+
+
+def test_the_source_distribution_has_all_that_kernels_are_made_of(tmp_path: Path) -> None:
+    egg = ["egg_info", "--egg-base", str(tmp_path)]
+    command = [sys.executable, "setup.py", "--quiet", *egg, "sdist", "--dist-dir", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        found = {Path(name).name for name in packed.getnames() if Path(name).parent.name == KERNELS.name}
+    sources = {path.name for path in KERNELS.iterdir() if path.suffix in (".pyx", ".pxi", ".h")}
+    assert found == sources
+
+
+def test_a_kernel_is_built_anew_when_a_file_it_includes_changes() -> None:
+    setup = runpy.run_path(str(ROOT / "setup.py"))
+    found = {Path(name).name for name in setup["included"](KERNELS / "machine.pyx")}
+    assert found >= {"serialisable.pxi", "queues.pxi", "pace.h", "scheduler.h", "buckets.h"}

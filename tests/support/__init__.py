@@ -1,0 +1,1 @@
+"""What tests share: drawn graphs, programs, harnesses."""

@@ -1,0 +1,153 @@
+"""Every public call of gaslab, found by looking at its face, and arguments that each takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gaslab as gl
+from gaslab.ingest import (
+    edges_from_arrays,
+    edges_from_networkx,
+    edges_from_pandas,
+    edges_from_scipy,
+    generate,
+    read_edges,
+)
+from gaslab.partition.cut import cut
+
+# Words that mean something inside a program's methods, where the compiler checks them.
+WORDS = {"at", "common", "mex", "mode", "solve_spd", "right", "stop"}
+# Methods of public classes that only gaslab's own modules call.
+INNER = {"Graph.from_edge_list", "Graph.first_edge", "Graph.check_column", "VertexSet.of_ids",
+         "VertexIds.locate", "VertexIds.named", "VertexIds.named_alone", "VertexIds.marked"}  # fmt: skip
+OPTIONS = inspect.Parameter.VAR_KEYWORD
+OPEN = (OPTIONS, inspect.Parameter.VAR_POSITIONAL)
+
+
+def count(v: Any) -> Any:
+    return v.degree
+
+
+def many(v: Any) -> Any:
+    return v.degree > 1
+
+
+def weigh(source: Any, e: Any, target: Any) -> Any:
+    return e.weight
+
+
+def heavy(source: Any, e: Any, target: Any) -> Any:
+    return e.weight > 1.0
+
+
+def add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+@dataclass
+class Call:
+    """A public call: its name, what to call, and good arguments for the parameters that it needs."""
+
+    name: str
+    function: Callable[..., Any]
+    needed: dict[str, Any]
+
+    def parameters(self) -> Iterator[str]:
+        """Yield the names of all parameters that have one."""
+        for name, parameter in inspect.signature(self.function).parameters.items():
+            if parameter.kind not in OPEN and name != "self":
+                yield name
+
+    def make(self, **changed: Any) -> Any:
+        """Call it with the arguments that it needs, some of them changed."""
+        arguments = {**self.needed, **changed}
+        positional = []
+        for name, parameter in inspect.signature(self.function).parameters.items():
+            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+                positional.append(arguments.pop(name))
+        return self.function(*positional, **arguments)
+
+
+def examples(folder: Path) -> dict[str, Any]:
+    """Return a good argument for every parameter without a default, by "call.parameter" or "parameter"."""
+    import networkx as nx
+    import pandas as pd
+    import scipy.sparse as sp
+
+    edges, table = folder / "edges.tsv", folder / "table.tsv"
+    edges.write_text("0 1 1.5\n1 2 2\n2 0 1\n2 3 1\n")
+    table.write_text("id\tage\n0\t1\n1\t2\n2\t3\n3\t4\n")
+    matrix = sp.coo_array(np.array([[4.0, 1.0], [2.0, 5.0]]))
+    frame = pd.DataFrame({"source": [0, 1], "target": [1, 2], "km": [1.0, 2.0]})
+    graph = gl.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], columns={"weight": [1.0, 2.0, 1.0, 3.0]})
+    path = nx.path_graph(4)
+    rated = gl.Graph.from_edges([0, 0, 1], [0, 1, 1], columns={"rating": [1.0, 2.0, 4.0]}, bipartite=True)
+    return {
+        "graph": graph, "edges": edges_from_arrays([0, 1], [1, 2]), "program": gl.programs.Components(),
+        "jacobi.graph": gl.Graph.from_scipy(matrix), "jacobi.rhs": 1.0,
+        "lda.graph": gl.Graph.from_edges([0, 1], [0, 1], bipartite=True), "repeat_edges.column": "weight",
+        "als.graph": rated, "sgd.graph": rated,
+        "triangles.graph": graph, "transitivity.graph": gl.Graph.from_networkx(path),
+        "source": 0, "sources": [0], "prior": {0: [0.5, 0.5]}, "delta": 1.0,
+        "path": edges, "read_vertices.path": table, "src": [0, 1], "dst": [1, 2],
+        "from_networkx.graph": path, "edges_from_networkx.graph": path, "matrix": matrix, "frame": frame,
+        "kind": "erdos-renyi", "vertices": 5, "size": {"vertices": 5, "edges": 7}, "strategy": "2d", "k": 2,
+        "table": {"id": [0, 1, 2, 3], "age": [1, 2, 3, 4]},
+        "which": [0, 1], "function": count, "map_reduce_edges.function": weigh, "fold_edges.function": weigh,
+        "merge": add, "name": "weight", "minimum": 0.0, "n": 3, "rows": np.array([0]), "side": 0,
+        "user_ids": [0], "gids": [0], "text": "3", "vertex": 0, "superstep": 0, "direction": gl.OUT,
+        "every": 1, "source.edges": "source", "factor": 1.0,
+    }  # fmt: skip
+
+
+def calls(folder: Path) -> list[Call]:
+    """Return every public call with the arguments that it needs."""
+    known = examples(folder)
+    graph = known["graph"]
+    result = gl.run(gl.programs.Components(), graph, trace=[0])
+    sided = gl.Graph.from_edges([0, 1], [0, 1], bipartite=True)
+    owners = {
+        "Graph": graph, "Table": gl.degrees(sided).vertices, "VertexSet": graph.vertices([0]),
+        "Trace": result.trace, "VertexIds": graph.ids,
+    }  # fmt: skip
+    found: list[Call] = []
+
+    def add_call(name: str, function: Callable[..., Any]) -> None:
+        needed = {}
+        for parameter in inspect.signature(function).parameters.values():
+            short = f"{name.rpartition('.')[2]}.{parameter.name}"
+            if short in known:
+                needed[parameter.name] = known[short]
+            elif parameter.kind is OPTIONS and parameter.name == "size":
+                needed.update(known["size"])
+            elif parameter.default is parameter.empty and parameter.kind not in OPEN:
+                assert parameter.name in known, f"tests/support/public_calls.py has no example of {short}"
+                needed[parameter.name] = known[parameter.name]
+            elif parameter.name in ("options", "timeout"):
+                needed["timeout"] = 0.5  # a run of endless supersteps is no error of an argument
+        found.append(Call(name, function, needed))
+
+    for name in gl.__all__:
+        thing = getattr(gl, name)
+        if inspect.isfunction(thing) and name not in WORDS:
+            add_call(name, thing)
+    for owner, one in owners.items():
+        for name, _ in inspect.getmembers(type(one), callable):
+            if not name.startswith("_") and f"{owner}.{name}" not in INNER:
+                add_call(f"{owner}.{name}", getattr(one, name))
+    for function in (edges_from_arrays, edges_from_networkx, edges_from_pandas, edges_from_scipy, generate,
+                     read_edges, cut):  # fmt: skip
+        add_call(function.__name__, function)
+    return found
+
+
+def programs() -> list[tuple[type, str]]:
+    """Return every parameter of every built-in program."""
+    classes = [getattr(gl.programs, name) for name in gl.programs.__all__]
+    return [(cls, name) for cls in classes for name in gl.program.parameter_annotations(cls)]

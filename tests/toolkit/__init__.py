@@ -1,0 +1,1 @@
+"""The built-in programs, the examples and the benchmarks."""

@@ -1,0 +1,96 @@
+"""Distances from several sources, and sketches of how far vertices reach, against NetworkX."""
+
+from __future__ import annotations
+
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gaslab as gl
+from gaslab.parallel.comm import world
+from tests.support.graphs import Drawn, graphs
+from tests.support.toolkit import answer, as_networkx
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@given(drawn=graphs(), data=st.data())
+def test_distances_are_networkx_s(weight: str | None, drawn: Drawn, data: st.DataObject) -> None:
+    sources = data.draw(st.lists(st.sampled_from(drawn.ids), min_size=1, unique=True), label="sources")
+    graph = as_networkx(drawn)
+    each = {s: nx.single_source_dijkstra_path_length(graph, s, weight=weight) for s in sources}
+    far, nobody = math.inf, None if isinstance(drawn.ids[0], str) else -1
+    expected = [min(each[s].get(v, far) for s in sources) for v in drawn.ids]
+    position = {vertex: k for k, vertex in enumerate(drawn.ids)}
+    nearest = [
+        min((s for s in sources if each[s].get(v) == d), key=position.__getitem__, default=nobody)
+        for v, d in zip(drawn.ids, expected, strict=True)
+    ]
+    found = answer(drawn, "distances", "distance", "nearest", sources=sources, weight=weight)
+    assert found == {"distance": expected, "nearest": nearest}
+
+
+def test_edges_of_length_zero() -> None:
+    """A source that another one reaches in no distance belongs to the smaller of them."""
+    columns = {"weight": [0.0, 0.0, 0.0, 2.0]}
+    graph = gl.Graph.from_edges([5, 7, 3, 9], [7, 3, 4, 4], columns=columns, comm=world())
+    result = gl.distances(graph, [5, 7, 9])
+    assert result.vertices.to_dict("nearest") == {3: 5, 4: 5, 5: 5, 7: 5, 9: 9}
+    assert result.vertices.to_dict("distance") == {3: 0, 4: 0, 5: 0, 7: 0, 9: 0}
+
+
+def test_what_distances_refuses() -> None:
+    graph = gl.Graph.from_edges([1, 2], [2, 3], columns={"weight": [1.0, -1.0]}, comm=world())
+    with pytest.raises(gl.UsageError, match="distances needs a source, and sources is empty"):
+        gl.distances(graph, [])
+    with pytest.raises(gl.UsageError, match=r"-1.0 on the edge 2 -> 3; at least 0 is needed"):
+        gl.distances(graph, [1])
+    with pytest.raises(gl.VertexNotFound):
+        gl.distances(graph, [1, 8], weight=None)
+
+
+def ways(drawn: Drawn) -> list[list[int]]:
+    """Return the lengths of the shortest ways from every vertex, by sorted id."""
+    graph = as_networkx(drawn)
+    return [sorted(nx.single_source_shortest_path_length(graph, v).values()) for v in drawn.ids]
+
+
+@given(drawn=graphs(), seed=st.integers(0, 3))
+def test_the_diameter_is_bounded_by_the_true_one(drawn: Drawn, seed: int) -> None:
+    result = gl.diameter(drawn.build(world()), seed=seed, registers=16)
+    found, lengths = result.metrics["answer"], ways(drawn)
+    eccentricity = result.vertices["eccentricity"].tolist()
+    assert all(mine <= true[-1] for mine, true in zip(eccentricity, lengths, strict=True))
+    assert found["diameter"] == max(eccentricity)
+    assert 0 <= found["effective_diameter"] <= found["diameter"]
+    assert found["pairs"] == pytest.approx(sum(result.vertices["reach"]))
+
+
+def test_sketches_count_as_well_as_they_should() -> None:
+    """A count is off by 1.04 / sqrt(64) = 13 %, to neither side."""
+    graph = gl.Graph.from_edges([0] * 2000, range(1, 2001), comm=world())
+    counts = [gl.diameter(graph, seed=seed).vertices["reach"][0] / 2001 for seed in range(20)]
+    assert abs(np.mean(counts) - 1) < 0.1
+    assert 0.07 < np.std(counts) < 0.2
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_effective_diameter(seed: int) -> None:
+    known = nx.fast_gnp_random_graph(300, 0.01, seed=1)
+    lengths = sorted(d for _, ways in nx.all_pairs_shortest_path_length(known) for d in ways.values())
+    answer = gl.diameter(gl.Graph.from_networkx(known, comm=world()), seed=seed).metrics["answer"]
+    assert answer["effective_diameter"] == pytest.approx(lengths[int(0.9 * len(lengths))], abs=1)
+    assert 0.7 * lengths[-1] <= answer["diameter"] <= lengths[-1]
+    assert answer["pairs"] == pytest.approx(len(lengths), rel=0.4)
+
+
+def test_the_diameter_of_plain_graphs() -> None:
+    path = gl.Graph.from_edges(range(60), range(1, 61), comm=world())
+    assert 50 <= gl.diameter(path).metrics["answer"]["diameter"] <= 60
+    ring = gl.Graph.from_networkx(nx.cycle_graph(64), comm=world())
+    assert 28 <= gl.diameter(ring).metrics["answer"]["diameter"] <= 32
+    with pytest.raises(gl.UsageError, match=r"share=0: a number above 0 and at most 1 is needed"):
+        gl.diameter(ring, share=0)
