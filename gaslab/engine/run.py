@@ -110,7 +110,7 @@ def run(
     on : {"all", "root", "local"}
         Where the answer goes.
     trace : vertex id, or iterable of them, optional
-        Of these vertices ``result.trace`` tells what the methods did, superstep by superstep: with
+        Of these vertices ``result.trace`` shows what the methods did, superstep by superstep: with
         ``engine="reference"`` every call, else the values at the vertex before and after.
     consistency : {"relaxed", "serialisable"}, optional
         Of ``engine="async"``: whether adjacent vertices may run at once (by default they may).

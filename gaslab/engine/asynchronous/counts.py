@@ -1,4 +1,4 @@
-"""What ranks without supersteps tell each other, over and over: one row of int64 a rank."""
+"""The counts that ranks without supersteps send each other, over and over: one row of int64 a rank."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class TimedTransport:
         return found
 
     def begin_table(self, row: np.ndarray) -> None:
-        """Begin to tell all ranks *row*."""
+        """Begin to send *row* to all ranks."""
         self._asked_at = time.perf_counter()
         self._transport.begin_table(row)
 

@@ -1,8 +1,8 @@
 """Gather caching: totals kept from superstep to superstep, brought up to date by what neighbours post.
 
-Every replica keeps the total of its own edges. A mirror tells its master when that has changed; the master
-keeps the last word of each mirror and combines them with its own, in the order of ranks. So nothing has
-to be taken out of a sum, and combiners without an inverse are kept the same way. A replica gathers again
+Every replica keeps the total of its own edges. A mirror sends it to its master when it has changed; the
+master keeps the last total of each mirror and combines them with its own, in the order of ranks. So nothing
+has to be taken out of a sum, and combiners without an inverse are kept the same way. A replica gathers again
 when its total was cleared, when a neighbour changed and posted nothing over an edge to it, and every
 `cache_rebuild` supersteps, which bounds what rounding adds up to.
 """
