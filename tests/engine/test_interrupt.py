@@ -20,7 +20,7 @@ import pytest
 import gaslab as gl
 from gaslab._kernels import sweep
 from gaslab.ending import Ending
-from gaslab.parallel.comm import Comm
+from gaslab.parallel.comm import Comm, world
 from tests.mpi.ranks import Ranks
 from tests.support import endless_programs as programs
 
@@ -80,7 +80,7 @@ def every_way(comm: Comm, chosen: list[str], ways: list[dict[str, Any]]) -> list
 @pytest.mark.parametrize("program", programs.ALL, ids=lambda program: program.__name__)
 def test_an_endless_method_ends_at_the_timeout(program: Any) -> None:
     ways = SYNC + (UNORDERED if program in programs.BY_SIGNALS else [])
-    seconds = every_way(gl.comm.world(), [program.__name__], ways)
+    seconds = every_way(world(), [program.__name__], ways)
     print(f"{program.__name__}: at most {max(seconds):.2f} s past the timeout")
     assert max(seconds) < SOON
 

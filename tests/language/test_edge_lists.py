@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import gaslab as gl
-from gaslab.parallel.comm import Comm
+from gaslab.parallel.comm import Comm, as_comm
 from gaslab.ragged import RaggedColumn
 from tests.mpi.ranks import Ranks
 from tests.support.graphs import STRATEGIES
@@ -306,7 +306,7 @@ def mixed(comm: Comm) -> None:
 
 def test_ranks_must_agree(ranks: Ranks) -> None:
     if ranks.size == 1:
-        mixed(gl.comm.as_comm(None))
+        mixed(as_comm(None))
         return
     with pytest.raises(gl.UsageError, match="column 'w' has lists on some ranks and other rows on others"):
         ranks.run(mixed)

@@ -86,7 +86,7 @@ class Case:
         self.source = int(src[draw.integers(0, count)])
         self.settings = {
             "BIG": int(draw.choice([1, 16, machine.BIG])),
-            "PATIENCE": int(draw.choice([1, 4, machine.PATIENCE])),
+            "MAX_BYPASS": int(draw.choice([1, 4, machine.MAX_BYPASS])),
             "BLOCK": int(draw.choice([1, 8, machine.BLOCK])),
         }
 
