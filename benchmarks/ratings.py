@@ -7,14 +7,16 @@ factors and iterations, the same regularization, one thread each. All are measur
 the error that gaslab itself states must be that. What each side has:
 
 - ALS and cmfrec's CMF (``method="als"``): the squares of factors and biases are weighted by regularization
-  times the number of ratings (``scale_lam=True``); both solve exactly (``use_cg=False``).
+  times the number of ratings (``scale_lam=True``); both solve exactly (``use_cg=False``), and in a second
+  row by 3 steps of the conjugate gradient method (of cmfrec the last iteration is exact).
 - SGD and Surprise's SVD: the same objective, one rating after the other, Surprise's in the order of the
   training ratings; the same step in every sweep. A third row has the step that `gl.sgd` has by default,
   which shrinks.
 
 implicit is left out: it factorises implicit feedback, which is another objective. MovieLens 100k is looked
 for by the names of its files below the folder --data: u1.base with u1.test, and u.data, split at random, 80
-to 20, by each seed. Without it, ratings of low rank with noise are generated and split.
+to 20, by each seed. Without it, ratings of low rank with noise are generated and split; with ``--ratings
+10000000`` so many, of 7 users and 1 item per 1,000, the more often the lower their numbers.
 """
 
 from __future__ import annotations
@@ -46,12 +48,19 @@ def read(path: Path) -> np.ndarray:
         return np.loadtxt(file, usecols=(0, 1, 2))
 
 
-def generated(users: int = 400, items: int = 300, count: int = 20_000, rank: int = 3) -> np.ndarray:
-    """Return ratings with biases, of low rank, with noise."""
+def generated(many: int | None, rank: int = 3) -> np.ndarray:
+    """Return ratings with biases, of low rank, with noise: 20,000, or *many* by a law of powers."""
     rng = np.random.default_rng(0)
+    users, items = (400, 300) if many is None else (max(many // 143, 2), max(many // 1000, 2))
     left, right = rng.normal(0, 0.5, (users, rank + 2)), rng.normal(0, 0.5, (items, rank + 2))
     left[:, -1] = right[:, -2] = 1.0  # times a bias of the other side
-    user, item = np.divmod(rng.choice(users * items, min(count, users * items), replace=False), items)
+    if many is None:
+        user, item = np.divmod(rng.choice(users * items, 20_000, replace=False), items)
+    else:
+        user, item = (
+            (count * rng.random(many) ** (1.0 / (1.0 - power))).astype(np.int64)
+            for count, power in ((users, 0.6), (items, 0.8))
+        )
     rating = 3.5 + (left[user] * right[item]).sum(axis=1) + rng.normal(0, 0.5, user.size)
     return np.column_stack([user, item, rating])
 
@@ -62,8 +71,9 @@ def splits(options: argparse.Namespace) -> Iterator[Split]:
     base, test = data_file(options.data, "u1.base"), data_file(options.data, "u1.test")
     if base is not None and test is not None:
         yield from (("u1", read(base), read(test), seed) for seed in seeds)
-    whole = data_file(options.data, "u.data")
-    name, ratings = ("u.data, 80 to 20", read(whole)) if whole is not None else ("generated", generated())
+    whole = None if options.ratings else data_file(options.data, "u.data")
+    name = "generated" if whole is None else "u.data, 80 to 20"
+    ratings = generated(options.ratings) if whole is None else read(whole)
     for seed in seeds:
         held = np.random.default_rng(seed).permutation(len(ratings)) < len(ratings) // 5
         yield name, ratings[~held], ratings[held], seed
@@ -75,7 +85,7 @@ def graph_of(ratings: np.ndarray) -> gl.Graph:
     return gl.Graph.from_edges(*ends, columns={"rating": ratings[:, 2]}, bipartite=True)
 
 
-def ours(function: Callable[..., gl.Result], options: argparse.Namespace, **settings: float) -> Learner:
+def ours(function: Callable[..., gl.Result], options: argparse.Namespace, **settings: float | str) -> Learner:
     """Return how gaslab learns, by `gl.als` or `gl.sgd`."""
 
     def learn(train: np.ndarray, test: np.ndarray, seed: int) -> Learned:
@@ -95,14 +105,14 @@ def ours(function: Callable[..., gl.Result], options: argparse.Namespace, **sett
     return learn
 
 
-def cmfrec(options: argparse.Namespace) -> Learner:
+def cmfrec(options: argparse.Namespace, use_cg: bool = False) -> Learner:
     import cmfrec
 
     def learn(train: np.ndarray, test: np.ndarray, seed: int) -> Learned:
         users, user = np.unique(train[:, 0], return_inverse=True)
         items, item = np.unique(train[:, 1], return_inverse=True)
         model = cmfrec.CMF(
-            k=options.factors, lambda_=options.regularization, scale_lam=True, method="als", use_cg=False,
+            k=options.factors, lambda_=options.regularization, scale_lam=True, method="als", use_cg=use_cg,
             niter=options.iterations, nthreads=1, random_state=seed, verbose=False,
         )  # fmt: skip
         matrix = scipy.sparse.coo_matrix((train[:, 2], (user, item)))
@@ -144,10 +154,14 @@ def main() -> None:
     arguments.add_argument("--iterations", type=int, default=20)
     arguments.add_argument("--regularization", type=float, default=0.1)
     arguments.add_argument("--seeds", type=int, default=5, help="of random splits and of factors (default 5)")
+    arguments.add_argument("--ratings", type=int, help="how many to generate, split by each seed")
     options = arguments.parse_args()
     learners: dict[str, Learner] = {"gaslab ALS": ours(gl.als, options)}
     if installed("cmfrec"):
         learners["cmfrec ALS"] = cmfrec(options)
+    learners["gaslab ALS, 3 steps"] = ours(gl.als, options, solver="conjugate_gradient")
+    if installed("cmfrec"):
+        learners["cmfrec ALS, 3 steps"] = cmfrec(options, use_cg=True)
     learners[f"gaslab SGD, step {STEP}"] = ours(gl.sgd, options, learning_rate=STEP, decay=0.0)
     if installed("surprise"):
         learners[f"Surprise SGD, step {STEP}"] = surprise(options)

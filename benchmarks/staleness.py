@@ -1,8 +1,8 @@
 """Bounded staleness against supersteps in step, where now and then one rank is slow.
 
-    mpiexec -n 2 python benchmarks/staleness.py [--scale 16] [--delay 0.02] [--chance 0.2]
+    mpiexec -n 2 python benchmarks/staleness.py [--scale 16] [--delay 0.02] [--probability 0.2]
 
-In every superstep each rank sleeps for --delay seconds by --chance, which stands for a neighbour's job, a
+In every superstep each rank sleeps for --delay seconds with --probability. That stands for another job, a
 page that is swapped in, a slower core. All ways run the same number of PageRank's supersteps on the same
 delays, in turn; then each runs until its scores change by less than 1e-6, which takes the more supersteps the
 staler they are.
@@ -34,13 +34,13 @@ WAYS: dict[str, dict[str, Any]] = {
 class Slow:
     """Lets this rank sleep now and then, at the same supersteps in every run."""
 
-    def __init__(self, delay: float, chance: float) -> None:
-        self.delay, self.chance = delay, chance
+    def __init__(self, delay: float, probability: float) -> None:
+        self.delay, self.probability = delay, probability
         self.begin()
         real = GatherApply.run
 
         def slowed(engine: GatherApply, frontier: Frontier) -> None:
-            if self._random.random() < self.chance:
+            if self._random.random() < self.probability:
                 time.sleep(self.delay)
             real(engine, frontier)
 
@@ -55,13 +55,13 @@ def main() -> None:
     made = parser(__doc__)
     made.set_defaults(scale=16)
     made.add_argument("--delay", type=float, default=0.02, help="seconds that a slow superstep takes longer")
-    made.add_argument("--chance", type=float, default=0.2, help="of a rank's superstep to be slow")
+    made.add_argument("--probability", type=float, default=0.2, help="of a rank's superstep to be slow")
     made.add_argument("--supersteps", type=int, default=50)
     options = made.parse_args()
     warnings.simplefilter("ignore", gl.ConvergenceWarning)  # runs to the limit
-    graph, slow = rmat(options), Slow(options.delay, options.chance)
+    graph, slow = rmat(options), Slow(options.delay, options.probability)
     if world().rank == 0:
-        print(f"{graph!r}\na rank sleeps {options.delay} s in {options.chance:.0%} of its supersteps")
+        print(f"{graph!r}\na rank sleeps {options.delay} s in {options.probability:.0%} of its supersteps")
     supersteps: dict[str, int] = {}
 
     def side(name: str, tolerance: float, limit: int) -> Callable[[], float]:

@@ -144,8 +144,9 @@ def compare(corpus: Corpus, learners: dict[str, Learner], sweeps: int, seeds: in
 
 def command(topics: int, sweeps: int, repeats: int) -> None:
     """Print wall and CPU seconds of ``gaslab lda`` on the docstrings, with 2 ranks."""
-    whole = [*launcher(2), sys.executable, "-m", "gaslab", "lda", str(DOCSTRINGS), "--vocab", str(VOCABULARY)]
-    whole += ["--topics", str(topics), "--iterations", str(sweeps), "--quiet"]
+    whole = [*launcher(2), sys.executable, "-m", "gaslab", "lda", str(DOCSTRINGS)]
+    whole += ["--vocabulary", str(VOCABULARY), "--quiet"]
+    whole += ["--topics", str(topics), "--iterations", str(sweeps)]
     wall, cpu = [], []
     for _ in range(repeats):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -4,7 +4,7 @@
  * and one gl_range_fn per phase it has. A kernel calls a range function for one block of
  * vertices; the block is positions [lo, hi) of `list`, or the local ids lo..hi-1 when list is NULL.
  * A range function returns 0, or 1 after it has filled *fault. It never allocates. In its long loops it
- * looks at `stop`, and ends with that fault where one is there.
+ * reads `stop`, and ends with that fault where it is set.
  *
  *   gl_init          masters: the program's init()
  *   gl_start         masters: active[v] = start(v)
@@ -19,7 +19,7 @@
  *   gl_aggregate     masters: adds every vertex aggregator into `out`
  *   gl_scatter_push  for each v of the list, over its scatter edges: scatter(v, e, neighbour)
  *   gl_join_ends     for each v of the list, over its out-edges: delta_back = delta_forth with delta_back
- *   gl_settle_in, gl_settle_out  over its in- or out-edges: adds delta_back to the edge's fields
+ *   gl_apply_deltas_in, gl_apply_deltas_out  over its in- or out-edges: adds delta_back to the edge's fields
  *   gl_scatter_pull  for each target t, over the edges that lead to it: scatter(source, e, t)
  *                    where the bit of source is set
  *   gl_combine_messages  message[list[i]] = combine(message[list[i]], incoming[i]), and signal
@@ -42,11 +42,13 @@ enum {                                         /* gl_fault.code */
     GL_FAULT_INDEX = 5,                        /* an index outside a vector, a matrix or a list */
     GL_FAULT_SINGULAR = 6,                     /* solve: a singular matrix, or one not positive definite */
     GL_FAULT_EMPTY = 7,                        /* the mode of an empty list */
+    GL_FAULT_WEIGHTS = 8,                      /* gl.categorical: a weight below 0 or nan, a sum of 0 or inf */
     GL_FAULT_CHOICE = 9,                       /* gl.integers(n) with n < 1 */
     GL_FAULT_NOBODY = 10,                      /* a signal to nobody */
     GL_FAULT_MEMORY = 11,                      /* no memory for what is sent */
     GL_FAULT_TIMEOUT = 12,                     /* the run's time is up */
-    GL_FAULT_INTERRUPT = 13                    /* Ctrl-C */
+    GL_FAULT_INTERRUPT = 13,                   /* Ctrl-C */
+    GL_FAULT_PARAMETER = 14                    /* of a distribution: out of its range */
 };
 #define GL_SIGNAL_BLOCK 10                     /* log2 of the vertices behind one signal_blocks byte */
 
@@ -58,7 +60,7 @@ typedef struct gl_rows { int64_t *place; void *data; } gl_rows;
 /* One thread's own: room for a list that is being gathered, for words on lists, a bit per vertex id. */
 typedef struct gl_scratch { void *list, *work; uint64_t *marks; } gl_scratch;
 
-/* One thread's signals to vertices of which nothing is on this rank: records of `size` bytes that begin with
+/* One thread's signals to vertices without a replica on this rank: records of `size` bytes that begin with
  * the global id. `grow` makes room for more; it returns 1 where there is no memory for it. */
 typedef struct gl_outbox {
     char *records;
@@ -77,7 +79,7 @@ typedef struct gl_view {
     void *const *vertex; void *const *vertex_next; void *const *edge; /* one array per field */
     void *const *edge_by_source;                     /* what scatter only reads, in the order of out_slot */
     const gl_scalar *param, *aggregate;
-    uint64_t given;                                  /* bit k: vertex field k was given; init keeps it */
+    uint64_t initial_fields;                         /* bit k: the caller gave vertex field k values; init keeps them */
     void *total;                                     /* accumulators by position */
     const void *incoming;                            /* partial sums or messages from one peer */
     const uint8_t *skip;                             /* [num_local] or NULL */
@@ -95,11 +97,11 @@ typedef struct gl_view {
     int64_t all_active;                              /* 1: pull need not look at active */
     uint64_t seed;                                   /* of the draws */
     void *cache;                                     /* [num_local] totals of the edges here, or NULL */
-    uint8_t *cached;                                 /* [num_local] 0: unknown, 1: told to the master, 2: new */
-    const uint8_t *changed;                          /* [num_local] what gathers read of it changed */
+    uint8_t *cached;                                 /* [num_local] 0: unknown, 1: sent to the master, 2: new */
+    const uint8_t *changed;                          /* [num_local] a field that gathers read changed */
     int64_t num_left;                                /* global ids below are on side 0 */
     int32_t *stop;                                   /* [2]: the fault that is to end the run, 0: none yet;
-                                                        whether a kernel runs, which hears of Ctrl-C by it */
+                                                        1 while a kernel runs, which Ctrl-C ends by that fault */
     const gl_scratch *scratch;                       /* the running thread's; NULL without lists */
     void *delta_forth, *delta_back;                  /* [edges here] records of what scatter adds to each edge
                                                         from its source, from its target; or NULL */

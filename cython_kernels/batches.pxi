@@ -14,7 +14,7 @@ cdef inline size_t _padded(size_t size) noexcept nogil:
 
 
 cdef class Batches:
-    """What waits to be sent to each of *size* ranks."""
+    """Buffers of records to be sent, one for each of *size* ranks."""
 
     cdef int size
     cdef readonly int64_t records  # so far
@@ -51,11 +51,11 @@ cdef class Batches:
         return at + sizeof(Record)
 
     def pending(self, int peer):
-        """Return how many bytes wait for *peer*."""
+        """Return how many bytes are to be sent to *peer*."""
         return self.buffers[peer].length
 
     def take(self, int peer):
-        """Return what waits for *peer*, as uint8; nothing waits afterwards."""
+        """Return the records for *peer*, as uint8, and empty its buffer."""
         cdef Buffer *b = &self.buffers[peer]
         data = np.empty(b.length, np.uint8)
         if b.length:

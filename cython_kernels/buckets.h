@@ -1,8 +1,8 @@
-/* Pending vertices by priority: lists for a window of buckets, and one more, the pile, for all beyond.
+/* Pending vertices by priority: one list for each bucket of a window, and one, the pile, for all beyond it.
  *
- * Dhulipala, Blelloch, Shun: Julienne, SPAA 2017. A vertex whose priority falls is listed again and passed
- * over where its entry is out of date. The lists are chains of chunks of one pool, which the caller has
- * allocated: when it is used up, they are made anew from the priorities, once each.
+ * Dhulipala, Blelloch, Shun: Julienne, SPAA 2017. A vertex whose priority falls is listed again, and its old
+ * entry is skipped. The lists are chains of chunks of one pool, which the caller has allocated: when the pool
+ * is used up, the lists are rebuilt from the priorities, with each vertex once.
  */
 #ifndef GASLAB_BUCKETS_H
 #define GASLAB_BUCKETS_H
@@ -47,7 +47,7 @@ static inline void gl_buckets_list(gl_buckets *b, int32_t id, int64_t priority)
     if (k < b->low) b->low = k;
 }
 
-/* Begin anew from the priorities; after this every pending vertex is listed. */
+/* Rebuild the lists from the priorities: each pending vertex is listed once. */
 static inline void gl_buckets_rebuild(gl_buckets *b)
 {
     int64_t smallest = GL_NEVER;
@@ -57,7 +57,7 @@ static inline void gl_buckets_rebuild(gl_buckets *b)
         if (b->priority[v] != GL_NEVER) gl_buckets_list(b, (int32_t)v, b->priority[v]);
 }
 
-/* Take a list apart: its last chunk is returned, and how many entries that one has. */
+/* Empty a list: return its last chunk, and how many entries that chunk has. */
 static inline int32_t gl_buckets_detach(gl_buckets *b, int k, int32_t *fill)
 {
     const int32_t chunk = b->top[k];
@@ -76,7 +76,7 @@ static inline int32_t gl_buckets_free(gl_buckets *b, int32_t chunk)
     return before;
 }
 
-/* Put the window at the lowest of the pile, which is all that is pending. */
+/* Move the window to the lowest bucket of the pile, which has all pending vertices. */
 static inline void gl_buckets_refill(gl_buckets *b)
 {
     int32_t fill, chunk;
@@ -109,7 +109,7 @@ static inline void gl_buckets_add(gl_buckets *b, const int32_t *ids, int64_t cou
     }
 }
 
-/* The lowest bucket, GL_NEVER if nobody is pending; its vertices, ascending, in `out` and not listed now. */
+/* Return the lowest bucket, GL_NEVER if none is pending; unlist its vertices into `out`, ascending. */
 static inline int64_t gl_buckets_lowest(gl_buckets *b, int32_t *out, int64_t *count)
 {
     *count = 0;
@@ -136,7 +136,7 @@ static inline int64_t gl_buckets_lowest(gl_buckets *b, int32_t *out, int64_t *co
     }
 }
 
-/* The same after `ids` (ascending) were signalled: these come first, and most often they are all. */
+/* The same after `ids` (ascending) were signalled: often these are all of the lowest bucket. */
 static inline int64_t gl_buckets_next(gl_buckets *b, int32_t *ids, int64_t *count)
 {
     int64_t smallest = GL_NEVER, kept = 0;

@@ -26,7 +26,7 @@ NEVER = GL_NEVER
 
 
 cdef class Buckets:
-    """The pending of the first *n* vertices; *priority* (int64 by local id) holds each one's smallest."""
+    """The pending ones of the first *n* vertices; *priority* (int64 by local id) has the least of each."""
 
     cdef gl_buckets c
     cdef int64_t[::1] priority
@@ -49,11 +49,11 @@ cdef class Buckets:
 
     @property
     def address(self):
-        """Where the ``gl_buckets`` of buckets.h is."""
+        """The address of the ``gl_buckets``."""
         return <size_t> &self.c
 
     def clear(self):
-        """Forget all that is pending."""
+        """Let no vertex be pending."""
         cdef Py_ssize_t i
         with nogil:
             for i in range(self.priority.shape[0]):
@@ -63,7 +63,7 @@ cdef class Buckets:
     def lowest(self, const int32_t[::1] signalled):
         """Take in masters that were signalled (ascending); return the lowest bucket and its vertices, ascending.
 
-        They are to be given to `take` or `keep`. If there are none the bucket is NEVER.
+        Pass these vertices to `take` or `keep`. If there are none, the bucket is NEVER.
         """
         cdef int64_t count = signalled.shape[0], bucket
         self.room[:count] = signalled
@@ -72,14 +72,14 @@ cdef class Buckets:
         return bucket, np.array(self.room[:count])
 
     def take(self, const int32_t[::1] ids):
-        """These run: they are not pending any more."""
+        """Let these vertices, which run, be pending no more."""
         cdef Py_ssize_t i
         with nogil:
             for i in range(ids.shape[0]):
                 self.priority[ids[i]] = GL_NEVER
 
     def keep(self, const int32_t[::1] ids):
-        """These do not run yet."""
+        """Put back these vertices, which do not run yet."""
         if ids.shape[0]:
             with nogil:
                 gl_buckets_add(&self.c, &ids[0], ids.shape[0])

@@ -1,10 +1,10 @@
-# Gathers whose totals are kept, and brought up to date by what neighbours post.
+# Gather caching: totals are kept, and updated by what neighbours post.
 
 cdef class Cached(Program):
     """Keeps each replica's total of the edges here, if the program posts changes of it.
 
-    Whoever changes what gathers read must scatter before anybody here gathers: else a gather would see the
-    change, and then have it posted again.
+    A vertex that changes a field which gathers read must scatter before any vertex here gathers: else a gather
+    would read the change, and have it posted as well.
 
     Parameters
     ----------
@@ -18,9 +18,9 @@ cdef class Cached(Program):
     cdef readonly bint caching
     cdef object _kept
     cdef uint32_t rebuild
-    cdef int64_t far, watched, before_size
-    cdef int64_t *watched_field
-    cdef int64_t *watched_size
+    cdef int64_t far, reads, before_size
+    cdef int64_t *read_field
+    cdef int64_t *read_size
     cdef int32_t *unknown
     cdef uint8_t *changed
     cdef char *before
@@ -34,13 +34,13 @@ cdef class Cached(Program):
             return
         self.rebuild, far, near, sizes = posts
         self.changed = <uint8_t *> self.w.changed
-        self.far, self.watched, self.before_size = len(far), len(far) + len(near), sum(sizes)
+        self.far, self.reads, self.before_size = len(far), len(far) + len(near), sum(sizes)
         for made in (np.array([*far, *near], np.int64), np.array(sizes, np.int64), np.empty(most, np.int32),
                      np.empty(most * self.before_size + 1, np.uint8),
                      np.empty(most * total_size // 8 + 1, np.int64)):
             self._kept.append(made)
-        self.watched_field = <int64_t *> _data(self._kept[0])
-        self.watched_size = <int64_t *> _data(self._kept[1])
+        self.read_field = <int64_t *> _data(self._kept[0])
+        self.read_size = <int64_t *> _data(self._kept[1])
         self.unknown = <int32_t *> _data(self._kept[2])
         self.before, self.anew = <char *> _data(self._kept[3]), <char *> _data(self._kept[4])
 
@@ -66,30 +66,30 @@ cdef class Cached(Program):
             memcpy(totals + i * size, cache + ids[i] * size, size)
 
     cdef void remember(self, const int32_t *ids, int64_t n) noexcept nogil:
-        """Keep what gathers read of these vertices, which are about to change."""
+        """Copy the fields that gathers read of these vertices, which are about to change."""
         cdef int64_t i, k
         cdef char *to = self.before
         for i in range(n):
-            for k in range(self.watched):
-                memcpy(to, self.field(k, ids[i]), self.watched_size[k])
-                to += self.watched_size[k]
+            for k in range(self.reads):
+                memcpy(to, self.field(k, ids[i]), self.read_size[k])
+                to += self.read_size[k]
 
     cdef void notice(self, const int32_t *ids, int64_t n) noexcept nogil:
-        """See which of them have changed, and forget the totals of those that read it of themselves."""
+        """Note which of these vertices have changed; clear the totals of those whose own gathers read the change."""
         cdef int64_t i, k
         cdef const char *old = self.before
         for i in range(n):
             self.changed[ids[i]] = 0
-            for k in range(self.watched):
-                if memcmp(old, self.field(k, ids[i]), self.watched_size[k]):
+            for k in range(self.reads):
+                if memcmp(old, self.field(k, ids[i]), self.read_size[k]):
                     if k < self.far:
                         self.changed[ids[i]] = 1
                     else:
                         self.w.cached[ids[i]] = 0
-                old += self.watched_size[k]
+                old += self.read_size[k]
 
     cdef char *field(self, int64_t k, int32_t v) noexcept nogil:
-        return <char *> self.w.vertex[self.watched_field[k]] + v * self.watched_size[k]
+        return <char *> self.w.vertex[self.read_field[k]] + v * self.read_size[k]
 
     cdef void apply(self, const int32_t *ids, int64_t n, char *totals) noexcept nogil:
         if self.caching:
@@ -99,7 +99,7 @@ cdef class Cached(Program):
             self.notice(ids, n)
 
     cdef void gather_apply(self, const int32_t *ids, int64_t n, char *totals) noexcept nogil:
-        """Gather, then apply: one after the other if that is the same; *totals* is room for as many."""
+        """Gather and apply at these vertices; *totals* has room for their totals."""
         if self.f_gather_apply is not NULL and not self.caching:
             self.apply(ids, n, NULL)
             return

@@ -1,6 +1,13 @@
-# The first statement of a kernel that may take long, while it holds the interpreter's lock.
+# The first statement of a kernel that may run long; the interpreter's lock is still held there.
 
 from cpython.exc cimport PyErr_CheckSignals
+
+
+cdef extern from *:
+    """
+    static inline void gl_begin_kernel(int32_t *stop) { __atomic_store_n(&stop[1], 1, __ATOMIC_SEQ_CST); }
+    """
+    void gl_begin_kernel(int32_t *) nogil
 
 
 cdef inline int enter(int32_t *stop) except -1:
@@ -8,7 +15,7 @@ cdef inline int enter(int32_t *stop) except -1:
 
     A signal that Python has noted and not raised yet would be raised when the kernel returns, which may be never.
     """
-    stop[1] = 1
+    gl_begin_kernel(stop)  # before Python is asked: a handler on another thread looks here last
     if PyErr_CheckSignals() < 0:
         stop[1] = 0
         return -1

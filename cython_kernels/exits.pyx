@@ -1,10 +1,10 @@
-"""The code with which a SystemExit ends the interpreter, which CPython shows to no hook.
+"""The exit code of a SystemExit that ends the interpreter, for which CPython has no hook.
 
 However it is raised (``sys.exit``, ``exit``, ``raise SystemExit``), the interpreter reads the exception's attribute
-``code`` before it runs ``atexit`` functions. So the descriptor of that attribute is wrapped: what is read when
-no Python code is running any more, in the main thread, is the code that the process ends with. Before CPython
-3.12 ``sys.exit`` makes no instance unless somebody looks; it is wrapped as well, where it is implemented, so
-that names bound to it earlier are too.
+``code`` before it runs ``atexit`` functions. So the descriptor of that attribute is wrapped: a value that is read
+in the main thread, when no Python code is running any more, is the exit code of the process. Before CPython 3.12
+``sys.exit`` makes the instance only when it is needed; so the C function behind it is wrapped as well, which
+holds for names bound to it earlier.
 """
 
 import sys
@@ -85,7 +85,7 @@ cdef PyObject *exit_with_instance(PyObject *module, PyObject **arguments, Py_ssi
 
 
 def watch() -> None:
-    """Begin to watch; once is enough."""
+    """Wrap the attribute; a second call does nothing."""
     global original_exit
     cdef PyMethodDef *definition = gl_definition(sys.exit) if type(sys.exit) is type(len) else NULL
     members = gl_members(SystemExit)

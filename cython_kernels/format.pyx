@@ -37,7 +37,7 @@ cdef uint64_t[:, ::1] POWERS = _powers()
 
 
 cdef uint8_t *_write_name(uint8_t *p, const uint8_t *name, int64_t length, uint8_t delimiter) noexcept nogil:
-    """Write a name, in quotes where a reader of CSV would otherwise take it apart."""
+    """Write a name, in quotes where a reader of CSV would otherwise split it."""
     cdef int64_t i
     for i in range(length):
         if name[i] == delimiter or name[i] == 34 or name[i] == 10 or name[i] == 13:

@@ -1,8 +1,8 @@
 /* Ctrl-C while a kernel runs on the main thread.
  *
- * Python hears of SIGINT between two of its instructions, so not before a kernel returns. Here the handler in
- * place is kept behind one of ours for as long as a run lasts: while a kernel runs (stop[1] of abi.h) the signal
- * is left in stop[0], where the kernel's loops find it; else, and at the second Ctrl-C, the handler behind has it.
+ * Python handles SIGINT between two of its instructions, so not before a kernel returns. For as long as a run lasts,
+ * our handler stands before the one in place: while a kernel runs (stop[1] of abi.h) it stores the signal in
+ * stop[0], where the kernel's loops find it; else, and at the second Ctrl-C, it calls the handler behind it.
  */
 #ifndef GASLAB_INTERRUPT_H
 #define GASLAB_INTERRUPT_H
@@ -20,16 +20,22 @@ static gl_listener *gl_innermost;              /* of the runs on the main thread
 static int32_t *volatile gl_stop;              /* the innermost run's, or NULL */
 static struct sigaction gl_behind;
 
+/* Store the signal for the kernel that runs; return whether one runs that had none. */
+static int gl_store_interrupt(int32_t *stop) {
+    int32_t none = 0;
+    return __atomic_load_n(&stop[1], __ATOMIC_SEQ_CST) &&
+        __atomic_compare_exchange_n(&stop[0], &none, GL_FAULT_INTERRUPT, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
 static void gl_on_interrupt(int number, siginfo_t *info, void *context) {
     int32_t *const stop = gl_stop;
-    int32_t none = 0;
-    if (stop && __atomic_load_n(&stop[1], __ATOMIC_RELAXED) &&
-        __atomic_compare_exchange_n(&stop[0], &none, GL_FAULT_INTERRUPT, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        return;
+    if (stop && gl_store_interrupt(stop)) return;
     if (gl_behind.sa_flags & SA_SIGINFO)
         gl_behind.sa_sigaction(number, info, context);
     else if (gl_behind.sa_handler != SIG_IGN && gl_behind.sa_handler != SIG_DFL)
         gl_behind.sa_handler(number);
+    /* On another thread than the main one, which may have asked Python just before and be in a kernel by now. */
+    if (stop && stop == gl_stop) gl_store_interrupt(stop);
 }
 
 static int gl_is_ours(void) {
@@ -37,7 +43,7 @@ static int gl_is_ours(void) {
     return !sigaction(SIGINT, NULL, &now) && now.sa_flags & SA_SIGINFO && now.sa_sigaction == gl_on_interrupt;
 }
 
-/* Let this run hear SIGINT. */
+/* Let SIGINT end this run. */
 static void gl_listen(gl_listener *run) {
     struct sigaction mine;
     run->around = gl_innermost;
@@ -52,8 +58,8 @@ static void gl_listen(gl_listener *run) {
     }
 }
 
-/* The run is over, be it the innermost or not: the innermost of the others hears SIGINT, or the handler that was
- * in place before the first. */
+/* The run is over, be it the innermost or not: SIGINT goes to the innermost of the others, or to the handler that
+ * was in place before the first. */
 static void gl_leave(gl_listener *run) {
     gl_listener **at = &gl_innermost;
     while (*at && *at != run) at = &(*at)->around;

@@ -1,4 +1,4 @@
-"""Lets kernels on the main thread hear of Ctrl-C; `interrupt.h` says how."""
+"""Ends kernels on the main thread at Ctrl-C; `interrupt.h` says how."""
 
 from libc.stdint cimport int32_t
 
@@ -10,7 +10,7 @@ cdef extern from "interrupt.h" nogil:
 
 
 cdef class Listener:
-    """Brings SIGINT to a run, from `listen` to `leave`; runs may lie within each other, as calls do.
+    """Ends a run at SIGINT, from `listen` to `leave`; runs may be nested, as calls are.
 
     *stop* is the int32[2] that the run's views have as ``stop``.
     """
@@ -23,13 +23,13 @@ cdef class Listener:
         self.stop = stop
 
     def listen(self):
-        """Let SIGINT be heard; to be called on the main thread."""
+        """Install the handler of SIGINT; to be called on the main thread."""
         self.run.stop = &self.stop[0]
         gl_listen(&self.run)
         self.listening = True
 
     def leave(self):
-        """Let the handler that was in place have it again."""
+        """Put the former handler back."""
         if self.listening:
             self.listening = False
             gl_leave(&self.run)

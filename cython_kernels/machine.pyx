@@ -6,16 +6,17 @@ eight bytes (the position in the list that both ranks share, a kind), then what 
 
 REQUEST   master -> mirror   lock your scope (if scopes are locked), then gather
 GRANT     mirror -> master   the partial total
-REFUSAL   mirror -> master   the scope, asked for AT_ONCE, is taken
-GIVE_BACK master -> mirror   unlock your scope, if it is locked: another was refused
+REFUSAL   mirror -> master   a rival holds the scope, which was asked for AT_ONCE
+GIVE_BACK master -> mirror   unlock your scope, if it is locked: another rank refused
 UPDATE    masters -> mirrors of one class, as many as the position says: their positions, then field by field
-                             what apply wrote: keep it, scatter, unlock
+                             the values that apply wrote: keep them, scatter, unlock
 SIGNAL    mirror -> master   priority and message, as far as the program has them
-PACE      rank -> rank       the position is the number of a round that is done (pace.h)
-FRONT     rank -> rank       the least priority that waits there, GL_NEVER if nobody does (pace.h)
+PACE      rank -> rank       the position is the number of a round that this rank has finished (pace.h)
+FRONT     rank -> rank       the least priority that waits there, GL_NEVER if no vertex waits (pace.h)
 
-Records between two ranks keep their order. A signal is a flag of the view's, set by scatter or apply: of a
-master it stays, or waits in the scheduler, until the vertex begins; mirrors' are sent at the end of a step.
+Records between two ranks keep their order. A signal is a flag of the view, set by scatter or apply. The flag of
+a master stays set, or the vertex waits in the scheduler, until it begins; signals of mirrors are sent to their
+masters at the end of a step.
 """
 
 import numpy as np
@@ -48,7 +49,7 @@ cdef enum:
     GIVE_BACK = 8
     KIND = 255  # the rest of it is the class of mirrors, or AT_ONCE
     CLASS = 8  # where that begins
-    AT_ONCE = 1 << CLASS  # of a REQUEST: or not at all
+    AT_ONCE = 1 << CLASS  # of a REQUEST: refuse it rather than let it wait
 
 
 include "cached.pxi"
@@ -59,7 +60,7 @@ SCHEDULERS = {"fifo": 0, "priority": 1, "sweep": 2, "random": 3}
 
 
 cdef class Machine(Paced):
-    """What both machines of a rank's vertices are made of.
+    """The common part of the two machines that run a rank's vertices.
 
     Parameters
     ----------
@@ -68,11 +69,11 @@ cdef class Machine(Paced):
     scheduler : str
         One of SCHEDULERS.
     buckets : buckets.Buckets or None
-        Of the masters' priorities, if the scheduler goes by them.
+        Of the masters' priorities, for a scheduler by priority.
     limit : int
         Masters in flight at most.
     big : int
-        Vertices of a round, from which on ranks keep pace.
+        From this many vertices in a round on, ranks keep pace.
     seed : int
         Of the random scheduler.
     """
@@ -81,11 +82,11 @@ cdef class Machine(Paced):
     cdef gl_scheduler queue
     cdef int64_t big
     cdef readonly int64_t in_flight  # masters between their begin and their end
-    cdef readonly int window  # masters in flight at most, just now
-    cdef readonly bint held_up  # those that wait may not begin yet: their round, the rank's turn, their priority
+    cdef readonly int window  # the present limit of masters in flight
+    cdef readonly bint held_up  # waiting masters may not begin yet: not their round, turn or priority
     cdef uint8_t *flight, *again, *slot_filled
     cdef int32_t *slot_of, *slot_vertex, *slot_stage, *slot_free, *taken
-    cdef int64_t *slot_priority  # of masters that were signalled and put off
+    cdef int64_t *slot_priority  # of masters whose signals were put off
     cdef char *slot_total, *slot_message, *later
 
     def __init__(self, view, functions, replicas, owned, mirrors, travels, sizes, identity, posts,
@@ -124,7 +125,7 @@ cdef class Machine(Paced):
     # ---- from outside ------------------------------------------------------------------------------
 
     def schedule(self, const int32_t[::1] ids):
-        """Let these masters run."""
+        """Put these masters into the scheduler."""
         cdef Py_ssize_t k
         for k in range(ids.shape[0]):
             if self.w.priority is not NULL and self.w.priority[ids[k]] == GL_NEVER:
@@ -134,8 +135,8 @@ cdef class Machine(Paced):
     def step(self, list came, int64_t budget, bint closing=False):
         """Take in what *came* (pairs of rank and bytes), then begin up to *budget* vertices.
 
-        With *closing* none is begun; what is under way goes on. Nor is any where the view's ``stop`` says so.
-        Returns how many were begun.
+        No vertex begins with *closing*, nor when the view's ``stop`` is set; those in flight go on. Returns how
+        many vertices began.
         """
         cdef int64_t begun = 0
         cdef const uint8_t[::1] part
@@ -167,31 +168,31 @@ cdef class Machine(Paced):
         return gl_waiting(&self.queue)
 
     def lock_counts(self):
-        """Return how many scopes were asked for here, and how many of those had to wait."""
+        """Return how many scopes were asked for on this rank, and how many of these requests had to wait."""
         return 0, 0
 
-    # ---- what a machine does in its own way --------------------------------------------------------
+    # ---- differs between the two machines ----------------------------------------------------------
 
     cdef void run(self, const int32_t *ids, int64_t n) noexcept nogil:
         """Begin these masters."""
 
     cdef void on_request(self, int32_t m, bint at_once) noexcept nogil:
-        """A mirror is asked."""
+        """Take in the REQUEST to a mirror."""
 
     cdef void on_give_back(self, int32_t m) noexcept nogil:
-        """The scope of a mirror that was asked for AT_ONCE is not made use of."""
+        """Give back the scope of a mirror that was asked for AT_ONCE."""
 
     cdef void on_refusal(self, int32_t k) noexcept nogil:
-        """A mirror of the master in slot *k* has refused."""
+        """Take in the REFUSAL of a mirror of the master in slot *k*."""
 
     cdef void on_update(self, const int32_t *mirrors, int64_t n) noexcept nogil:
-        """Mirrors were updated, and have scattered."""
+        """Release mirrors that were updated and have scattered."""
 
     cdef void on_part(self, int32_t k) noexcept nogil:
-        """The master in slot *k* has the part of one more mirror."""
+        """Note that one more mirror of the master in slot *k* has sent its partial total."""
 
     cdef void catch_up(self) noexcept nogil:
-        """Finish what the records that came have left to do."""
+        """Do the work that the received records have left."""
 
     # ---- records -----------------------------------------------------------------------------------
 
@@ -227,7 +228,7 @@ cdef class Machine(Paced):
     # ---- masters -----------------------------------------------------------------------------------
 
     cdef int64_t begin(self, int64_t budget) noexcept nogil:
-        """Begin up to *budget* of those that wait in the scheduler, in pace; return how many."""
+        """Begin up to *budget* of the masters that wait in the scheduler, as the pace allows; return how many."""
         cdef int64_t begun = 0, n
         cdef bint anew, big
         self.queue.ceiling = gl_ceiling(&self.pace)
@@ -252,23 +253,23 @@ cdef class Machine(Paced):
         return begun
 
     cdef int64_t take(self, int64_t most) noexcept nogil:
-        """Have some who are next in *taken*; return how many."""
+        """Take the next masters from the scheduler into *taken*; return how many."""
         return gl_take(&self.queue, min(self.block, most, self.window - self.in_flight), self.taken)
 
     cdef int64_t startable(self, int32_t *ids, int64_t n) noexcept nogil:
-        """Keep those that are not in flight, the others wait again when they land; return how many."""
+        """Keep the masters that are not in flight; the others wait again after their turn. Return how many."""
         cdef int64_t i, kept = 0
         for i in range(n):
             if self.flight[ids[i]]:
                 self.put_off(ids[i])
                 continue
-            self.silence(ids[i])  # of what came since it was put in line: it has yet to gather
+            self.silence(ids[i])  # its later signals are dropped: it has yet to gather
             ids[kept] = ids[i]
             kept += 1
         return kept
 
     cdef void put_off(self, int32_t v) noexcept nogil:
-        """Let a master in flight wait again when it lands, at its priority, and for nothing until then."""
+        """Let a master in flight wait again after its turn, at its priority; until then it is in no bucket."""
         cdef int32_t k = self.slot_of[v]
         self.again[v] = 1
         if self.w.priority is not NULL:
@@ -276,7 +277,7 @@ cdef class Machine(Paced):
             self.w.priority[v] = GL_NEVER
 
     cdef void silence(self, int32_t v) noexcept nogil:
-        """Forget that a master was signalled: it begins."""
+        """Clear the signal of a master that begins."""
         self.w.signalled[v] = 0
         if self.w.priority is not NULL:
             self.w.priority[v] = GL_NEVER
@@ -296,10 +297,10 @@ cdef class Machine(Paced):
         return k
 
     cdef void complete(self, const int32_t *slots, const int32_t *ids, int64_t n, char *totals) noexcept nogil:
-        """Apply for masters in flight, with the messages they began with; their slots are free then."""
+        """Apply at masters in flight, with the messages that they began with; free their slots."""
         cdef int64_t i
         cdef size_t size = self.message_size
-        if size:  # what came since is for their next turns
+        if size:  # messages that came since are for their next turns
             for i in range(n):
                 memcpy(self.later + i * size, self.message(ids[i]), size)
                 memcpy(self.message(ids[i]), self.slot_message + slots[i] * size, size)
@@ -319,13 +320,13 @@ cdef class Machine(Paced):
         self.follow(ids, n)
 
     cdef void follow(self, const int32_t *ids, int64_t n) noexcept nogil:
-        """After apply: hear their own messages, send them to the mirrors, scatter here."""
+        """After apply: take in messages to themselves, send the values to the mirrors, scatter here."""
         self.hear_themselves(ids, n)
         self.update(ids, n)
         self.scatter(ids, n)
 
     cdef void prioritise(self, int32_t v, int64_t priority) noexcept nogil:
-        """Of all priorities that a master is signalled with the smallest counts."""
+        """Keep the least of the priorities that a master is signalled with."""
         self.w.priority[v] = min(self.w.priority[v], priority)
 
     cdef const char *on_signal(self, int32_t v, const char *data) noexcept nogil:
@@ -340,7 +341,7 @@ cdef class Machine(Paced):
         return data
 
     cdef const char *on_grant(self, int32_t v, int source, const char *data) noexcept nogil:
-        """Add what a mirror has gathered to the total of its master."""
+        """Combine the partial total of a mirror into the total of its master."""
         cdef int32_t k = self.slot_of[v]
         cdef int64_t r = self.replica_begin[v]
         cdef char *total = self.slot_total + k * self.total_size

@@ -1,14 +1,14 @@
-# Masters and their mirrors: what they are, and what they send each other.
+# Masters and their mirrors, and the records that they send each other.
 
 cdef class Mirrored(Cached):
-    """Knows the replicas of a rank's vertices, and writes and reads records of what changes.
+    """Knows the replicas of a rank's vertices; writes and reads records of partial totals, values and signals.
 
     Parameters
     ----------
     view : sweep.View
         Its ``total`` and ``incoming`` are the machine's own from here on.
     functions : dict of str to int
-        Addresses of the program's range functions; 0 or absent: it has none.
+        Addresses of the program's range functions; 0 or absent for a function that it lacks.
     replicas : (int64[masters + 1], int32[], int32[], uint8[])
         Of every master: row bounds; each mirror's rank, place in the list shared with it, class.
     owned : (int64[ranks + 1], int32[])
@@ -20,13 +20,13 @@ cdef class Mirrored(Cached):
     sizes : list of int
         Bytes of an element of each vertex field; then of a total.
     identity : bytes
-        The message of nobody.
+        The identity of messages.
     posts : tuple or None
-        What `Cached` says.
+        As of `Cached`.
     asks, updates, gathers, scatters : three bools each
-        By class of mirror: whether it gets REQUESTs and UPDATEs, and what it does with them.
+        By class of mirror: whether it gets REQUESTs and UPDATEs, and whether it gathers and scatters then.
     block : int
-        Vertices that run at once at most.
+        The most vertices of a block.
     """
 
     cdef object _keep
@@ -75,7 +75,7 @@ cdef class Mirrored(Cached):
         self.signalled = <int32_t *> self.room(self.w.num_local - self.masters, np.int32)
 
     cdef void *room(self, count, dtype) except NULL:
-        """Return zeros that live as long as this."""
+        """Return zeros that live as long as this object."""
         made = np.zeros(max(count, 1), dtype)
         self._keep.append(made)
         return _data(made)
@@ -83,10 +83,10 @@ cdef class Mirrored(Cached):
     cdef char *bytes(self, count) except NULL:
         return <char *> self.room(_padded(count) // 8, np.int64)
 
-    # ---- of masters --------------------------------------------------------------------------------
+    # ---- masters -----------------------------------------------------------------------------------
 
     cdef void update(self, const int32_t *ids, int64_t n) noexcept nogil:
-        """Send their mirrors what apply wrote, all mirrors of a class on one rank at once."""
+        """Send masters' new values to their mirrors, to all mirrors of one class on one rank together."""
         cdef int64_t i, r, at
         cdef int c, k, to, count = 0
         for i in range(n):
@@ -120,13 +120,13 @@ cdef class Mirrored(Cached):
             take_rows(self.w.vertex[self.field_index[k]], ids, n, self.field_size[k], to)
             to += _padded(n * self.field_size[k])
 
-    # ---- of mirrors --------------------------------------------------------------------------------
+    # ---- mirrors -----------------------------------------------------------------------------------
 
     cdef int32_t mirror(self, int source, uint32_t position) noexcept nogil:
         return <int32_t> (self.mirror_begin[source] + position)
 
     cdef void grant(self, int32_t m, const char *total) noexcept nogil:
-        """Send what a mirror has gathered, NULL if it does not gather."""
+        """Send the partial total of a mirror; NULL if it does not gather."""
         cdef int32_t owner = self.mirror_owner[m - self.masters]
         cdef char *to = self.out.put(owner, <uint32_t> (m - self.mirror_begin[owner]), GRANT,
                                      _padded(self.total_size) if total is not NULL else 0)
@@ -134,7 +134,7 @@ cdef class Mirrored(Cached):
             memcpy(to, total, self.total_size)
 
     cdef const char *unpack(self, int source, Record head, const char *data) noexcept nogil:
-        """Keep the fields that came with an UPDATE; whose they are is in *fresh*."""
+        """Store the fields of an UPDATE; the mirrors are listed in *fresh*."""
         cdef int c = head.kind >> CLASS
         cdef int64_t n = head.position, i, k
         for i in range(n):

@@ -1,6 +1,6 @@
-"""Remote signals to vertices of which nothing is on this rank: kept by each thread, taken by all at once.
+"""Remote signals, to vertices without a replica on this rank: each thread keeps its own until they are sent.
 
-A program's range functions write them (`gl_outbox` in abi.h) and call back when the room is used up.
+A program's range functions write them (`gl_outbox` in abi.h), and call `grow` when the room is used up.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ cdef enum:
 
 
 cdef int32_t _grow(gl_outbox *box) noexcept nogil:
-    """Double the room; return whether there is no memory for it."""
+    """Double the room of an outbox; return 1 where there is no memory for it."""
     cdef int64_t room = 2 * box.room if box.room else FIRST
     cdef void *records = realloc(box.records, room * box.size)
     if not records:
@@ -55,7 +55,7 @@ cdef class Outboxes:
             free(self.boxes[t].records)
 
     def add(self, record):
-        """Put in one more record, given as an array of one."""
+        """Append a record, an array of one element."""
         cdef gl_outbox *box = &self.boxes[0]
         if box.count == box.room and _grow(box):
             raise MemoryError
@@ -63,7 +63,7 @@ cdef class Outboxes:
         box.count += 1
 
     def take(self):
-        """Return the bytes of all records, the first thread's first, and be empty."""
+        """Return the bytes of all records, those of the first thread first, and empty the outboxes."""
         cdef int64_t total = 0
         cdef char *out
         cdef int t

@@ -1,24 +1,23 @@
-/* Which round or which priority a rank may begin, by what the others say of theirs.
+/* Which round, or which priority, a rank may begin, given how far the other ranks are.
  *
- * The masters that wait in a scheduler are taken out in rounds, which have numbers. Ranks that count send each other the last
- * that they have done; those that do not count, because nothing or only little waits there, are not waited for.
+ * Masters are taken from a scheduler in numbered rounds. Ranks that *count* send each other the number of the last
+ * round that they have finished. A rank on which no or few masters wait does not count, and no rank waits for it.
  *
- * Ranks *keep pace* where rounds are big: one that is quicker than others would run its vertices again and again on
- * what the others have not yet brought up to date, all for nothing. So a rank begins a round when the others have
- * done most of its last.
+ * Ranks *keep pace* where rounds are big: a quicker rank would run its vertices again and again on values that the
+ * others have not yet updated, in vain. So a rank begins a round when the others have finished most of its last.
  *
- * Ranks *take turns* where vertices of two ranks could be in each other's way: for a round, first the least of
- * those ranks, then the next, and again from the first. Ranks that are not rivals have their turns at once. (Barbosa
+ * Ranks *take turns* where vertices of two ranks may be rivals for a scope: in each round first the least of these
+ * ranks, then the next, and again from the first. Ranks that are not rivals have their turns at once. (Barbosa
  * and Gafni: Concurrency in heavily loaded neighborhood-constrained systems, 1989: scheduling by edge reversal.)
  *
- * Numbers are skipped by a rank that is behind, or begins to count. No rank waits for ever: of the ranks that count
- * look at the one whose next round has the least number, and if there are several at the least rank. All it waits
- * for have done what it waits for.
+ * A rank that is behind, or that begins to count, skips numbers. No rank waits for ever: of the ranks that count,
+ * take the one whose next round has the least number, and of several the least rank. Every rank that it waits for
+ * has finished the round that it waits for.
  *
- * Where the scheduler goes by *priority* there are no rounds. Ranks send each other their fronts, the least priority
- * that waits on each, and none begins what is above the least front of the others: a rank that ran ahead would mostly
- * do what has to be done again. No rank waits for ever: when all that was sent has come, the rank with the least front
- * may begin.
+ * With a scheduler by *priority* there are no rounds. Ranks send each other their fronts, the least priority that
+ * waits on each, and a rank begins no vertex above the least front of the others: most of what it would do early
+ * would have to be done again. No rank waits for ever: when all records have arrived, the rank with the least
+ * front may begin.
  */
 #ifndef GASLAB_PACE_H
 #define GASLAB_PACE_H
@@ -29,13 +28,13 @@ enum { GL_NOT_COUNTING = INT32_MAX, GL_NOT_SENT = -1 };
 
 typedef struct gl_pace {
     int32_t rank, ranks;
-    int32_t round;                      /* the number of the last that was begun; 0: does not count */
-    int32_t *done;                      /* [ranks] of the last that each says it has done, or GL_NOT_COUNTING */
-    int64_t *front;                     /* [ranks] that each says it has, GL_NEVER if none waits, or GL_NOT_SENT */
-    const uint8_t *rivals;              /* [ranks] whether it takes turns with this one */
+    int32_t round;                      /* the last that this rank began; 0: it does not count */
+    int32_t *done;                      /* [ranks] the last round that each has finished, or GL_NOT_COUNTING */
+    int64_t *front;                     /* [ranks] each one's front, GL_NEVER if no vertex waits, or GL_NOT_SENT */
+    const uint8_t *rivals;              /* [ranks] whether the rank takes turns with this one */
 } gl_pace;
 
-/* Have done up to this round; here and below: return whether the other ranks need to hear. */
+/* Note the last finished round. Here and below: return whether the other ranks must be sent it. */
 static inline int gl_set_done(gl_pace *p, int32_t done) {
     const int changed = p->done[p->rank] != done;
     p->done[p->rank] = done;
@@ -57,7 +56,7 @@ static inline int gl_in_pace(const gl_pace *p) {
     return 1;
 }
 
-/* Begin the round after all that the others have done. */
+/* Begin the round after the last that any other rank has finished. */
 static inline int gl_begin_round(gl_pace *p) {
     int32_t most = p->round;
     for (int q = 0; q < p->ranks; q++)
@@ -83,7 +82,7 @@ static inline int64_t gl_ceiling(const gl_pace *p) {
 
 /* ---- turns ---- */
 
-/* Stand in line: count, from where rivals are. Not during a turn. */
+/* Wait for a turn: count, from the round at which the rivals are. Not during a turn. */
 static inline int gl_stand_in_line(gl_pace *p) {
     for (int q = 0; q < p->ranks; q++) {
         const int32_t theirs = p->done[q] - (q < p->rank);

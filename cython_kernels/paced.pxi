@@ -1,10 +1,10 @@
-# What ranks send each other of how far they are.
+# Records by which ranks know how far the others are.
 
 cdef class Paced(Mirrored):
-    """Knows how far the other ranks are, and sends them how far this one is; `pace.h` says what for."""
+    """Keeps how far the other ranks are, and sends them how far this one is; `pace.h` says why."""
 
     cdef gl_pace pace
-    cdef readonly bint urgent  # others wait for what the last step left for them
+    cdef readonly bint urgent  # other ranks wait for records of the last step
 
     def __init__(self, *rest):
         Mirrored.__init__(self, *rest)
@@ -23,7 +23,7 @@ cdef class Paced(Mirrored):
         return data + 8
 
     cdef void send_pace(self, bint changed) noexcept nogil:
-        """Send the others what this rank has done, if that has changed."""
+        """Send the other ranks the last round that this one has finished, if it is a new one."""
         cdef int p
         self.urgent |= changed
         for p in range(self.ranks):
@@ -31,7 +31,7 @@ cdef class Paced(Mirrored):
                 self.out.put(p, <uint32_t> self.pace.done[self.rank], PACE, 0)
 
     cdef void send_front(self, int64_t front) noexcept nogil:
-        """Tell the others the least priority that waits here, if it is another than before."""
+        """Send the other ranks the least priority that waits here, if it has changed."""
         cdef int p
         if not gl_set_front(&self.pace, front):
             return

@@ -3,8 +3,8 @@
 A block holds whole lines, the last one ended by a newline too, and PADDING bytes more that may be
 read but mean nothing. `split` cuts it at line starts into one run per thread and counts each run's
 lines, so that every run knows where its edges go; `parse` then fills them in. A line that is plainly
-``digits sep digits [sep number]*`` takes the short road (`_quick`); every other line takes the
-long one (`_careful`), which alone decides what a line means. Tests hold the two together.
+``digits sep digits [sep number]*`` takes the fast path (`_quick`); every other line takes the slow one
+(`_careful`), which alone defines what a line means. Tests compare the two.
 """
 
 from cython.parallel cimport prange
@@ -69,7 +69,7 @@ cdef struct Dialect:
     int num_fields
     int head                  # 1: all data lines above the header are part of it
     const int32_t *role       # [num_fields]
-    int plain                 # 1: source, target, then columns, and no digit starts a comment: the short road
+    int plain                 # 1: source, target, then columns, and no digit starts a comment: the fast path
 
 cdef struct Run:
     int64_t *source
@@ -82,7 +82,7 @@ cdef struct Run:
 
 
 cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcept nogil:
-    """Parse a plain line at *p*: return the next line, or NULL for the long road (nothing is stored)."""
+    """Parse a plain line at *p*: return the next line, or NULL for the slow path (nothing is stored)."""
     cdef uint64_t source, target = 0
     cdef int64_t count
     cdef int k

@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) gl_words gl_philox(
     return (gl_words){(uint64_t)c1 << 32 | c0, (uint64_t)c3 << 32 | c2};
 }
 
-/* The finaliser of splitmix64 (Steele, Lea, Flood 2014), for the keys of edges and for rng="stream". */
+/* The finaliser of splitmix64 (Steele, Lea, Flood 2014), for the keys of edges, rng="stream" and "hash". */
 static inline __attribute__((always_inline)) uint64_t gl_spread(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -45,13 +45,31 @@ static inline __attribute__((always_inline)) uint64_t gl_edge_key(
     return gl_spread((key ^ (uint64_t)occurrence) + step);
 }
 
-/* How many edges with the same ends stand before the edge at slot e of its target's row. */
-static inline __attribute__((always_inline)) int64_t gl_occurrence(
-    const int64_t *in_begin, const int32_t *in_neighbor, int64_t target, int64_t e)
+/* For rng="hash": the unit of a vertex and of an edge, and what seed and moment add to it. */
+static inline __attribute__((always_inline)) uint64_t gl_vertex_hash(int64_t vertex)
 {
-    int64_t p = e;
-    while (p > in_begin[target] && in_neighbor[p - 1] == in_neighbor[e]) p--;
-    return e - p;
+    return gl_spread((uint64_t)vertex + 0x9E3779B97F4A7C15ull);
+}
+
+static inline __attribute__((always_inline)) uint64_t gl_edge_hash(
+    int64_t source, int64_t target, int64_t occurrence)
+{
+    return gl_spread((uint64_t)source * 0xD1342543DE82EF95ull + (uint64_t)target * 0xAF251AF3B0F025B5ull
+                     + (uint64_t)occurrence * 0x9E3779B97F4A7C15ull);
+}
+
+static inline __attribute__((always_inline)) uint64_t gl_moment_hash(uint64_t seed, uint32_t moment)
+{
+    return gl_spread(gl_spread(seed + 0x9E3779B97F4A7C15ull) + moment * 0xD1342543DE82EF95ull);
+}
+
+/* How many edges with the same ends stand before the edge at position p of a vertex's row. */
+static inline __attribute__((always_inline)) int64_t gl_occurrence(
+    const int64_t *begin, const int32_t *neighbor, int64_t vertex, int64_t p)
+{
+    int64_t first = p;
+    while (first > begin[vertex] && neighbor[first - 1] == neighbor[p]) first--;
+    return p - first;
 }
 
 static inline __attribute__((always_inline)) double gl_as_uniform(uint64_t word)   /* in [0, 1) */

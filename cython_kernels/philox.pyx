@@ -14,6 +14,25 @@ cdef extern from "philox.h" nogil:
     double gl_as_normal(gl_words words)
     int64_t gl_as_integer(uint64_t word, int64_t n)
 
+cdef extern from *:
+    """
+    typedef struct { uint64_t seed, unit; uint32_t moment, number; } gl_context;
+    static inline gl_words gl_next_words(gl_context *c)   /* a field has at most 2**16 elements */
+    {
+        const gl_words words = gl_philox(c->seed, c->number, c->moment, c->unit);
+        c->number += 1u << 16;
+        return words;
+    }
+    static inline uint64_t gl_next_word(gl_context *c) { return gl_next_words(c).first; }
+    #include "distributions.h"
+    """
+    ctypedef struct gl_context:
+        uint64_t seed, unit
+        uint32_t moment, number
+    double gl_exponential(gl_context *c) nogil
+    double gl_gamma(gl_context *c, double shape) nogil
+    int64_t gl_poisson(gl_context *c, double mean) nogil
+
 
 def philox(uint64_t seed, uint32_t number, uint32_t moment, uint64_t unit):
     """Return one block of Philox-4x32-10 as two 64-bit words."""
@@ -60,3 +79,37 @@ def integers(uint64_t seed, uint32_t moment, const uint64_t[::1] units, int64_t 
         for i in range(out.shape[0]):
             for k in range(out.shape[1]):
                 out[i, k] = gl_as_integer(gl_philox(seed, k, moment, units[i]).first, n)
+
+
+def exponential(uint64_t seed, uint32_t moment, const uint64_t[::1] units, double scale, double[:, ::1] out):
+    """out[i, k] = element k of unit i, of mean *scale*: its draws are numbers k, k + 2**16, k + 2 * 2**16, …"""
+    cdef int64_t i, k
+    cdef gl_context c
+    with nogil:
+        for i in range(out.shape[0]):
+            for k in range(out.shape[1]):
+                c = gl_context(seed, units[i], moment, k)
+                out[i, k] = scale * gl_exponential(&c)
+
+
+def gamma(uint64_t seed, uint32_t moment, const uint64_t[::1] units, double shape, double scale,
+          double[:, ::1] out):
+    """out[i, k] = element k of unit i, of *shape* and *scale*; draws as in `exponential`."""
+    cdef int64_t i, k
+    cdef gl_context c
+    with nogil:
+        for i in range(out.shape[0]):
+            for k in range(out.shape[1]):
+                c = gl_context(seed, units[i], moment, k)
+                out[i, k] = scale * gl_gamma(&c, shape)
+
+
+def poisson(uint64_t seed, uint32_t moment, const uint64_t[::1] units, double mean, int64_t[:, ::1] out):
+    """out[i, k] = element k of unit i, of mean *mean*; draws as in `exponential`."""
+    cdef int64_t i, k
+    cdef gl_context c
+    with nogil:
+        for i in range(out.shape[0]):
+            for k in range(out.shape[1]):
+                c = gl_context(seed, units[i], moment, k)
+                out[i, k] = gl_poisson(&c, mean)

@@ -31,7 +31,7 @@ cdef extern from "abi.h" nogil:
 
 
 cdef class Program:
-    """Runs a program's range functions on lists of vertices; after a fault, none any more."""
+    """Runs a program's range functions on lists of vertices; after a fault it runs none."""
 
     cdef gl_view w
     cdef gl_fault fault
@@ -67,7 +67,7 @@ cdef class Program:
             self.failed = function(&self.w, ids, 0, n, NULL, &self.fault)
 
     cdef void gather(self, const int32_t *ids, int64_t n, char *totals) noexcept nogil:
-        """Leave what each gathers here in *totals*, in the order of *ids*."""
+        """Gather over the edges here into *totals*, in the order of *ids*."""
         self.w.superstep = self.round_of[ids[0]]
         self.w.total = totals
         self.call(self.f_gather, ids, n)
@@ -80,7 +80,7 @@ cdef class Program:
             self.failed = self.f_combine(&self.w, NULL, 0, n, NULL, &self.fault)
 
     cdef void apply(self, const int32_t *ids, int64_t n, char *totals) noexcept nogil:
-        """Apply; without *totals* gather before, vertex by vertex. Messages are used up."""
+        """Apply, and reset the messages; without *totals* gather and apply vertex by vertex."""
         cdef int64_t i
         self.w.superstep = self.round_of[ids[0]]
         self.w.total = totals
@@ -92,7 +92,7 @@ cdef class Program:
         self.updates += n
 
     cdef void hear_themselves(self, const int32_t *ids, int64_t n) noexcept nogil:
-        """Combine into their messages what apply has sent to these vertices themselves."""
+        """Combine the messages that apply at these vertices sent to themselves into their messages."""
         cdef int64_t i
         cdef char *sent
         if not self.message_size or self.w.message_next == self.w.message:

@@ -1,4 +1,4 @@
-# Who runs next, and who may: scheduler.h, pace.h and scopes.h.
+# Declares scheduler.h, pace.h and scopes.h: which vertices are next, and which may begin.
 
 cdef extern from "scheduler.h" nogil:
     int64_t GL_NEVER

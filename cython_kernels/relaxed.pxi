@@ -1,11 +1,11 @@
 # Runs blocks of vertices at once; a gather may see some neighbours before and some after their latest apply.
 
 cdef class Relaxed(Machine):
-    """Vertices in blocks, phase by phase, as `Machine` says what it is made of.
+    """Runs vertices in blocks, phase by phase; the parameters are alone_ids of `Machine`.
 
-    A master whose edges are all here, or none of whose mirrors gathers, is done within its block. For
-    another the mirrors are asked; when the last has answered it is finished in the next block of such.
-    Mirrors, too, gather in blocks: at the end of a batch, or when a block is full.
+    A master whose edges are all here, or whose mirrors do not gather, runs within its block. The mirrors of
+    another master are asked; when the last has answered, the master runs in the next block of such masters.
+    Mirrors gather in blocks, too: at the end of a batch, or when a block is full.
     """
 
     cdef int32_t *ready, *ready_ids, *asking
@@ -23,13 +23,13 @@ cdef class Relaxed(Machine):
     cdef void run(self, const int32_t *ids, int64_t n) noexcept nogil:
         cdef int64_t i, r, alone = 0
         cdef int32_t k, asked
-        cdef int32_t *those = self.ready_ids  # not in use before `catch_up`, nor after it
+        cdef int32_t *alone_ids = self.ready_ids  # which only `catch_up` uses
         for i in range(n):
             asked = 0
             for r in range(self.replica_begin[ids[i]], self.replica_begin[ids[i] + 1]):
                 asked += self.asks[self.replica_class[r]]
             if not asked:
-                those[alone] = ids[i]
+                alone_ids[alone] = ids[i]
                 alone += 1
                 continue
             k = self.start(ids[i])
@@ -38,15 +38,15 @@ cdef class Relaxed(Machine):
                 if self.asks[self.replica_class[r]]:
                     self.out.put(self.replica_peer[r], self.replica_position[r], REQUEST, 0)
         if alone:
-            self.gather_apply(those, alone, self.totals)
-            self.follow(those, alone)
+            self.gather_apply(alone_ids, alone, self.totals)
+            self.follow(alone_ids, alone)
 
     cdef void catch_up(self) noexcept nogil:
         self.finish()
         self.answer()
 
     cdef void finish(self) noexcept nogil:
-        """Apply for those that have all their parts."""
+        """Apply at the masters that have all their partial totals."""
         cdef int64_t i, n = self.ready_count
         if not n:
             return

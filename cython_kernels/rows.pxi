@@ -1,4 +1,4 @@
-# Rows of arrays, taken out side by side and put back.
+# Packs rows of arrays, and unpacks them.
 
 ctypedef fused word:
     uint8_t

@@ -1,11 +1,11 @@
 /* Which vertices run next: masters whose signal flag is set, in one of four orders, in rounds but for PRIORITY.
  *
- * SWEEP goes round through the flags by id. FIFO takes all that are set into `line`, and again when these
- * have run: who was signalled earlier runs earlier, and the rounds are in the order of memory. RANDOM does
- * the same and shuffles. PRIORITY has buckets (buckets.h), into which `gl_collect` puts whose flags are set:
- * the lowest is taken out into `line`, put back if something lower comes, and not given out while above `ceiling`.
- * The buckets list every vertex that has a priority, again and again where the spread is wide: so a vertex that
- * neither waits nor is flagged, one at work above all, must have none.
+ * SWEEP goes through the flags by id, round after round. FIFO takes all flagged vertices into `line`, and again
+ * when these have run: a vertex signalled in an earlier round runs earlier, and a round is in the order of
+ * memory. RANDOM does the same and shuffles. PRIORITY has buckets (buckets.h), into which `gl_collect` puts the
+ * flagged vertices: the lowest bucket is taken into `line`, put back if a lower priority comes, and kept there
+ * while it is above `ceiling`. The buckets may list a vertex again whenever it has a priority, so a vertex that
+ * neither waits nor is flagged must have none; above all a vertex in flight.
  */
 #ifndef GASLAB_SCHEDULER_H
 #define GASLAB_SCHEDULER_H
@@ -17,14 +17,14 @@ enum { GL_FIFO = 0, GL_PRIORITY = 1, GL_SWEEP = 2, GL_RANDOM = 3 };
 typedef struct gl_scheduler {
     int64_t kind, size;               /* masters */
     uint8_t *flags, *blocks;          /* the view's signalled and signal_blocks */
-    int32_t *line, *found;            /* [size] who is next; room for who is found */
-    int64_t at, filled;               /* what of `line` is left: from `at`, so many; SWEEP goes on at id `at` */
+    int32_t *line, *found;            /* [size] the next vertices; room for those found */
+    int64_t at, filled;               /* `line` has `filled` vertices from `at` on; SWEEP goes on at id `at` */
     int64_t round, found_now;         /* vertices of this round (SWEEP: of the last); SWEEP: found in this one */
-    uint8_t *waits;                   /* [size] PRIORITY: is in a bucket or in line */
-    int64_t waiting;                  /* PRIORITY: how many are */
+    uint8_t *waits;                   /* [size] PRIORITY: the vertex is in a bucket or in line */
+    int64_t waiting;                  /* PRIORITY: how many vertices wait */
     gl_buckets *buckets;              /* PRIORITY */
-    int64_t bucket, least;            /* that `line` is of; the least that came since */
-    int64_t ceiling;                  /* the greatest priority that is taken */
+    int64_t bucket, least;            /* the bucket in `line`; the least one since */
+    int64_t ceiling;                  /* vertices of a greater priority do not begin */
     uint64_t random;
 } gl_scheduler;
 
@@ -69,12 +69,12 @@ static inline void gl_collect(gl_scheduler *s)
     gl_buckets_add(s->buckets, s->found, count);
 }
 
-/* Have the lowest bucket in `line`, a vertex that waits at its head; return its priority, GL_NEVER if none waits. */
+/* Bring the lowest bucket into `line`, a waiting vertex at its head; return its priority, GL_NEVER if none waits. */
 static inline int64_t gl_front(gl_scheduler *s)
 {
     gl_collect(s);
     while (1) {
-        while (s->filled && !s->waits[s->line[s->at]]) {    /* it ran at a lower priority */
+        while (s->filled && !s->waits[s->line[s->at]]) {    /* it has run at a lower one */
             s->at++;
             s->filled--;
         }
@@ -104,7 +104,7 @@ static inline void gl_next_line(gl_scheduler *s)
     }
 }
 
-/* Whether the next that is taken begins a round. */
+/* Whether the next vertex taken begins a round. */
 static inline int gl_between_rounds(const gl_scheduler *s)
 {
     return s->kind == GL_SWEEP ? !s->at : s->kind != GL_PRIORITY && !s->filled;
@@ -117,7 +117,7 @@ static inline int gl_mostly_taken(const gl_scheduler *s)
     return 4 * s->filled <= s->round;
 }
 
-/* Take at most `most` vertices of this round, those that are next, or begin one; return how many. */
+/* Take at most `most` of the next vertices of this round, or of a new one; return how many. */
 static inline int64_t gl_take(gl_scheduler *s, int64_t most, int32_t *out)
 {
     int64_t count = 0;
@@ -131,10 +131,10 @@ static inline int64_t gl_take(gl_scheduler *s, int64_t most, int32_t *out)
         if (s->at == s->size) s->at = 0;
     } else if (s->kind == GL_PRIORITY) {
         if (gl_front(s) > s->ceiling) return 0;
-        while (count < most && s->filled) {     /* of one bucket: what they signal may come before the next */
+        while (count < most && s->filled) {     /* one bucket: its vertices may signal a lower one */
             const int32_t v = s->line[s->at++];
             s->filled--;
-            if (!s->waits[v]) continue;     /* it ran at a lower priority */
+            if (!s->waits[v]) continue;     /* it has run at a lower one */
             s->waits[v] = 0;
             s->waiting--;
             out[count++] = v;
@@ -149,7 +149,7 @@ static inline int64_t gl_take(gl_scheduler *s, int64_t most, int32_t *out)
     return count;
 }
 
-/* How many wait; who is in line and signalled again counts twice. PRIORITY: exactly, after gl_front. */
+/* How many wait; a vertex in line that is signalled again counts twice. PRIORITY: exactly, after gl_front. */
 static inline int64_t gl_waiting(const gl_scheduler *s)
 {
     if (s->kind == GL_PRIORITY) return s->waiting;

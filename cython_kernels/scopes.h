@@ -1,19 +1,19 @@
-/* Which of the neighbours may be at work: the scopes of the replicas on one rank.
+/* Locks of scopes: which of the neighbouring replicas on one rank may run.
  *
- * Two masters of one rank are no rivals: what a master does here it does in one go, when all its mirrors have
- * their scopes. Other neighbours are: a mirror is at work from its gather until its scatter, and a master's
- * turn must not fall in between.
+ * Two masters of one rank are no rivals: when all mirrors of a master hold their scopes, the master gathers,
+ * applies and scatters without a break. Any other two neighbours are rivals: a mirror is at work from its gather
+ * until its scatter, and a neighbour must not run in between.
  *
- * A replica *holds* its scope, or *waits* for it until no rival holds its own. One that waits may be passed by
- * rivals that ask later, but not for ever: passed max_bypass times it *insists*, and then blocks its rivals as
- * if it held, all but those that insisted before.
+ * A replica *holds* its scope, or *waits* until no rival holds one. A waiting replica may be passed by rivals
+ * that ask later, but not for ever: passed max_bypass times it *insists*, and then blocks its rivals as if it
+ * held, except those that insisted before.
  * `blocked` counts, edge by edge, the rivals that hold or insist for which a replica waits:
  *
  *   waits:    all rivals that hold or insist
  *   insists:  those that held or insisted when it began to insist and still do
  *
- * so that taking one away from the count of every waiting or insisting rival is right whenever a scope
- * is let go, and a replica whose count is zero may hold. Who is in nobody's count is not `counted`.
+ * so that each release of a scope takes one from the count of every waiting or insisting rival, and a replica
+ * whose count is zero may hold. A replica that is in no count is not `counted`.
  */
 #ifndef GASLAB_SCOPES_H
 #define GASLAB_SCOPES_H
@@ -29,17 +29,17 @@ typedef struct gl_scopes {
     uint8_t max_bypass;                 /* how often a replica that waits may be passed */
     uint8_t *state, *passed, *counted;  /* [replicas] */
     int32_t *blocked;                   /* [replicas] */
-    int32_t *granted;                   /* [replicas] a stack: they hold, and nobody has gone on with them */
+    int32_t *granted;                   /* [replicas] a stack: replicas that hold, to be gone on with */
     int64_t granted_count;
-    int64_t asked, waited;              /* requests of late, and those of them that had to wait */
-    int64_t requests, waits;            /* the same, from the begin */
-    int64_t *locked_at;                 /* [replicas] times, if somebody watches; else NULL */
+    int64_t asked, waited;              /* recent requests, and how many had to wait */
+    int64_t requests, waits;            /* the same since the begin */
+    int64_t *locked_at;                 /* [replicas] times, if locks are recorded; else NULL */
     int64_t clock, began;               /* when the master at work began */
     int64_t *events;                    /* (replica, time of the lock, of the release, when its work began) */
     size_t events_length, events_capacity;
 } gl_scopes;
 
-/* Of a master, the mirrors beside it, which are at the end of each row; of a mirror, everybody. */
+/* The rivals of a master are its mirror neighbours, at the end of each row; of a mirror all its neighbours. */
 #define GL_RIVALS(s, v, u, action) do { \
     const int32_t first = (v) < (s)->masters ? (int32_t)(s)->masters : 0; \
     for (int64_t e = (s)->in_begin[(v) + 1]; e-- > (s)->in_begin[v];) { \
@@ -106,14 +106,14 @@ static inline int gl_request(gl_scopes *s, int32_t v) {
     return 0;
 }
 
-/* Ask for v's scope, to have it at once or not at all; return whether it is granted. */
+/* Ask for v's scope without waiting; return whether it is granted. */
 static inline int gl_try(gl_scopes *s, int32_t v) {
     uint8_t near = GL_FREE;
     GL_RIVALS(s, v, u, near |= s->state[u]);
     return !(near & GL_BLOCKS) && gl_request(s, v);
 }
 
-/* A master that has its scopes everywhere begins to work. */
+/* A master that holds its scope on all ranks begins its work. */
 static inline void gl_begin(gl_scopes *s) {
     if (s->locked_at) s->began = s->clock++;
 }
@@ -130,7 +130,7 @@ static inline void gl_note(gl_scopes *s, int32_t v, int64_t from) {
     s->events[s->events_length++] = v < s->masters ? s->began : from;
 }
 
-/* Whether v may have its scope here and let go of it before anybody asks: no rival has or wants one. */
+/* Whether v needs no lock here: no rival holds a scope or waits for one. */
 static inline int gl_alone(gl_scopes *s, int32_t v) {
     uint8_t near = GL_FREE;
     GL_RIVALS(s, v, u, near |= s->state[u]);
@@ -148,7 +148,7 @@ static inline void gl_unblock(gl_scopes *s, int32_t u) {
     s->granted[s->granted_count++] = u;
 }
 
-/* Let go of v's scope, in which nothing was done; who can hold now is on the stack of those granted. */
+/* Release v's scope, unused; replicas that now hold theirs are put on the stack `granted`. */
 static inline void gl_give_back(gl_scopes *s, int32_t v) {
     s->state[v] = GL_FREE;
     if (!s->counted[v]) return;
@@ -156,7 +156,7 @@ static inline void gl_give_back(gl_scopes *s, int32_t v) {
     GL_RIVALS(s, v, u, gl_unblock(s, u));
 }
 
-/* Let go of v's scope after its work. */
+/* Release v's scope after its work. */
 static inline void gl_release(gl_scopes *s, int32_t v) {
     if (s->locked_at) gl_note(s, v, s->locked_at[v]);
     gl_give_back(s, v);

@@ -2,26 +2,26 @@
 
 cdef enum:
     SAMPLE = 256  # requests between two looks at how many had to wait
-    LEAST = 128  # masters in flight, however many wait
+    LEAST = 128  # the least limit of masters in flight
 
 
 cdef class Serialisable(InTurns):
     """The outcome of one vertex after the other, in the order in which they applied.
 
-    A vertex asks for its scope rank by rank, ascending (`scopes.h` has what happens on one), and when it has
-    all of them gathers what is left, applies and scatters on its own rank in one go. On a rank it waits
-    only for vertices that hold there, which wait on greater ranks only or for answers that come at once, and
-    for vertices that insisted there before: nobody waits in a circle, and because nobody is passed without end, everybody's turn
-    comes. An edge is on one rank: of its two ends either both are masters there, and work one after the
-    other, or they never hold both their scopes. Records between two ranks keep their order, so that a
-    mirror has let go before it is asked again.
+    A vertex locks its scope rank by rank, in ascending order (`scopes.h` has the locks of one rank). When it holds
+    the scope on all of them, it gathers at its master, applies and scatters there without a break. On a rank it
+    waits only for vertices that hold their scopes there, which themselves wait on greater ranks only or for
+    answers that come at once, and for vertices that insisted there before. So there is no circle of waiting
+    vertices; and as no vertex is passed without end, every vertex gets its turn. An edge is on one rank: either
+    both of its ends are masters there, and run one after the other, or they never hold their scopes together.
+    Records between two ranks keep their order, so a mirror is unlocked before it is asked again.
 
-    In its rank's turn, when few are in its way, a vertex with two mirrors or more first asks all ranks together:
-    one round trip for one a rank. Nobody waits for a scope so asked for; if one rank refuses, all are given back,
-    and the vertex asks rank by rank.
+    In the turn of its rank, when few rivals are in its way, a vertex with two mirrors or more first asks all ranks
+    together: one round trip instead of one per rank. Such a request never waits: if one rank refuses, the others
+    get theirs back, and the vertex asks rank by rank.
 
-    One that waits may be passed *max_bypass* times on each rank, 255 at most. With *watch* the times of all
-    locks are kept, for `locks`; the rest is as `Machine` says.
+    A waiting vertex may be passed *max_bypass* times on each rank, 255 at most. With *watch* the times of all
+    locks are recorded, for `locks`; the other parameters are those of `Machine`.
     """
 
     cdef gl_scopes scopes
@@ -59,13 +59,13 @@ cdef class Serialisable(InTurns):
             memcpy(PyArray_DATA(<ndarray> table), self.scopes.events, self.scopes.events_length * sizeof(int64_t))
         return table
 
-    # ---- a master's way ----------------------------------------------------------------------------
+    # ---- masters -----------------------------------------------------------------------------------
 
     cdef void run(self, const int32_t *ids, int64_t n) noexcept nogil:
         cdef int64_t i
         cdef int32_t k
         for i in range(n):
-            self.silence(ids[i])  # by those before it in the list: it has yet to gather
+            self.silence(ids[i])  # signals of earlier vertices of the list: it has yet to gather
             if not self.has_mirrors(ids[i]) and gl_alone(&self.scopes, ids[i]):
                 gl_begin(&self.scopes)
                 self.gather_apply(ids + i, 1, self.part)
@@ -80,7 +80,7 @@ cdef class Serialisable(InTurns):
             self.serve()
 
     cdef bint ask_at_once(self, int32_t k) noexcept nogil:
-        """In a turn, ask for the scope on all ranks together; return whether that was worth a try."""
+        """In a turn, ask for the scope on all ranks together; return False where that is not worth a try."""
         cdef int32_t v = self.slot_vertex[k]
         cdef int64_t r, first = self.replica_begin[v], end = self.replica_begin[v + 1]
         if self.pace.rivals is NULL or end - first < 2 or not gl_try(&self.scopes, v):
@@ -92,7 +92,7 @@ cdef class Serialisable(InTurns):
         return True
 
     cdef void on_answer(self, int32_t k) noexcept nogil:
-        """One more of the ranks that were asked together has answered; when all have, finish, or ask anew."""
+        """Count the answer of a rank to a request to all together; after the last finish, or ask rank by rank."""
         cdef int32_t v = self.slot_vertex[k]
         cdef int64_t r
         self.slot_stage[k] += 1
@@ -151,7 +151,7 @@ cdef class Serialisable(InTurns):
         if gathers:
             self.gather(&m, 1, self.part)
         self.grant(m, self.part if gathers else NULL)
-        self.urgent |= self.pace.rivals is not NULL  # a rank waits for it in its turn
+        self.urgent |= self.pace.rivals is not NULL  # a rank waits in its turn for the answer
 
     cdef void refuse(self, int32_t m) noexcept nogil:
         cdef int32_t owner = self.mirror_owner[m - self.masters]
@@ -174,7 +174,7 @@ cdef class Serialisable(InTurns):
         self.scopes.asked = self.scopes.waited = 0
 
     cdef void serve(self) noexcept nogil:
-        """Go on with all whose scope has come free."""
+        """Go on with the vertices whose scopes were granted."""
         cdef int32_t v, k
         while self.scopes.granted_count and not self.failed:
             self.scopes.granted_count -= 1

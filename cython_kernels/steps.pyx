@@ -1,9 +1,9 @@
 """Supersteps one after another on one rank, without a return to Python between them.
 
-Where few vertices run in a superstep, what Python decides for each costs more than what they do. A
-`Steps` runs apply and pushes scatter for the signalled, superstep by superstep, until none is left or
-a frontier is large enough for Python to decide how it is delivered. It does what the synchronous engine
-does, in the same order.
+Where few vertices run in a superstep, the decisions of Python cost more than the vertices. A `Steps` runs
+apply and pushes scatter for the signalled vertices, superstep by superstep, until no vertex is signalled or a
+frontier is large enough for Python to choose push or pull. It does the same as the synchronous engine, in
+the same order.
 """
 
 import numpy as np
@@ -83,7 +83,7 @@ cdef class Steps:
     """The supersteps of one program's phase on a rank that is alone.
 
     *view* is the address of a ``gl_view``, *apply* and *push* those of range functions (0: none), *buckets* that
-    of a ``gl_buckets`` (0: no priorities). *identity* is the bytes of a message from nobody. *shared* says that
+    of a ``gl_buckets`` (0: no priorities). *identity* is the bytes of the identity of messages. *shared* says that
     several threads may push at once.
     """
 
@@ -112,7 +112,7 @@ cdef class Steps:
     def run(self, const int32_t[::1] signalled, int64_t most_steps, int64_t most_edges, double most_seconds):
         """Run supersteps, the masters *signalled* (ascending) in the first one.
 
-        Return who is signalled at their end, how many ran in each superstep (int64), its seconds
+        Return the masters signalled at their end, how many ran in each superstep (int64), its seconds
         (float64), and the fault as (code, local vertex, site). A frontier of more than *most_edges* edges, or of
         every vertex, is left to the caller, as are all once *most_seconds* or *most_steps* are over. A fault of
     site -1 is the view's ``stop``, seen before a block that begins with that vertex.
@@ -225,7 +225,7 @@ cdef class Steps:
 
     cdef bint _block(self, gl_view *view, gl_range_fn call, const int32_t *ids, Py_ssize_t b,
                      const char *identity, int width, bint applies) noexcept nogil:
-        """One block; a vertex that runs is pending no more, and the message that apply has read is gone."""
+        """Run one block; its vertices are no longer pending, and the messages that apply has read are reset."""
         cdef int64_t i, lo = self.bounds[b], hi = self.bounds[b + 1]
         cdef bint failed
         cdef gl_fault *fault = <gl_fault *> &self.faults[b, 0]

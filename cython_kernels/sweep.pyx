@@ -1,7 +1,7 @@
 """Drives a program's range functions over blocks of vertices, on threads.
 
-A `View` is the `gl_view` of abi.h together with the arrays it points at; its members are also
-readable from Python, which is all that an interpreted program sees.
+A `View` is the `gl_view` of abi.h together with the arrays it points at; an interpreted
+program reads its members from Python.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ cdef extern from "abi.h" nogil:
     ctypedef struct gl_view:
         int64_t num_vertices, num_edges, superstep, num_masters, num_local
         int64_t gather_edges, scatter_edges, concurrent, all_active, num_left
-        uint64_t given, seed
+        uint64_t initial_fields, seed
         void *cache
         uint8_t *cached
         const uint8_t *changed
@@ -76,7 +76,7 @@ cdef extern from "abi.h" nogil:
 ABI_VERSION = GL_ABI_VERSION
 TIMEOUT, INTERRUPT = GL_FAULT_TIMEOUT, GL_FAULT_INTERRUPT
 
-cdef int32_t[2] _never  # the `stop` of a view that nobody stops
+cdef int32_t[2] _never  # the `stop` of a view that is never stopped
 
 
 cdef void *_address(object array) except? NULL:
@@ -84,7 +84,7 @@ cdef void *_address(object array) except? NULL:
 
 
 cdef class View:
-    """The arrays and numbers a program's phases see. Set a member as an attribute.
+    """The arrays and numbers that a program's phases read and write. Set a member as an attribute.
 
     ``vertex``, ``vertex_next``, ``edge`` and ``edge_by_source`` are lists of arrays, one per field; ``param`` and
     ``aggregate`` are arrays of eight-byte scalars.
@@ -100,7 +100,7 @@ cdef class View:
 
     @property
     def address(self):
-        """Where the ``gl_view`` is."""
+        """The address of the ``gl_view``."""
         return <size_t> &self.c
 
     def __getattr__(self, str name):
@@ -221,8 +221,8 @@ cdef class View:
             self.c.gather_edges = value
         elif name == "scatter_edges":
             self.c.scatter_edges = value
-        elif name == "given":
-            self.c.given = value
+        elif name == "initial_fields":
+            self.c.initial_fields = value
         elif name == "concurrent":
             self.c.concurrent = value
         elif name == "seed":

@@ -1,15 +1,15 @@
-# Lets ranks whose vertices are neighbours begin theirs one rank after the other.
+# Turns of ranks whose vertices are neighbours.
 
 cdef class InTurns(Machine):
-    """A machine whose rank, once asked to `take_turns`, begins masters that have mirrors in its turn only.
+    """A machine whose rank, after `take_turns`, begins masters with mirrors in its own turn only.
 
-    Of a round of the scheduler those without mirrors begin as they come, and the others are put aside. When the
-    round is taken and nothing is under way any more, the rank stands in line (pace.h); in its turn it begins all
-    that it has put aside, and the turn ends when these are done.
+    In a round of the scheduler, masters without mirrors begin as they come, and the others are put aside. When the
+    whole round is taken and no master is in flight, the rank waits for its turn (pace.h). In its turn it begins all
+    masters put aside; the turn ends when they have run.
     """
 
     cdef bint has_turn
-    cdef int32_t *aside  # masters of this round for the turn; those from *aside_at* to *aside_end* are left
+    cdef int32_t *aside  # masters put aside; those from *aside_at* to *aside_end* have yet to begin
     cdef int64_t aside_at, aside_end
 
     @property
@@ -40,7 +40,7 @@ cdef class InTurns(Machine):
         return self.rank if v < self.masters else self.mirror_owner[v - self.masters]
 
     def take_turns(self, const uint8_t[::1] rivals):
-        """From the begin on, begin masters that have mirrors in turns with these ranks (one flag a rank)."""
+        """Begin masters with mirrors in turns with these ranks (one flag a rank), from the begin of the run on."""
         self._keep.append(rivals)
         self.pace.rivals = &rivals[0]
         self.aside = <int32_t *> self.room(self.masters, np.int32)
@@ -80,7 +80,7 @@ cdef class InTurns(Machine):
         return begun
 
     cdef int64_t put_aside(self, int32_t *ids, int64_t n) noexcept nogil:
-        """Keep those that have no mirrors, the others are for the turn; return how many."""
+        """Keep the masters without mirrors and put the others aside; return how many are kept."""
         cdef int64_t i, kept = 0
         for i in range(n):
             if self.has_mirrors(ids[i]):
@@ -95,7 +95,7 @@ cdef class InTurns(Machine):
         return self.replica_begin[v] < self.replica_begin[v + 1]
 
     cdef bint in_turn(self) noexcept nogil:
-        """Whether it is this rank's turn, which begins when all of before is done."""
+        """Whether it is this rank's turn, which begins when no master is in flight."""
         if self.has_turn:
             return True
         self.send_pace(gl_stand_in_line(&self.pace))

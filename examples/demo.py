@@ -5,7 +5,7 @@ Reads the files that the command line wrote, as any script of yours could:
     mpiexec -n 2 gaslab pagerank datasets/stdlib-imports.tsv -o demo-output/ranks.tsv \
         --json demo-output/run.json
     mpiexec -n 2 gaslab lda datasets/docword.stdlib-docstrings.txt.gz --topics 5 --iterations 60 \
-        --vocab datasets/vocab.stdlib-docstrings.txt --topic-word demo-output/topics.tsv \
+        --vocabulary datasets/vocab.stdlib-docstrings.txt --topic-word demo-output/topics.tsv \
         --json demo-output/lda.json
     python examples/demo.py demo-output
 """

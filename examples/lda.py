@@ -26,10 +26,10 @@ def corpus(
 def main() -> None:
     document, word, _ = corpus(documents=200, words=200, length=60, topics=5)
     graph = gl.Graph.from_edges(document, word, bipartite=True)
-    result = gl.lda(graph, topics=5, iterations=30)
+    result = gl.lda(graph, topics=5, iterations=30, evaluate_every=5)
     topic_word = result.tables["topic_word"]["probability"]
     if graph.comm.rank == 0:
-        for row in result.history[::5]:
+        for row in result.history[4::5]:
             print(f"{row['iteration']:2}: log-likelihood per token {row['log_likelihood_per_token']:.4f}")
         for k in range(5):
             print(f"topic {k}: words {sorted(np.argsort(-topic_word[:, k], kind='stable')[:8].tolist())}")

@@ -1,4 +1,4 @@
-"""Logistic regression by gradient steps, in supersteps whose ranks may be ahead of each other.
+"""Logistic regression by gradient steps, in supersteps that may read values some supersteps old.
 
 Minimises the mean of log(1 + exp(-y (x . w))) over the examples, y = 1 or -1, plus ridge * |w|^2 / 2. An edge
 example -> feature holds one entry of X. Everybody works in every superstep: an example sums x * w over its

@@ -35,13 +35,20 @@ if TYPE_CHECKING:
     from gaslab.errors import TimeoutExpired as TimeoutExpired
     from gaslab.errors import UsageError as UsageError
     from gaslab.errors import VertexNotFound as VertexNotFound
+    from gaslab.graph.corpus import corpus_from as corpus_from
+    from gaslab.graph.corpus import read_corpus as read_corpus
     from gaslab.graph.graph import Graph as Graph
     from gaslab.graph.reading import read_graph as read_graph
     from gaslab.graph.vertexset import VertexSet as VertexSet
     from gaslab.graph.vertextable import read_vertices as read_vertices
     from gaslab.ingest.sides import right as right
+    from gaslab.language.rng import categorical as categorical
+    from gaslab.language.rng import dirichlet as dirichlet
+    from gaslab.language.rng import exponential as exponential
+    from gaslab.language.rng import gamma as gamma
     from gaslab.language.rng import integers as integers
     from gaslab.language.rng import normal as normal
+    from gaslab.language.rng import poisson as poisson
     from gaslab.language.rng import uniform as uniform
     from gaslab.program import ALL as ALL
     from gaslab.program import BITOR as BITOR
@@ -76,6 +83,7 @@ if TYPE_CHECKING:
     from gaslab.program import aggregator as aggregator
     from gaslab.program import at as at
     from gaslab.program import common as common
+    from gaslab.program import conjugate_gradient as conjugate_gradient
     from gaslab.program import field as field
     from gaslab.program import float32 as float32
     from gaslab.program import float64 as float64
@@ -131,14 +139,20 @@ _HOME = {
             "ALL", "BITOR", "IN", "MAX", "MIN", "NOBODY", "NONE", "OUT", "PROD", "SUM", "Accumulator", "All",
             "Any", "ArgMax", "ArgMin", "BitOr", "Count", "Edge", "List", "Matrix", "Max", "Min", "Phase",
             "Prod", "SortedSet", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at",
-            "common", "field", "float32", "float64", "int8", "int16", "int32", "int64", "mex", "mode",
-            "solve_spd", "stop", "uint8", "uint16", "uint32", "uint64",
+            "common", "conjugate_gradient", "field", "float32", "float64", "int8", "int16", "int32", "int64",
+            "mex", "mode", "solve_spd", "stop", "uint8", "uint16", "uint32", "uint64",
         ],
         "gaslab.program",
     ),
-    **dict.fromkeys(["integers", "normal", "uniform"], "gaslab.language.rng"),
+    **dict.fromkeys(
+        [
+            "categorical", "dirichlet", "exponential", "gamma", "integers", "normal", "poisson", "uniform",
+        ],
+        "gaslab.language.rng",
+    ),
     "Graph": "gaslab.graph.graph",
     "read_graph": "gaslab.graph.reading",
+    **dict.fromkeys(["corpus_from", "read_corpus"], "gaslab.graph.corpus"),
     "right": "gaslab.ingest.sides",
     "Result": "gaslab.results.result",
     "Table": "gaslab.results.tables",
@@ -147,27 +161,15 @@ _HOME = {
     "VertexSet": "gaslab.graph.vertexset",
     "read_vertices": "gaslab.graph.vertextable",
     "run": "gaslab.engine.run",
-    "als": "gaslab.programs.als",
-    "bfs": "gaslab.programs.bfs",
-    "cdlp": "gaslab.programs.cdlp",
-    "clustering": "gaslab.programs.clustering",
+    **{
+        name: f"gaslab.programs.{name}"
+        for name in (
+            "als", "bfs", "cdlp", "clustering", "coloring", "components", "degrees", "diameter", "distances",
+            "hits", "jacobi", "kcore", "lbp", "lda", "mis", "pagerank", "sgd", "sssp", "strong_components",
+            "triangles",
+        )
+    },
     "transitivity": "gaslab.programs.clustering",
-    "coloring": "gaslab.programs.coloring",
-    "components": "gaslab.programs.components",
-    "degrees": "gaslab.programs.degrees",
-    "diameter": "gaslab.programs.diameter",
-    "distances": "gaslab.programs.distances",
-    "hits": "gaslab.programs.hits",
-    "jacobi": "gaslab.programs.jacobi",
-    "kcore": "gaslab.programs.kcore",
-    "lbp": "gaslab.programs.lbp",
-    "lda": "gaslab.programs.lda",
-    "mis": "gaslab.programs.mis",
-    "pagerank": "gaslab.programs.pagerank",
-    "sgd": "gaslab.programs.sgd",
-    "sssp": "gaslab.programs.sssp",
-    "strong_components": "gaslab.programs.strong_components",
-    "triangles": "gaslab.programs.triangles",
 }  # fmt: skip
 _MODULES = ("errors", "programs")
 

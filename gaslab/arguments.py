@@ -1,4 +1,4 @@
-"""The front door of every public call: what an argument must be, checked once and said in one way.
+"""Checks of the arguments of public calls, each made once and with one wording.
 
 Each check returns the argument as plain Python, or raises UsageError with the name, the value and what is
 needed: ``max_iterations='5': a whole number is needed, not str``. Numbers of numpy are numbers; bools are

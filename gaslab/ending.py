@@ -1,8 +1,8 @@
-"""How a run is ended from outside: its time is up, or Ctrl-C.
+"""The end of a run from outside: by its timeout or by Ctrl-C.
 
-Kernels and interpreted methods look at ``stop`` (abi.h), which all views of a run share, once a block and in
-every long loop. What they find there ends the phase as a fault of the program does. A timer sets it when the
-time is up, and all ranks raise the same error at their next agreement. Ctrl-C sets it while a kernel runs on
+Kernels and interpreted methods check ``stop`` (abi.h), which all views of a run share, once a block and in
+every long loop. A fault that is set there ends the phase as a fault of the program does. A timer sets it at
+the timeout, and all ranks raise the same error at their next agreement. Ctrl-C sets it while a kernel runs on
 the main thread; it is raised at once, and is Python's own where no kernel runs. Python code of the user's
 (the reference engine, ``done``) cannot look: an exception is sent to its thread.
 """

@@ -49,7 +49,6 @@ from gaslab.language.fields import int8 as int8
 from gaslab.language.fields import int16 as int16
 from gaslab.language.fields import int32 as int32
 from gaslab.language.fields import int64 as int64
-from gaslab.language.fields import solve_spd as solve_spd
 from gaslab.language.fields import uint8 as uint8
 from gaslab.language.fields import uint16 as uint16
 from gaslab.language.fields import uint32 as uint32
@@ -65,16 +64,23 @@ from gaslab.language.phases import IN as IN
 from gaslab.language.phases import NONE as NONE
 from gaslab.language.phases import OUT as OUT
 from gaslab.language.phases import Phase as Phase
+from gaslab.language.rng import categorical as categorical
+from gaslab.language.rng import dirichlet as dirichlet
+from gaslab.language.rng import exponential as exponential
+from gaslab.language.rng import gamma as gamma
 from gaslab.language.rng import integers as integers
 from gaslab.language.rng import normal as normal
+from gaslab.language.rng import poisson as poisson
 from gaslab.language.rng import uniform as uniform
+from gaslab.language.solvers import conjugate_gradient as conjugate_gradient
+from gaslab.language.solvers import solve_spd as solve_spd
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 else:
 
     def dataclass_transform(**_: Anything) -> Callable[[Anything], Anything]:
-        """Tell type checkers that parameters are keyword arguments; nothing at run time."""
+        """Say to type checkers that parameters are keyword arguments; nothing at run time."""
         return lambda cls: cls
 
 
@@ -164,11 +170,23 @@ class Aggregator(Generic[T]):
     """A method made by `aggregator`; read as ``self.name``, its value over all vertices."""
 
     def __init__(
-        self, function: Callable[..., T], every: int = 1, finalizer: Callable[[Anything, T], T] | None = None
+        self,
+        function: Callable[..., T],
+        every: int | str = 1,
+        finalizer: Callable[[Anything, T], T] | None = None,
     ) -> None:
         self.function: Anything = function
-        self.every, self.finalizer = arguments.whole("aggregator.every", every, 1), finalizer
+        self.every = every if isinstance(every, str) else arguments.whole("aggregator.every", every, 1)
+        self.finalizer = finalizer
         self.__doc__ = function.__doc__
+
+    def interval(self, program: VertexProgram) -> int:
+        """Return the supersteps from one value to the next, with the program's parameters."""
+        if isinstance(self.every, int):
+            return self.every
+        asked = program.parameters()[self.every]
+        found: int = arguments.whole(f"{type(program).__name__}.{self.every}", asked, 1)
+        return found
 
     def finalize(self, function: Callable[[Anything, T], T]) -> Anything:
         """Declare what becomes of the combined value: ``function(self, total)``, plain Python, run once.
@@ -202,14 +220,15 @@ class Aggregator(Generic[T]):
 @overload
 def aggregator(function: Callable[..., T]) -> Aggregator[T]: ...
 @overload
-def aggregator(*, every: int) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
-def aggregator(function: Callable[..., T] | None = None, *, every: int = 1) -> Anything:
+def aggregator(*, every: int | str) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
+def aggregator(function: Callable[..., T] | None = None, *, every: int | str = 1) -> Anything:
     """Declare a value combined over all vertices or edges, after init and after each apply phase.
 
     The combiner is the return annotation: ``-> gl.Sum[float]``. A method of ``(self, v)`` is called for
     every vertex, one of ``(self, v, e, nbr)`` for every edge, from ``v`` to ``nbr``. Inside the program
     ``self.name`` is the value after init or after the previous apply phase; ``done`` sees the newest.
-    With ``every=n`` it is computed after init and after every n-th superstep, and stays in between.
+    With ``every=n`` it is computed after init and after every n-th superstep, and stays in between; n is
+    a number, or names an int parameter of the program.
 
     >>> from gaslab import program as gl
     >>> class Mass(gl.VertexProgram):
@@ -284,7 +303,7 @@ class VertexProgram:
 
     gather_edges: ClassVar[Anything] = IN  # a direction, or a method of v that returns one
     scatter_edges: ClassVar[Anything] = OUT
-    visit_ways: ClassVar[int] = 16
+    visit_ways: ClassVar[int | None] = None  # pairs of blocks that meet at once; None: as the graph suggests
     phases: ClassVar[tuple[Phase, ...]] = ()
     rng: ClassVar[str] = "counter"
     cache_rebuild: ClassVar[int] = 0
@@ -317,8 +336,8 @@ class VertexProgram:
         raise UsageError(f"{type(self).__name__} is immutable; make a new one without {name}=")
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{n}={getattr(self, n)!r}" for n in parameter_annotations(type(self)))
-        return f"{type(self).__name__}({given})"
+        values = ", ".join(f"{n}={getattr(self, n)!r}" for n in parameter_annotations(type(self)))
+        return f"{type(self).__name__}({values})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, VertexProgram) or type(other) is not type(self):

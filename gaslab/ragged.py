@@ -1,6 +1,6 @@
 """Lists of different length: `Rows`, a program's field of them, and `RaggedColumn`, a graph's of edges.
 
-`Rows` are what the ABI knows as ``gl_rows``, and an interpreted program as Python lists.
+`Rows` are the ``gl_rows`` of the ABI; an interpreted program has them as Python lists.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ class Rows:
         return lengths, values
 
     def unpack(self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray) -> None:
-        """Fill rows *ids* with what `pack` gave."""
+        """Fill rows *ids* with the lengths and values of `pack`."""
         ragged.put(self.place, self.data, ids, lengths, values)
 
     def append(self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray) -> None:
-        """Put what `pack` gave behind the values of rows *ids*."""
+        """Append the values of `pack` to rows *ids*."""
         ragged.append(self.place, self.data, ids, lengths, values)
 
     def differ(self, other: Rows) -> np.ndarray:

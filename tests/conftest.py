@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 
 from tests.mpi.ranks import Ranks
-from tests.support.workers import SharedThenAlone, is_alone, is_worker, shared_count_path
+from tests.support.workers import InShares, is_quick, is_worker, put_in_order, wait_politely
 
 SIZES = (1, 2, 3, 4)
 
@@ -30,14 +30,25 @@ for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
 hypothesis.settings.load_profile(os.environ.get("GASLAB_HYPOTHESIS", "full"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true",
+        help="what takes two minutes: no test marked slow or timed, two ranks at most, few examples",
+    )  # fmt: skip
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("quick"):
+        hypothesis.settings.load_profile("quick")
     # A shell that starts a job in the background lets it ignore Ctrl-C, and so all that the job starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.addinivalue_line("markers", "slow: takes long; left out of `make quick`")
-    config.addinivalue_line("markers", "alone: looks at the time, so it has the cores to itself")
+    config.addinivalue_line("markers", "slow: half a second or more a case; left out of `make quick`")
+    config.addinivalue_line("markers", "timed: looks at the time; runs last, beside nothing but such tests")
     if not is_worker():
         # Set before any host starts, so that ranks share it and nothing compiled earlier is found.
         os.environ["GASLAB_CACHE_DIR"] = tempfile.mkdtemp(prefix="gaslab-cache-")
+        if getattr(config.option, "numprocesses", None):
+            wait_politely()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -46,14 +57,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=is_alone)
-    if is_worker():
-        shared_count_path().write_text(str(sum(not is_alone(item) for item in items)))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("quick"):
+        left_out = [item for item in items if not is_quick(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if is_quick(item)]
+    put_in_order(items)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedThenAlone:
-    return SharedThenAlone(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> InShares:
+    return InShares(config, log)
 
 
 @pytest.fixture(autouse=True)

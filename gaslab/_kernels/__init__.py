@@ -5,4 +5,4 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Tell type checkers that kernels carry no types."""
+        """Say to type checkers that kernels carry no types."""

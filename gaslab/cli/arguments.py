@@ -12,6 +12,7 @@ from gaslab.errors import nearest
 from gaslab.parallel import launch
 from gaslab.partition.names import NAMES
 
+LINE_OPTIONS = ("ids", "delimiter", "comments", "header", "on_bad_line", "max_bad_lines")  # of edge lists
 ENGINE_OPTIONS = ("--staleness", "--consistency", "--scheduler", "--max-updates")  # of one engine alone
 TOGETHER = "all ranks take its steps together"
 
@@ -128,14 +129,23 @@ def add_input(parser: Parser, bipartite: bool = False) -> None:
     group.add_argument("--format", type=format_name, default="auto", metavar="NAME",
                        help="edges, matrixmarket, metis or bagofwords "
                             "(auto: by names and first lines)")  # fmt: skip
-    group.add_argument("--ids", type=one_of("auto", "int", "str"), default="auto", metavar="auto|int|str",
-                       help="kind of vertex ids (auto: looks at the input)")  # fmt: skip
     side = group.add_mutually_exclusive_group()
     side.add_argument("--directed", dest="directed", action="store_true", default=None,
                       help="an edge leads from the first id to the second (edge lists: default)")  # fmt: skip
     side.add_argument("--undirected", dest="directed", action="store_false", help="an edge joins both ids")
     text = "the two ids are of two kinds; right:ID names one of the second"
     group.add_argument("--bipartite", action="store_true", help=argparse.SUPPRESS if bipartite else text)
+    group.add_argument("--drop-duplicates", action="store_true", help="keep the first of parallel edges")
+    group.add_argument(
+        "--drop-self-loops", action="store_true", help="leave out edges from a vertex to itself"
+    )
+    add_lines(group)
+
+
+def add_lines(group: Any) -> None:
+    """Add how the lines of an edge list are read."""
+    group.add_argument("--ids", type=one_of("auto", "int", "str"), default="auto", metavar="auto|int|str",
+                       help="kind of vertex ids (auto: looks at the input)")  # fmt: skip
     group.add_argument(
         "--column",
         type=pair,
@@ -158,10 +168,6 @@ def add_input(parser: Parser, bipartite: bool = False) -> None:
     group.add_argument("--on-bad-line", type=one_of("error", "skip"), default="error", metavar="error|skip",
                        help="what to do with a line that is no edge")  # fmt: skip
     group.add_argument("--max-bad-lines", type=at_least(0), metavar="N", help="at most so many are skipped")
-    group.add_argument("--drop-duplicates", action="store_true", help="keep the first of parallel edges")
-    group.add_argument(
-        "--drop-self-loops", action="store_true", help="leave out edges from a vertex to itself"
-    )
 
 
 def add_running(parser: Parser, iterations: str = "supersteps at most", sweeps: bool = False) -> None:
@@ -170,9 +176,7 @@ def add_running(parser: Parser, iterations: str = "supersteps at most", sweeps: 
     A program of *sweeps* runs in steps that all ranks take together, and ends after so many.
     """
     group = parser.add_argument_group("running")
-    group.add_argument(
-        "--max-iterations", "--iterations", type=at_least(0), metavar="N", help=iterations
-    )
+    group.add_argument("--max-iterations", "--iterations", type=at_least(0), metavar="N", help=iterations)
     if sweeps:
         why = f"not for {parser.prog.split()[1]}, which takes --engine sync or reference: {TOGETHER}"
         group.add_argument("--engine", type=one_of("sync", "reference", but=(("async", "stale"), why)),
@@ -208,7 +212,7 @@ def _add_engines(group: Any) -> None:
     """Add the engines, and the options of each."""
     group.add_argument("--engine", type=one_of("sync", "async", "stale", "reference"), default="sync",
                        metavar="sync|async|stale|reference",
-                       help="async: without supersteps; stale: ranks may be ahead; "
+                       help="async: without supersteps; stale: values may be old; "
                             "reference: plain Python, for debugging")  # fmt: skip
     group.add_argument("--staleness", type=at_least(0), metavar="S",
                        help="of --engine stale: values may be S supersteps too old")  # fmt: skip
@@ -218,7 +222,7 @@ def _add_engines(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--scheduler", type=one_of("fifo", "priority", "sweep", "random"),
-        metavar="fifo|priority|sweep|random", help="of --engine async: who runs next",
+        metavar="fifo|priority|sweep|random", help="of --engine async: which vertex runs next",
     )  # fmt: skip
     group.add_argument("--max-updates", type=at_least(0), metavar="N",
                        help="of --engine async: about so many vertices run at most")  # fmt: skip
@@ -274,13 +278,16 @@ def read_options(arguments: Any, keep: Sequence[str] | None = None) -> dict[str,
 
     *keep* names the columns that the command can use; None keeps all that the input has.
     """
-    columns: Any = {name: _column(value) for name, value in arguments.column}
+    columns: Any = bound_columns(arguments)
     if not columns:
         columns = None if keep is None or keep else []
-    names = ("format", "ids", "directed", "bipartite", "delimiter", "comments", "header", "on_bad_line",
-             "max_bad_lines", "drop_duplicates", "drop_self_loops")  # fmt: skip
-    reading = {name: getattr(arguments, name) for name in names}
-    return {**reading, "columns": columns, "vocabulary": getattr(arguments, "vocab", None)}
+    names = ("format", "directed", "bipartite", *LINE_OPTIONS, "drop_duplicates", "drop_self_loops")
+    return {**{name: getattr(arguments, name) for name in names}, "columns": columns}
+
+
+def bound_columns(arguments: Any) -> dict[str, int | str | None]:
+    """Return what ``--column`` binds: a field's name or position by name, None where it is left out."""
+    return {name: _column(value) for name, value in arguments.column}
 
 
 def _column(value: str) -> int | str | None:

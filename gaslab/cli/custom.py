@@ -8,16 +8,14 @@ import logging
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
+import gaslab as gl
 from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_output, add_running, add_talk, pair, read_options
 from gaslab.errors import UsageError, nearest
 from gaslab.program import Storage, VertexProgram, parameter_annotations
 from gaslab.system.outputs import Output
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
 
 log = logging.getLogger("gaslab")
 
@@ -73,10 +71,10 @@ def _run(arguments: Any) -> int:
     from gaslab.engine.run import run
 
     program = load_class(arguments.program)
-    given = dict(arguments.parameter)
-    _check_names(program, given)
+    words = dict(arguments.parameter)
+    _check_names(program, words)
     job = Job(arguments, read_options(arguments), _answers(program) if arguments.fields else ())
-    values = {name: typed(program, name, word, job.graph) for name, word in given.items()}
+    values = {name: typed(program, name, word, job.graph) for name, word in words.items()}
     chosen = [vertex_id(word, job.graph) for word in arguments.trace]
     result = run(program(**values), job.graph, **job.options(), trace=chosen or None)
     if result.trace is not None and job.comm.rank == 0:
@@ -114,7 +112,9 @@ def _compile(arguments: Any) -> int:
             print(*texts, sep="\n")
         return DONE
     directory = comm.on_root(lambda: _library_folder(arguments.output))
-    made = comm.on_root(lambda: [p for t in texts for p in build.compile_levels(t, directory)], patient=True)
+    made = comm.on_root(
+        lambda: [p for text in texts for p in build.compile_levels(text, directory)], long_running=True
+    )
     for path in made:
         if comm.rank == 0:
             print(path)
@@ -191,17 +191,17 @@ def _load_module(name: str) -> ModuleType:
         raise
 
 
-def _check_names(program: type[VertexProgram], given: dict[str, str]) -> None:
+def _check_names(program: type[VertexProgram], words: dict[str, str]) -> None:
     declared = parameter_annotations(program)
-    for name in given:
+    for name in words:
         if name not in declared:
             raise UsageError(f"{program.__name__} has no parameter {name!r}{nearest(name, declared)}")
     for name in declared:
-        if name not in given and not hasattr(program, name):
+        if name not in words and not hasattr(program, name):
             raise UsageError(f"{program.__name__} needs -p {name}=...: the parameter has no default")
 
 
-def typed(program: type[VertexProgram], name: str, word: str, graph: Graph) -> Any:
+def typed(program: type[VertexProgram], name: str, word: str, graph: gl.Graph) -> Any:
     """Return a parameter's value as its annotation says: float, int, bool or a vertex id."""
     from gaslab.cli.job import vertex_id
 

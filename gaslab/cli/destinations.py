@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gaslab.errors import UsageError, nearest
-from gaslab.ingest.files import find_files
+from gaslab.ingest.files import expanded
 from gaslab.ingest.sidefile import check_side_file
 from gaslab.parallel.comm import Comm
 from gaslab.results.writers import Target
-from gaslab.system.outputs import Output, check_apart
+from gaslab.system.outputs import Output, check_distinct
 
 TABLES = ("output", "map")  # beside those that a command has of its own, which its `tables` name
 FILES = ("json", "timeline")
 # Options that name a file that rank 0 reads; it looks at the file before it reads the graph.
 SIDE_FILES = ("personalization", "rhs", "prior", "vertices")
-READ = (*SIDE_FILES, "vocab", "test")  # all that name a file to read, beside the graph
+READ = (*SIDE_FILES, "vocabulary", "stop_words", "test")  # all that name a file to read, beside the graph
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def _checked(arguments: Any) -> Destinations:
     outputs = {name: table.output for name, table in tables.items()} | files
     if outputs:
         options = ((f"--{name.replace('_', '-')}", one) for name, one in outputs.items())
-        check_apart(options, _read(arguments))
+        check_distinct(options, _read(arguments))
     for path in _side_files(arguments):
         check_side_file(path)
     beside = {name: tables.pop(name) for name in own if name in tables}
@@ -91,7 +91,7 @@ def _side_files(arguments: Any) -> list[str]:
 def _read(arguments: Any) -> list[str]:
     """Return the files that a command reads."""
     paths = getattr(arguments, "input", None)
-    found = [file.name for file in find_files(paths, getattr(arguments, "format", "auto"))] if paths else []
+    found = expanded(paths) if paths else []
     found += _paths(arguments, READ)
     found += [file for _, file in getattr(arguments, "init", ())]
     program = getattr(arguments, "program", None)

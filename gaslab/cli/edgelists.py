@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("gaslab")
 
-KINDS = ("rmat", "powerlaw", "grid", "erdos-renyi", "bipartite")
+KINDS = ("rmat", "powerlaw", "grid", "erdos-renyi", "bipartite", "corpus")
 
 
 def parser(name: str) -> Parser:
@@ -48,11 +48,21 @@ def _generate_parser(name: str) -> Parser:
     group.add_argument("--left", type=at_least(1), metavar="N", help="bipartite: left vertices")
     group.add_argument("--right", type=at_least(1), metavar="N", help="bipartite: right vertices")
     group.add_argument(
-        "--exponent", type=at_least(1.0, float), metavar="A", help="powerlaw: of the degrees (2.1)"
-    )
+        "--exponent", type=at_least(1.0, float), metavar="A",
+        help="powerlaw: of the degrees (2.1); corpus: of the lengths (2)",
+    )  # fmt: skip
     group.add_argument("--max-degree", type=at_least(1), metavar="K", help="powerlaw: the largest degree")
     group.add_argument("--rows", type=at_least(1), metavar="R", help="grid: rows")
     group.add_argument("--columns", type=at_least(1), metavar="C", help="grid: columns")
+    group.add_argument("--documents", type=at_least(1), metavar="N", help="corpus: documents")
+    group.add_argument("--words", type=at_least(1), metavar="N", help="corpus: words of the vocabulary")
+    group.add_argument("--topics", type=at_least(1), metavar="K", help="corpus: topics of the documents")
+    group.add_argument("--alpha", type=at_least(0.0, float), metavar="A",
+                       help="corpus: prior of each topic in a document (0.1)")  # fmt: skip
+    group.add_argument("--beta", type=at_least(0.0, float), metavar="B",
+                       help="corpus: prior of each word in a topic (0.01)")  # fmt: skip
+    group.add_argument("--min-length", type=at_least(1), metavar="N", help="corpus: least tokens (50)")
+    group.add_argument("--max-length", type=at_least(1), metavar="N", help="corpus: most tokens (5000)")
     made.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="of the random numbers (0)")
     made.add_argument("--weights", type=at_least(1), metavar="W", help="add a weight to each edge, 1 to W")
     made.add_argument("--drop-duplicates", action="store_true", help="keep one of parallel edges")
@@ -78,11 +88,12 @@ def _generate(arguments: Any) -> int:
     comm = world()
     target = destinations(comm, arguments).output
     sizes: tuple[str, ...] = ("scale", "edge_factor", "vertices", "edges", "exponent")
-    sizes += ("max_degree", "rows", "columns", "weights", "left", "right")
-    given = {name: getattr(arguments, name) for name in sizes if getattr(arguments, name) is not None}
+    sizes += ("max_degree", "rows", "columns", "weights", "left", "right", "documents", "words", "topics")
+    sizes += ("alpha", "beta", "min_length", "max_length")
+    chosen = {name: getattr(arguments, name) for name in sizes if getattr(arguments, name) is not None}
     edges = generate(
         arguments.kind, comm, seed=arguments.seed, drop_duplicates=arguments.drop_duplicates,
-        drop_self_loops=arguments.drop_self_loops, **given,
+        drop_self_loops=arguments.drop_self_loops, **chosen,
     )  # fmt: skip
     _write_edges(comm, target, edges, relabel=edges.ids.num_left is None)
     return DONE

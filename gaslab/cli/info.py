@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+import gaslab as gl
 from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, read_options
 from gaslab.cli.destinations import destinations
 from gaslab.cli.report import document, write_json
 from gaslab.parallel.comm import Comm, world
 from gaslab.system.memory import human
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
 
 BAR = 40  # characters of the longest bar
 
@@ -50,7 +48,7 @@ def execute(arguments: Any) -> int:
     return DONE
 
 
-def _facts(graph: Graph) -> list[tuple[str, str]]:
+def _facts(graph: gl.Graph) -> list[tuple[str, str]]:
     """Return what is known of a graph, as (name, text) (collective)."""
     comm, local = graph.comm, graph.local
     kinds = {"int": "integers", "str": "text", "object": "objects"}

@@ -17,6 +17,7 @@ from gaslab.cli.report import describe, document, write_json
 from gaslab.cli.show import show, with_sides
 from gaslab.ending import TimeLeft
 from gaslab.errors import InputError, UsageError, VertexNotFound, nearest
+from gaslab.graph.corpus import read_corpus
 from gaslab.graph.graph import Graph
 from gaslab.graph.reading import read_graph
 from gaslab.ingest.sidefile import side_file
@@ -34,14 +35,16 @@ Style = str | Callable[[Graph, Result, int], list[str]]  # what `show` knows, or
 class Job:
     """What the commands that run a program have in common; all methods are collective."""
 
-    def __init__(self, arguments: Any, reading: dict[str, Any], known: Iterable[str]) -> None:
-        """Check the outputs and ``--fields``, of which *known* are all that there may be; read the graph."""
+    def __init__(
+        self, arguments: Any, reading: dict[str, Any], known: Iterable[str], corpus: bool = False
+    ) -> None:
+        """Check the outputs and ``--fields``, of which *known* are all that there may be; read the input."""
         self.arguments = arguments
         self.comm = world()
         check_fields(arguments, known)
         self.outputs = destinations(self.comm, arguments)
         self.target = self.outputs.output
-        self.graph = read(arguments, reading)
+        self.graph = read(arguments, reading, corpus)
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `gaslab.run` that the options mean."""
@@ -64,9 +67,7 @@ class Job:
             options["timeout"] = TimeLeft(left, arguments.timeout)
         return options
 
-    def finish(
-        self, result: Result, fields: list[str], style: Style, count: int = SHOWN_BY_DEFAULT
-    ) -> int:
+    def finish(self, result: Result, fields: list[str], style: Style, count: int = SHOWN_BY_DEFAULT) -> int:
         """Show and write the answer, report the run, and return the exit code.
 
         In a bipartite graph the sides of the vertices that a field names follow it, or stand where *fields*
@@ -107,23 +108,19 @@ class Job:
             log.info("wrote %s (%s)", path, what)
 
 
-def read(arguments: Any, reading: dict[str, Any]) -> Graph:
-    """Read the input files and say what is in them (collective)."""
+def read(arguments: Any, reading: dict[str, Any], corpus: bool = False) -> Graph:
+    """Read the input files, as a graph or as a corpus, and say what is in them (collective)."""
     paths = arguments.input[0] if len(arguments.input) == 1 else arguments.input
-    graph = read_graph(paths, strategy=getattr(arguments, "strategy", None), **reading)
+    reader = read_corpus if corpus else read_graph
+    graph = reader(paths, strategy=getattr(arguments, "strategy", None), **reading)
     if getattr(arguments, "vertices", None):
         graph = graph.with_vertices(arguments.vertices)
     if graph.comm.rank == 0:
         kind = "directed" if graph.directed else "undirected"
         if graph.ids.num_left is not None:
             kind += f", bipartite with {graph.ids.num_left:,} on the left"
-        log.info(
-            "%s: %s vertices, %s edges, %s",
-            graph.source,
-            f"{graph.num_vertices:,}",
-            f"{graph.num_edges:,}",
-            kind,
-        )
+        sizes = f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edges"
+        log.info("%s: %s, %s", graph.source, sizes, kind)
         rejected = graph.counts.get("lines_rejected", 0)
         if rejected:
             log.warning("warning: %s bad line%s skipped", f"{rejected:,}", "s" * (rejected != 1))

@@ -49,7 +49,8 @@ def guarded(module: ModuleType, name: str, words: Sequence[str], began: float) -
         return _end(INTERRUPTED, f"gaslab: {stopped}" if str(stopped) else "interrupted")
     except (GaslabError, OSError) as error:
         failure.await_cause(error)
-        message = traceback.format_exc() if _is_fault(error) else _message(error)
+        # Where the user's program failed while it ran, its traceback is shown.
+        message = traceback.format_exc() if isinstance(error, ExecutionError) else _message(error)
         return _end(_code(error), message, alike=isinstance(error, LaunchError))
     except Exception:  # whatever a program or a bug of ours raises: one rank prints it, and all end
         return _end(FAILED, traceback.format_exc())
@@ -60,11 +61,6 @@ def _code(error: Exception) -> int:
     if isinstance(error, TimeoutExpired):
         return TIMEOUT
     return USAGE if isinstance(error, UsageError) else FAILED
-
-
-def _is_fault(error: Exception) -> bool:
-    """Whether the user's program failed while it ran, rather than an input or an option."""
-    return isinstance(error, ExecutionError)
 
 
 def _message(error: Exception) -> str:
@@ -102,7 +98,7 @@ def _ranks() -> Comm | None:
 
 
 def _meet() -> tuple[Comm | None, bool]:
-    """Return the ranks once all have come, None without an MPI; and whether there is nobody to meet."""
+    """Return the ranks once all have come, None without an MPI; and whether there are no other ranks."""
     from gaslab.parallel.comm import world
 
     try:

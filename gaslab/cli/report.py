@@ -6,19 +6,15 @@ import json
 import logging
 import math
 import platform
-import resource
 import sys
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gaslab.system.memory import human
+import gaslab as gl
+from gaslab.system.memory import human, peak_rss_bytes
 from gaslab.system.outputs import Output, write_bytes
 from gaslab.version import __version__
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 log = logging.getLogger("gaslab")
 
@@ -30,7 +26,7 @@ _NOT_PARAMETERS = {
 }
 
 
-def describe(command: str, graph: Graph, result: Result) -> None:
+def describe(command: str, graph: gl.Graph, result: gl.Result) -> None:
     """Log the run in two lines, on rank 0."""
     if graph.comm.rank > 0:
         return
@@ -54,20 +50,20 @@ def describe(command: str, graph: Graph, result: Result) -> None:
     log.info("%s%s", times, cut)
 
 
-def document(arguments: Any, graph: Graph, result: Result | None) -> dict[str, Any]:
+def document(arguments: Any, graph: gl.Graph, result: gl.Result | None) -> dict[str, Any]:
     """Return the JSON document of a run (collective)."""
     comm = graph.comm
-    peak = _peak_rss()
+    peak = peak_rss_bytes()
     metrics: Mapping[str, Any] = {} if result is None else result.metrics
     seconds = dict(metrics.get("seconds", graph.seconds))
     seconds["total"] = float(comm.allreduce(time.perf_counter() - arguments.began, "max"))
     elsewhere = {*_NOT_PARAMETERS, *getattr(arguments, "tables", ())}
-    given = {name: value for name, value in vars(arguments).items() if name not in elsewhere}
+    options = {name: value for name, value in vars(arguments).items() if name not in elsewhere}
     return {
         "schema_version": SCHEMA_VERSION,
         "versions": versions(),
         "command": arguments.command,
-        "parameters": {**given, **metrics.get("parameters", {})},
+        "parameters": {**options, **metrics.get("parameters", {})},
         "seed": getattr(arguments, "seed", 0),
         "input": graph.source,
         "input_fingerprint": graph.fingerprint,
@@ -92,7 +88,7 @@ def document(arguments: Any, graph: Graph, result: Result | None) -> dict[str, A
     }
 
 
-def _of_sweeps(result: Result | None) -> dict[str, Any]:
+def _of_sweeps(result: gl.Result | None) -> dict[str, Any]:
     """Return what a program of sweeps measured: its figures, and those of every sweep."""
     if result is None or "figures" not in result.metrics:
         return {}
@@ -141,8 +137,3 @@ def duration(seconds: float) -> str:
 
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
-
-
-def _peak_rss() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak if sys.platform == "darwin" else peak * 1024)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+import gaslab as gl
 from gaslab.results.tables import Table, render
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
 
-
-def show(style: str, graph: Graph, table: Table, count: int) -> list[str]:
+def show(style: str, graph: gl.Graph, table: Table, count: int) -> list[str]:
     """Return the lines to print on rank 0, [] elsewhere (collective).
 
     Parameters
@@ -64,7 +62,7 @@ def _join(tables: list[Table]) -> Table:
     return Table({name: one(name) for name in first.keys}, {name: one(name) for name in first.columns}, gids)
 
 
-def _groups(graph: Graph, table: Table, count: int) -> list[str]:
+def _groups(graph: gl.Graph, table: Table, count: int) -> list[str]:
     """Count the vertices of each group where the group's own vertex is kept, then show the biggest."""
     comm, left = graph.comm, graph.ids.num_left
     name = table.columns[-1]
@@ -100,7 +98,7 @@ def _groups(graph: Graph, table: Table, count: int) -> list[str]:
     return [f"{total:,} group{'s' * (total != 1)}", *_numbered(rows)]
 
 
-def _members(graph: Graph, table: Table, count: int) -> list[str]:
+def _members(graph: gl.Graph, table: Table, count: int) -> list[str]:
     """Count the vertices whose last field is true, then show the first of them."""
     inside = np.flatnonzero(table[table.columns[-1]])
     total = int(graph.comm.allreduce(inside.size))

@@ -128,7 +128,7 @@ def _emitted_from(content: bytes) -> _Emitted:
 
 
 def _compare(tree: Tree, emitted: _Emitted, comm: Comm) -> None:
-    """Raise UsageError where ranks have parsed different programs; constants and helpers are parts of one."""
+    """Raise UsageError where the ranks' programs differ, in their constants and helpers, too."""
     if comm.size > 1 and len(set(comm.meet(emitted.digest, f"the program {tree.name}"))) > 1:
         raise UsageError(
             f"{tree.name} is not the same program on all ranks: its fields, its helpers or the constants "

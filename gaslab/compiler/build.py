@@ -1,8 +1,8 @@
 """build: C text -> a loaded library, the same bytes on every rank.
 
 Ranks agree on the lowest common CPU level; rank 0 finds the library or compiles it, and sends its
-bytes (or the error); every rank loads them from a file of its own. So there are no locks and no file
-that another rank must see. Looked up in this order: this process, the libraries shipped with gaslab,
+bytes (or the error); every rank loads them from a file of its own. So no lock is needed, and no file
+that another rank can read. Looked up in this order: this process, the libraries shipped with gaslab,
 the user's cache as far as it can be trusted (`cache`), the compiler.
 """
 
@@ -31,7 +31,7 @@ SHIPPED = Path(__file__).resolve().parents[1] / "_builtins"
 
 
 class NoCompiler(CompileError):
-    """There is no C compiler, and no library that one made before."""
+    """There is neither a C compiler nor a library compiled before."""
 
 
 class Library:
@@ -60,14 +60,15 @@ _loaded: dict[str, Library] = {}
 
 
 def load(text: str, comm: Comm) -> Library:
-    """Return the library of C *text*, compiled if it is nowhere yet. Collective."""
+    """Return the library of C *text*, compiled if it is in no cache. Collective."""
     name = key(text)
     known, level = (int(x) for x in comm.allreduce([int(name in _loaded), toolchain.cpu_level()], "min"))
     if known:
         library = _loaded[name]
         library.cached = True
         return library
-    content, cached = comm.on_root(lambda: find_or_compile(text, toolchain.levels()[level]), patient=True)
+    cpu = toolchain.levels()[level]
+    content, cached = comm.on_root(lambda: find_or_compile(text, cpu), long_running=True)
     library = comm.attempt(lambda: open_bytes(content, cached))
     _loaded[name] = library
     return library
@@ -81,7 +82,7 @@ def key(text: str, level: str = "", compiler: str = "") -> str:
 
 
 def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
-    """Return the bytes of the library for a CPU level, and whether they were there already."""
+    """Return the bytes of the library for a CPU level, and whether they were in a cache."""
     plain, cache = f"{key(text, level)}.so", Cache(cache_directory())
     content = shipped(plain) or _kept(cache, plain)
     if content is not None:
@@ -140,7 +141,7 @@ def _warn_untrusted(cache: Cache, error: Untrusted) -> None:
 def compile_levels(text: str, directory: Path, levels: Sequence[str] | None = None) -> list[Path]:
     """Compile *text* for CPU levels (all by default) into *directory*; no compiler is needed to find them.
 
-    What is there already stays.
+    Files that are there already stay.
     """
     names = {level: f"{key(text, level)}.so" for level in levels or toolchain.levels()}
     there = Cache(directory)
@@ -220,8 +221,8 @@ def _open_in_memory(content: bytes, cached: bool) -> Library:
 
 def abi_version() -> int:
     """Return GL_ABI_VERSION of the `abi.h` that `c` inlines."""
-    from gaslab.compiler.c import abi
+    from gaslab.compiler.c.prelude import header
 
-    found = re.search(r"#define GL_ABI_VERSION (\d+)", abi())
+    found = re.search(r"#define GL_ABI_VERSION (\d+)", header("abi.h"))
     assert found is not None
     return int(found[1])

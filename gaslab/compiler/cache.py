@@ -1,10 +1,10 @@
-"""Folders of compiled programs, which run with all rights of the user: nobody else may have made them.
+"""Caches of compiled programs. A library runs with the user's rights, so no other user may have written it.
 
-A library is believed where it, its folder and every folder on the way there can be changed by nobody but the
-user and root. The way is walked from ``/``, one name at a time and links by hand, each step from the
-descriptor of the one before; the library is opened once, looked at and read through that descriptor. So what
-was looked at is what is loaded, whatever is renamed meanwhile. Nothing is locked: other processes see a
-library whole or not at all, on a network file system too.
+A library is trusted if only the user and root can change it, its folder and every folder of the path. The
+path is walked from ``/``, name by name and link by link, each step from the descriptor of the one before; the
+library is opened once, checked and read through that descriptor. So the bytes checked are the bytes loaded,
+whatever is renamed meanwhile. Nothing is locked: other processes see a library whole or not at all, on a
+network file system too.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def write_for_others(folder: Path, name: str, content: bytes) -> None:
 
 
 def private_folder() -> str:
-    """Return a folder for temporary files in which nobody else can change ours; raises Untrusted."""
+    """Return a folder for temporary files in which no other user can change ours; raises Untrusted."""
     first: Untrusted | None = None
     for path in (tempfile.gettempdir(), "/dev/shm", "/tmp", "/var/tmp"):
         try:
@@ -136,7 +136,7 @@ def private_folder() -> str:
 
 
 def open_way(path: Path, mode: int | None = None) -> int:
-    """Return the descriptor of a folder to which nobody else can change the way.
+    """Return the descriptor of a folder whose path no other user can change.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ _ELSEWHERE = "set GASLAB_CACHE_DIR to a folder of yours"
 
 
 def _check_own(info: os.stat_result, path: Path) -> None:
-    """Raise Untrusted unless a file or folder is the user's (or root's) and nobody else can write to it."""
+    """Raise Untrusted unless a file or folder is the user's (or root's) and no other user can write to it."""
     if info.st_uid not in (0, os.geteuid()):
         raise Untrusted(path, f"belongs to {_user(info.st_uid)}", _ELSEWHERE)
     if info.st_mode & _OTHERS:
@@ -245,7 +245,7 @@ def _open_to_others(info: os.stat_result, path: str | Path) -> Untrusted:
 
 
 def _owners_of_ways() -> set[int]:
-    """Return the users whose folders may lie on the way: this one, root, and root as a container shows it.
+    """Return the users whose folders a path may have: this one, root, and root as a container shows it.
 
     In a user namespace that knows few users all others, the machine's root among them, have one number.
     """

@@ -30,7 +30,7 @@ class Activation:
         self._functions, self._by_signal = state.tree.functions, state.tree.by_signal
 
     def chosen(self) -> np.ndarray | None:
-        """Return this rank's masters that the program lets run; None is all, as on every rank."""
+        """Return this rank's active masters; None is all masters, and then it is None on every rank."""
         state = self.state
         first = state.superstep == state.entered
         if first and state.initial is not None and not state.superstep:

@@ -6,7 +6,7 @@ The order is fixed, so a sum of floats has the same bits on any number of thread
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,23 +15,21 @@ from gaslab.engine.state import RunState
 from gaslab.engine.stopping import Progress
 from gaslab.engine.storage import identities
 from gaslab.errors import ProgramError
-from gaslab.program import Accumulator, aggregators_of
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.program import VertexProgram
+from gaslab.graph.graph import Graph
+from gaslab.program import Accumulator, VertexProgram, aggregators_of
 
 
 class Aggregates:
-    """A program's aggregators as eight-byte scalars of the ABI, an accumulator's elements in a row."""
+    """A program's aggregators as eight-byte scalars of the ABI; an accumulator takes several in a row."""
 
     def __init__(self, tree: Tree, graph: Graph) -> None:
         self._graph, self._tree = graph, tree
         self._due = [True] * len(tree.aggregators)
+        self._intervals: list[int] = []  # of each aggregator, in supersteps; set by `bind`
         self._finalizers: dict[int, Callable[[Any, Any], Any]] = {}
         self._combiners = [a.combiner for a in tree.aggregators]
         self._columns = [columns for k in range(len(self._combiners)) for columns in self._columns_of(k)]
-        self._identities = identities(tree)[: self._slots(len(self._combiners)).start]
+        self._identities = identities(tree)[: tree.slot(len(self._combiners))]
         self._partials: list[np.ndarray] = []
         self._names: dict[int, Any] = {}  # of vertices that were asked for: every rank asks for the same
         # What the program's merge makes of (aggregator, a first row, rows); set by `Executor`.
@@ -44,11 +42,7 @@ class Aggregates:
     def _slots(self, k: int) -> slice:
         """Return where aggregator *k* lies in a row."""
         begin = self._tree.slot(k)
-        return (
-            slice(begin, begin + self._combiners[k].slots)
-            if k < len(self._combiners)
-            else slice(begin, begin)
-        )
+        return slice(begin, begin + self._combiners[k].slots)
 
     def _columns_of(self, k: int) -> list[tuple[slice, Combiner]]:
         """Return where the parts of aggregator *k* lie in a row, each with its combiner."""
@@ -62,19 +56,21 @@ class Aggregates:
         return columns
 
     def begin(self, superstep: int | None) -> None:
-        """Forget what was collected, and see which are due in this superstep; None is after init: all."""
+        """Drop collected values, and find the aggregators due in this superstep (None, after init: all)."""
         self._partials = []
-        self._due = [superstep is None or (superstep + 1) % a.every == 0 for a in self._tree.aggregators]
+        self._due = [superstep is None or (superstep + 1) % n == 0 for n in self._intervals]
 
     def is_due(self, k: int) -> bool:
         """Return whether aggregator *k* is computed in the superstep of the last `begin`."""
         return self._due[k]
 
-    def finalize(self, program: VertexProgram) -> None:
-        """Let the program's finalisers have the last word."""
+    def bind(self, program: VertexProgram) -> None:
+        """Take the program's intervals, and the finalisers by which `final` completes the aggregates."""
         self._program, marks = program, aggregators_of(type(program))
-        found = {k: marks[a.name].finalizer for k, a in enumerate(self._tree.aggregators)}
-        self._finalizers = {k: function for k, function in found.items() if function is not None}
+        self._intervals = [marks[a.name].interval(program) for a in self._tree.aggregators]
+        for k, a in enumerate(self._tree.aggregators):
+            if (function := marks[a.name].finalizer) is not None:
+                self._finalizers[k] = function
 
     def _final(self, k: int, function: Callable[[Any, Any], Any], value: Any, state: RunState) -> Any:
         progress = Progress(self._program, self._graph, self._tree, state, state.superstep)
@@ -85,7 +81,7 @@ class Aggregates:
         return checked_parts(value, combiner, name)
 
     def final(self, row: np.ndarray, before: np.ndarray, state: RunState) -> np.ndarray:
-        """Return *row* with the values *before* of those not due, the others finalised (collective)."""
+        """Return *row* finalised; aggregators that are not due keep their values *before* (collective)."""
         for k, due in enumerate(self._due):
             if not due:
                 row[self._slots(k)] = before[self._slots(k)]
@@ -176,7 +172,7 @@ class Aggregates:
 
 
 def checked(value: Any, kind: str, name: str) -> Any:
-    """Return what a finaliser gave as the number that its aggregator holds; raises ProgramError."""
+    """Return a finaliser's value as the number that its aggregator holds; raises ProgramError."""
     fits = {"float": (int, float, np.number), "int": (int, np.integer), "bool": (bool, np.bool_)}[kind]
     if not isinstance(value, fits) or (kind != "bool" and isinstance(value, (bool, np.bool_))):
         raise ProgramError(f"the finaliser of {name} gave {value!r}; its aggregator holds {kind}")
@@ -184,16 +180,16 @@ def checked(value: Any, kind: str, name: str) -> Any:
 
 
 def checked_parts(value: Any, combiner: RecordCombiner, name: str) -> list[Any]:
-    """Return the parts of what a finaliser gave: an accumulator, or any object that has them."""
+    """Return the parts of a finaliser's value: an accumulator, or any object with these attributes."""
     parts = []
-    given = {"key": value} if combiner.is_pair else dict(vars(value)) if hasattr(value, "__dict__") else {}
+    named = {"key": value} if combiner.is_pair else dict(vars(value)) if hasattr(value, "__dict__") else {}
     for part in combiner.parts:
         if part.combiner.is_key:
-            pair = given.get(part.name)
+            pair = named.get(part.name)
             pair = pair if isinstance(pair, tuple) and len(pair) == 2 else (None, None)
-            given[part.name], given[f"{part.name}.{PAYLOAD}"] = pair
+            named[part.name], named[f"{part.name}.{PAYLOAD}"] = pair
         nothing = np.full(part.shape, part.combiner.start) if part.combiner.op == OWN else None
-        said = np.asarray(given.get(part.name, nothing))
+        said = np.asarray(named.get(part.name, nothing))
         fits = {"float": "iuf", "int": "iu", "bool": "b"}.get(part.combiner.type, "")
         if said.shape != part.shape or said.dtype.kind not in fits:
             shape = f" of shape {part.shape}" if part.shape else ""

@@ -20,15 +20,15 @@ class Aggregation:
         """Compute this rank's part of all aggregates."""
         self.aggregates.begin(None)
         self.over_masters()
-        self.apart()
+        self.run_own_sweeps()
 
     def over_masters(self) -> None:
         """Compute the aggregators that apply adds up where every vertex runs, in a sweep of their own."""
         if self.tree.in_apply:
             self.executor.over_masters("gl_aggregate", aggregate=True)
 
-    def apart(self) -> None:
-        """Compute the aggregators that are due and have a sweep of their own; mirrors are up to date."""
+    def run_own_sweeps(self) -> None:
+        """Compute the due aggregators that have a sweep of their own; needs up-to-date mirrors."""
         if not self.tree.aggregators:
             return
         with self.observe.stage("aggregate"):
@@ -42,7 +42,7 @@ class Aggregation:
     def agree(self) -> None:
         """Combine all ranks' aggregates in rank order; raise a program's fault on every rank (collective).
 
-        The size of the next frontier is agreed on with them.
+        The ranks agree on the size of the next frontier in the same exchange.
         """
         if not self.tree.aggregators and self.tree.by_signal:
             return  # a fault is raised with the size of the next frontier
@@ -52,7 +52,7 @@ class Aggregation:
         self.combine(table[:, :-1])
 
     def combine(self, table: np.ndarray) -> None:
-        """Make the aggregates what all ranks' parts (one a row) come to (collective).
+        """Combine all ranks' parts (one a row) into the aggregates (collective).
 
         Every rank combines the same rows, so all raise the fault of a merge, before `done` is asked.
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,10 @@ from gaslab.engine.edge_lists import bind_lists, no_lists
 from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.storage import dtype_of, limits_of
 from gaslab.errors import UsageError, nearest
+from gaslab.graph.graph import Graph
 from gaslab.ingest.sides import need_sides
 from gaslab.language.rng import Draw
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.program import VertexProgram
+from gaslab.program import VertexProgram
 
 log = logging.getLogger("gaslab")
 
@@ -63,7 +61,7 @@ def bind_edge_fields(
 ) -> list[Any]:
     """Return one array per edge field, in slot order: the graph's columns, or the defaults, or draws.
 
-    Lists are `Rows`. Those *written* are the run's own.
+    Lists are `Rows`. The arrays of fields that are *written* are copies of the run's own.
     """
     columns = dict(columns or {})
     known = [v.name for v in tree.edge_fields]
@@ -76,16 +74,17 @@ def bind_edge_fields(
     for k, variable in enumerate(tree.edge_fields):
         column = columns.get(variable.name, variable.name)
         if column is not None and column in graph.edge_columns:
+            bound.append(f"{variable.name} = column {column!r}")
             if is_list(variable.storage):
                 fields.append(bind_lists(tree, variable, column, graph))
-                bound.append(f"{variable.name} = column {column!r}")
                 continue
             if (problem := no_lists(tree, variable, column, graph)) is not None:
                 raise problem
             _check_shape(tree, variable, column, graph.edge_columns[column])
-            values = column_as(variable, column, graph.edge_columns[column], graph)
-            fields.append(values.copy() if variable.name in written else values)
-            bound.append(f"{variable.name} = column {column!r}")
+            values = graph.edge_columns[column]
+            own = variable.name in written
+            made = column_as(variable, column, values, graph, keep=not own)
+            fields.append(made.copy() if own and made is values else made)
             continue
         if variable.name in columns and column is not None:
             raise UsageError(f"the graph has no edge column {column!r}{nearest(column, graph.edge_columns)}")
@@ -115,7 +114,7 @@ def bind_vertex_fields(
 ) -> dict[str, np.ndarray]:
     """Return the graph's vertex columns that fields start from, by field, for this rank's masters.
 
-    They stand in for the fields' defaults, so ``init`` may overwrite them.
+    They take the place of the fields' defaults, so ``init`` may overwrite them.
     """
     on_edges = {v.name for v in tree.edge_fields}
     columns = {name: column for name, column in (columns or {}).items() if name not in on_edges}
@@ -139,7 +138,7 @@ def bind_vertex_fields(
 
 
 def _check_shape(tree: Tree, variable: Variable, column: str, values: np.ndarray) -> None:
-    """Raise UsageError where a column has not the rows that a field needs."""
+    """Raise UsageError where the rows of a column do not have a field's shape."""
     if values.shape[1:] != variable.shape:
         of = f"rows of shape {values.shape[1:]}" if values.ndim > 1 else "one number for each"
         need = named(variable.type) if variable.shape else "a number"
@@ -162,9 +161,23 @@ def check_ends(trees: Sequence[Tree], directed: bool) -> None:
             )
 
 
-def column_as(variable: Variable, column: str, values: np.ndarray, graph: Graph) -> np.ndarray:
-    """Return a column as a field has it; raises on every rank alike (collective)."""
-    found: np.ndarray = graph.comm.attempt(lambda: converted(values, variable, column))
+def column_as(
+    variable: Variable, column: str, values: np.ndarray, graph: Graph, keep: bool = False
+) -> np.ndarray:
+    """Return a column in a field's storage type; raises the same error on every rank (collective).
+
+    With *keep* an array of edges of another type is made once and kept with the graph, not to be written.
+    """
+
+    def convert() -> np.ndarray:
+        return converted(values, variable, column)
+
+    def find() -> np.ndarray:
+        other = keep and values.dtype != dtype_of(variable.storage)
+        key = ("as", variable.storage)
+        return graph.local.derived(values, key, convert) if other else convert()  # type: ignore[no-any-return]
+
+    found: np.ndarray = graph.comm.attempt(find)
     return found
 
 

@@ -4,47 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from gaslab.compiler import Compiled
+from gaslab.compiler.tree import Tree
 from gaslab.engine.bind import bind_edge_fields, bind_parameters, bind_vertex_fields
 from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.initial_frontier import InitialFrontier, bind_initial_frontier
 from gaslab.engine.initial_values import bind_initial_values
 from gaslab.engine.observe.trace import VertexTrace
+from gaslab.engine.options import Options
 from gaslab.engine.stopping import Stopping
+from gaslab.graph.graph import Graph
 from gaslab.language.phases import phases_of
-
-if TYPE_CHECKING:
-    from gaslab.compiler import Compiled
-    from gaslab.compiler.tree import Tree
-    from gaslab.engine.options import Options
-    from gaslab.graph.graph import Graph
-    from gaslab.program import VertexProgram
+from gaslab.program import VertexProgram
 
 Done = Callable[[Any], Any]
 
 
 @dataclass
 class Bound:
-    """What the phases of one program run on, on one rank."""
+    """The values with which the phases of one program run, on one rank."""
 
-    tree: Tree  # of the first phase: all have the same fields and parameters
+    compiled: tuple[Compiled, ...]  # its phases
+    program: VertexProgram
+    graph: Graph
     stopping: list[Stopping]  # of each phase
     done: Done | None  # of a program of several phases, which may begin them anew
     params: list[Any]
     edge_fields: list[Any]
     written: frozenset[str]  # the edge fields that the program writes
     columns: dict[str, np.ndarray]  # vertex fields that start from columns of the graph
-    given: dict[str, Any]  # vertex fields that the caller gives
+    initial_values: dict[str, Any]  # of vertex fields, from the caller
     starts: InitialDraws
     initial_frontier: InitialFrontier | None
     trace: VertexTrace | None
 
+    @property
+    def tree(self) -> Tree:
+        """The tree of the first phase: all have the same fields and parameters."""
+        return self.compiled[0].tree
+
 
 def bind(compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, options: Options) -> Bound:
-    """Return the program's values on *graph*: its parameters, columns and given values (collective)."""
+    """Return the program's values on *graph*: its parameters, columns and initial values (collective)."""
     tree = compiled[0].tree
     dones, done = _done_functions(program)
     stopping = [
@@ -57,9 +62,12 @@ def bind(compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, o
     edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts)
     columns = bind_vertex_fields(tree, graph, options.columns)
     trace = None if options.trace is None else VertexTrace(graph, graph.ids.find(options.trace))
-    given = bind_initial_values(tree, graph, options.init, starts)
+    values = bind_initial_values(tree, graph, options.init, starts)
     initial = bind_initial_frontier(tree, graph, options.start)
-    return Bound(tree, stopping, done, params, edge_fields, written, columns, given, starts, initial, trace)
+    return Bound(
+        compiled, program, graph, stopping, done, params, edge_fields, written, columns, values, starts,
+        initial, trace,
+    )  # fmt: skip
 
 
 def _done_functions(program: VertexProgram) -> tuple[list[Done | None], Done | None]:

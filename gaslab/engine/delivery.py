@@ -1,10 +1,9 @@
 """Delivers signals and messages: scatter pushed by the frontier or pulled by its targets.
 
-Push lets every active vertex walk its scatter edges; pull lets every vertex look along the edges
-that lead to it, which needs no atomic operation and stops early once nothing can change. Both run
-the same scatter. Each rank chooses for itself by the size of its frontier: where the combiner is
-exact the two deliver the same, and where it is not (a sum of floats) the choice depends on nothing
-but the graph, the ranks and the program.
+With push every active vertex loops over its scatter edges. With pull every target loops over the edges
+that lead to it; that needs no atomic operation, and ends once no further edge can change the result. Both
+run the same scatter. Each rank chooses by the size of its frontier. With an exact combiner both deliver the
+same messages; with another (a sum of floats) the choice depends on graph, ranks and program alone.
 """
 
 from __future__ import annotations
@@ -84,11 +83,11 @@ class Delivery:
 
     @property
     def most_pushed(self) -> int:
-        """The most edges a frontier may have that is pushed."""
+        """The most edges of a frontier that is pushed."""
         return int(self._edges / self._factor) if self._pull_allowed else 4 * self._edges
 
     def deliver(self) -> np.ndarray:
-        """Bring all signals to their masters; return those here, ascending, their flags cleared."""
+        """Bring all signals to the masters; return those signalled here, ascending, their flags cleared."""
         state = self.state
         sent = self.exchange.collect(
             self.role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
@@ -98,7 +97,7 @@ class Delivery:
         return self.taken()
 
     def pack(self) -> tuple[Packed, Packed]:
-        """Return the mirrors' signals, and those that went to ids, by the master's rank."""
+        """Return the signals of mirrors, and remote signals, by the master's rank."""
         state = self.state
         signals = self.exchange.pack_collect(
             self.role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
@@ -106,7 +105,7 @@ class Delivery:
         return signals, {} if self.remote is None else self.remote.pack()
 
     def receive(self, signals: list[Signals], by_id: Packed) -> None:
-        """Let signals that came be those of the masters here."""
+        """Signal the masters here for signals received from other ranks."""
         state = self.state
         for masters, messages, priorities in signals:
             if priorities is not None:
@@ -127,9 +126,9 @@ class Delivery:
         )
 
     def forget_messages(self, ids: np.ndarray | None) -> None:
-        """Put the identity back for masters *ids* (None: all), whose messages apply has read.
+        """Reset to the identity the messages that apply at the masters *ids* (None: all) has read.
 
-        What apply sent, to its own vertex or to others, becomes a message as those of scatter are.
+        Messages that apply sent, to its own vertex or to others, become messages as those of scatter are.
         """
         message, following = self.state.message, self.state.message_next
         if message is None:
@@ -150,10 +149,10 @@ class Delivery:
             message[which], following[which] = following[which], self.nothing
 
     def _is_large(self, ids: np.ndarray) -> bool:
-        """Return whether more edges leave the frontier *ids*, which are flagged active, than are pushed."""
+        """Return whether the frontier *ids*, flagged active, has more edges than a push may."""
         view, edges, first, step = self.executor.view, 0, 0, FIRST_LOOK
         rows = [begin for bit, begin in ((IN, view.in_begin), (OUT, view.out_begin)) if self.mask & bit]
-        while first < ids.size and edges <= self.most_pushed:  # hubs come first, so that few may tell
+        while first < ids.size and edges <= self.most_pushed:  # hubs come first, so that a few often decide
             some = ids[first : first + step]
             edges += sum(frontier_kernel.count_edges(some, begin, self.executor.threads) for begin in rows)
             first, step = first + step, 4 * step

@@ -1,32 +1,30 @@
-"""Lists of edges in a run: a graph's column of lists as the rows of a program's field."""
+"""Edge fields that are lists: a graph's column of lists as the rows of a program's field."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab.compiler.tree import Tree, Variable, element_storage, named
 from gaslab.engine.storage import dtype_of, limits_of
 from gaslab.errors import UsageError
+from gaslab.graph.graph import Graph
 from gaslab.ragged import RaggedColumn, Rows
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
 
 
 def bind_lists(tree: Tree, variable: Variable, column: str, graph: Graph) -> Rows:
-    """Return what a list field has on this rank's edges: the rows of a column (collective)."""
-    given: Any = graph.edge_columns[column]
-    if not isinstance(given, RaggedColumn):
-        if given.ndim != 2:
-            of = "one number for each" if given.ndim == 1 else f"rows of shape {given.shape[1:]}"
+    """Return the rows of a list field on this rank's edges, from a column (collective)."""
+    lists: Any = graph.edge_columns[column]
+    if not isinstance(lists, RaggedColumn):
+        if lists.ndim != 2:
+            of = "one number for each" if lists.ndim == 1 else f"rows of shape {lists.shape[1:]}"
             raise UsageError(
                 f"{tree.name}'s field {variable.name!r} is {named(variable.type)}, but the column {column!r} "
                 f"has {of}; give a list for each edge"
             )
-        given = RaggedColumn.of(given)
-    values = _converted(tree.name, given, variable, column, graph)
+        lists = RaggedColumn.of(lists)
+    values = _converted(tree.name, lists, variable, column, graph)
     if variable.storage.startswith("set:"):
         values = values.as_sets()
     return Rows.of(values.lengths, values.values)
@@ -34,21 +32,21 @@ def bind_lists(tree: Tree, variable: Variable, column: str, graph: Graph) -> Row
 
 def no_lists(tree: Tree, variable: Variable, column: str, graph: Graph) -> UsageError | None:
     """Return the error for a column of lists where a field is a number, a vector or a matrix."""
-    given: Any = graph.edge_columns[column]
-    if not isinstance(given, RaggedColumn):
+    lists: Any = graph.edge_columns[column]
+    if not isinstance(lists, RaggedColumn):
         return None
     need = named(variable.type) if variable.shape else "a number"
     return UsageError(
-        f"{tree.name}'s field {variable.name!r} is {need}, but the column {column!r} has {given.kind}; "
+        f"{tree.name}'s field {variable.name!r} is {need}, but the column {column!r} has {lists.kind}; "
         f"declare {variable.name}: gl.List[...]"
     )
 
 
 def _converted(
-    owner: str, given: RaggedColumn, variable: Variable, column: str, graph: Graph
+    owner: str, lists: RaggedColumn, variable: Variable, column: str, graph: Graph
 ) -> RaggedColumn:
     """Return lists in the storage type of a field; UsageError, on every rank, where a value does not fit."""
-    storage, values = element_storage(variable.storage), given.values
+    storage, values = element_storage(variable.storage), lists.values
     dtype = dtype_of(storage)
     with np.errstate(invalid="ignore", over="ignore"):
         made = values.astype(dtype)
@@ -61,7 +59,7 @@ def _converted(
     first = None
     if bad.any():
         at = int(np.argmax(bad))
-        slot = int(np.searchsorted(np.cumsum(given.lengths), at, "right"))
+        slot = int(np.searchsorted(np.cumsum(lists.lengths), at, "right"))
         first = slot, values[at].item()
     found = graph.first_edge(first)
     if found is not None:
@@ -69,7 +67,7 @@ def _converted(
             f"column {column!r} has {found[1]!r} in the list of the edge {found[0]}, which is not {storage}, "
             f"as {owner}'s field {variable.name!r} needs"
         )
-    return RaggedColumn(given.lengths, made)
+    return RaggedColumn(lists.lengths, made)
 
 
 def on_root(graph: Graph, rows: Rows) -> list[list[Any]]:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab._kernels import frontier, sweep
+from gaslab.compiler import Compiled
 from gaslab.compiler.tree import Function, Tree
 from gaslab.ending import Ending
 from gaslab.engine.aggregates import Aggregates
 from gaslab.engine.lists import Scratch
+from gaslab.engine.observe.observer import Observer
+from gaslab.graph.graph import Graph
 from gaslab.program import ALL
-
-if TYPE_CHECKING:
-    from gaslab.compiler import Compiled
-    from gaslab.engine.observe.observer import Observer
-    from gaslab.graph.graph import Graph
 
 BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
 _PHASES_OF = {  # method -> its range functions, where they have other names
     "apply": ("gl_gather_apply",),
     "gather": ("gl_gather", "gl_combine"),
-    "scatter": ("gl_scatter_push", "gl_scatter_pull", "gl_combine_messages", "gl_join_ends", "gl_settle_in",
-                "gl_settle_out"),
+    "scatter": ("gl_scatter_push", "gl_scatter_pull", "gl_combine_messages", "gl_join_ends",
+                "gl_apply_deltas_in", "gl_apply_deltas_out"),
 }  # fmt: skip
 
 
@@ -63,30 +61,28 @@ class Executor:
 
     def over(
         self, phase: str, ids: np.ndarray, mask: int = 0, aggregate: bool = False,
-        threads: int | None = None, total: Any = None, incoming: np.ndarray | None = None,
-        skip: np.ndarray | None = None,
+        threads: int | None = None, **operands: Any,
     ) -> None:  # fmt: skip
         """Run *phase* for the listed local ids (int32), in blocks balanced by the edges of *mask*.
 
-        *total*, *incoming* and *skip* are what abi.h says of the view's members of these names.
+        The *operands* ``total``, ``incoming`` and ``skip`` are described in abi.h.
         """
         if mask:
             begin = self.view.in_begin if mask & 1 else self.view.out_begin
             blocks = frontier.list_blocks(ids, begin, BLOCK_EDGES, BLOCK_VERTICES)
         else:
             blocks = np.append(np.arange(0, ids.size, 4 * BLOCK_VERTICES), ids.size).astype(np.int64)
-        self._run(phase, blocks, ids, aggregate, threads or self.threads, total, incoming, skip)
+        self._run(phase, blocks, ids, aggregate, threads or self.threads, **operands)
 
     def over_active(
-        self, phase: str, ids: np.ndarray | None, mask: int = 0, aggregate: bool = False,
-        skip: np.ndarray | None = None,
-    ) -> None:  # fmt: skip
+        self, phase: str, ids: np.ndarray | None, mask: int = 0, aggregate: bool = False, **operands: Any
+    ) -> None:
         """Run *phase* for the masters *ids*; None is all."""
         if ids is None:
             blocks = self.local.blocks(mask, 0, self.local.num_masters)
-            self._run(phase, blocks, None, aggregate, self.threads, skip=skip)
+            self._run(phase, blocks, None, aggregate, self.threads, **operands)
         else:
-            self.over(phase, ids, mask, aggregate, skip=skip)
+            self.over(phase, ids, mask, aggregate, **operands)
 
     def choose(self, method: str, ids: np.ndarray | None, ways: np.ndarray) -> None:
         """Let every active master choose its directions, into *ways*."""
@@ -101,7 +97,7 @@ class Executor:
 
     def _run(
         self, phase: str, blocks: np.ndarray, ids: np.ndarray | None, aggregate: bool, threads: int,
-        total: Any = None, incoming: np.ndarray | None = None, skip: np.ndarray | None = None,
+        **operands: Any,
     ) -> None:  # fmt: skip
         if self.fault is not None or blocks.size < 2:
             return
@@ -109,30 +105,16 @@ class Executor:
         view = self.view
         view.concurrent = int(threads > 1)
         out = self.aggregates.rows(blocks.size - 1) if aggregate else None
-        if total is not None:
-            view.total = total
-        if incoming is not None:
-            view.incoming = incoming
-        if skip is not None:
-            view.skip = skip
+        for name, value in operands.items():
+            setattr(view, name, value)
         self._call(view, phase, blocks, ids, out, threads)
-        # The operands are this call's alone.
-        if total is not None:
-            view.total = None
-        if incoming is not None:
-            view.incoming = None
-        if skip is not None:
-            view.skip = None
+        for name in operands:  # which are this call's alone
+            setattr(view, name, None)
 
     def _call(
-        self,
-        view: sweep.View,
-        phase: str,
-        blocks: np.ndarray,
-        ids: np.ndarray | None,
-        out: np.ndarray | None,
-        threads: int,
-    ) -> None:
+        self, view: sweep.View, phase: str, blocks: np.ndarray, ids: np.ndarray | None,
+        out: np.ndarray | None, threads: int,
+    ) -> None:  # fmt: skip
         with self.observe.stage(phase):
             if self.library is not None:
                 function = self.library.function(phase)
@@ -146,7 +128,7 @@ class Executor:
             self.failed(fault, self.view.superstep, view.gid, phase)
 
     def _merged(self, k: int, first: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return what the program's merge makes of rows of aggregator *k*, in their order."""
+        """Return the rows of aggregator *k* combined by the program's merge, in their order."""
         total: np.ndarray = first.copy()
         if self.fault is None:
             blocks = np.array([0, len(rows)], np.int64)
@@ -160,18 +142,14 @@ class Executor:
     def failed(self, fault: tuple[int, int, int], superstep: int, gids: np.ndarray, phase: str) -> None:
         """Remember the first fault (its code, the local vertex and the site) until all ranks agree.
 
-        *gids* are the global ids by local vertex; none where a merge failed on a rank without vertices.
-        Ctrl-C is raised at once: other ranks may have raised it already, and come to no agreement.
+        *gids* are the global ids by local vertex; empty where a merge failed on a rank without vertices.
+        Ctrl-C is raised at once: other ranks may have raised it already, and take part in no agreement.
         """
-        code, vertex, site = fault
-        site = site if site >= 0 else self.between(phase)
+        code, vertex, site = fault  # a site below 0: between two calls of the phase's method
+        site = site if site >= 0 else -1 - _method(self.tree, phase).site
         self.fault = self.fault or (code, int(gids[vertex]) if gids.size else 0, site, superstep)
         if code == sweep.INTERRUPT:
             raise self._error(code, self._ids.named_alone(self.fault[1]), *self.fault[2:])
-
-    def between(self, phase: str) -> int:
-        """Return the site of a fault that was seen between two calls of a *phase*'s method: below 0."""
-        return -1 - _method(self.tree, phase).site
 
     def agree(self, numbers: np.ndarray) -> np.ndarray:
         """Return every rank's *numbers* (int64, one length), one row a rank (collective).
@@ -189,7 +167,7 @@ class Executor:
         self.agree(np.empty(0, np.int64))
 
     def alike(self, action: Callable[[], np.ndarray]) -> np.ndarray:
-        """Return what *action* makes of what every rank has alike; raises its fault, which all have."""
+        """Return the result of *action* on data that is the same on every rank; all ranks raise its fault."""
         own, self.fault = self.fault, None
         try:
             made = action()
@@ -203,8 +181,8 @@ class Executor:
     def raise_faults(self, table: np.ndarray) -> None:
         """Raise a fault of the ranks (int64 [ranks, 4]; code 0 is none), the same on each (collective).
 
-        It is the first rank's; but a mistake of the program comes before the end of the time, and that seen
-        in a loop before that seen at the end of a block, where ranks are that waited for the loop.
+        It is that of the first rank; but an error of the program goes before a timeout, and a timeout in a
+        loop before one between two blocks, where a rank may only have waited for the rank in the loop.
         """
         failed = table[table[:, 0] != 0]
         if failed.size:
@@ -221,9 +199,9 @@ class Executor:
 
 
 def _vertex_at(view: sweep.View, phase: str, ids: np.ndarray | None, at: int) -> int:
-    """Return the local vertex that *phase* would have come to at a position of its blocks.
+    """Return the local vertex at a position of the blocks of *phase*.
 
-    It is the last one where nothing but blocks without edges, or vertices, were left.
+    Past the last block, or where the blocks left have no edges, it is the last vertex.
     """
     if phase.startswith("gl_merge"):
         return 0
@@ -234,7 +212,7 @@ def _vertex_at(view: sweep.View, phase: str, ids: np.ndarray | None, at: int) ->
 
 
 def _method(tree: Tree, phase: str) -> Function:
-    """Return the method of the user's that a range function runs."""
+    """Return the user's method that a range function runs."""
     name, _, number = phase.removeprefix("gl_").rpartition("_")
     if number.isdigit() and name == "merge" and tree.merge is not None:
         return tree.merge

@@ -1,27 +1,19 @@
-"""`explain`: what a program keeps, what travels between ranks and why, and the C made of its lines."""
+"""`explain`: a program's fields, the values sent between ranks and why, and the C made of its lines."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gaslab import arguments
+from gaslab.compiler import tree as t
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse_phases
-from gaslab.compiler.tree import (
-    INTEGER_RANGE,
-    STORAGE,
-    Combiner,
-    RecordCombiner,
-    Tree,
-    Variable,
-    element_storage,
-    is_list,
-)
 from gaslab.engine.bind import shapes_of
 from gaslab.engine.remote_signals import remote_signal_dtype
 from gaslab.engine.roles import across, field_roles, reasons
@@ -34,26 +26,29 @@ _MIRRORS = {IN: "mirrors with in-edges", OUT: "mirrors with out-edges", ALL: "al
 _WORDS = {IN: "gl.IN", OUT: "gl.OUT", ALL: "gl.ALL", NONE: "gl.NONE"}
 # The C functions that hold the user's lines: methods, aggregators (a0_name), helpers (h0_name), scatter.
 _HEAD = re.compile(r"GL_INLINE .*?\b(?:gl_do_(?:a\d+_)?|h\d+_|gl_(?=push))(\w+)\(gl_context \*c")
+_METHOD_OF = {"push_in": "scatter", "push_out": "scatter", "gather_out": "gather"}  # made twice from one
 _LINE = re.compile(r'#line (\d+) "(.*)"$')
 
 
+@dataclass(repr=False, eq=False)
 class Explanation:
-    """What `explain` found; print it, or read ``fields``, ``travels`` and ``code``.
+    """The result of `explain`; print it, or read ``fields``, ``travels`` and ``code``.
 
     Attributes
     ----------
     fields : list of dict
         name, of ("Vertex" or "Edge"), storage, default, read_by, written_by.
     travels : list of dict
-        what, to, why, bytes (of a vertex's value; of each number in one that is a list), and with a graph:
-        values (how many, if all vertices are active).
+        what, to, why, bytes (of a vertex's value; of each element of a list), and with a graph: values (how
+        many are sent if all vertices are active).
     code : dict of str to list of (line, user's text, C text)
         By method.
     """
 
-    def __init__(self, title: str, fields: list[dict[str, Any]], travels: list[dict[str, Any]],
-                 code: dict[str, list[tuple[int, str, str]]]) -> None:  # fmt: skip
-        self.title, self.fields, self.travels, self.code = title, fields, travels, code
+    title: str
+    fields: list[dict[str, Any]]
+    travels: list[dict[str, Any]]
+    code: dict[str, list[tuple[int, str, str]]]
 
     def __str__(self) -> str:
         lines = [self.title, "", "fields"]
@@ -62,10 +57,10 @@ class Explanation:
             name = f"{f['of']}.{f['name']}: {f['storage']}{f['default']}"
             lines.append(f"  {name}; {', '.join(uses) or 'never used'}")
         lines += ["", "what travels between ranks"]
-        for t in self.travels:
-            count = f"; {t['values']:,} values when all vertices run" if "values" in t else ""
-            size = f"{t['bytes']} bytes" + (" for each in the list" if t["list"] else "")
-            lines.append(f"  {t['what']} ({size}) {t['to']}: {t['why']}{count}")
+        for way in self.travels:
+            count = f"; {way['values']:,} values when all vertices run" if "values" in way else ""
+            size = f"{way['bytes']} bytes" + (" for each in the list" if way["list"] else "")
+            lines.append(f"  {way['what']} ({size}) {way['to']}: {way['why']}{count}")
         lines += [] if self.travels else ["  nothing"]
         for method, rows in self.code.items():
             lines += ["", method]
@@ -79,13 +74,13 @@ class Explanation:
 
 @collective()
 def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = None) -> Explanation:
-    """Show what a program keeps, what travels and why, and the C made of it beside its own lines.
+    """Show a program's fields, the values sent between ranks and why, and its lines with the C made of them.
 
     Parameters
     ----------
     program : class or instance of VertexProgram
     graph : Graph, optional
-        Also count what travels on this graph, cut as it is (then collective).
+        Also count the values sent on this graph, cut as it is (then collective).
 
     Examples
     --------
@@ -106,7 +101,7 @@ def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = 
     travels, code = [], {}
     for tree in trees:
         label = f" of phase {tree.phase}" if len(trees) > 1 else ""
-        travels += [{**t, "what": t["what"] + label} for t in _travels(tree, graph)]
+        travels += [{**way, "what": way["what"] + label} for way in _travels(tree, graph)]
         for method, rows in _code(tree).items():
             code[method + label] = rows
     over = [_WORDS[edges] for edges in (trees[0].gather_edges, trees[0].scatter_edges)]
@@ -115,7 +110,7 @@ def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = 
     return Explanation(title, fields, travels, code)
 
 
-def _fields(trees: tuple[Tree, ...]) -> list[dict[str, Any]]:
+def _fields(trees: tuple[t.Tree, ...]) -> list[dict[str, Any]]:
     functions = [f for tree in trees for f in tree.functions.values()]
     functions += [a.function for a in trees[0].aggregators]
     found = []
@@ -132,15 +127,15 @@ def _fields(trees: tuple[Tree, ...]) -> list[dict[str, Any]]:
     return found
 
 
-def _default(field: Variable) -> str:
+def _default(field: t.Variable) -> str:
     """Return a field's default as a program writes it; empty where there is none to write."""
-    if field.required or is_list(field.storage):
+    if field.required or t.is_list(field.storage):
         return ""
-    nobody = STORAGE[field.storage][0] == "id" and field.default == INTEGER_RANGE["int64"][1]
+    nobody = t.STORAGE[field.storage][0] == "id" and field.default == t.INTEGER_RANGE["int64"][1]
     return f" = {'gl.NOBODY' if nobody else repr(field.default)}"
 
 
-def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
+def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
     every = ALL if graph is not None and not graph.directed else 0
     gather = tree.gather_edges and tree.gather_edges | every
     scatter = tree.scatter_edges and tree.scatter_edges | every
@@ -151,9 +146,9 @@ def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             why = "; ".join(dict.fromkeys(uses))
             if field.name not in tree.writes("apply"):
                 why += "; sent once, for apply does not write it"
-            one = element_storage(field.storage) if is_list(field.storage) else field.storage
-            size = STORAGE[one][2] * math.prod(field.shape)
-            yield _way(field.name, (size, is_list(field.storage)), "to", mask, why, graph)
+            one = t.element_storage(field.storage) if t.is_list(field.storage) else field.storage
+            size = t.STORAGE[one][2] * math.prod(field.shape)
+            yield _way(field.name, (size, t.is_list(field.storage)), "to", mask, why, graph)
     if tree.signals_by_id():
         yield {
             "what": "signals by id", "bytes": remote_signal_dtype(tree).itemsize, "list": False,
@@ -167,18 +162,18 @@ def _travels(tree: Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             yield _way(what, (_size(combiner), combiner.collects), "from", mask, why, graph)
 
 
-def _name(combiner: Combiner) -> str:
-    if isinstance(combiner, RecordCombiner) and not combiner.is_pair:
+def _name(combiner: t.Combiner) -> str:
+    if isinstance(combiner, t.RecordCombiner) and not combiner.is_pair:
         return combiner.name
     op = combiner.operation.word
-    if isinstance(combiner, RecordCombiner):
+    if isinstance(combiner, t.RecordCombiner):
         return f"gl.{op}[{', '.join(part.combiner.storage for part in combiner.parts)}]"
     return f"gl.{op}[{combiner.storage}]"
 
 
-def _size(combiner: Combiner) -> int:
+def _size(combiner: t.Combiner) -> int:
     if combiner.collects:
-        return STORAGE[combiner.storage][2]
+        return t.STORAGE[combiner.storage][2]
     return total_dtype(combiner).itemsize
 
 
@@ -194,7 +189,7 @@ def _way(
     return row
 
 
-def _code(tree: Tree) -> dict[str, list[tuple[int, str, str]]]:
+def _code(tree: t.Tree) -> dict[str, list[tuple[int, str, str]]]:
     """Return by method the user's lines, each with the C that was made of it."""
     texts = {(site.file, site.line): site.text for site in tree.sites}
     found: dict[str, list[tuple[int, str, str]]] = {}
@@ -202,7 +197,7 @@ def _code(tree: Tree) -> dict[str, list[tuple[int, str, str]]]:
     for line in emit(tree).splitlines():
         mark, head = _LINE.match(line), _HEAD.match(line)
         if head:
-            name = "scatter" if head[1].startswith("push") else head[1]
+            name = _METHOD_OF.get(head[1], head[1])
             rows = found.setdefault(name, []) if name not in found else None
         elif mark and (not mark[2].endswith("emitted.c")) and rows is not None:
             place = (mark[2].replace('\\"', '"').replace("\\\\", "\\"), int(mark[1]))

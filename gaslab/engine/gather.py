@@ -1,45 +1,43 @@
-"""Gathers: partial sums at the mirrors, sent to their masters, which add them to what they gather themselves.
+"""Gathers: mirrors send their partial sums to their masters, which combine them with their own.
 
-A master without mirrors gathers and applies in one go. One with mirrors waits for their partial sums, which
-it combines in the order of ranks.
+A master without mirrors gathers and applies at once. One with mirrors waits for their partial sums, and
+combines them in the order of ranks.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from gaslab._kernels import pack
 from gaslab.engine import lists
 from gaslab.engine.executor import Executor
+from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import total_dtype
 from gaslab.ragged import Rows
 from gaslab.replication.exchange import Exchange, Section, Sent
 
-if TYPE_CHECKING:
-    from gaslab.engine.observe.trace import VertexTrace
-
 
 class Sums(Protocol):
-    """Where a gather has the partial sums of mirrors from."""
+    """The source of the mirrors' partial sums in a gather."""
 
     def begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Sent[list[tuple[np.ndarray, Any]]]:
-        """Begin to bring those of active masters (*ids*, and their flags; None is all) here."""
+        """Begin to bring the partial sums of active masters (*ids*, and their flags; None is all) here."""
 
 
 class MirrorSums:
-    """Partial sums that mirrors gather anew in every superstep, once they know which vertices are active."""
+    """Partial sums that mirrors gather in every superstep, once they know which vertices are active."""
 
     def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
         assert state.tree.gather is not None
         self.executor, self.state, self.exchange = executor, state, exchange
         self._combiner, self._mask = state.tree.gather, executor.view.gather_edges
-        self._dtype, self._mirrors = total_dtype(self._combiner), exchange.mirrors(self._mask)
+        self._mirrors = exchange.mirrors(self._mask)
 
     def begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Sent[list[tuple[np.ndarray, Any]]]:
-        """Tell mirrors which masters are active; begin to send their partial sums."""
+        """Let mirrors know which masters are active; begin to send their partial sums to these."""
         ways, mirrors = self.state.gather_way, self._mirrors
         if ways is not None:
             self.executor.choose("gather_edges", ids, ways)
@@ -47,9 +45,7 @@ class MirrorSums:
             section = Section(self._mask, () if ways is None else (ways,))
             named = self.exchange.spread([section], active, ids).end()
             mirrors = mirrors if active is None else named[self._mask]
-        partial: Any = np.empty(mirrors.size, self._dtype)
-        if self._combiner.collects:
-            partial = lists.partial_rows(self.executor.view, mirrors, self._dtype)
+        partial = lists.partial_totals(self.executor.view, mirrors, self._combiner)
         self.executor.over("gl_gather", mirrors, self._mask, total=partial)
         return self.exchange.partials(self._mask, mirrors, partial, active)
 
@@ -95,12 +91,10 @@ class Gather:
         return boundary, total
 
     def _show_inner(self, ids: np.ndarray | None, trace: VertexTrace) -> None:
-        """Gather once more at traced masters without mirrors: their totals go from gather to apply unseen."""
+        """Gather once more at traced masters without mirrors, whose totals a trace does not see otherwise."""
         inner = trace.ids[self.is_boundary[trace.ids] == 0]
         if ids is not None:
             inner = np.intersect1d(inner, ids)
-        totals: Any = np.empty(inner.size, self.dtype)
-        if self.combiner.collects:
-            totals = lists.partial_rows(self.executor.view, inner, self.dtype)
+        totals = lists.partial_totals(self.executor.view, inner, self.combiner)
         self.executor.over("gl_gather", inner, self.mask, total=totals)
         trace.totals(self.combiner, inner, totals)

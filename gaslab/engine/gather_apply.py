@@ -1,8 +1,8 @@
-"""`GatherApply`: gather and apply at the active masters, and what apply wrote made current."""
+"""`GatherApply`: gather and apply at the active masters, then swap or copy the written buffers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from gaslab.engine.delivery import Delivery
 from gaslab.engine.executor import Executor
 from gaslab.engine.gather import Gather
 from gaslab.engine.state import RunState
+from gaslab.engine.sync.cache import Cache
 from gaslab.ragged import Rows
-
-if TYPE_CHECKING:
-    from gaslab.engine.sync.cache import Cache
 
 
 class GatherApply:
@@ -51,13 +49,13 @@ class GatherApply:
             self._aggregation.over_masters()
 
     def _show_totals(self, ids: np.ndarray, totals: Any) -> None:
-        """Let a trace see the totals of masters that were kept until they were applied."""
+        """Show a trace the totals of masters that were kept until apply."""
         trace = self.executor.observe.trace
         if trace is not None and self.tree.gather is not None:
             trace.totals(self.tree.gather, ids, totals)
 
     def _commit(self, frontier: Frontier) -> None:
-        """Make current what apply wrote to the buffers beside the fields that gathers read."""
+        """Make current the values that apply wrote to the second buffers of fields that gathers read."""
         state, ids = self.state, frontier.ids
         if frontier.everywhere and self._swaps:
             state.swap()

@@ -1,11 +1,11 @@
-"""Whom a run starts with: ``gaslab.run(start=...)``."""
+"""The vertices that run in superstep 0: ``gaslab.run(start=...)``."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,17 +14,15 @@ from gaslab.compiler.tree import REQUIRED, Combiner, RecordCombiner, Site, Tree,
 from gaslab.engine.bind import converted
 from gaslab.engine.storage import identity, total_dtype
 from gaslab.errors import UsageError
+from gaslab.graph.graph import Graph
 from gaslab.program import NOBODY, Accumulator
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
 
 Start = Iterable[Any] | Mapping[Any, Any]
 
 
 @dataclass(frozen=True)
 class InitialFrontier:
-    """Who runs in superstep 0, by global id, each once and ascending; and the message each finds, if any."""
+    """The vertices of superstep 0, by global id, distinct and ascending; and their messages, if any."""
 
     gids: np.ndarray
     messages: np.ndarray | None
@@ -38,7 +36,7 @@ class InitialFrontier:
 
 
 def check_start(start: Any) -> Start | None:
-    """Return ``start=`` as a mapping, or the list of ids that it has; raises UsageError for another thing."""
+    """Return ``start=`` as a mapping or as a list of ids; raises UsageError for anything else."""
     if start is None or isinstance(start, Mapping):
         return start
     return arguments.ids("start", start, "an iterable of vertex ids, or a mapping from id to message,")
@@ -50,10 +48,11 @@ def bind_initial_frontier(tree: Tree, graph: Graph, start: Start | None) -> Init
         return None
     if not tree.by_signal:
         raise UsageError(
-            f"start= has no say in {tree.name}, where signals do not decide who runs; write a scatter"
+            f"start= has no say in {tree.name}, where signals do not decide which vertices run; "
+            "write a scatter"
         )
-    given = list(start)
-    gids = np.asarray(graph.ids.find(given), np.int64)
+    named = list(start)
+    gids = np.asarray(graph.ids.find(named), np.int64)
     if not isinstance(start, Mapping):
         return InitialFrontier(np.unique(gids), None)
     if tree.message is None:
@@ -63,12 +62,12 @@ def bind_initial_frontier(tree: Tree, graph: Graph, start: Start | None) -> Init
     return InitialFrontier(gids[order], values[order])
 
 
-def _messages(combiner: Combiner, given: list[Any], graph: Graph) -> np.ndarray:
+def _messages(combiner: Combiner, messages: list[Any], graph: Graph) -> np.ndarray:
     """Return messages as an array: numbers, or rows of parts (collective for vertex ids)."""
     if not isinstance(combiner, RecordCombiner):
-        return _column(combiner.storage, given, graph)
-    rows = np.full(len(given), identity(combiner), total_dtype(combiner))
-    named = [_parts(combiner, one) for one in given]
+        return _column(combiner.storage, messages, graph)
+    rows = np.full(len(messages), identity(combiner), total_dtype(combiner))
+    named = [_parts(combiner, one) for one in messages]
     for part in combiner.parts:
         at = [k for k, parts in enumerate(named) if part.name in parts]
         if at:
@@ -80,9 +79,9 @@ def _messages(combiner: Combiner, given: list[Any], graph: Graph) -> np.ndarray:
     return rows
 
 
-def _parts(combiner: RecordCombiner, given: Any) -> dict[str, Any]:
-    """Return the parts of one message by name; raises where it is none."""
-    named = {"key": given} if combiner.is_pair else dict(getattr(given, "__dict__", {"": 0}))
+def _parts(combiner: RecordCombiner, message: Any) -> dict[str, Any]:
+    """Return the parts of one message by name; raises UsageError for what is no such message."""
+    named = {"key": message} if combiner.is_pair else dict(getattr(message, "__dict__", {"": 0}))
     for key, payload in itertools.pairwise(combiner.parts):
         pair = named.get(key.name)
         if key.combiner.is_key and pair is not None:
@@ -90,25 +89,25 @@ def _parts(combiner: RecordCombiner, given: Any) -> dict[str, Any]:
                 raise UsageError(f"start= gives {pair!r}; a key and its payload are needed")
             named[key.name], named[payload.name] = pair
     if not named.keys() <= {part.name for part in combiner.parts}:
-        raise UsageError(f"start= gives {given!r}; a {combiner.name} is needed, with its parts by name")
+        raise UsageError(f"start= gives {message!r}; a {combiner.name} is needed, with its parts by name")
     return named
 
 
-def _column(storage: str, given: list[Any], graph: Graph, shape: tuple[int, ...] = ()) -> np.ndarray:
-    values: Any = graph.ids.find(given) if storage == "id" else given
+def _column(storage: str, elements: list[Any], graph: Graph, shape: tuple[int, ...] = ()) -> np.ndarray:
+    values: Any = graph.ids.find(elements) if storage == "id" else elements
     variable = Variable("message", storage, REQUIRED, Site("", 0, ""), shape)
     return converted(np.asarray(values), variable, "start")
 
 
 def to_user_ids(values: np.ndarray, storage: str, ids: Sequence[Any]) -> list[Any]:
-    """Return values as a program's user gives them, with vertices by their *ids*."""
+    """Return values with the user's *ids* for vertex ids."""
     if storage != "id":
         return list(values) if values.ndim > 1 else values.tolist()
     return [ids[g] if 0 <= g < len(ids) else NOBODY for g in values.tolist()]
 
 
 def to_user_messages(combiner: Combiner, messages: np.ndarray, ids: Sequence[Any]) -> list[Any]:
-    """Return messages as a caller gives them, with vertices by their *ids*."""
+    """Return messages in the form of ``start=``, with the user's *ids* for vertex ids."""
     if not isinstance(combiner, RecordCombiner):
         return to_user_ids(messages, combiner.storage, ids)
     columns = {

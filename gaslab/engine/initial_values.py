@@ -1,68 +1,63 @@
-"""Vertex values that a run starts from: ``gaslab.run(init=...)``."""
+"""Initial values of vertex fields: ``gaslab.run(init=...)``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab.compiler.tree import Tree, Variable, is_list
 from gaslab.engine.bind import converted
 from gaslab.engine.initial_draws import InitialDraws
-from gaslab.engine.lists import gids_of, given_lists
+from gaslab.engine.lists import gids_of, gids_of_result, initial_lists
 from gaslab.engine.storage import dtype_of
 from gaslab.errors import UsageError, nearest
+from gaslab.graph.graph import Graph
 from gaslab.ingest.missing import masked_at
 from gaslab.language.rng import Draw
 from gaslab.results.result import Result, vertex_names
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-
 
 def bind_initial_values(
-    tree: Tree,
-    graph: Graph,
-    given: Mapping[str, Any] | Result | None,
-    starts: InitialDraws,
+    tree: Tree, graph: Graph, init: Mapping[str, Any] | Result | None, starts: InitialDraws
 ) -> dict[str, Any]:
-    """Return the given vertex values, by field, for this rank's masters (collective).
+    """Return the initial values of vertex fields, by field, for this rank's masters (collective).
 
-    *given* maps fields to values: a dict or pandas Series by vertex id (other vertices keep the
+    *init* maps fields to values: a dict or pandas Series by vertex id (other vertices keep the
     field's default), an earlier `Result` that has the field, an array in the order of the sorted
     ids, or one number for all. A Result itself gives all its fields that the program has too.
     """
     known = {v.name: v for v in tree.vertex_fields}
-    if isinstance(given, Result):
-        given = {name: given for name in given.vertices.columns if name in known}
-    for name in given or ():
+    if isinstance(init, Result):
+        init = {name: init for name in init.vertices.columns if name in known}
+    for name in init or ():
         if name not in known:
             raise UsageError(f"{tree.name} has no vertex field {name!r}{nearest(name, known)}")
     masters = graph.local.num_masters
     found = {}
     for k, variable in enumerate(tree.vertex_fields):
-        if variable.name in (given or {}):
+        if variable.name in (init or {}):
             default: Any = 0 if variable.required else variable.default
             if isinstance(default, Draw):
                 drawn = starts.of_vertices(default, k, dtype_of(variable.storage), variable.shape)
                 default = drawn[:masters]
-            found[variable.name] = _of_masters(variable, default, (given or {})[variable.name], graph)
+            found[variable.name] = _of_masters(variable, default, (init or {})[variable.name], graph)
     return found
 
 
 def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> Any:
     if is_list(variable.storage):
-        return given_lists(variable, data, graph)
+        return initial_lists(variable, data, graph)
     masters = graph.local.gid[: graph.local.num_masters]
     if isinstance(data, Result):
-        table, name = data.vertices, variable.name
+        table, name, gids = data.vertices, variable.name, gids_of_result(data, graph)
         if data.metrics.get("fingerprint") == graph.fingerprint:
-            gids, values = table.global_ids["id"], table.global_ids.get(name, table[name])
+            values = table.global_ids[name] if name in table.global_ids else table[name]
         else:
-            gids = graph.ids.find(vertex_names(table, graph))
             named = f"{name}_side" in table and variable.storage == "id"
-            values = _content(variable, vertex_names(table, graph, name) if named else table[name], graph)
+            content = vertex_names(table, graph, name) if named else table[name]
+            values = _content(variable, content, graph, "same" if data.on == "all" else "parts")
         return _placed(variable, default, gids, values, masters, graph)
     if hasattr(data, "to_dict"):  # a pandas Series
         data = data.to_dict()
@@ -105,12 +100,7 @@ def _array(variable: Variable, values: Any) -> np.ndarray:
 
 
 def _placed(
-    variable: Variable,
-    default: Any,
-    gids: np.ndarray,
-    values: np.ndarray,
-    masters: np.ndarray,
-    graph: Graph,
+    variable: Variable, default: Any, gids: np.ndarray, values: np.ndarray, masters: np.ndarray, graph: Graph
 ) -> np.ndarray:
     """Return the values of *masters* out of (gids, values); others keep the field's default."""
     order = np.argsort(gids)
@@ -136,6 +126,6 @@ def _placed(
 
 
 def _converted(values: np.ndarray, variable: Variable, graph: Graph) -> np.ndarray:
-    """Return values of the masters here as the field has them; raises on every rank alike (collective)."""
+    """Return values of the masters here in the field's storage type; all ranks raise alike (collective)."""
     found: np.ndarray = graph.comm.attempt(lambda: converted(values, variable, variable.name))
     return found

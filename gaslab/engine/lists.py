@@ -1,39 +1,34 @@
-"""Lists in a run: how much room their rows have, the threads' scratch space, given values, the answer.
+"""Lists in a run: the room of their rows, the threads' scratch space, initial values, the answer.
 
-A list field is assigned totals, other fields and what the caller gives; a total is no longer than its
-vertex has edges. So the room of every row is known before the run, and nothing needs to grow.
+The values of a list field are gather totals, other list fields and initial values; a total has at most as
+many elements as its vertex has edges. So the room of every row is known before the run, and no row grows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gaslab._kernels import ragged
+from gaslab._kernels import ragged, sweep
 from gaslab.compiler import tree as t
-from gaslab.compiler.tree import Tree, Variable, element_storage, is_list, nodes
 from gaslab.compiler.tree.uses import marked_field, words
 from gaslab.engine.bind import converted
-from gaslab.engine.storage import dtype_of
+from gaslab.engine.storage import dtype_of, total_dtype
 from gaslab.errors import UsageError
+from gaslab.graph.graph import Graph
+from gaslab.partition.local_graph import LocalGraph
 from gaslab.program import ALL, IN, NOBODY, OUT
 from gaslab.ragged import RaggedColumn, Rows
 from gaslab.replication.exchange import Exchange, Section
-from gaslab.results.result import Result, marked_ids, vertex_names
-from gaslab.results.tables import objects
-
-if TYPE_CHECKING:
-    from gaslab._kernels import sweep
-    from gaslab.graph.graph import Graph
-    from gaslab.partition.local_graph import LocalGraph
+from gaslab.results.result import Result, vertex_names
 
 MOST_MARKS = 1 << 33  # vertices of a graph for which each thread keeps a bit
 
 
-class GivenLists(NamedTuple):
-    """The lists given for this rank's masters: how long each is, and all values one behind the other."""
+class InitialLists(NamedTuple):
+    """Lists that the caller gives this rank's masters: the length of each, and all values in a row."""
 
     lengths: np.ndarray  # int32
     values: np.ndarray
@@ -43,10 +38,10 @@ class GivenLists(NamedTuple):
 
 
 def rooms(
-    trees: tuple[Tree, ...], graph: Graph, given: Mapping[str, np.ndarray | GivenLists]
+    trees: tuple[t.Tree, ...], graph: Graph, initial: Mapping[str, np.ndarray | InitialLists]
 ) -> dict[str, np.ndarray]:
-    """Return how many values each vertex here can need, by list field (collective)."""
-    variables = [v for v in trees[0].vertex_fields if is_list(v.storage)]
+    """Return the most values that each vertex here can have, by list field (collective)."""
+    variables = [v for v in trees[0].vertex_fields if t.is_list(v.storage)]
     if not variables:
         return {}
     local, needed = graph.local, {}
@@ -56,15 +51,15 @@ def rooms(
         for source in sources[variable.name]:
             if isinstance(source, int):
                 np.maximum(room, degrees(local, source if graph.directed else ALL), out=room)
-            elif isinstance(lists := given.get(source), GivenLists):
+            elif isinstance(lists := initial.get(source), InitialLists):
                 room[: local.num_masters] = np.maximum(room[: local.num_masters], lists.lengths)
         needed[variable.name] = room
     Exchange(local, graph.comm).spread([Section(ALL, tuple(needed.values()))], None).end()
     return needed
 
 
-def _sources(trees: tuple[Tree, ...]) -> dict[str, set[str | int]]:
-    """Return where each list field's values come from: fields that may be given, and masks of gathers."""
+def _sources(trees: tuple[t.Tree, ...]) -> dict[str, set[str | int]]:
+    """Return the sources of each list field's values: fields with initial values, and masks of gathers."""
     fields = trees[0].vertex_fields
     found: dict[str, set[str | int]] = {v.name: {v.name} for v in fields}
     assigned = [
@@ -72,17 +67,17 @@ def _sources(trees: tuple[Tree, ...]) -> dict[str, set[str | int]]:
         for tree in trees
         for name in ("init", "apply")
         if name in tree.functions
-        for x in nodes(tree.functions[name].body)
-        if isinstance(x, t.Assign) and isinstance(x.target, t.VertexField) and is_list(x.target.type)
+        for x in t.nodes(tree.functions[name].body)
+        if isinstance(x, t.Assign) and isinstance(x.target, t.VertexField) and t.is_list(x.target.type)
     ]
     for _ in fields:  # as often as a value can be handed on
         for tree, x in assigned:
             assert isinstance(x.target, t.VertexField)
             target = found[fields[x.target.index].name]
-            for part in nodes(x.value):
-                if isinstance(part, t.VertexField) and is_list(part.type):
+            for part in t.nodes(x.value):
+                if isinstance(part, t.VertexField) and t.is_list(part.type):
                     target |= found[fields[part.index].name]
-                elif isinstance(part, t.Local) and is_list(part.type):
+                elif isinstance(part, t.Local) and t.is_list(part.type):
                     target.add(tree.gather_edges)
     return found
 
@@ -98,9 +93,9 @@ def degrees(local: LocalGraph, mask: int) -> np.ndarray:
 
 
 class Scratch:
-    """Each thread's own room for a list on its way, for the words on lists, and for marks."""
+    """Each thread's own memory: for a list being gathered, for operations on lists, and for marks."""
 
-    def __init__(self, tree: Tree, view: sweep.View, graph: Graph, threads: int) -> None:
+    def __init__(self, tree: t.Tree, view: sweep.View, graph: Graph, threads: int) -> None:
         self.table: np.ndarray | None = None
         if not tree.has_lists:
             return
@@ -139,30 +134,32 @@ def row_lengths(view: sweep.View, ids: np.ndarray | None, lengths: np.ndarray) -
     return lengths
 
 
-def partial_rows(view: sweep.View, ids: np.ndarray, dtype: np.dtype) -> Rows:
-    """Return empty rows with room for what vertices *ids* gather here."""
-    return Rows(row_lengths(view, ids, np.zeros(ids.size, np.int64)), dtype)
+def partial_totals(view: sweep.View, ids: np.ndarray, combiner: t.Combiner) -> Any:
+    """Return room for the totals that vertices *ids* gather here: totals, or rows of lists."""
+    if combiner.collects:
+        return Rows(row_lengths(view, ids, np.zeros(ids.size, np.int64)), total_dtype(combiner))
+    return np.empty(ids.size, total_dtype(combiner))
 
 
-# ---- what the caller gives and gets ----------------------------------------------------------------
+# ---- initial values and answers --------------------------------------------------------------------
 
 
-def given_lists(variable: Variable, data: Any, graph: Graph) -> GivenLists:
-    """Return the lists that a caller gives a field, for this rank's masters (collective).
+def initial_lists(variable: t.Variable, data: Any, graph: Graph) -> InitialLists:
+    """Return the initial values of a list field, for this rank's masters (collective).
 
     *data* is a mapping from vertex id to values (other vertices start empty), or a sequence of one
     list per vertex in the order of the sorted ids.
     """
-    storage = element_storage(variable.storage)
+    storage = t.element_storage(variable.storage)
     masters = graph.local.gid[: graph.local.num_masters].tolist()
-    if isinstance(data, Result):
-        table = data.vertices
-        data = dict(zip(vertex_names(table, graph), table[variable.name], strict=True))
     if hasattr(data, "to_dict"):
         data = data.to_dict()
-    if isinstance(data, Mapping):
-        gids = graph.ids.find(list(data))
-        by_gid = dict(zip(np.asarray(gids).tolist(), data.values(), strict=True))
+    if isinstance(data, (Result, Mapping)):
+        if isinstance(data, Result):
+            gids, lists = gids_of_result(data, graph), data.vertices[variable.name].tolist()
+        else:
+            gids, lists = graph.ids.find(list(data)), list(data.values())
+        by_gid = dict(zip(gids.tolist(), lists, strict=True))
         rows = graph.comm.attempt(lambda: [_row(variable, by_gid.get(g, ())) for g in masters])
     else:
         sized = hasattr(data, "__len__") and getattr(data, "shape", None) != ()
@@ -176,29 +173,37 @@ def given_lists(variable: Variable, data: Any, graph: Graph) -> GivenLists:
     if storage == "id":
         values = gids_of(graph, variable, flat, rows="parts")
     else:
-        element = Variable(variable.name, storage, 0, variable.site)
+        element = t.Variable(variable.name, storage, 0, variable.site)
         values = converted(np.asarray(flat or np.zeros(0, dtype_of(storage))), element, variable.name)
     lengths = np.array([len(row) for row in rows], np.int32)
     if variable.storage.startswith("set:"):
         sets = RaggedColumn(lengths, values).as_sets()
-        return GivenLists(sets.lengths.astype(np.int32), sets.values)
-    return GivenLists(lengths, values)
+        return InitialLists(sets.lengths.astype(np.int32), sets.values)
+    return InitialLists(lengths, values)
 
 
-def _row(variable: Variable, given: Any) -> list[Any]:
-    if isinstance(given, (int, float, np.number)):
-        raise _number_given(variable, given, "lists")
-    return list(given)
+def _row(variable: t.Variable, values: Any) -> list[Any]:
+    if isinstance(values, (int, float, np.number)):
+        raise _number_refused(variable, values, "lists")
+    return list(values)
 
 
-def gids_of(graph: Graph, variable: Variable, names: list[Any], rows: str = "same") -> np.ndarray:
-    """Return the global ids a field is given by name (collective); ``gl.NOBODY``, -1 and None are none."""
+def gids_of_result(result: Result, graph: Graph) -> np.ndarray:
+    """Return the global ids in *graph* of the vertices that a result has on this rank (collective)."""
+    table = result.vertices
+    if result.metrics.get("fingerprint") == graph.fingerprint:
+        return table.global_ids["id"]
+    return graph.ids.find(vertex_names(table, graph), rows="same" if result.on == "all" else "parts")
+
+
+def gids_of(graph: Graph, variable: t.Variable, names: list[Any], rows: str = "same") -> np.ndarray:
+    """Return global ids by the names of vertices (collective); ``gl.NOBODY``, -1 and None name no vertex."""
     kinds = {side.kind for side in getattr(graph.ids, "sides", (graph.ids,))}
 
     def check() -> None:
         number = next((x for x in names if isinstance(x, float)), None)
         if number is not None and "object" not in kinds:
-            raise _number_given(variable, number, "vertex ids")
+            raise _number_refused(variable, number, "vertex ids")
 
     graph.comm.attempt(check)
     gids = np.full(len(names), np.iinfo(np.int64).max)  # gl.NOBODY
@@ -207,27 +212,19 @@ def gids_of(graph: Graph, variable: Variable, names: list[Any], rows: str = "sam
     return gids
 
 
-def _number_given(variable: Variable, number: Any, held: str) -> UsageError:
+def _number_refused(variable: t.Variable, number: Any, held: str) -> UsageError:
     return UsageError(
         f"init={{{variable.name!r}: ...}} (--init) gives the number {number}, and the field has {held}; give "
         f"{held}, or an earlier result: gl.run(..., init=result) in Python"
     )
 
 
-def answers(graph: Graph, tree: Tree, fields: list[Any]) -> dict[str, np.ndarray]:
-    """Return what each vertex field has at this rank's masters (collective); private lists are left out."""
+def answers(graph: Graph, tree: t.Tree, fields: list[Any]) -> dict[str, np.ndarray | RaggedColumn]:
+    """Return each vertex field's values at this rank's masters; without private fields."""
     masters = graph.local.num_masters
+    ids = np.arange(masters, dtype=np.int32)
     return {
-        v.name: _column(graph, v, values) if isinstance(values, Rows) else values[:masters]
+        v.name: RaggedColumn(*values.pack(ids)) if isinstance(values, Rows) else values[:masters]
         for v, values in zip(tree.vertex_fields, fields, strict=True)
-        if not (isinstance(values, Rows) and v.name.startswith("_"))
+        if not v.name.startswith("_")
     }
-
-
-def _column(graph: Graph, variable: Variable, rows: Rows) -> np.ndarray:
-    """Return a list field of this rank's masters as an object array of Python lists (collective)."""
-    lengths, values = rows.pack(np.arange(graph.local.num_masters, dtype=np.int32))
-    of_ids = element_storage(variable.storage) == "id"
-    plain = marked_ids(graph, values) if of_ids else values.tolist()
-    ends = np.cumsum(lengths).tolist()
-    return objects([plain[end - n : end] for n, end in zip(lengths.tolist(), ends, strict=True)])

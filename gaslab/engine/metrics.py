@@ -1,22 +1,19 @@
-"""The figures of a run: what `Result.metrics` and the command line's JSON hold."""
+"""The figures of a run, for `Result.metrics` and the command line's JSON."""
 
 from __future__ import annotations
 
-import resource
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.program import VertexProgram
+from gaslab.engine.options import Options
+from gaslab.graph.graph import Graph
+from gaslab.program import VertexProgram
+from gaslab.system.memory import peak_rss_bytes
 
 
 def run_metrics(
     program: VertexProgram,
     graph: Graph,
-    engine: str,
-    seed: int,
-    threads: int,
+    options: Options,
     iterations: int,
     converged: bool,
     updates: int,
@@ -30,15 +27,15 @@ def run_metrics(
     return {
         "program": type(program).__name__,
         "parameters": program.parameters(),
-        "seed": seed,
-        "engine": engine,
+        "seed": options.seed,
+        "engine": options.engine,
         "source": graph.source,
         "fingerprint": graph.fingerprint,
         "vertices": graph.num_vertices,
         "edges": graph.num_edges,
         "lines_rejected": graph.counts.get("lines_rejected", 0),
         "ranks": comm.size,
-        "threads": threads,
+        "threads": options.threads,
         "strategy": graph.strategy,
         "replication_factor": graph.replication_factor,
         "edge_balance": graph.edge_balance,
@@ -51,9 +48,3 @@ def run_metrics(
         "seconds": {**slowest, "total": sum(slowest.values())},
         "peak_rss_bytes": {"sum": int(comm.allreduce(peak)), "max": int(comm.allreduce(peak, "max"))},
     }
-
-
-def peak_rss_bytes() -> int:
-    """Return the most memory this process has held so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

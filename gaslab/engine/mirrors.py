@@ -1,4 +1,4 @@
-"""`Mirrors`: which fields the mirrors need, and how they get the masters' values."""
+"""`Mirrors`: which fields the mirrors need, and the sending of the masters' values to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Mirrors:
         self._changes = self._field_changes()
 
     def _field_changes(self) -> dict[str, int]:
-        """Return the fields that a superstep may change, with the mirrors that then have the new values."""
+        """Return the fields that a superstep may change, with the role of mirrors that get the new values."""
         sent = self.tree.writes("apply") | self.tree.writes("visit") | self.tree.writes("visit", "nbr")
         changed = {
             name
@@ -41,7 +41,7 @@ class Mirrors:
             self.state.stale((name,), role)
 
     def refresh(self, all_fields: bool = False) -> None:
-        """Bring to the mirrors those fields of which they have not the masters' values (collective)."""
+        """Send the mirrors the fields of which they do not have the masters' values (collective)."""
         fresh = self.state.fresh
         names = {name for name, role in self._roles.items() if all_fields or role & ~fresh[name]}
         self.send(frozenset(names), None)
@@ -49,7 +49,7 @@ class Mirrors:
             fresh[name] |= self._roles[name]
 
     def send(self, names: frozenset[str], active: np.ndarray | None) -> None:
-        """Bring these fields of active masters (flags; None is all) to the mirrors (collective)."""
+        """Send these fields of active masters (flags; None is all) to the mirrors (collective)."""
         self.exchange.spread(self.sections(names), active).end()
 
     def sections(self, names: frozenset[str]) -> list[Section]:
@@ -61,7 +61,7 @@ class Mirrors:
         return [Section(role, tuple(fields)) for role, fields in sorted(by_role.items())]
 
     def applied(self) -> tuple[list[Section], int]:
-        """Return what apply changes on mirrors, and the role of the mirrors that scatter."""
+        """Return the sections of fields that apply changes, and the role of the mirrors that scatter."""
         sections, ways = self.sections(self.tree.writes("apply")), self.state.scatter_way
         if ways is not None:
             fields = [values for s in sections if s.role == ALL for values in s.fields]
@@ -69,12 +69,12 @@ class Mirrors:
         return sections, next((s.role for s in sections if s.role in (self._scatter, ALL)), self._scatter)
 
     def choose_directions(self, frontier: Frontier) -> None:
-        """Let active masters choose the directions of scatter, where they do that themselves."""
+        """Let active masters choose their directions of scatter, where `scatter_edges` is a method."""
         if self.state.scatter_way is not None:
             self.executor.choose("scatter_edges", frontier.ids, self.state.scatter_way)
 
     def spread(self, frontier: Frontier) -> np.ndarray:
-        """Send what apply changed to the mirrors that use it; return the active mirrors that scatter."""
+        """Send changed values to the mirrors that read them; return the active mirrors that scatter."""
         self.choose_directions(frontier)
         sections, role = self.applied()
         named = bool(self._scatter) and not frontier.everywhere  # else every mirror scatters, or none

@@ -1,4 +1,4 @@
-"""`Options`: how a run was asked for, checked before anything begins."""
+"""`Options`: the arguments of a run, checked before it begins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONSISTENCIES = ("relaxed", "serialisable")
 
 @dataclass(frozen=True)
 class Options:
-    """The arguments of `gaslab.run` beside the program and the graph; `check` gives them their last form."""
+    """The arguments of `gaslab.run` other than the program and the graph; `check` completes them."""
 
     max_iterations: int | None = None
     engine: str = "sync"
@@ -44,6 +44,7 @@ class Options:
     max_updates: int | None = None
     staleness: int | None = None
     timeline: str | os.PathLike[str] | None = None
+    edges: bool = False
     ending: Ending = field(default_factory=Ending)  # by the timeout, or by Ctrl-C
 
 
@@ -66,7 +67,7 @@ def _check_program(program: Any) -> None:
 
 
 def _check_values(options: Options) -> Options:
-    """Check every argument that has a meaning by itself, in the order of the signature."""
+    """Check each argument by itself, in the order of the signature."""
     found: dict[str, Any] = {
         "max_iterations": arguments.whole("max_iterations", options.max_iterations, 0, optional=True),
         "engine": arguments.choice("engine", options.engine, ENGINES),
@@ -82,18 +83,17 @@ def _check_values(options: Options) -> Options:
     arguments.number("timeout", options.timeout, least=0, optional=True)  # may be a `TimeLeft`
     found["progress"] = arguments.flag("progress", options.progress)
     found["on"] = arguments.choice("on", options.on, arguments.PLACES)
+    found["edges"] = arguments.flag("edges", options.edges)
     found["timeline"] = arguments.path("timeline", options.timeline, optional=True)
     return replace(options, **found)
 
 
 def _check_asynchronous(options: Options) -> Options:
-    """Check what only a run without supersteps has; raises on options of the other way."""
-    for name in ("consistency", "scheduler", "max_updates"):
-        value = getattr(options, name)
-        if value is not None and options.engine != "async":
-            shown = arguments.shown(value)
-            raise UsageError(f"{name}={shown} is of engine='async', and this is engine={options.engine!r}")
+    """Check the options of a run without supersteps; raises UsageError for options of one with supersteps."""
     if options.engine != "async":
+        for name in ("consistency", "scheduler", "max_updates"):
+            if getattr(options, name) is not None:
+                raise _of_another(name, getattr(options, name), "async", options)
         return options
     if options.max_iterations is not None:
         raise UsageError("engine='async' has no supersteps for max_iterations; give max_updates")
@@ -111,7 +111,11 @@ def _check_staleness(options: Options) -> int | None:
     if options.engine == "stale" and staleness is None:
         raise UsageError("engine='stale' needs staleness=: by how many supersteps values may be too old")
     if options.engine != "stale" and staleness is not None:
-        shown = arguments.shown(staleness)
-        raise UsageError(f"staleness={shown} is of engine='stale', and this is engine={options.engine!r}")
+        raise _of_another("staleness", staleness, "stale", options)
     found: int | None = arguments.whole("staleness", staleness, 0, optional=True)
     return found
+
+
+def _of_another(name: str, value: Any, engine: str, options: Options) -> UsageError:
+    shown = arguments.shown(value)
+    return UsageError(f"{name}={shown} is of engine={engine!r}, and this is engine={options.engine!r}")

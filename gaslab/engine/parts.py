@@ -1,4 +1,4 @@
-"""`Parts`: what every engine's superstep is composed of."""
+"""`Parts`: the parts of which every engine composes its superstep."""
 
 from __future__ import annotations
 

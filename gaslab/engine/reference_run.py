@@ -1,53 +1,46 @@
-"""Runs the reference engine on a partitioned graph: gathers it to rank 0, and deals the answer out."""
+"""Runs the reference engine on a partitioned graph: gathers it to rank 0, and scatters the answer."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from gaslab.compiler.frontend import parse_phases
 from gaslab.compiler.tree import PAYLOAD, Combiner, RecordCombiner, Tree, element_storage, is_list
-from gaslab.engine import edge_lists
-from gaslab.engine.bind import (
-    bind_edge_fields,
-    bind_parameters,
-    bind_vertex_fields,
-    check_sides,
-    shapes_of,
-)
+from gaslab.engine import bind, edge_lists
 from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.initial_frontier import bind_initial_frontier, to_user_ids, to_user_messages
 from gaslab.engine.initial_values import bind_initial_values
-from gaslab.engine.lists import GivenLists
+from gaslab.engine.lists import InitialLists
 from gaslab.engine.metrics import run_metrics
+from gaslab.engine.options import Options
 from gaslab.engine.storage import dtype_of
 from gaslab.errors import warn_unfinished
+from gaslab.graph.graph import Graph
+from gaslab.program import VertexProgram
 from gaslab.ragged import Rows
 from gaslab.reference.run import ReferenceResult, run_reference
-from gaslab.results.result import OUTSIDE, Result, user_ids
+from gaslab.results.collect import OUTSIDE, user_ids
+from gaslab.results.result import Result
 from gaslab.results.tables import objects
 from gaslab.results.trace import collect, located
 
-if TYPE_CHECKING:
-    from gaslab.engine.options import Options
-    from gaslab.graph.graph import Graph
-    from gaslab.program import VertexProgram
-
 
 def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Result:
-    """Run *program* by the reference engine; the answer is that of `gaslab.run`."""
+    """Run *program* by the reference engine, for `gaslab.run`."""
     comm, local, began = graph.comm, graph.local, time.perf_counter()
-    tree, *_ = trees = parse_phases(type(program), shapes_of(program), debugging=True)
+    tree, *_ = trees = parse_phases(type(program), bind.shapes_of(program), debugging=True)
     written = frozenset(name for one in trees for name in one.written_edges())
-    check_sides(trees, graph)
-    params = bind_parameters(tree, program, graph)
+    bind.check_sides(trees, graph)
+    params = bind.bind_parameters(tree, program, graph)
     starts_at = InitialDraws(graph, options.seed, program.parameters())
-    edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts_at)
-    given = bind_initial_values(tree, graph, options.init, starts_at)
+    edge_fields = bind.bind_edge_fields(tree, graph, options.columns, written, starts_at)
+    initial = bind_initial_values(tree, graph, options.init, starts_at)
     initial_frontier = bind_initial_frontier(tree, graph, options.start)
-    columned = bind_vertex_fields(tree, graph, options.columns)
+    columned = bind.bind_vertex_fields(tree, graph, options.columns)
     ids = _ids(graph)
     trace = options.trace
     chosen = None if trace is None else [ids[g] for g in graph.ids.find(trace).tolist()]
@@ -79,8 +72,8 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
                 zip(began_with, to_user_messages(tree.message, initial_frontier.messages, ids), strict=True)
             )
     begins = {name: _on_root(graph, values) for name, values in columned.items()}
-    listed = {name: values for name, values in given.items() if isinstance(values, GivenLists)}
-    starts = {name: _on_root(graph, values) for name, values in given.items() if name not in listed}
+    listed = {name: values for name, values in initial.items() if isinstance(values, InitialLists)}
+    starts = {name: _on_root(graph, values) for name, values in initial.items() if name not in listed}
     starts |= {name: _lists_on_root(graph, tree, name, values, ids) for name, values in listed.items()}
     built = time.perf_counter()
 
@@ -115,7 +108,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
         )
 
     with options.ending as ended:
-        answer = comm.on_root(lambda: ended.call(tree.name, "the reference engine", run), patient=True)
+        answer = comm.on_root(lambda: ended.call(tree.name, "the reference engine", run), long_running=True)
     if not answer.converged:
         warn_unfinished(tree.name, answer.iterations, comm.rank)
     position = {vertex: k for k, vertex in enumerate(ids)}
@@ -135,7 +128,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
             vertices[v.name] = objects(values)  # in the user's ids
             continue
         if v.storage == "id":
-            # Min and Max over nobody are no vertex; in a result that is what lies outside all ids.
+            # Min and Max over no vertex are no vertex; in a result that is a value outside all ids.
             values = [position.get(x, x if isinstance(x, int) else OUTSIDE) for x in values]
         vertices[v.name] = np.array(values, dtype_of(v.storage)).reshape(-1, *v.shape)
     first = sum(comm.allgather(local.num_edges)[: comm.rank])
@@ -150,7 +143,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
     updates = sum(step["active"] for step in answer.history)
     seconds = {"build": built - began, "compute": time.perf_counter() - built}
     metrics = run_metrics(
-        program, graph, "reference", options.seed, 1, answer.iterations, answer.converged, updates, 0, seconds
+        program, graph, replace(options, threads=1), answer.iterations, answer.converged, updates, 0, seconds
     )
     storage = {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)}
     result = Result.collect(
@@ -163,6 +156,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
         answer.converged,
         answer.iterations,
         options.on,
+        options.edges,
     )
     result.aggregates = answer.aggregates
     if chosen is not None:
@@ -200,20 +194,20 @@ class _Named:
 
 
 def _ids(graph: Graph) -> list[Any]:
-    """Return what the program sees as the id of each vertex, by global id."""
+    """Return the ids of vertices as the program reads them, by global id."""
     if graph.ids.kind == "object" or graph.ids.num_left is not None:
         return list(range(graph.num_vertices))
     ids = graph.ids.lookup(np.arange(graph.num_vertices, dtype=np.int64))
     return list(ids.tolist())
 
 
-def _lists_on_root(graph: Graph, tree: Tree, name: str, given: GivenLists, ids: list[Any]) -> np.ndarray:
-    """Return all ranks' given lists of a field on rank 0, as the program sees them."""
+def _lists_on_root(graph: Graph, tree: Tree, name: str, lists: InitialLists, ids: list[Any]) -> np.ndarray:
+    """Return all ranks' initial lists of a field on rank 0, as the program sees them."""
     storage = next(v.storage for v in tree.vertex_fields if v.name == name)
-    values = _on_root(graph, given.values).tolist()
+    values = _on_root(graph, lists.values).tolist()
     if element_storage(storage) == "id":
         values = [ids[x] for x in values]
-    lengths = _on_root(graph, given.lengths).tolist()
+    lengths = _on_root(graph, lists.lengths).tolist()
     ends = np.cumsum(lengths, dtype=np.int64).tolist()
     return objects([values[end - n : end] for n, end in zip(lengths, ends, strict=True)])
 

@@ -1,7 +1,8 @@
 """Signals by global id: to a replica here as to a neighbour, else as a remote signal to the master's rank.
 
-A replica here takes them in at once, so that a mirror combines them before they travel. Only what is for
-a vertex of which nothing is here lies in the threads' outboxes until the superstep's signals are sent.
+A signal to a replica here is combined into it at once, so that a mirror combines messages before they are
+sent. Only signals to vertices without a replica here wait in the threads' outboxes until the superstep's
+signals are sent.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def remote_signal_dtype(tree: Tree) -> np.dtype:
 
 
 class Outbox:
-    """All threads' remote signals of one rank; what the view has as ``outbox``."""
+    """The remote signals of all threads of one rank; the view's ``outbox``."""
 
     def __init__(self, tree: Tree, threads: int) -> None:
         self.dtype = remote_signal_dtype(tree)
@@ -44,7 +45,7 @@ class Outbox:
         return self._boxes.table  # type: ignore[no-any-return]
 
     def add(self, to: int, priority: int | None, message: Any) -> None:
-        """Write a signal, as an interpreted program does; without a *message* it has the identity."""
+        """Add the signal of an interpreted program; without a *message* it has the identity."""
         signal = np.zeros(1, self.dtype)
         signal["to"] = to
         if priority is not None:
@@ -58,7 +59,7 @@ class Outbox:
         self._boxes.add(signal)
 
     def take(self) -> np.ndarray:
-        """Return all remote signals, and be empty."""
+        """Return all remote signals, and empty the outbox."""
         return np.asarray(self._boxes.take()).view(self.dtype)
 
 
@@ -73,7 +74,7 @@ class RemoteSignals:
         view.locate, view.outbox = self._located, self._outbox
 
     def pack(self) -> Packed:
-        """Return what is in the outboxes, by the master's rank."""
+        """Return the remote signals in the outboxes, by the master's rank."""
         if self._outbox is None:
             return {}
         signals = self._outbox.take()
@@ -84,11 +85,11 @@ class RemoteSignals:
         return {p: part.view(np.uint8) for p, part in enumerate(parts) if p != self.exchange.comm.rank}
 
     def send(self, packed: Packed) -> Pending:
-        """Begin to send what was packed."""
+        """Begin to send the packed remote signals."""
         return Pending() if self._outbox is None else self.exchange.remote_signals(packed)
 
     def receive(self, came: Packed) -> None:
-        """Give the masters here what came for them, in rank order."""
+        """Signal the masters here for received remote signals, in rank order."""
         state, executor = self.state, self.executor
         for _, data in sorted(came.items()):
             assert self._outbox is not None

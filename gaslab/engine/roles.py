@@ -1,4 +1,4 @@
-"""Which mirrors need which field: those whose edges will read it there."""
+"""Which mirrors need which field: the mirrors at whose edges a method reads it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def across(mask: int) -> int:
 
 
 def reasons(tree: Tree, gather: int, scatter: int) -> Iterator[tuple[str, int, str]]:
-    """Yield (field, the mirrors that need it: a mask, why) for every use on a mirror.
+    """Yield (field, the role of the mirrors that need it, the reason) for every use on a mirror.
 
     *gather* and *scatter* are the directions as they are on the graph.
     """
@@ -32,7 +32,7 @@ def reasons(tree: Tree, gather: int, scatter: int) -> Iterator[tuple[str, int, s
 
 
 def field_roles(tree: Tree, gather: int, scatter: int) -> dict[str, int]:
-    """Return, by vertex field, the mask of the mirrors that it must reach; 0 is none."""
+    """Return, by vertex field, the role of the mirrors that need it; 0 is none."""
     roles = dict.fromkeys((field.name for field in tree.vertex_fields), 0)
     for name, mask, _ in reasons(tree, gather, scatter):
         roles[name] |= mask

@@ -1,8 +1,8 @@
 """`run`: one vertex program on one graph, from parameters to a `Result`.
 
-A run is five steps, and what one step makes is what the next is given: the arguments are checked (`Options`),
-the program is compiled, it is bound to the graph (`Bound`), a driver runs it to its end, and what the ranks
-have is collected into a `Result`.
+A run has five steps; the result of each is the input of the next: the arguments are checked (`Options`), the
+program is compiled, it is bound to the graph (`Bound`), a driver runs it to its end, and the values of all
+ranks are collected into a `Result`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from gaslab import errors
 from gaslab.compiler import Compiled, compile_phases
 from gaslab.engine import lists
 from gaslab.engine.asynchronous.check import check_program as check_asynchronous
-from gaslab.engine.asynchronous.driver import Asynchronous
+from gaslab.engine.asynchronous.driver import AsynchronousDriver
 from gaslab.engine.bind import check_ends, check_sides, shapes_of
 from gaslab.engine.bound import Bound, bind
 from gaslab.engine.build import build_stale, build_synchronous
@@ -25,17 +26,9 @@ from gaslab.engine.metrics import run_metrics
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.observe.timeline import Timeline
 from gaslab.engine.options import Options, check
-from gaslab.engine.phase_driver import PhaseDriver
 from gaslab.engine.stale.driver import StaleDriver
 from gaslab.engine.stale.step import check_program as check_stale
-from gaslab.errors import (
-    ExecutionError,
-    PerformanceWarning,
-    TimeoutExpired,
-    UsageError,
-    warn_unfinished,
-    warn_user,
-)
+from gaslab.engine.sync.driver import SyncDriver
 from gaslab.graph.graph import Graph
 from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
@@ -43,7 +36,7 @@ from gaslab.program import VertexProgram
 from gaslab.results.result import Result
 from gaslab.results.trace import collect as collect_trace
 
-Driver = PhaseDriver | Asynchronous | StaleDriver
+Driver = SyncDriver | AsynchronousDriver | StaleDriver
 
 
 @collective(exempt=("threads",))
@@ -69,6 +62,7 @@ def run(
     max_updates: int | None = None,
     staleness: int | None = None,
     timeline: str | os.PathLike[str] | None = None,
+    edges: bool = False,
 ) -> Result:
     """Run a vertex program on a graph; collective, every rank gets the answer.
 
@@ -81,9 +75,9 @@ def run(
     max_iterations : int, optional
         Supersteps at most. Needed for a program that neither signals nor has ``done``.
     engine : {"sync", "async", "stale", "reference"}
-        ``"async"`` runs without supersteps, see ``docs/asynchronous.md``; ``"stale"`` lets a rank be ahead of
-        the others, see ``docs/staleness.md``; ``"reference"`` runs the class as plain Python on one rank,
-        for debugging.
+        ``"async"`` runs without supersteps, see ``docs/asynchronous.md``; ``"stale"`` lets a rank read
+        values some supersteps old, see ``docs/staleness.md``; ``"reference"`` runs the class as plain
+        Python on one rank, for debugging.
     strategy : str, optional
         Short for ``graph.partitioned(strategy)``.
     threads : int, optional
@@ -93,12 +87,12 @@ def run(
         Vertex fields to start from: field name to a dict by vertex id, an array in the order of the
         sorted ids, or one number. ``init()`` does not overwrite them.
     start : iterable of vertex ids, or mapping, optional
-        Who runs in superstep 0, instead of what the method ``start`` says; a mapping gives each its
-        message too.
+        The vertices that run in superstep 0, in place of those of the method ``start``; a mapping also gives
+        each its message.
     columns : mapping, optional
         Edge or vertex field name to the graph's column; None leaves the field at its default.
     seed : int
-        Of everything random in the program: the same seed gives the same draws on any ranks and threads.
+        Seeds all random numbers of the program: the same seed gives the same draws on any ranks and threads.
     compile : {"auto", "require", "never"}
         Whether a missing C compiler is a warning (the program runs interpreted) or an error.
     timeout : float, optional
@@ -108,22 +102,25 @@ def run(
     progress : bool
         Show supersteps on stderr, or with ``engine="async"`` the figures of the last moment.
     on : {"all", "root", "local"}
-        Where the answer goes.
+        Which ranks get the answer.
     trace : vertex id, or iterable of them, optional
-        Of these vertices ``result.trace`` shows what the methods did, superstep by superstep: with
-        ``engine="reference"`` every call, else the values at the vertex before and after.
+        Vertices whose course ``result.trace`` shows, superstep by superstep: with ``engine="reference"``
+        every call of a method, else the values at the vertex before and after.
     consistency : {"relaxed", "serialisable"}, optional
-        Of ``engine="async"``: whether adjacent vertices may run at once (by default they may).
+        For ``engine="async"``: whether adjacent vertices may run at once (by default they may).
     scheduler : {"fifo", "priority", "sweep", "random"}, optional
-        Of ``engine="async"``: which vertex is next; by default by priority where signals have one, else fifo.
+        For ``engine="async"``: the order of vertices; by default priority where signals have one, else fifo.
     max_updates : int, optional
-        Of ``engine="async"``: begin no more vertices once so many have run; on several ranks up to a fortieth
-        and 500 a rank more.
+        For ``engine="async"``: begin no further vertex once so many have run; several ranks may run up to a
+        fortieth and 500 a rank more.
     staleness : int, optional
-        Of ``engine="stale"``, which needs it: by how many supersteps what a rank reads may be too old.
+        For ``engine="stale"``, which needs it: how many supersteps old the values may be that a rank reads.
     timeline : path, optional
-        Write there what every rank did when, for https://ui.perfetto.dev or chrome://tracing; see
+        Write a timeline of every rank there, for https://ui.perfetto.dev or chrome://tracing; see
         ``docs/timeline.md``. A file of that name is replaced.
+    edges : bool
+        Exchange the edge table of several ranks, so that ``result.edges`` can be read; else
+        ``result.collect_edges()`` does it later. On one rank it can always be read.
 
     Returns
     -------
@@ -153,7 +150,7 @@ def run(
             max_iterations=max_iterations, engine=engine, strategy=strategy, threads=threads, init=init,
             start=start, columns=columns, seed=seed, compile=compile, timeout=timeout, progress=progress,
             on=on, trace=trace, consistency=consistency, scheduler=scheduler, max_updates=max_updates,
-            staleness=staleness, timeline=timeline,
+            staleness=staleness, timeline=timeline, edges=edges,
         ),
     )  # fmt: skip
     if options.strategy is not None and options.strategy != graph.strategy:
@@ -162,56 +159,34 @@ def run(
         from gaslab.engine.reference_run import reference_run
 
         return reference_run(program, graph, options)
-    drawing = None if options.timeline is None else _new_timeline(graph, options.timeline)
-    clock = Clock(graph)
+    drawing = None
+    if options.timeline is not None:
+        drawing = Timeline(graph.comm, options.timeline, graph.source.split(", "))
+    began, sent_before = time.perf_counter(), graph.comm.bytes_sent
     options = replace(options, threads=_threads(graph, options))
     compiled, options = compile_program(program, graph, options)
     bound = bind(compiled, program, graph, options)
     observe = Observer(graph.comm, options, drawing, bound.trace)
-    clock.built(observe)
-    driver = new_driver(compiled, program, graph, bound, options, observe)
+    built = time.perf_counter()
+    observe.prepared(began, built)
+    driver = new_driver(bound, options, observe)
     drive(driver, options, observe)
-    clock.computed()
-    return _collect(driver, program, graph, bound, options, observe, clock)
-
-
-class Clock:
-    """When the steps of a run were over, and what this rank had sent before it."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._began, self.bytes_before = time.perf_counter(), graph.comm.bytes_sent
-        self._built = self._computed = self._began
-
-    def built(self, observe: Observer) -> None:
-        """The program is ready to run."""
-        self._built = time.perf_counter()
-        observe.prepared(self._began, self._built)
-
-    def computed(self) -> None:
-        """The program has run."""
-        self._computed = time.perf_counter()
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """What `Result.metrics` has as ``seconds`` of a run."""
-        return {"build": self._built - self._began, "compute": self._computed - self._built}
+    seconds = {"build": built - began, "compute": time.perf_counter() - built}
+    sent = graph.comm.bytes_sent - sent_before + driver.bytes_posted
+    return _collect(driver, bound, options, observe, sent, seconds)
 
 
 # ---- before the run --------------------------------------------------------------------------------
 
 
-def _new_timeline(graph: Graph, path: str | os.PathLike[str]) -> Timeline:
-    return Timeline(graph.comm, path, graph.source.split(", "))
-
-
 def _threads(graph: Graph, options: Options) -> int:
-    """Return the threads of each rank; warns where the engine has no use for those asked for."""
+    """Return the threads of each rank; warns where the engine cannot use the number asked for."""
     threads, comm = options.threads, graph.comm
     if options.engine == "async" and (threads or 1) > 1:
-        warn_user(
+        errors.warn_user(
             f"engine='async' runs a rank's vertices on one thread: of threads={threads} only init and the "
             f"aggregators have any use; for more cores start more ranks (mpiexec -n {threads})",
-            PerformanceWarning,
+            errors.PerformanceWarning,
             comm.rank,
         )
     return launch.choose_threads(threads, comm.local_ranks, comm.rank)
@@ -220,13 +195,13 @@ def _threads(graph: Graph, options: Options) -> int:
 def compile_program(
     program: VertexProgram, graph: Graph, options: Options
 ) -> tuple[tuple[Compiled, ...], Options]:
-    """Return the compiled phases, once graph and engine can run them; and the options, complete."""
+    """Return the compiled phases, checked for the graph and the engine; and the completed options."""
     compiled = compile_phases(type(program), graph.comm, options.compile, shapes_of(program))
     trees = [one.tree for one in compiled]
     check_ends(trees, graph.directed)
     check_sides(trees, graph)
     if options.trace is not None and options.engine != "sync":
-        raise UsageError("trace= follows supersteps; give it to engine='sync' or engine='reference'")
+        raise errors.UsageError("trace= follows supersteps; give it to engine='sync' or engine='reference'")
     if options.engine == "stale":
         check_stale(trees)
     if options.engine == "async":
@@ -238,26 +213,22 @@ def compile_program(
 # ---- the run ---------------------------------------------------------------------------------------
 
 
-def new_driver(
-    compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, bound: Bound, options: Options,
-    observe: Observer,
-) -> Driver:  # fmt: skip
-    """Return what runs the program to its end."""
+def new_driver(bound: Bound, options: Options, observe: Observer) -> Driver:
+    """Return the driver that runs the program to its end."""
     if options.engine == "stale":
-        stale = build_stale(compiled, program, graph, bound, options, observe)
-        return StaleDriver(stale, bound.stopping[0], program, graph, observe)
-    engines = build_synchronous(compiled, program, graph, bound, options, observe)
+        return StaleDriver(build_stale(bound, options, observe), bound, observe)
+    engines = build_synchronous(bound, options, observe)
     if options.engine == "async":
-        return Asynchronous(engines[0], program, graph, compiled[0].library, options, observe)
-    return PhaseDriver(engines, program, graph, bound, options, observe)
+        return AsynchronousDriver(engines[0], bound, options, observe)
+    return SyncDriver(engines, bound, options, observe)
 
 
 def drive(driver: Driver, options: Options, observe: Observer) -> None:
-    """Run to the end; a run that fails leaves its timeline."""
+    """Run the program to its end; a run that fails still writes its timeline."""
     with options.ending, observe:
         try:
             driver.run()
-        except (ExecutionError, TimeoutExpired):  # on every rank
+        except (errors.ExecutionError, errors.TimeoutExpired):  # on every rank
             observe.write()
             raise
 
@@ -266,29 +237,26 @@ def drive(driver: Driver, options: Options, observe: Observer) -> None:
 
 
 def _collect(
-    driver: Driver, program: VertexProgram, graph: Graph, bound: Bound, options: Options, observe: Observer,
-    clock: Clock,
-) -> Result:  # fmt: skip
-    """Return what all ranks have computed, where the options want it (collective)."""
-    tree, state, comm = bound.tree, driver.state, graph.comm
-    sent = comm.bytes_sent - clock.bytes_before + driver.bytes_posted
+    driver: Driver, bound: Bound, options: Options, observe: Observer, sent: int, seconds: dict[str, float]
+) -> Result:
+    """Return the result of all ranks, on the ranks of ``on=`` (collective)."""
+    tree, state, graph, comm = bound.tree, driver.state, bound.graph, bound.graph.comm
     if not driver.converged:
         if options.engine == "async":
-            warn_unfinished(tree.name, state.updates, comm.rank, "updates", "max_updates")
+            errors.warn_unfinished(tree.name, state.updates, comm.rank, "updates", "max_updates")
         else:
-            warn_unfinished(tree.name, state.superstep, comm.rank)
-    assert options.threads is not None
+            errors.warn_unfinished(tree.name, state.superstep, comm.rank)
     metrics = run_metrics(
-        program, graph, options.engine, options.seed, options.threads, state.superstep, driver.converged,
-        state.updates, sent, clock.seconds,
-    ) | driver.figures()  # fmt: skip
+        bound.program, graph, options, state.superstep, driver.converged, state.updates, sent, seconds
+    )
+    metrics |= driver.figures()
     observe.write()
     result = Result.collect(
         graph,
         {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},
         lists.answers(graph, tree, state.fields),
         {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in bound.written},
-        metrics, observe.history, driver.converged, state.superstep, options.on,
+        metrics, observe.history, driver.converged, state.superstep, options.on, options.edges,
     )  # fmt: skip
     result.aggregates = dict(zip((a.name for a in tree.aggregators), state.aggregates, strict=True))
     if observe.trace is not None:

@@ -1,36 +1,30 @@
-"""`RunState`: all that lives between two supersteps of a run."""
+"""`RunState`: the whole state of a run between two supersteps."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab._kernels import buckets, frontier
 from gaslab.compiler.tree import Tree, element_storage, is_list
-from gaslab.engine import state_arrays
 from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.storage import dtype_of, identities, identity, total_dtype
+from gaslab.graph.graph import Graph
 from gaslab.language.rng import Draw
 from gaslab.program import ALL
 from gaslab.ragged import Rows
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.parallel.comm import Comm
-    from gaslab.partition.local_graph import LocalGraph
-
 
 NEVER: int = buckets.NEVER  # the priority of a vertex that is not pending
 
 
 @dataclass
 class CachedTotals:
-    """The totals that a phase keeps from superstep to superstep: see `gaslab.engine.sync.cache`."""
+    """The totals that a phase caches between supersteps: see `gaslab.engine.sync.cache`."""
 
     totals: np.ndarray  # of each replica's own edges
     known: np.ndarray  # uint8: whether that total is up to date, and whether the master has been sent it
@@ -43,7 +37,7 @@ class CachedTotals:
 class RunState:
     """The state of one phase of a run on one rank; every array is indexed by local id unless it says so.
 
-    The phases of a program share the fields of the first; `follow` hands on what else goes to the next.
+    The phases of a program share the fields of the first; `follow` passes on the rest of the state.
     """
 
     tree: Tree
@@ -64,11 +58,9 @@ class RunState:
     frontier: np.ndarray  # masters that are signalled for the next superstep, ascending int32
     next_total: int | None = None  # how many are on all ranks, where all ranks know it
     initial: np.ndarray | None = None  # the masters of superstep 0, where the caller named them
-    buckets: buckets.Buckets | None = (
-        None  # where signals have priorities: the vertices that wait, by priority
-    )
+    buckets: buckets.Buckets | None = None  # the vertices that wait, where signals have priorities
     cached: CachedTotals | None = None  # where gathers are cached
-    given: int = 0  # bit set of the fields that the caller gave, which init keeps
+    initial_fields: int = 0  # bit set of the fields with values of the caller's, which init keeps
     seed: int = 0  # of the draws, which are a function of it, the superstep and the vertex
     superstep: int = 0
     updates: int = 0  # vertices applied on all ranks
@@ -84,9 +76,9 @@ class RunState:
         cls, tree: Tree, graph: Graph, edge_fields: list[Any], starts: InitialDraws | None = None,
         first: RunState | None = None, rooms: Mapping[str, np.ndarray] | None = None,
     ) -> RunState:  # fmt: skip
-        """Allocate the state with every field at its start, or share that of the *first* phase.
+        """Allocate the state, each field at its default, or share the fields of the *first* phase.
 
-        *rooms* is what list fields can need.
+        *rooms* has the most elements of each row of the list fields.
         """
         n = graph.local.num_local
         fields: list[Any] = []
@@ -112,6 +104,8 @@ class RunState:
             if tree.double_buffered(variable.name) and k not in spare:
                 spare[k] = [values, values.copy()]
             next_fields.append(spare[k][1] if tree.double_buffered(variable.name) else values)
+        # Mirrors have the masters' values of a field with one value for all.
+        fresh = {v.name: 0 if isinstance(v.default, Draw) else ALL for v in tree.vertex_fields}
         message, priority = None, np.full(n, NEVER) if tree.by_priority else None
         if tree.message is not None:
             message = np.empty(n, total_dtype(tree.message))  # of a later phase, `follow` fills it
@@ -135,12 +129,12 @@ class RunState:
             frontier=np.empty(0, np.int32),
             buckets=None if priority is None else buckets.Buckets(priority, graph.local.num_masters),
             seed=0 if starts is None else starts.seed,
-            fresh=first.fresh if first else _fresh(tree),
+            fresh=first.fresh if first else fresh,
             spare=spare,
         )  # fmt: skip
 
-    def give(self, masters_values: Mapping[str, Any]) -> int:
-        """Write given values of masters into their fields; return the bit set of the given fields."""
+    def set_values(self, masters_values: Mapping[str, Any]) -> int:
+        """Write values of the masters into their fields; return the bit set of these fields."""
         bits = 0
         for k, variable in enumerate(self.tree.vertex_fields):
             if variable.name in masters_values:
@@ -155,12 +149,12 @@ class RunState:
         return bits
 
     def stale(self, names: Iterable[str], role: int) -> None:
-        """Say that masters changed these fields; only mirrors of that role may have the new values."""
+        """Note that masters changed these fields; at most the mirrors of that role have the new values."""
         for name in names:
             self.fresh[name] &= role
 
     def follow(self, before: RunState) -> None:
-        """Take over, at the begin of a phase, what the phase before left; its messages are dropped."""
+        """Take over, at the begin of a phase, the state of the phase before; its messages are dropped."""
         self.fields = list(before.fields)
         self.next_fields = [
             self.spare[k][self.spare[k][0] is values] if self.tree.double_buffered(field.name) else values
@@ -178,21 +172,6 @@ class RunState:
             if self.message_next is not None and self.message_next is not self.message:
                 self.message_next[:] = self.message
 
-    def to_arrays(self, local: LocalGraph, written: Sequence[int]) -> state_arrays.Arrays:
-        """Return this rank's part of the state as plain arrays by global id: see `state_arrays`."""
-        return state_arrays.to_arrays(self, local, written)
-
-    def from_arrays(
-        self, parts: Sequence[state_arrays.Arrays], local: LocalGraph, comm: Comm, written: Sequence[int]
-    ) -> None:
-        """Become what all ranks' `to_arrays` were, at the masters (collective)."""
-        state_arrays.from_arrays(self, parts, local, comm, written)
-
     def swap(self) -> None:
-        """Make what apply wrote current, when every vertex of the graph was applied."""
+        """Swap the two buffers of written fields, after apply at every vertex of the graph."""
         self.fields, self.next_fields = self.next_fields, self.fields
-
-
-def _fresh(tree: Tree) -> dict[str, int]:
-    """Return which mirrors have the masters' values at the start: all, of a field with one value for all."""
-    return {v.name: 0 if isinstance(v.default, Draw) else ALL for v in tree.vertex_fields}

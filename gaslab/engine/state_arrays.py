@@ -1,26 +1,24 @@
 """A `RunState` as plain arrays by global id, and back: on any ranks, threads and cut of the same graph.
 
-Each rank writes what its masters and its edges have. What replicas keep for themselves, which are cached
-totals, is written too, and read only where the cut is the same: else they are gathered anew.
+Each rank writes the values of its masters and its edges. The cached totals of replicas are written too, but
+read only where the cut is the same; else they are gathered again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels.buckets import NEVER
+from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
 from gaslab.errors import unknown
+from gaslab.parallel.comm import Comm
+from gaslab.partition.local_graph import LocalGraph
 from gaslab.ragged import RaggedColumn, Rows
-
-if TYPE_CHECKING:
-    from gaslab.engine.state import RunState
-    from gaslab.parallel.comm import Comm
-    from gaslab.partition.local_graph import LocalGraph
 
 VERSION = 1  # of the arrays
 NUMBERS = ("superstep", "updates", "phase", "entered", "ran", "cycle")
@@ -64,7 +62,7 @@ def to_arrays(state: RunState, local: LocalGraph, written: Sequence[int]) -> Arr
 def from_arrays(
     state: RunState, parts: Sequence[Arrays], local: LocalGraph, comm: Comm, written: Sequence[int]
 ) -> None:
-    """Make *state* what all ranks' `to_arrays` were; only masters have the values then (collective)."""
+    """Set *state* from all ranks' `to_arrays`; only masters have the values then (collective)."""
     if int(parts[0]["version"][0]) != VERSION:
         raise unknown("the version of a state's arrays", parts[0]["version"][0])
     for name, value in zip(NUMBERS, parts[0]["numbers"].tolist(), strict=True):
@@ -80,7 +78,7 @@ def from_arrays(
 
 
 def _read_vertices(state: RunState, parts: Sequence[Arrays], mine: np.ndarray) -> None:
-    """Read what belongs to masters; *mine* are their positions in the whole arrays."""
+    """Read the values of masters; *mine* are their positions in the whole arrays."""
     masters = slice(mine.size)
     for variable, values in zip(state.tree.vertex_fields, state.fields, strict=True):
         if isinstance(values, Rows):
@@ -118,7 +116,7 @@ def _read_edges(state: RunState, parts: Sequence[Arrays], local: LocalGraph, wri
     for k in written:
         values = _whole(parts, f"edge field {state.tree.edge_fields[k].name}")
         state.edge_fields[k][place] = values[found]
-        local.forget_by_source(state.edge_fields[k])
+        local.forget_derived(state.edge_fields[k])
 
 
 def _in_order(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +135,7 @@ def _in_order(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _read_cached(state: RunState, parts: Sequence[Arrays], local: LocalGraph, comm: Comm) -> None:
-    """Read cached totals where every rank has the replicas that it had; else forget them (collective)."""
+    """Read cached totals if every rank has the same replicas as before; else clear them (collective)."""
     if state.cached is None:
         return
     here = parts[comm.rank]["replica"] if len(parts) == comm.size else np.empty(0, np.int64)

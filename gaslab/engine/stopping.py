@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from gaslab.compiler.tree import Tree
 from gaslab.ending import Ending
 from gaslab.engine.state import RunState
 from gaslab.errors import UsageError
-
-if TYPE_CHECKING:
-    from gaslab.engine.executor import Executor
-    from gaslab.graph.graph import Graph
-    from gaslab.program import VertexProgram
+from gaslab.graph.graph import Graph
+from gaslab.program import VertexProgram
 
 Done = Callable[[Any], Any]
 
 
 class Progress:
-    """What done() sees as ``self``: parameters, aggregates, superstep and the graph's size."""
+    """The ``self`` of done(): parameters, aggregates, superstep and the graph's size."""
 
     def __init__(
         self, program: VertexProgram, graph: Graph, tree: Tree, state: RunState, superstep: int | None = None
@@ -62,10 +57,10 @@ class Stopping:
 
     @property
     def works(self) -> bool:
-        """Whether the program has anything to do in a superstep."""
+        """Whether the program has a method that runs in supersteps."""
         return bool({"visit", "gather", "apply", "scatter"} & self.tree.functions.keys())
 
-    def done(self, executor: Executor, state: RunState, ran: int) -> bool:
+    def done(self, raise_any: Callable[[], None], state: RunState, ran: int) -> bool:
         """Return whether the phase is over after *ran* supersteps of it in a row (collective)."""
         if ran and ran == self.tree.supersteps and self._done is None:
             return True
@@ -73,12 +68,12 @@ class Stopping:
             return False
         over, late = self.graph.comm.on_root(lambda: self._look(state, ran))
         if late and not over:
-            executor.agree(np.empty(0, np.int64))  # a rank may know at which vertex
+            raise_any()  # a rank may know at which vertex
             raise self.ending.expired(self.tree.name, f"after {state.superstep} supersteps")
         return bool(over)
 
     def unasked(self, state: RunState, ran: int) -> int:
-        """Return how many supersteps may run in a row with nothing to decide between them."""
+        """Return how many supersteps may run in a row without a decision between them."""
         if self._done is not None or self.ending.timeout is not None:
             return 0
         limits = [state.superstep + 256]
@@ -100,7 +95,7 @@ class Stopping:
 def ask(
     done: Done, program: VertexProgram, graph: Graph, tree: Tree, state: RunState, ending: Ending | None
 ) -> bool:
-    """Return what a ``done`` of the user's says now; *ending* ends it too, where one rank asks for all."""
+    """Return the answer of a user's ``done``, which one rank may ask for all; *ending* ends it, too."""
 
     def says() -> bool:
         return bool(done(Progress(program, graph, tree, state)))

@@ -1,4 +1,4 @@
-"""Storage types as numpy has them, and values of nobody: the identities of combiners."""
+"""Storage types as numpy dtypes, and the identities of combiners."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def limits_of(dtype: np.dtype) -> tuple[int, int]:
 
 
 def total_dtype(combiner: Combiner) -> np.dtype:
-    """Return the dtype of an accumulator: of one with parts, that of the C struct."""
+    """Return the dtype of a total; an accumulator with parts has that of the C struct."""
     if not isinstance(combiner, RecordCombiner):
         return dtype_of(combiner.storage)
     parts = [(p.name, dtype_of(p.combiner.storage), p.shape) for p in combiner.parts]
@@ -56,7 +56,7 @@ def scalars(values: list[Any]) -> np.ndarray:
 
 
 def identities(tree: Tree) -> np.ndarray:
-    """Return the aggregates of nobody, as eight-byte scalars."""
+    """Return the identities of the aggregators, as eight-byte scalars."""
     values: list[Any] = []
     for a in tree.aggregators:
         parts = a.combiner.parts if isinstance(a.combiner, RecordCombiner) else ()

@@ -1,17 +1,15 @@
-"""Makes the `View` by which a program's functions see the graph and the state of a run."""
+"""Makes the `View`, through which a program's functions read and write the graph and the run's state."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gaslab._kernels import sweep
 from gaslab.compiler.tree.uses import by_source
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import scalars
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.partition.local_graph import LocalGraph
+from gaslab.graph.graph import Graph
+from gaslab.partition.local_graph import LocalGraph
 
 
 def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:
@@ -34,7 +32,7 @@ def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:
     view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
     set_by_source(view, state, graph.local)
     view.param, view.aggregate = scalars(params), state.aggregate_row
-    view.given, view.concurrent, view.all_active = 0, 0, 0
+    view.initial_fields, view.concurrent, view.all_active = 0, 0, 0
     view.total = view.incoming = view.skip = None
     view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks
     view.active_bits, view.message = state.active_bits, state.message
@@ -44,8 +42,9 @@ def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:
 
 
 def set_by_source(view: sweep.View, state: RunState, local: LocalGraph) -> None:
-    """Give the view what its scatter reads of edges in the order of their sources."""
-    again = by_source(state.tree) if view.scatter_edges else ()
+    """Set the view's edge fields that gather or scatter reads along out-rows, in the order of out-edges."""
+    walks = {"gather": view.gather_edges & 2, "scatter": view.scatter_edges}
+    again = by_source(state.tree, *(phase for phase, edges in walks.items() if edges))
     view.edge_by_source = [
         local.by_source(values) if k in again else None for k, values in enumerate(state.edge_fields)
     ]

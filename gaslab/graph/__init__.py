@@ -1,1 +1,1 @@
-"""A graph over the ranks: where it comes from, and what can be made of it."""
+"""A graph over the ranks: its sources and its operations."""

@@ -1,4 +1,4 @@
-"""The graph that programs run on: every rank's part of it, and what is known of the whole."""
+"""The graph that programs run on: every rank's part of it, and the properties of the whole."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gaslab.errors import UsageError
 from gaslab.graph.operations import Operations
 from gaslab.graph.sources import Sources
 from gaslab.ingest import EdgeList, VertexIds
-from gaslab.ingest.ids import check_room
+from gaslab.ingest.room import check_room
 from gaslab.ingest.sides import need_sides
 from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
@@ -211,12 +211,27 @@ class Graph(Sources, Operations):
         values = self.edge_columns[name]
         if isinstance(values, RaggedColumn):
             raise UsageError(f"edge column {name!r} has {values.kind}; a number for each edge is needed")
-        bad = np.flatnonzero(~(values >= minimum) | (np.isinf(values) if finite else False))
+        low, high = self.bounds_here(name)
+        bad = np.zeros(0, np.int64)
+        if not low >= minimum or (finite and not math.isfinite(low + high)):  # nan is neither
+            bad = np.flatnonzero(~(values >= minimum) | (np.isinf(values) if finite else False))
         found = self.first_edge((int(bad[0]), values[bad[0]].item()) if bad.size else None)
         if found is not None:
             least = "" if minimum == -math.inf else f"at least {minimum:g}"
             need = " of ".join(filter(None, ["a finite number" if finite else "", least]))
             raise UsageError(f"edge column {name!r} is {found[1]!r} on the edge {found[0]}; {need} is needed")
+
+    def bounds_here(self, name: str) -> tuple[float, float]:
+        """Return the least and the largest value of an edge column on this rank (not collective).
+
+        Both are nan where one value is; of no edges they are inf and -inf. Kept.
+        """
+        values = self.edge_columns[name]
+
+        def make() -> tuple[float, float]:
+            return (float(values.min()), float(values.max())) if values.size else (math.inf, -math.inf)
+
+        return self.local.derived(values, "bounds", make)  # type: ignore[no-any-return]
 
     @collective(exempt=("found",))
     def first_edge(self, found: tuple[int, Any] | None) -> tuple[str, Any] | None:
@@ -238,7 +253,8 @@ class Graph(Sources, Operations):
     def memory_bytes(self) -> int:
         """Return the bytes of this rank's part: vertices, edges, their columns and mirror lists.
 
-        Edges by source are included once a program has asked for them. Not collective.
+        Edges by source, and what is made of columns and kept, are included once a program has asked for them.
+        Not collective.
         """
         columns = (*self.edge_columns.values(), *self.vertex_columns.values())
         return self.local.memory_bytes() + sum(int(values.nbytes) for values in columns)

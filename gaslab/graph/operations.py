@@ -1,4 +1,4 @@
-"""What can be made of a graph: sets of its vertices, columns, numbers, other graphs."""
+"""Operations on a graph: sets of its vertices, columns, numbers, other graphs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEYS = ("id", "side", "source", "target")
 class Operations:
     """The methods of `gaslab.Graph` that answer with columns, sets, numbers or other graphs.
 
-    All are collective and change nothing. A function that is given is a plain ``def``; it is compiled, so it
+    All are collective and change nothing. A function argument is a plain ``def``; it is compiled, so it
     is written in the language of programs and may call helpers and use constants of its module. A function of
     vertices takes ``v``, with the graph's vertex columns as fields and ``id``, ``degree``, ``in_degree``,
     ``out_degree``, ``side``; one of edges takes ``(source, e, target)``.
@@ -157,7 +157,7 @@ class Operations:
     def map_edges(self: Graph, *functions: Any, **named: Any) -> Graph:  # type: ignore[misc]
         """Return this graph with what functions of ``(source, e, target)`` give as edge columns.
 
-        Where edges have no direction, *source* is the end that was given first.
+        Where edges have no direction, *source* is the first end in the input.
 
         Examples
         --------

@@ -6,15 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gaslab.ingest import (
-    EdgeList,
-    edges_from_arrays,
-    edges_from_networkx,
-    edges_from_pandas,
-    edges_from_scipy,
-    generate,
-    vertices_from_networkx,
-)
+from gaslab import ingest
 from gaslab.ingest.edges import VertexColumns
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
@@ -31,7 +23,7 @@ class Sources:
 
         @classmethod
         def from_edge_list(
-            cls, edges: EdgeList, *, strategy: str | None, comm: Any, load_seconds: float,
+            cls, edges: ingest.EdgeList, *, strategy: str | None, comm: Any, load_seconds: float,
             vertices: VertexColumns | None,
         ) -> Self: ...  # fmt: skip
 
@@ -87,7 +79,7 @@ class Sources:
         <Graph from arrays: 3 vertices, 2 edges, directed; bipartite, 2 + 1>
         """
         return cls._ingest(
-            lambda comm: edges_from_arrays(
+            lambda comm: ingest.edges_from_arrays(
                 src, dst, comm=comm, columns=columns, vertices=vertices, rows=rows, directed=directed,
                 bipartite=bipartite, drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops,
             ),
@@ -120,9 +112,11 @@ class Sources:
         """
         comm = as_comm(comm)
         made: Any = cls._ingest(
-            lambda comm: edges_from_networkx(graph, comm=comm, bipartite=bipartite, rows=rows), strategy, comm
+            lambda comm: ingest.edges_from_networkx(graph, comm=comm, bipartite=bipartite, rows=rows),
+            strategy,
+            comm,
         )
-        table = vertices_from_networkx(graph, comm, bipartite=bipartite, rows=rows)
+        table = ingest.vertices_from_networkx(graph, comm, bipartite=bipartite, rows=rows)
         joined: Self = made if table is None else made.with_vertices(table, rows=rows)
         return joined
 
@@ -153,7 +147,7 @@ class Sources:
         <Graph from scipy: 4 vertices, 2 edges, directed; columns: weight (float64)>
         """
         return cls._ingest(
-            lambda comm: edges_from_scipy(
+            lambda comm: ingest.edges_from_scipy(
                 matrix, comm=comm, weight=weight, directed=directed, bipartite=bipartite, rows=rows
             ),
             strategy, comm,
@@ -187,7 +181,7 @@ class Sources:
         <Graph from pandas: 3 vertices, 2 edges, directed; columns: km (int64)>
         """
         return cls._ingest(
-            lambda comm: edges_from_pandas(
+            lambda comm: ingest.edges_from_pandas(
                 frame, comm=comm, source=source, target=target, columns=columns, directed=directed,
                 bipartite=bipartite, rows=rows,
             ),
@@ -201,8 +195,8 @@ class Sources:
     ) -> Self:
         """Return a random graph: the same for a seed on any number of ranks (collective).
 
-        *kind* is ``"rmat"``, ``"powerlaw"``, ``"grid"``, ``"erdos-renyi"`` or ``"bipartite"``; *size* are
-        that generator's own arguments (see `gaslab.ingest.generate`).
+        *kind* is ``"rmat"``, ``"powerlaw"``, ``"grid"``, ``"erdos-renyi"``, ``"bipartite"`` or ``"corpus"``;
+        *size* are that generator's own arguments (see `gaslab.ingest.generate`).
 
         Examples
         --------
@@ -210,10 +204,10 @@ class Sources:
         >>> gl.Graph.generate("rmat", scale=10, edge_factor=16, seed=1).num_edges
         16384
         """
-        return cls._ingest(lambda comm: generate(kind, comm=comm, seed=seed, **size), strategy, comm)
+        return cls._ingest(lambda comm: ingest.generate(kind, comm=comm, seed=seed, **size), strategy, comm)
 
     @classmethod
-    def _ingest(cls, load: Callable[[Comm], EdgeList], strategy: str | None, comm: Any) -> Self:
+    def _ingest(cls, load: Callable[[Comm], ingest.EdgeList], strategy: str | None, comm: Any) -> Self:
         strategies.find(strategy)  # an unknown name is an error before the input is read
         comm = as_comm(comm)
         started = time.perf_counter()

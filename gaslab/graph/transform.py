@@ -1,6 +1,6 @@
 """Plain functions of vertices and edges, compiled and run over the whole graph.
 
-What a function reads is laid out as one array per value, in the order of the masters or of the edge slots;
+The values that a function reads are one array each, in the order of the masters or of the edge slots;
 then its program (`compiler.frontend.functions`) runs over the rows of these arrays as it would over vertices.
 """
 
@@ -35,9 +35,9 @@ def of_vertices(graph: Graph, function: Any, name: str = "function") -> np.ndarr
     _check(name, function, "vertex")
     masters = slice(graph.local.num_masters)
 
-    def values(given: Input) -> np.ndarray:
-        return _attribute(graph, given.name, masters) if given.name not in graph.vertex_columns else (
-            graph.vertex_columns[given.name])  # fmt: skip
+    def values(field: Input) -> np.ndarray:
+        return _attribute(graph, field.name, masters) if field.name not in graph.vertex_columns else (
+            graph.vertex_columns[field.name])  # fmt: skip
 
     return _evaluate(graph, function, "vertex", graph.local.num_masters, values)
 
@@ -49,11 +49,11 @@ def of_edges(graph: Graph, function: Any, name: str = "function") -> np.ndarray:
     ends = {"v": local.in_neighbor, "nbr": local.targets()}
     known = {name: to_mirrors(graph.comm, local, column) for name, column in graph.vertex_columns.items()}
 
-    def values(given: Input) -> np.ndarray:
-        if given.role == "e":
-            return np.asarray(graph.edge_columns[given.name])
-        rows = ends[given.role]
-        return known[given.name][rows] if given.name in known else _attribute(graph, given.name, rows)
+    def values(field: Input) -> np.ndarray:
+        if field.role == "e":
+            return np.asarray(graph.edge_columns[field.name])
+        rows = ends[field.role]
+        return known[field.name][rows] if field.name in known else _attribute(graph, field.name, rows)
 
     return _evaluate(graph, function, "edge", local.num_edges, values)
 
@@ -81,7 +81,7 @@ def _evaluate(graph: Graph, function: Any, kind: str, count: int, values: Any) -
     tree, inputs, result = parse_function(function, kind, vertex, edge)
     if reads_side(tree):
         need_sides(graph.ids, f"{tree.name} reads v.side")
-    arrays = [np.ascontiguousarray(values(given)) for given in inputs]
+    arrays = [np.ascontiguousarray(values(field)) for field in inputs]
     answer = np.zeros(count, WIDE[result])
     compiled = compile_tree(tree, graph.comm)
 
@@ -108,7 +108,7 @@ def _sweep(graph: Graph, compiled: Compiled, arrays: list[np.ndarray], count: in
     view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
     view.num_left = graph.num_vertices if graph.ids.num_left is None else graph.ids.num_left
     view.num_masters = view.num_local = count
-    view.gather_edges = view.scatter_edges = view.given = 0
+    view.gather_edges = view.scatter_edges = view.initial_fields = 0
     view.vertex = view.vertex_next = arrays
     view.edge = []
     view.param = view.aggregate = np.zeros(1, np.int64)

@@ -1,4 +1,4 @@
-"""User ids to global ids: who occurs anywhere, and everyone's position in the sorted order.
+"""User ids to global ids: the ids that occur on any rank, and their positions in sorted order.
 
 Compact integers are united as bits. All others go through a sample sort of the distinct ids: each
 rank numbers one range of them and answers the ranks that asked.

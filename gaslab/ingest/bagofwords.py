@@ -13,36 +13,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
 from gaslab._kernels import ids as kernels
 from gaslab.errors import InputError
 from gaslab.ingest.edges import Numbered
-from gaslab.ingest.entries import Fault, Head, read_entries
+from gaslab.ingest.entries import Head, count_faults, read_entries
 from gaslab.ingest.files import InputFile
 from gaslab.ingest.formats import IF_EDGES
 from gaslab.ingest.ids import from_one
 from gaslab.ingest.layout import Options, comment_table, data_lines, only_of_edge_lists
 from gaslab.ingest.problems import shown
 from gaslab.ingest.sides import SidedIds
-from gaslab.ingest.text import Parsed
-from gaslab.ingest.vocabulary import number_words
+from gaslab.ingest.vocabulary import right_side
 from gaslab.parallel.comm import Comm
 
 HEAD = ("documents", "words", "entries")
 
 
-def read_bag(
-    files: Sequence[InputFile],
-    options: Options,
-    comm: Comm,
-    threads: int,
-    directed: bool | None,
-    bipartite: bool,
-) -> Numbered:
+def read_bag(files: Sequence[InputFile], options: Options, comm: Comm) -> Numbered:
     """Read the entries of one file, each rank its own range of lines (collective).
 
-    The graph is bipartite with and without *bipartite*. Raises InputError for a file that is no bag of words,
+    The graph is bipartite, whatever is asked for. Raises InputError for a file that is no bag of words,
     ends too early or has too many entries, for a line that is no entry of it, and for a vocabulary of other
     words than it has.
     """
@@ -51,17 +41,14 @@ def read_bag(
     head = comm.on_root(lambda: find_head(file))
     documents, words = head.sizes
     left = from_one(comm, documents, f"{file.name}: ")
-    if options.vocabulary is None:
-        number, right = None, from_one(comm, words, f"{file.name}: ")
-    else:
-        number, right = number_words(options.vocabulary, words, f"{file.name} has {words}", comm)
-    found = read_entries(files, head, options, comm, threads, _faults)
+    number, right = right_side(options.vocabulary, words, file.name, comm)
+    found = read_entries(files, head, options, comm, count_faults)
     if number is not None:
-        kernels.translate(found.dst, number, threads)
+        kernels.translate(found.dst, number, options.threads)
     found.dst += documents
     return Numbered(
-        found.src, found.dst, found.columns, SidedIds(comm, left, right), directed=directed is not False,
-        counts=found.counts,
+        found.src, found.dst, found.columns, SidedIds(comm, left, right),
+        directed=options.directed is not False, counts=found.counts,
     )  # fmt: skip
 
 
@@ -84,13 +71,3 @@ def find_head(file: InputFile) -> Head:
         f"{file.name}: a bag-of-words file begins with the numbers of its documents, words and entries, a "
         f"line each, and this ends before the number of {HEAD[len(sizes)]}; it is cut short"
     )
-
-
-def _faults(parsed: Parsed) -> list[Fault]:
-    """Return this rank's first entry whose count is less than 1."""
-    for run in parsed.runs if parsed.columns else ():
-        bits = parsed.columns[0][run.lo : run.hi]
-        small = (bits.view(np.float64) if run.real[0] else bits) < 1
-        if small.any():
-            return [(run.lo + int(np.argmax(small)), "the count is less than 1")]
-    return []

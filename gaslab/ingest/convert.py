@@ -14,7 +14,7 @@ from gaslab import arguments
 from gaslab.errors import GaslabError, InputError, UsageError, nearest
 from gaslab.ingest.arrays import ENDS, column_of, edges_from_arrays
 from gaslab.ingest.edges import EdgeList
-from gaslab.ingest.ids import check_room
+from gaslab.ingest.room import check_room
 from gaslab.ingest.rows import object_array
 from gaslab.parallel.comm import Comm, as_comm
 
@@ -22,12 +22,7 @@ log = logging.getLogger("gaslab")
 
 
 def edges_from_networkx(
-    graph: Any,
-    comm: Comm | None = None,
-    *,
-    bipartite: bool = False,
-    rows: str = "same",
-    threads: int | None = None,
+    graph: Any, comm: Comm | None = None, *, bipartite: bool = False, rows: str = "same"
 ) -> EdgeList:
     """Make edges of a NetworkX graph of any class (collective).
 
@@ -45,10 +40,9 @@ def edges_from_networkx(
         one; in a directed graph it leads from left to right.
     rows : {"same", "parts", "root"}
         See `edges_from_arrays`. With ``"root"`` other ranks may pass None.
-    threads : int, optional
     """
     comm, (bipartite,) = as_comm(comm), arguments.flags(bipartite=bipartite)
-    rows, threads = arguments.choice("rows", rows, arguments.ROWS), arguments.threads(threads)
+    rows = arguments.choice("rows", rows, arguments.ROWS)
     here = comm.rank == 0 or rows != "root"
     comm.attempt(lambda: _check_networkx(graph) if here else None)
     edges = list(graph.edges(data=True)) if here else []
@@ -67,7 +61,6 @@ def edges_from_networkx(
         bipartite=bipartite,
         directed=comm.bcast(bool(here and graph.is_directed())),
         rows=rows,
-        threads=threads,
         source="networkx",
     )
 
@@ -166,7 +159,6 @@ def edges_from_scipy(
     directed: bool = True,
     bipartite: bool = False,
     rows: str = "same",
-    threads: int | None = None,
 ) -> EdgeList:
     """Make edges of a square sparse matrix or array: a stored entry (i, j) is the edge i -> j (collective).
 
@@ -187,11 +179,10 @@ def edges_from_scipy(
         Row i is vertex i on the left, column j is vertex j on the right.
     rows : {"same", "parts", "root"}
         See `edges_from_arrays`. Parts have the shape of the whole.
-    threads : int, optional
     """
     comm, weight = as_comm(comm), arguments.text("weight", weight, optional=True)
     directed, bipartite = arguments.flags(directed=directed, bipartite=bipartite)
-    rows, threads = arguments.choice("rows", rows, arguments.ROWS), arguments.threads(threads)
+    rows = arguments.choice("rows", rows, arguments.ROWS)
     here = comm.rank == 0 or rows != "root"
     src, dst, values, shape = comm.attempt(
         lambda: _entries(matrix, weight, directed, bipartite) if here else _no_entries()
@@ -203,7 +194,7 @@ def edges_from_scipy(
         src, dst, comm,
         columns={} if weight is None else {weight: values},
         vertices=(sides if bipartite else sides[0]) if here else None,
-        directed=directed, bipartite=bipartite, rows=rows, threads=threads, source="scipy",
+        directed=directed, bipartite=bipartite, rows=rows, source="scipy",
     )  # fmt: skip
 
 
@@ -262,7 +253,6 @@ def edges_from_pandas(
     directed: bool = True,
     bipartite: bool = False,
     rows: str = "same",
-    threads: int | None = None,
 ) -> EdgeList:
     """Make edges of a data frame with a row per edge (collective).
 
@@ -278,9 +268,8 @@ def edges_from_pandas(
         See `edges_from_arrays`.
     rows : {"same", "parts", "root"}
         See `edges_from_arrays`. With ``"root"`` other ranks may pass None.
-    threads : int, optional
     """
-    comm, threads = as_comm(comm), arguments.threads(threads)
+    comm = as_comm(comm)
     directed, bipartite = arguments.flags(directed=directed, bipartite=bipartite)
     rows = arguments.choice("rows", rows, arguments.ROWS)
     if columns is not None:
@@ -294,7 +283,7 @@ def edges_from_pandas(
         frame[target] if here else [],
         comm,
         columns={str(name): frame[name] for name in kept},
-        directed=directed, bipartite=bipartite, rows=rows, threads=threads, source="pandas",
+        directed=directed, bipartite=bipartite, rows=rows, source="pandas",
     )  # fmt: skip
 
 

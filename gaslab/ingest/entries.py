@@ -20,6 +20,7 @@ from gaslab.ingest.problems import BadLine, refusal
 from gaslab.ingest.text import Parsed, first_bad, parse_pieces, total_counts, typed
 from gaslab.parallel.comm import Comm
 
+WHOLE = "counts are whole numbers from 1 on; gl.corpus_from rounds those of data in memory"
 Fault = tuple[int, str]  # an entry of this rank, and why it cannot be one
 
 
@@ -56,7 +57,6 @@ def read_entries(
     head: Head,
     options: Options,
     comm: Comm,
-    threads: int,
     faults: Callable[[Parsed], list[Fault]] = lambda parsed: [],
 ) -> Entries:
     """Read the entries of one file, each rank its own range of lines (collective).
@@ -66,9 +66,10 @@ def read_entries(
     """
     file = files[0]
     layout = _layout(file, head, options)
-    parsed = comm.attempt(lambda: parse_pieces(files, share(files, comm.rank, comm.size), layout, threads))
+    pieces = share(files, comm.rank, comm.size)
+    parsed = comm.attempt(lambda: parse_pieces(files, pieces, layout, options.threads))
     _check_lines(parsed, file, head, layout, comm)
-    _check_entries(parsed, file, head, layout, comm, faults)
+    _check_entries(parsed, file, head, layout, comm, faults, options.counts)
     counts = total_counts(parsed, comm)
     if counts["edges"] != head.entries:
         raise InputError(
@@ -79,6 +80,19 @@ def read_entries(
     counts["lines_rejected"] = counts.pop("rejected")
     counts["edges_read"] = counts.pop("edges")
     return Entries(parsed.src, parsed.dst, dict(zip(layout.columns, columns, strict=True)), counts)
+
+
+def count_faults(parsed: Parsed) -> list[Fault]:
+    """Return this rank's first entry whose value is no count of tokens: a whole number from 1 on."""
+    for run in parsed.runs if parsed.columns else ():
+        bits = parsed.columns[0][run.lo : run.hi]
+        values = bits.view(np.float64) if run.real[0] else bits
+        broken = ~np.isfinite(values) | (np.floor(values) != values)
+        wrong = broken | (values < 1)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            return [(run.lo + at, f"the count is {'no whole number' if broken[at] else 'less than 1'}")]
+    return []
 
 
 def _layout(file: InputFile, head: Head, options: Options) -> Layout:
@@ -110,6 +124,7 @@ def _check_entries(
     layout: Layout,
     comm: Comm,
     faults: Callable[[Parsed], list[Fault]],
+    counts: bool,
 ) -> None:
     """Count the ends from 0; raise for the first line that is no entry of this file (collective)."""
     before = sum(comm.allgather(parsed.rows)[: comm.rank])
@@ -127,7 +142,8 @@ def _check_entries(
     comm.attempt(look)
     bad = first_bad(parsed.pieces, wrong, comm)
     if bad is not None:
-        raise InputError(refusal(bad, file.name, layout.fields, 1, "an entry"))
+        way_out = f"; {WHOLE}" if counts and "count" in bad.problem else ""
+        raise InputError(refusal(bad, file.name, layout.fields, 1, "an entry") + way_out)
 
 
 def _outside(parsed: Parsed, head: Head, before: int) -> list[Fault]:

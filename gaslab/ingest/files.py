@@ -13,20 +13,22 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gaslab import arguments
 from gaslab._kernels import parser
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest.formats import CALLED, HEAD_BYTES, check_format, find_format
+from gaslab.ingest.formats import CALLED, FORMATS, HEAD_BYTES, find_format
 
 BLOCK_BYTES = 8 << 20  # text of one block: large against the cost of a call, small against caches and memory
 LONGEST_LINE = 1 << 20  # without its end; beyond it the file is not lines of text
 BOM = b"\xef\xbb\xbf"
 
 Path = str | os.PathLike[str]
+Finder = Callable[[str, bytes, str], str]  # of name, first bytes and the format that is wanted
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,24 @@ def find_files(paths: Path | Sequence[Path], wanted: str = "auto") -> list[Input
 
     All of them are edge lists, or there is one file.
     """
-    check_format(wanted)
+    arguments.choice("format", wanted, FORMATS)
+    files = named_files(paths, wanted, find_format)
+    other = next((file for file in files if file.format != "edges"), None)
+    if other is not None and len(files) > 1:
+        raise UsageError(
+            f"{other.name}: a {CALLED[other.format]} file is a graph of its own, and {len(files)} files were "
+            "named; read it alone, or pass --format edges (format='edges') if it is an edge list"
+        )
+    return files
+
+
+def named_files(paths: Path | Sequence[Path], wanted: str, find: Finder) -> list[InputFile]:
+    """Return the files that *paths* name, globs expanded and sorted, in the formats that *find* finds."""
+    return [look_at(name, wanted, find) for name in expanded(paths)]
+
+
+def expanded(paths: Path | Sequence[Path]) -> list[str]:
+    """Return the names that *paths* are, globs expanded and sorted."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise UsageError("path=[]: at least one input file is needed")
@@ -76,18 +95,11 @@ def find_files(paths: Path | Sequence[Path], wanted: str = "auto") -> list[Input
         if not found:
             raise InputError(f"{path}: no file matches")
         names += found
-    files = [look_at(name, wanted) for name in names]
-    other = next((file for file in files if file.format != "edges"), None)
-    if other is not None and len(files) > 1:
-        raise UsageError(
-            f"{other.name}: a {CALLED[other.format]} file is a graph of its own, and {len(files)} files were "
-            "named; read it alone, or pass --format edges (format='edges') if it is an edge list"
-        )
-    return files
+    return names
 
 
-def look_at(name: str, wanted: str) -> InputFile:
-    """Return the file *name* in the format *wanted* or as found; raises InputError if it is not read."""
+def look_at(name: str, wanted: str, find: Finder = find_format) -> InputFile:
+    """Return the file *name* in the format that *find* finds; raises InputError if it is not read."""
     try:
         if os.path.isdir(name):
             raise InputError(
@@ -105,7 +117,7 @@ def look_at(name: str, wanted: str) -> InputFile:
     gzipped = head.startswith(b"\x1f\x8b")
     if name.endswith(".gz") and not gzipped and size:
         raise InputError(f"{name}: is named .gz but is not gzip data")
-    return InputFile(name, size, gzipped, find_format(name, text_of(head) if gzipped else head, wanted))
+    return InputFile(name, size, gzipped, find(name, text_of(head) if gzipped else head, wanted))
 
 
 def text_of(head: bytes) -> bytes:
@@ -198,12 +210,7 @@ def _line_start(file: InputFile, raw: io.FileIO, at: int, longest: int) -> int:
 
 
 def _blocks(
-    name: str,
-    stream: io.FileIO | gzip.GzipFile,
-    offset: int,
-    remaining: int,
-    block_bytes: int,
-    longest: int,
+    name: str, stream: io.FileIO | gzip.GzipFile, offset: int, remaining: int, block_bytes: int, longest: int
 ) -> Iterator[Block]:
     """Read *remaining* bytes of whole lines (-1: to the end); the first is byte *offset* of the text."""
     size = block_bytes if remaining < 0 else min(block_bytes, remaining + 1)  # a newline may be put in

@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gaslab import arguments
 from gaslab.errors import InputError
 
 CALLED = {
     "edges": "edge list", "matrixmarket": "MatrixMarket", "metis": "METIS", "bagofwords": "bag-of-words",
+    "ldac": "Blei lda-c", "svmlight": "libsvm/SVMlight", "text": "plain text",
 }  # fmt: skip
-FORMATS = ("auto", *CALLED)
+FORMATS = ("auto", "edges", "matrixmarket", "metis", "bagofwords")  # of graphs
+CORPUS_FORMATS = ("auto", "edges", "matrixmarket", "bagofwords", "ldac", "svmlight", "text")
 HEAD_BYTES = 1 << 16  # what a file is recognised by
 BANNER = b"%%matrixmarket"
 _BANNER_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|%(?!%matrixmarket)[^\n]*\n)*%%matrixmarket", re.I)
@@ -55,6 +56,13 @@ def _magic(*words: bytes) -> Callable[[bytes], bool]:
 
 def _markup(tag: bytes) -> Callable[[bytes], bool]:
     return lambda head: head.startswith(b"<") and tag in head
+
+
+def _text(
+    what: str, way_out: str, endings: tuple[str, ...], test: Callable[[bytes], bool] | None = None
+) -> Foreign:
+    """Return a format that is text, known by how it looks."""
+    return Foreign(what, way_out, endings, (), test, False)
 
 
 FOREIGN = (
@@ -121,64 +129,43 @@ FOREIGN = (
         "an SQLite database", _PANDAS.format("read_sql"), (".sqlite", ".sqlite3"), (b"SQLite format 3\0",)
     ),
     Foreign("a PDF file", "save its table as text", (".pdf",), (b"%PDF-",)),
-    Foreign(
-        "a GraphML file", _NETWORKX.format("read_graphml"), (".graphml",), (), _markup(b"<graphml"), False
-    ),
-    Foreign("a GEXF file", _NETWORKX.format("read_gexf"), (".gexf",), (), _markup(b"<gexf"), False),
-    Foreign(
+    _text("a GraphML file", _NETWORKX.format("read_graphml"), (".graphml",), _markup(b"<graphml")),
+    _text("a GEXF file", _NETWORKX.format("read_gexf"), (".gexf",), _markup(b"<gexf")),
+    _text(
         "an XML or HTML file",
         "write its edges as text, one a line",
         (".xml", ".html", ".htm"),
-        (),
         _begins(rb"<(?:\?xml|!doctype|html)\b"),
-        False,
     ),
-    Foreign(
+    _text(
         "a GML file",
         _NETWORKX.format("read_gml"),
         (".gml",),
-        (),
         _begins(rb"(?:(?:creator|version|comment|label)\b[^\n]*\n|#[^\n]*\n|\s)*graph\s*\["),
-        False,
     ),
-    Foreign(
+    _text(
         "a Graphviz file",
         _NETWORKX.format("nx_pydot.read_dot"),
         (".dot", ".gv"),
-        (),
         _begins(rb"(?:(?://|#)[^\n]*\n|\s)*(?:strict )?(?:di)?graph\b[^\n{;]{0,200}\{"),
-        False,
     ),
-    Foreign(
+    _text(
         "a Pajek file",
         _NETWORKX.format("read_pajek"),
         (".net", ".paj", ".pajek"),
-        (),
         _begins(rb"(?:%[^\n]*\n|\s)*\*(?:network|vertices|arcs|edges|arcslist|edgeslist|matrix)\b"),
-        False,
     ),
-    Foreign(
+    _text(
         "a JSON file",
         "read it with networkx.node_link_graph and gl.Graph.from_networkx, or with "
         "pandas.read_json and gl.Graph.from_pandas",
         (".json", ".jsonl", ".ndjson", ".geojson"),
-        (),
         _begins(rb"\{\s*[\"}]|\[\s*[\"{\[]"),
-        False,
     ),
-    Foreign("a GDF file", "write its edges as text, one a line", (".gdf",), (), _begins(rb"nodedef>"), False),
-    Foreign(
-        "a UCINET file", "write its edges as text, one a line", (), (), _begins(rb"dl[ \t]+n[ \t]*="), False
-    ),
-    Foreign("a LEDA graph", _NETWORKX.format("read_leda"), (), (), _begins(rb"LEDA\.GRAPH\b"), False),
-    Foreign(
-        "a LEMON graph",
-        "write its edges as text, one a line",
-        (".lgf",),
-        (),
-        _begins(rb"@(?:nodes|arcs)\b"),
-        False,
-    ),
+    _text("a GDF file", "write its edges as text, one a line", (".gdf",), _begins(rb"nodedef>")),
+    _text("a UCINET file", "write its edges as text, one a line", (), _begins(rb"dl[ \t]+n[ \t]*=")),
+    _text("a LEDA graph", _NETWORKX.format("read_leda"), (), _begins(rb"LEDA\.GRAPH\b")),
+    _text("a LEMON graph", "write its edges as text, one a line", (".lgf",), _begins(rb"@(?:nodes|arcs)\b")),
     Foreign(
         "a graph in graph6, sparse6 or digraph6",
         "read it with networkx.read_graph6 or read_sparse6 and gl.Graph.from_networkx",
@@ -187,29 +174,20 @@ FOREIGN = (
         None,
         False,
     ),
-    Foreign(
+    _text(
         "a DIMACS graph",
         'write its edges as text, one a line: awk \'$1 == "a" || $1 == "e" {print $2, $3, $4}\'',
         (".gr", ".dimacs"),
-        (),
         _begins(rb"(?:c(?:[ \t][^\n]*)?\r?\n|\s)*p[ \t]+(?:sp|edges?|col|max|min|asn|ds|tw)[ \t]+\d"),
-        False,
     ),
-    Foreign(
+    _text(
         "a PBBS or Ligra adjacency graph",
         "write its edges as text, one a line",
         (),
-        (),
         _begins(rb"(?:weighted)?adjacency(?:graph|hypergraph)\s"),
-        False,
     ),
-    Foreign("an adjacency list", _NETWORKX.format("read_adjlist"), (".adjlist", ".tgf"), (), None, False),
+    _text("an adjacency list", _NETWORKX.format("read_adjlist"), (".adjlist", ".tgf")),
 )
-
-
-def check_format(wanted: str) -> None:
-    """Raise UsageError unless *wanted* is a format."""
-    arguments.choice("format", wanted, FORMATS)
 
 
 def find_format(name: str, head: bytes, wanted: str = "auto") -> str:
@@ -217,25 +195,34 @@ def find_format(name: str, head: bytes, wanted: str = "auto") -> str:
 
     Raises InputError for a format that is not read, and for a MatrixMarket file that is wanted as another.
     """
+    refuse_foreign(name, head, wanted)
+    if is_matrix(name, head, wanted):
+        return "matrixmarket"
+    if wanted != "auto":
+        return wanted
+    ending = ending_of(name)
+    return ENDINGS[ending] if ending in ENDINGS else "bagofwords" if is_bag(name, head) else "edges"
+
+
+def refuse_foreign(name: str, head: bytes, wanted: str) -> None:
+    """Raise InputError for a file in a format that is not read."""
     other = foreign(name, head, wanted)
     if other is not None:
         way_out = f"{other.way_out}, {IF_EDGES}"
         if foreign("", head, wanted) is None:
-            raise InputError(f"{name}: is named {_ending(name)}, as {other.what} is; {way_out}")
+            raise InputError(f"{name}: is named {ending_of(name)}, as {other.what} is; {way_out}")
         raise InputError(f"{name}: is {other.what}; {other.way_out if other.binary else way_out}")
-    if _BANNER_LINE.match(head):
-        if wanted not in ("auto", "matrixmarket"):
-            raise InputError(
-                f"{name}: is a MatrixMarket file; --format {wanted} (format={wanted!r}) is wrong"
-            )
-        return "matrixmarket"
-    if wanted != "auto":
-        return wanted
-    ending = _ending(name)
-    return ENDINGS[ending] if ending in ENDINGS else "bagofwords" if _is_bag(name, head) else "edges"
 
 
-def _is_bag(name: str, head: bytes) -> bool:
+def is_matrix(name: str, head: bytes, wanted: str) -> bool:
+    """Return whether a file begins as MatrixMarket files do; InputError if it is wanted as another."""
+    found = _BANNER_LINE.match(head) is not None
+    if found and wanted not in ("auto", "matrixmarket"):
+        raise InputError(f"{name}: is a MatrixMarket file; --format {wanted} (format={wanted!r}) is wrong")
+    return found
+
+
+def is_bag(name: str, head: bytes) -> bool:
     """Return whether a file is a bag of words: no edge list begins with a line of one field."""
     named = os.path.basename(name).lower().startswith(_BAG_NAME)
     return re.match(_BAG_LINE if named else _BAG_HEAD, head) is not None
@@ -246,7 +233,7 @@ def foreign(name: str, head: bytes, wanted: str = "auto") -> Foreign | None:
 
     Where *wanted* says what the file is, its ending decides nothing, and text is not looked into.
     """
-    ending = _ending(name)
+    ending = ending_of(name)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     for one in FOREIGN:
         if wanted == "auto" and ending in one.endings:
@@ -258,5 +245,6 @@ def foreign(name: str, head: bytes, wanted: str = "auto") -> Foreign | None:
     return None
 
 
-def _ending(name: str) -> str:
+def ending_of(name: str) -> str:
+    """Return what the name of a file ends in, in lower case, without ``.gz``: ``.mtx``."""
     return os.path.splitext(name.lower().removesuffix(".gz"))[1]

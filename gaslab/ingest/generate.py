@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab._kernels import generate as kernels
 from gaslab.errors import UsageError, nearest
+from gaslab.ingest.corpus import draw
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.sides import SidedIds
@@ -34,7 +35,7 @@ def generate(
 
     Parameters
     ----------
-    kind : {"rmat", "powerlaw", "grid", "erdos-renyi", "bipartite"}
+    kind : {"rmat", "powerlaw", "grid", "erdos-renyi", "bipartite", "corpus"}
     comm : Comm, optional
     seed : int
         From 0 to 2**64 - 1. Edges are functions of the seed and their number alone.
@@ -55,6 +56,11 @@ def generate(
           and self-loops.
         - bipartite: ``left``, ``right``, ``edges``: every edge joins a uniform left vertex to a uniform right
           one. May have parallel edges.
+        - corpus: ``documents``, ``words``, ``topics``: documents drawn from topics, the edge column ``count``
+          says how often a word is in a document. Topics are drawn from a Dirichlet distribution of
+          ``beta=0.01``, the mix of topics of a document from one of ``alpha=0.1``. A document has n tokens
+          with probability proportional to n**-exponent, ``exponent=2.0``, from ``min_length=50`` to
+          ``max_length=5000``. `gaslab.ingest.corpus.draw.draw_topics` returns the topics.
 
     References
     ----------
@@ -78,7 +84,7 @@ def generate(
         if one.default is one.empty and one.name not in size:
             raise UsageError(f"{kind} needs {one.name}")
     made = make(_Share(comm, seed, threads), **size)
-    columns = {}
+    columns = made.columns
     if weights is not None:
         columns["weight"] = kernels.weights(made.first, made.src.size, weights, seed, threads)
     said = ", ".join([*(f"{name}={value}" for name, value in size.items()), f"seed={seed}"])
@@ -95,7 +101,7 @@ def generate(
 
 @dataclass(frozen=True)
 class _Share:
-    """Who makes which part: this rank's run of any items, and what its draws come from."""
+    """This rank's share of the items to generate, and the seed of their draws."""
 
     comm: Comm
     seed: int
@@ -117,6 +123,7 @@ class _Made:
     vertices: int
     directed: bool = True
     left: int | None = None  # of a bipartite graph
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def _rmat(
@@ -185,10 +192,44 @@ def _bipartite(share: _Share, left: int, right: int, edges: int) -> _Made:
     return _Made(src, dst + left, first, left + right, left=left)
 
 
+def _corpus(
+    share: _Share,
+    documents: int,
+    words: int,
+    topics: int,
+    alpha: float = 0.1,
+    beta: float = 0.01,
+    min_length: int = 50,
+    max_length: int = 5000,
+    exponent: float = 2.0,
+) -> _Made:
+    documents = arguments.whole("documents", documents, 1, 1 << 40)
+    words = arguments.whole("words", words, 1, 1 << 31)
+    topics = arguments.whole("topics", topics, 1, 1 << 16)
+    alpha, beta = (arguments.number(name, one, above=0) for name, one in (("alpha", alpha), ("beta", beta)))
+    max_length = arguments.whole("max_length", max_length, 1, 1 << 31)
+    min_length = arguments.whole("min_length", min_length, 1, max_length)
+    exponent = arguments.number("exponent", exponent, least=0, below=100)
+    edges = draw.edges_of_topics(draw.draw_topics(words, topics, beta, share.seed))
+    lengths = draw.cumulative_lengths(min_length, max_length, exponent)
+    at, count = share.of(-(-documents // draw.BLOCK))
+    parts = [np.zeros((3, 0), np.int64)]
+    for block in range(at, at + count):
+        begin = block * draw.BLOCK
+        size = min(draw.BLOCK, documents - begin)
+        part = np.stack(draw.draw_documents(block, size, edges, alpha, lengths, share.seed))
+        part[0] += begin
+        parts.append(part)
+    src, dst, times = np.concatenate(parts, axis=1)
+    first = sum(share.comm.allgather(src.size)[: share.comm.rank])
+    return _Made(src, dst + documents, first, documents + words, left=documents, columns={"count": times})
+
+
 KINDS: dict[str, Callable[..., _Made]] = {
     "rmat": _rmat,
     "powerlaw": _powerlaw,
     "grid": _grid,
     "erdos-renyi": _erdos_renyi,
     "bipartite": _bipartite,
+    "corpus": _corpus,
 }

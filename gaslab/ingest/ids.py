@@ -11,23 +11,20 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from gaslab import arguments
 from gaslab._kernels import ids as kernels
-from gaslab.errors import InputError, VertexNotFound
+from gaslab.errors import VertexNotFound
 from gaslab.ingest.names import Names, concatenate
+from gaslab.ingest.room import check_room
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm
-from gaslab.system.memory import available_memory, human
 
 Kind = Literal["int", "str", "object"]
-LARGEST_PART = (1 << 31) - 1  # vertices of a rank
-VERTEX_BYTES = 64  # that a graph takes for a vertex without edges, at least
-FEW = 1 << 20  # vertices, for which there is room anywhere
 SAMPLE = 2000  # names a rank compares with one that is not found
 
 
@@ -71,28 +68,51 @@ class VertexIds:
         An int64 array for integer ids, else an object array of str or of the user's objects.
         """
         gids = self.comm.attempt(lambda: global_ids(gids, self.num_vertices))
+        return self.begin_lookup(gids)()
+
+    def begin_lookup(self, gids: np.ndarray) -> Callable[[], np.ndarray]:
+        """Exchange what `lookup` of these int64 *gids* takes (collective); return the rest of it, a function.
+
+        The function is not collective; it decodes names, and may be called later.
+        """
+        comm, table = self.comm, self._table
         if self.kind == "object":
-            found = np.empty(gids.size, dtype=object)
-            for at, gid in enumerate(gids.tolist()):
-                found[at] = self._objects[gid]
-            return found
-        if self._table is None:
-            return np.asarray(gids)
-        comm = self.comm
+            known = self._objects
+            return lambda: np.fromiter((known[gid] for gid in gids.tolist()), object, gids.size)
+        if table is None:
+            return lambda: np.asarray(gids)
+        if comm.size == 1:
+            return lambda: _at(table, gids)
         owner = gids % comm.size
         order = np.argsort(owner, kind="stable")
         bounds = np.searchsorted(owner[order], np.arange(comm.size + 1))
         position = gids[order] // comm.size
         asked = comm.alltoall([position[bounds[p] : bounds[p + 1]] for p in range(comm.size)])
-        if isinstance(self._table, Names):
+        if isinstance(table, Names):
             ends = np.cumsum([0, *(part.size for part in asked)])
-            answers = self._table.take(np.concatenate(asked)).exchange(comm, ends)
-            found = np.empty(gids.size, dtype=object)
-            found[order] = concatenate(answers).decode()
-            return found
-        found = np.empty(gids.size, dtype=np.int64)
-        found[order] = np.concatenate(comm.alltoall([self._table[part] for part in asked]))
-        return found
+            answers = table.take(np.concatenate(asked)).exchange(comm, ends)
+            return lambda: placed(order, concatenate(answers).decode())
+        found = np.concatenate(comm.alltoall([table[part] for part in asked]))
+        return lambda: placed(order, found)
+
+    def begin_whole(self, everywhere: bool) -> Callable[[], np.ndarray]:
+        """As `begin_lookup` of all global ids, on every rank or on rank 0; elsewhere of none."""
+        comm, table = self.comm, self._table
+        count = self.num_vertices if everywhere or comm.rank == 0 else 0
+        if table is None or comm.size == 1:
+            return lambda: self.begin_lookup(np.arange(count, dtype=np.int64))()
+        columns = [np.diff(table.start), table.arena] if isinstance(table, Names) else [table]
+        gather = comm.allgather_array if everywhere else comm.gather_array
+        parts = [gather(column) or [] for column in columns]
+
+        def make() -> np.ndarray:
+            whole = np.empty(count, np.int64 if self.kind == "int" else object)
+            for rank, part in enumerate(zip(*parts, strict=True)):
+                names = part[0] if len(part) == 1 else Names.joined([part[1]], [part[0]]).decode()
+                whole[rank :: comm.size] = names
+            return whole
+
+        return make
 
     @collective(data=("user_ids",))
     def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
@@ -251,6 +271,18 @@ class VertexIds:
         return _nearest_ids(beside[max(place - 1, 0) : place + 1])
 
 
+def _at(table: np.ndarray | Names, positions: np.ndarray) -> np.ndarray:
+    """Return the ids at these positions of a directory."""
+    return table.take(positions).decode() if isinstance(table, Names) else table[positions]
+
+
+def placed(positions: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the values, each moved to its position."""
+    found = np.empty_like(values)
+    found[positions] = values
+    return found
+
+
 def global_ids(gids: Any, num_vertices: int) -> np.ndarray:
     """Return global ids as an int64 array; raises UsageError for what are none."""
     try:
@@ -274,24 +306,6 @@ def from_one(comm: Comm, num_vertices: int, where: str = "") -> VertexIds:
     return VertexIds(
         comm, "int", num_vertices, np.arange(comm.rank, num_vertices, comm.size, dtype=np.int64) + 1
     )
-
-
-def check_room(comm: Comm, num_vertices: int, where: str = "") -> None:
-    """Raise InputError for more vertices than the ranks and their machines can hold (collective)."""
-    most = comm.size * LARGEST_PART
-    if num_vertices > most:
-        holders = f"{comm.size} rank{'s' * (comm.size != 1)}"
-        raise InputError(f"{where}{num_vertices} vertices are more than the {most} that {holders} can hold")
-    if num_vertices <= FEW:
-        return
-    room = int(comm.allreduce(available_memory(), "min"))
-    ranks = int(comm.allreduce(comm.local_ranks, "max"))  # of one machine
-    needed = num_vertices * VERTEX_BYTES * ranks // comm.size
-    if needed > room:
-        raise InputError(
-            f"{where}a graph of {num_vertices} vertices takes {human(needed)} of a machine at least, and "
-            f"{human(room)} are free; is that number right? More machines hold more (mpiexec)"
-        )
 
 
 def _nearest_ids(ids: Sequence[int | str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -38,6 +38,10 @@ class Options:
     on_bad_line: str = "error"
     max_bad_lines: int | None = None
     vocabulary: str | None = None
+    directed: bool | None = None
+    bipartite: bool = False
+    threads: int = 1
+    counts: bool = False  # the value of an entry is its number of tokens
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,6 @@ class Layout:
     header: bytes | None = None  # the header line, without its line end
     said: list[str] = field(default_factory=list)  # what the user should hear of the decisions
     head: int = -1  # where the last line of the head starts, in a format that has one
-
-    def with_strings(self) -> Layout:
-        """Return the same layout with ids that are text."""
-        return replace(self, strings=True)
 
 
 def delimiter_byte(delimiter: str) -> int:

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gaslab._kernels import ids as kernels
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.edges import Numbered
-from gaslab.ingest.entries import Fault, Head, read_entries
+from gaslab.ingest.entries import Fault, Head, count_faults, read_entries
 from gaslab.ingest.files import InputFile, numbered_lines
 from gaslab.ingest.formats import BANNER, IF_EDGES
 from gaslab.ingest.ids import VertexIds, from_one
@@ -32,6 +33,7 @@ from gaslab.ingest.layout import Options, only_of_edge_lists
 from gaslab.ingest.problems import shown
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import Parsed
+from gaslab.ingest.vocabulary import right_side
 from gaslab.parallel.comm import Comm
 
 FIELDS = {
@@ -59,36 +61,39 @@ class Matrix:
     symmetry: str
 
 
-def read_matrix(
-    files: Sequence[InputFile],
-    options: Options,
-    comm: Comm,
-    threads: int,
-    directed: bool | None,
-    bipartite: bool,
-) -> Numbered:
+def read_matrix(files: Sequence[InputFile], options: Options, comm: Comm) -> Numbered:
     """Read the entries of one file, each rank its own range of lines (collective).
 
     Raises InputError for a file that is no such matrix, ends too early or has too many entries, or has a line
-    that is no entry of it; UsageError for a matrix that is not what *directed* and *bipartite* say.
+    that is no entry of it; UsageError for a matrix that is not what the options say.
     """
-    file = files[0]
+    file, directed, bipartite = files[0], options.directed, options.bipartite
     only_of_edge_lists(options, file)
     matrix = comm.on_root(lambda: find_matrix(file))
     _check_shape(file, matrix, directed, bipartite)
+    if options.counts and matrix.symmetry != "general":
+        raise InputError(
+            f"{file.name}:1: a {matrix.symmetry} matrix is no corpus, which has a row for each document and "
+            "a column for each word; write it as a general one"
+        )
     rows, width = matrix.head.sizes
     where = f"{file.name}:{matrix.head.line}: "
     known: VertexIds = from_one(comm, rows, where)
+    number = None
     if bipartite:
-        known = SidedIds(comm, known, from_one(comm, width, where))
+        number, right = right_side(options.vocabulary, width, where.removesuffix(": "), comm)
+        known = SidedIds(comm, known, right)
     skew = matrix.symmetry == "skew"
-    found = read_entries(files, matrix.head, options, comm, threads, *([_faults] if skew else []))
+    faults = [_faults] if skew else [count_faults] if options.counts else []
+    found = read_entries(files, matrix.head, options, comm, *faults)
     src, dst, columns = found.src, found.dst, list(found.columns.values())
     if matrix.field == "real":
         columns = [column.astype(np.float64, copy=False) for column in columns]
     mirrored = skew or (matrix.symmetry == "symmetric" and (bipartite or directed is True))
     if mirrored:
         src, dst, columns = _with_mirrors(src, dst, columns, skew, comm)
+    if number is not None:
+        kernels.translate(dst, number, options.threads)
     if bipartite:
         dst += rows
     one_way = mirrored or matrix.symmetry == "general"

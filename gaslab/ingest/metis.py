@@ -60,23 +60,16 @@ class Lists:
     counters: np.ndarray
 
 
-def read_metis(
-    files: Sequence[InputFile],
-    options: Options,
-    comm: Comm,
-    threads: int,
-    directed: bool | None,
-    bipartite: bool,
-) -> Numbered:
+def read_metis(files: Sequence[InputFile], options: Options, comm: Comm) -> Numbered:
     """Read the vertices of one file, each rank its own range of lines (collective).
 
     With ``directed=True`` an edge leads from each end to the other. Raises InputError for a file that is no
     such graph, ends too early or has too many lines, for a line that is not of a vertex, and for an edge that
     is not in the lists of both its ends.
     """
-    file = files[0]
+    file, both, threads = files[0], options.directed is True, options.threads
     only_of_edge_lists(options, file)
-    if bipartite:
+    if options.bipartite:
         raise UsageError(
             f"{file.name}: bipartite=True (--bipartite), and a METIS file has vertices of one kind"
         )
@@ -84,7 +77,7 @@ def read_metis(
     role, _, names, _ = roles([b"1"] * (2 + head.weighted), None, 0, options.columns, file.name)
     pieces = _pieces(file, head, comm)
     first = _first_vertex(file, pieces, head, comm)
-    lists = comm.attempt(lambda: _parse(file, pieces, head, first, directed is True, threads))
+    lists = comm.attempt(lambda: _parse(file, pieces, head, first, both, threads))
     counts = _checked(lists, file, pieces, head, first, comm, threads)
     columns = {}
     if head.weighted and role[2] >= 0:
@@ -97,7 +90,7 @@ def read_metis(
         vertices = gids, {n: v[: gids.size] for n, v in zip(head.numbers, values, strict=True)}
     return Numbered(
         lists.edges.src, lists.edges.dst, columns, known,
-        directed=directed is True, counts=counts, vertices=vertices,
+        directed=both, counts=counts, vertices=vertices,
     )  # fmt: skip
 
 

@@ -69,10 +69,7 @@ def _explain(bad: BadLine, columns: list[str], line: str = "the first data line"
     text_ids = "for ids that are text pass --ids str (ids='str')"
     unwanted = f"leave the column out with --column {column}=none"
     if bad.problem == "too_few":
-        return (
-            f"{_fields(bad.field)} where {line} has {wanted}",
-            "check the delimiter (--delimiter)",
-        )
+        return (f"{_fields(bad.field)} where {line} has {wanted}", "check the delimiter (--delimiter)")
     if bad.problem == "too_many":
         return f"more than the {_fields(wanted)} of {line}", "check the delimiter (--delimiter)"
     if bad.problem == "quote":

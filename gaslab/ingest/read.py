@@ -130,58 +130,70 @@ def read_edges(
     >>> edges.num_vertices, edges.src.tolist(), edges.dst.tolist(), edges.columns["weight"].tolist()
     (3, [0, 1], [1, 2], [0.5, 1.0])
     """
-    comm, path = as_comm(comm), _paths(path)
-    ids = arguments.choice("ids", ids, KINDS)
-    comments = arguments.text("comments", comments)
-    delimiter = arguments.text("delimiter", delimiter, optional=True)
-    header = arguments.flag("header", header, optional=True)
-    directed = arguments.flag("directed", directed, optional=True)
-    bipartite, drop_duplicates, drop_self_loops = arguments.flags(
-        bipartite=bipartite, drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops
+    comm, path = as_comm(comm), paths_of(path)
+    drop_duplicates, drop_self_loops = arguments.flags(
+        drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops
     )
-    on_bad_line = arguments.choice("on_bad_line", on_bad_line, BAD_LINES)
-    max_bad_lines = arguments.whole("max_bad_lines", max_bad_lines, 0, optional=True)
-    words = arguments.path("vocabulary", vocabulary, optional=True)
-    columns, threads = _columns(columns), arguments.threads(threads)
-    threads = launch.threads_per_rank(comm.local_ranks) if threads is None else threads
+    options = options_of(
+        comm, ids=ids, columns=columns, comments=comments, delimiter=delimiter, header=header,
+        on_bad_line=on_bad_line, max_bad_lines=max_bad_lines, vocabulary=vocabulary, directed=directed,
+        bipartite=bipartite, threads=threads,
+    )  # fmt: skip
     files = comm.on_root(lambda: find_files(path, format))
-    options = Options(ids, columns, comments, delimiter, header, on_bad_line, max_bad_lines, words)
     what = files[0].format
-    if words is not None and what != "bagofwords":
+    if options.vocabulary is not None and what != "bagofwords":
         raise UsageError(
-            f"vocabulary={words!r} names the words of a bag-of-words file, and the format of {files[0].name} "
-            f"is {CALLED[what]}; pass format='bagofwords' (--format bagofwords) if it is one"
+            f"vocabulary={options.vocabulary!r} names the words of a bag-of-words file, and the format of "
+            f"{files[0].name} is {CALLED[what]}; pass format='bagofwords' (--format bagofwords) if it is one"
         )
-    found = READERS[what](files, options, comm, threads, directed, bipartite)
+    found = READERS[what](files, options, comm)
     made = assemble(
         comm, found.src, found.dst, found.columns, found.ids, directed=found.directed, counts=found.counts,
-        source=", ".join(file.name for file in files), threads=threads, drop_self_loops=drop_self_loops,
-        drop_duplicates=drop_duplicates, position=found.position() if drop_duplicates else None,
+        source=", ".join(file.name for file in files), threads=options.threads,
+        drop_self_loops=drop_self_loops, drop_duplicates=drop_duplicates,
+        position=found.position() if drop_duplicates else None,
     )  # fmt: skip
     made.vertices = found.vertices
     return made
 
 
-def _read_list(
-    files: Sequence[InputFile],
-    options: Options,
-    comm: Comm,
-    threads: int,
-    directed: bool | None,
-    bipartite: bool,
-) -> Numbered:
+def options_of(
+    comm: Comm, *, ids: Any, columns: Any, comments: Any, delimiter: Any, header: Any, on_bad_line: Any,
+    max_bad_lines: Any, vocabulary: Any, directed: Any = None, bipartite: Any = False, threads: Any = None,
+    counts: bool = False,
+) -> Options:  # fmt: skip
+    """Return what the caller of a reader said about the text, checked."""
+    threads = arguments.threads(threads)
+    return Options(
+        ids=arguments.choice("ids", ids, KINDS),
+        columns=_columns(columns),
+        comments=arguments.text("comments", comments),
+        delimiter=arguments.text("delimiter", delimiter, optional=True),
+        header=arguments.flag("header", header, optional=True),
+        on_bad_line=arguments.choice("on_bad_line", on_bad_line, BAD_LINES),
+        max_bad_lines=arguments.whole("max_bad_lines", max_bad_lines, 0, optional=True),
+        vocabulary=arguments.path("vocabulary", vocabulary, optional=True),
+        directed=arguments.flag("directed", directed, optional=True),
+        bipartite=arguments.flag("bipartite", bipartite),
+        threads=launch.threads_per_rank(comm.local_ranks) if threads is None else threads,
+        counts=counts,
+    )
+
+
+def _read_list(files: Sequence[InputFile], options: Options, comm: Comm) -> Numbered:
     """Read edge lists (collective)."""
-    parsed, layout, counts = read_text(files, options, comm, threads)
+    parsed, layout, counts = read_text(files, options, comm)
     if comm.rank == 0:
         for said in layout.said:
             log.info(said)
-    known = (_number_sides if bipartite else _number)(parsed, layout.strings, comm, threads)
+    number = _number_sides if options.bipartite else _number
+    known = number(parsed, layout.strings, comm, options.threads)
     columns = typed(parsed.columns, [(run.lo, run.hi, run.real) for run in parsed.runs], comm)
     counts["lines_rejected"] = counts.pop("rejected")
     counts["edges_read"] = counts.pop("edges")
     return Numbered(
         parsed.src, parsed.dst, dict(zip(layout.columns, columns, strict=True)), known,
-        directed=directed is not False, counts=counts,
+        directed=options.directed is not False, counts=counts,
         position=lambda: _positions(parsed, comm) if layout.columns else None,
     )  # fmt: skip
 
@@ -189,7 +201,7 @@ def _read_list(
 READERS = {"edges": _read_list, "matrixmarket": read_matrix, "metis": read_metis, "bagofwords": read_bag}
 
 
-def _paths(path: Any) -> Any:
+def paths_of(path: Any) -> Any:
     """Return a path, or several as a list."""
     if isinstance(path, (str, os.PathLike)):
         return arguments.path("path", path)

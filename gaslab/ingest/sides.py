@@ -82,12 +82,29 @@ class SidedIds(VertexIds):
 
     def lookup(self, gids: Any) -> np.ndarray:
         """Return the user ids of *gids* on their own sides, without saying which (collective)."""
-        gids = self.comm.attempt(lambda: global_ids(gids, self.num_vertices))
+        return self.begin_lookup(self.comm.attempt(lambda: global_ids(gids, self.num_vertices)))()
+
+    def begin_lookup(self, gids: np.ndarray) -> Callable[[], np.ndarray]:
+        """Exchange what `lookup` takes (collective); return the rest of it."""
         on_right = gids >= self.num_left
-        found = np.empty(gids.size, np.int64 if self.kind == "int" else object)
-        for side, mask in zip(self.sides, (~on_right, on_right), strict=True):
-            found[mask] = side.lookup(gids[mask] - (self.num_left if side is self.sides[RIGHT] else 0))
-        return found
+        masks, first = (~on_right, on_right), (0, self.num_left or 0)
+        parts = [
+            side.begin_lookup(gids[mask] - before)
+            for side, mask, before in zip(self.sides, masks, first, strict=True)
+        ]
+
+        def make() -> np.ndarray:
+            found = np.empty(gids.size, np.int64 if self.kind == "int" else object)
+            for mask, part in zip(masks, parts, strict=True):
+                found[mask] = part()
+            return found
+
+        return make
+
+    def begin_whole(self, everywhere: bool) -> Callable[[], np.ndarray]:
+        """As `begin_lookup` of all global ids, on every rank or on rank 0; elsewhere of none."""
+        left, right = (side.begin_whole(everywhere) for side in self.sides)
+        return lambda: np.concatenate([left(), right()])
 
     def named(self, gids: Any) -> list[str]:
         """Return how messages call *gids* (collective): ``7 (right)``."""

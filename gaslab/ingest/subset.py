@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,14 @@ class SubsetIds(VertexIds):
     def lookup(self, gids: Any) -> np.ndarray:
         """Return the user ids of *gids* (collective)."""
         return self._whole.lookup(self._kept.lookup(gids))
+
+    def begin_lookup(self, gids: np.ndarray) -> Callable[[], np.ndarray]:
+        """Exchange what `lookup` takes (collective); return the rest of it."""
+        return self._whole.begin_lookup(self._kept.begin_lookup(gids)())
+
+    def begin_whole(self, everywhere: bool) -> Callable[[], np.ndarray]:
+        """As `begin_lookup` of all global ids, on every rank or on rank 0; elsewhere of none."""
+        return self._whole.begin_lookup(self._kept.begin_whole(everywhere)())
 
     def named(self, gids: Any) -> list[str]:
         """Return how messages call *gids* (collective)."""

@@ -67,24 +67,21 @@ class Parsed:
 
 
 def read_text(
-    files: Sequence[InputFile],
-    options: Options,
-    comm: Comm,
-    threads: int,
+    files: Sequence[InputFile], options: Options, comm: Comm
 ) -> tuple[Parsed, Layout, dict[str, int]]:
     """Read this rank's share of *files* (collective).
 
     Returns (edges, layout, counts of the whole input). Raises the same InputError on every rank:
     for the first bad line of the input, when it holds no edge, or when a file cannot be read.
     """
-    on_bad_line, max_bad_lines = options.on_bad_line, options.max_bad_lines
+    on_bad_line, max_bad_lines, threads = options.on_bad_line, options.max_bad_lines, options.threads
     if max_bad_lines is not None and on_bad_line != "skip":
         raise UsageError("max_bad_lines needs on_bad_line='skip'")
     layout = comm.on_root(lambda: find_layout(files, options))
     pieces = source.share(files, comm.rank, comm.size)
     parsed = comm.attempt(lambda: parse_pieces(files, pieces, layout, threads))
     if options.ids == "auto" and not layout.strings and comm.allreduce(int(parsed.leading_zero), "max"):
-        layout = layout.with_strings()
+        layout = replace(layout, strings=True)
         parsed = comm.attempt(lambda: parse_pieces(files, pieces, layout, threads))
     counts = total_counts(parsed, comm)
     _agree_on_bad_lines(parsed, files, layout, comm, counts, on_bad_line, max_bad_lines)

@@ -15,11 +15,11 @@ from gaslab.ingest.problems import shown
 from gaslab.parallel.comm import Comm
 
 
-def number_words(path: str, count: int, needed: str, comm: Comm) -> tuple[np.ndarray, VertexIds]:
+def number_words(path: str, count: int | None, needed: str, comm: Comm) -> tuple[np.ndarray, VertexIds]:
     """Return (the global id of the word of each line, int64; the directory of words) (collective).
 
     Raises InputError where there are not *count* of them, as *needed* says, for a line that is no word, and
-    for a word that is there twice.
+    for a word that is there twice. None: as many as there are.
     """
     file = comm.on_root(lambda: look_at(path, "edges"))
     words = comm.attempt(lambda: _read(file, comm))
@@ -29,22 +29,42 @@ def number_words(path: str, count: int, needed: str, comm: Comm) -> tuple[np.nda
         if fault is not None:
             raise InputError(f"{path}:{above + fault[0] + 1}: {fault[1]}")
         above += lines
-    if above != count:
+    if count is not None and above != count:
         raise InputError(f"{path}: the vocabulary has {above} words, a line each, and {needed}")
-    if count == 0:
+    if above == 0:
         return np.empty(0, np.int64), from_one(comm, 0)
-    own, known = number_names(Names.of([word.decode() for word in words]), comm)
-    number = np.concatenate(comm.allgather_array(own))
-    if known.num_vertices < count:
-        order = np.argsort(number, kind="stable")
-        again = order[1:][number[order[1:]] == number[order[:-1]]]
-        line = int(again.min())
-        first = int(np.argmax(number == number[line]))
-        word = known.lookup(number[[line]])[0]
+    number, known, again = numbered(Names.of([word.decode() for word in words]), comm)
+    if again is not None:
+        line, first, word = again
         raise InputError(
             f"{path}:{line + 1}: the word {word!r} is in line {first + 1} too; each is a vertex of its own"
         )
     return number, known
+
+
+def numbered(words: Names, comm: Comm) -> tuple[np.ndarray, VertexIds, tuple[int, int, str] | None]:
+    """Return (the global id of every word, int64; the directory; the first word again) (collective).
+
+    Ranks have the words one rank after the other. A word again: its place, its earlier place, the word.
+    """
+    own, known = number_names(words, comm)
+    number = np.concatenate(comm.allgather_array(own))
+    if known.num_vertices == number.size:
+        return number, known, None
+    order = np.argsort(number, kind="stable")
+    again = order[1:][number[order[1:]] == number[order[:-1]]]
+    place = int(again.min())
+    return number, known, (place, int(np.argmax(number == number[place])), known.lookup(number[[place]])[0])
+
+
+def right_side(path: str | None, count: int, where: str, comm: Comm) -> tuple[np.ndarray | None, VertexIds]:
+    """Return (the global id of each of *count* words, None: in order; their directory) (collective).
+
+    The ids of the words are those of the vocabulary *path*, or the numbers from 1 on. *where* is the file.
+    """
+    if path is None:
+        return None, from_one(comm, count, f"{where}: ")
+    return number_words(path, count, f"{where} has {count}", comm)
 
 
 def _read(file: InputFile, comm: Comm) -> list[bytes]:

@@ -118,21 +118,3 @@ def field(
     ...         v.x[0] = v.degree
     """
     return Field(shape if isinstance(shape, tuple) else (shape,), dtype, init, combine, sync)
-
-
-def solve_spd(matrix: Any, right: Any) -> Any:
-    """Solve ``matrix @ x = right`` for a symmetric positive definite matrix, in a program's methods.
-
-    Cholesky's factors take half the work of ``np.linalg.solve``; only the lower half of *matrix* is
-    read. One that is not positive definite ends the run, naming the vertex and the line. Called outside
-    a program it does the same with numpy.
-
-    >>> import numpy as np
-    >>> from gaslab import program as gl
-    >>> gl.solve_spd(np.array([[4.0, 2.0], [2.0, 5.0]]), np.array([2.0, 5.0])).round(6) + 0.0
-    array([0., 1.])
-    """
-    import numpy
-
-    lower = numpy.linalg.cholesky(numpy.asarray(matrix, numpy.float64))
-    return numpy.linalg.solve(lower.T, numpy.linalg.solve(lower, right))

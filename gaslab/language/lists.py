@@ -1,4 +1,4 @@
-"""Lists and sorted sets: their types, and the words on them as plain Python for the reference engine."""
+"""Lists and sorted sets: their types, and operations on them in plain Python, for the reference engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No vertex, in the order of vertex ids: what combining none of them gives."""
+"""No vertex, in the order of vertex ids: the identity of their combiners."""
 
 from __future__ import annotations
 

@@ -86,16 +86,16 @@ class Phase:
         """
         found: dict[str, FunctionType] = {}
         for role in (*METHODS, *DIRECTIONS):
-            given = self.direction(cls, role) if role in DIRECTIONS else getattr(self, role)
-            if given is None or (role in DIRECTIONS and not isinstance(given, FunctionType)):
+            chosen = self.direction(cls, role) if role in DIRECTIONS else getattr(self, role)
+            if chosen is None or (role in DIRECTIONS and not isinstance(chosen, FunctionType)):
                 continue
-            function = given.fget if isinstance(given, property) else given  # named itself since Python 3.13
+            function = chosen.fget if isinstance(chosen, property) else chosen
             name = getattr(function, "__name__", "")
             mine = getattr(cls, name, None)
-            if not isinstance(given, FunctionType) or not isinstance(mine, FunctionType):
-                given = name or shown(given)
-                raise TypeError(f"{role}={given} is no method of the class; name one above it")
-            if all(vars(base).get(name) is not given for base in cls.__mro__):
+            if not isinstance(chosen, FunctionType) or not isinstance(mine, FunctionType):
+                chosen = name or shown(chosen)
+                raise TypeError(f"{role}={chosen} is no method of the class; name one above it")
+            if all(vars(base).get(name) is not chosen for base in cls.__mro__):
                 raise TypeError(f"{role}={name} is not the method that the class has by this name")
             found[role] = mine
         return found

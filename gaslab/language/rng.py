@@ -1,12 +1,13 @@
-"""The words for random numbers: ``gl.uniform``, ``gl.normal`` and ``gl.integers``.
+"""The words for random numbers: ``gl.uniform``, ``gl.normal``, ``gl.integers`` and more.
 
-In a method they are draws, which the compiler knows by these functions. Anywhere else they make a
-`Draw`, the start of a field. While the reference engine runs a method, it puts its own way to draw
+In a method they are draws, which the compiler knows by these functions. Anywhere else those of numbers make
+a `Draw`, the start of a field. While the reference engine runs a method, it puts its own way to draw
 into `drawing`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,14 +23,24 @@ PHASES = {
 }  # fmt: skip
 EDGE_PHASES = ("gather", "scatter", "visit")  # their draws belong to the edge
 FIELD, EDGE_FIELD = 14, 15  # the start of a field; there the superstep's place has the field's index
-TYPES = {"uniform": "float", "normal": "float", "integers": "int"}  # what a draw is in a program
+RNGS = {
+    "counter": "a Philox block each",
+    "stream": "a generator for each call of a method, seeded by a Philox block",
+    "hash": "a mix of seed, moment, unit and number",
+}  # what a draw in a method is, by the class's rng
+TYPES = {
+    "uniform": "float", "normal": "float", "integers": "int", "exponential": "float", "gamma": "float",
+    "poisson": "int",
+}  # fmt: skip  # what a draw is in a program
+OF_VECTORS = ("categorical", "dirichlet")  # which only methods draw
+MOST = {"exponential": sys.float_info.max, "gamma": sys.float_info.max, "poisson": 2.0**52}  # of a parameter
 
 drawing: ContextVar[Callable[[str, tuple[Any, ...]], Any] | None] = ContextVar("drawing", default=None)
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A random start for a field: each vertex (or edge) and each element its own number.
+    """A random start for a field: a number of its own for each vertex (or edge) and element.
 
     An argument may be the name of a parameter of the program.
     """
@@ -46,21 +57,34 @@ class Draw:
         for argument in self.arguments:
             if isinstance(argument, str) and argument not in parameters:
                 raise UsageError(f"{self!r}: the program has no parameter {argument!r}")
-            found.append(parameters[argument] if isinstance(argument, str) else argument)
+            value = parameters[argument] if isinstance(argument, str) else argument
+            if lack := needed(self.kind, value):
+                raise UsageError(f"{self!r}: {argument} is {value!r}; {lack} is needed")
+            found.append(value)
         if self.kind == "integers" and (found[0] != int(found[0]) or found[0] < 1):
             raise UsageError(f"{self!r}: n is {found[0]!r}; a whole number of at least 1 is needed")
         return tuple(found)
 
 
-def _drawn(kind: str, **given: Any) -> Any:
+def needed(kind: str, value: float) -> str:
+    """Return what a parameter of a distribution has to be, nothing where *value* is that."""
+    most = MOST.get(kind)
+    if most is None or 0.0 <= value <= most:
+        return ""
+    return f"a finite number of at least 0{' and at most 2**52' * (kind == 'poisson')}"
+
+
+def _drawn(kind: str, **operands: Any) -> Any:
     draw = drawing.get()
     if draw is not None:
-        return draw(kind, tuple(given.values()))
-    for name, value in given.items():
+        return draw(kind, tuple(operands.values()))
+    for name, value in operands.items():
         if not isinstance(value, str):
             what = f"gl.{kind}.{name}"
             arguments.whole(what, value, 1) if kind == "integers" else arguments.number(what, value)
-    return Draw(kind, tuple(given.values()))
+            if lack := needed(kind, value):
+                raise arguments.wrong(what, value, f"{lack} is needed")
+    return Draw(kind, tuple(operands.values()))
 
 
 def uniform(low: float | str = 0.0, high: float | str = 1.0) -> float:
@@ -92,4 +116,180 @@ def integers(n: int | str) -> int:
     return result
 
 
-WORDS: dict[Any, str] = {uniform: "uniform", normal: "normal", integers: "integers"}
+def exponential(scale: float | str = 1.0) -> float:
+    """Draw a float from the exponential distribution; in the start of a field *scale* may name a parameter.
+
+    By inversion, from one uniform number.
+
+    Parameters
+    ----------
+    scale : float
+        The mean, at least 0 and finite.
+
+    Raises
+    ------
+    ExecutionError
+        *scale* is negative, infinite or nan; the error names vertex and line.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> class Waits(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         wait: float = 0.0
+    ...     def apply(self, v: Vertex) -> None:
+    ...         v.wait = gl.exponential(10.0)
+    >>> graph = gl.Graph.from_edges([0, 1], [1, 2])
+    >>> gl.run(Waits(), graph, max_iterations=1, seed=1).vertices["wait"].round(2).tolist()
+    [4.0, 3.48, 44.32]
+    """
+    result: float = _drawn("exponential", scale=scale)
+    return result
+
+
+def gamma(shape: float | str, scale: float | str = 1.0) -> float:
+    """Draw a float from the gamma distribution; in the start of a field arguments may name parameters.
+
+    By rejection, in few trials of a normal and a uniform number.
+
+    Parameters
+    ----------
+    shape, scale : float
+        At least 0 and finite. The mean is ``shape * scale``, the variance ``shape * scale**2``.
+
+    Raises
+    ------
+    ExecutionError
+        An argument is negative, infinite or nan; the error names vertex and line.
+
+    References
+    ----------
+    Marsaglia and Tsang, "A simple method for generating gamma variables", ACM TOMS 26 (3), 2000.
+    """
+    result: float = _drawn("gamma", shape=shape, scale=scale)
+    return result
+
+
+def poisson(mean: float | str) -> int:
+    """Draw an int from the Poisson distribution; in the start of a field *mean* may name a parameter.
+
+    By inversion below a mean of 10, else by rejection (PTRS).
+
+    Parameters
+    ----------
+    mean : float
+        From 0 to ``2**52``.
+
+    Raises
+    ------
+    ExecutionError
+        *mean* is out of its range or nan; the error names vertex and line.
+
+    References
+    ----------
+    Hoermann, "The transformed rejection method for generating Poisson random variables", Insurance:
+    Mathematics and Economics 12 (1), 1993.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> class Visitors(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         today: int = 0
+    ...     def apply(self, v: Vertex) -> None:
+    ...         v.today = gl.poisson(20.0 * v.degree)
+    >>> graph = gl.Graph.from_edges([0, 1], [1, 2])
+    >>> gl.run(Visitors(), graph, max_iterations=1, seed=1).vertices["today"].tolist()
+    [22, 44, 25]
+    """
+    result: int = _drawn("poisson", mean=mean)
+    return result
+
+
+def dirichlet(alpha: Any) -> Any:
+    """Draw a vector from the Dirichlet distribution of the vector *alpha*: not negative, with a sum of 1.
+
+    The elements are draws from gamma distributions of the shapes *alpha*, divided by their sum; they are kept
+    as logarithms, so that the smallest shapes do not all give 0.
+
+    Parameters
+    ----------
+    alpha : vector of floats, ints or bools
+        Not negative, finite, and not all 0. Where it is 0, so is the result.
+
+    Returns
+    -------
+    vector of floats
+        As long as *alpha*.
+
+    Raises
+    ------
+    UsageError
+        It is called outside the methods of a program.
+    ExecutionError
+        An element of *alpha* is negative, infinite or nan, or all are 0; the error names vertex and line.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> class Mixes(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         mix: gl.Vector = gl.field(shape=3, init=0.5)
+    ...     def apply(self, v: Vertex) -> None:
+    ...         v.mix = gl.dirichlet(v.mix)
+    >>> graph = gl.Graph.from_edges([0], [1])
+    >>> gl.run(Mixes(), graph, max_iterations=1, seed=1).vertices["mix"].round(2).tolist()
+    [[0.03, 0.19, 0.79], [0.25, 0.6, 0.15]]
+    """
+    return _of_vector("dirichlet", alpha)
+
+
+def categorical(weights: Any) -> int:
+    """Draw an index of the vector *weights*, each with a probability in proportion to its weight.
+
+    Parameters
+    ----------
+    weights : vector of floats, ints or bools
+        Not negative, with a finite sum above 0. They need not add up to 1.
+
+    Returns
+    -------
+    int
+        From 0 to ``len(weights) - 1``; never one whose weight is 0.
+
+    Raises
+    ------
+    UsageError
+        It is called outside the methods of a program.
+    ExecutionError
+        A weight is negative or nan, or they add up to 0 or infinity: the run ends and names vertex and line.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> class Dice(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         weights: gl.Vector = gl.field(shape=3, init=1.0)
+    ...         side: int = 0
+    ...     def apply(self, v: Vertex) -> None:
+    ...         v.weights[0] = 0.0
+    ...         v.side = gl.categorical(v.weights)
+    >>> graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> gl.run(Dice(), graph, max_iterations=1, seed=1).vertices["side"].tolist()
+    [1, 1, 2, 1]
+    """
+    result: int = _of_vector("categorical", weights)
+    return result
+
+
+def _of_vector(kind: str, values: Any) -> Any:
+    draw = drawing.get()
+    if draw is None:
+        raise UsageError(f"gl.{kind} draws in the methods of a program; the start of a field is no such draw")
+    return draw(kind, (values,))
+
+
+WORDS: dict[Any, str] = {
+    uniform: "uniform", normal: "normal", integers: "integers", exponential: "exponential", gamma: "gamma",
+    poisson: "poisson", categorical: "categorical", dirichlet: "dirichlet",
+}  # fmt: skip

@@ -1,1 +1,1 @@
-"""What ranks are and how they talk: launcher, MPI, communicator, transport, failures."""
+"""Ranks and their communication: launcher, MPI, communicator, transport, failures."""

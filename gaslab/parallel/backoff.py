@@ -15,8 +15,8 @@ SHORTEST, LONGEST = 50e-6, 300e-6  # seconds
 class Backoff:
     """Yields the core at first, then sleeps ever longer, until something comes.
 
-    Yielding alone is no help where ranks outnumber cores: the kernel hands the core from one waiting rank to
-    the next, and the one that has work gets no more of it than they.
+    Yielding alone does not help where ranks outnumber cores: the operating system passes the core from one
+    waiting rank to the next, and the rank that has work gets no larger share of it.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Backoff:
         self._empty = 0
 
     def wait(self) -> None:
-        """Nothing came."""
+        """Yield or sleep, as nothing has arrived."""
         self._empty += 1
         if self._empty <= self._polls:
             os.sched_yield()
@@ -43,5 +43,5 @@ class Backoff:
             time.sleep(min(SHORTEST * (self._empty - self._polls), LONGEST))
 
     def reset(self) -> None:
-        """Something came."""
+        """Begin again to yield, as something has arrived."""
         self._empty = 0

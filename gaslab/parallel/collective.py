@@ -1,8 +1,8 @@
-"""`collective`: the door of every public function that all ranks must call alike.
+"""`collective`: a decorator for public functions that all ranks must call alike.
 
-At the door a call is checked against the function's signature, and the ranks compare what they called and
-with which arguments. Ranks that disagree all get the same error, which says what each of them did; without
-it they would wait for each other for ever, or mix two answers into one.
+It checks a call against the function's signature, and the ranks compare the function and its arguments.
+Ranks that disagree all raise the same error, which names the call of each; without it they would wait for
+each other for ever, or mix two answers into one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ _inside = threading.local()  # .depth: how many collective functions this thread
 
 
 def collective(
-    *, exempt: tuple[str, ...] = (), data: tuple[str, ...] = (), options: str = "", own: tuple[str, ...] = (),
+    *,
+    exempt: tuple[str, ...] = (),
+    data: tuple[str, ...] = (),
+    options: str = "",
+    own: tuple[str, ...] = (),
     name: str = "",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare that all ranks call the function together, with the same arguments.
@@ -135,7 +139,7 @@ def agree(called: str, arguments: Mapping[str, Any], exempt: Set[str]) -> None:
 
 
 def _comm_of(arguments: Mapping[str, Any]) -> Comm | None:
-    """Return the ranks that a call is for; None for a function of no graph and no ranks."""
+    """Return the communicator of a call; None for a function without graph and communicator."""
     if "comm" in arguments:
         from gaslab.parallel.comm import as_comm
 
@@ -160,7 +164,7 @@ Call = tuple[str, str, dict[str, bytes], dict[str, str]]  # function, its place,
 
 
 def _difference(calls: list[Call]) -> str:
-    """Return what ranks disagree on, and which of them did what."""
+    """Return the difference between the ranks' calls, and which rank made which."""
     called, _, prints, _ = calls[0]
     if any(one[0] != called for one in calls):
         did = _by_rank("called", [one[1] for one in calls])
@@ -175,7 +179,7 @@ def _difference(calls: list[Call]) -> str:
 
 
 def _by_rank(verb: str, words: list[str]) -> str:
-    """Return what each rank did, ranks that did the same together.
+    """Return the call of each rank, with equal calls listed once.
 
     >>> _by_rank("passed", ["5", "6", "5"])
     'ranks 0, 2 passed 5, rank 1 passed 6'
@@ -188,5 +192,3 @@ def _by_rank(verb: str, words: list[str]) -> str:
     ]
     more = [f"and {len(said) - LISTED} more"] if len(said) > LISTED else []
     return ", ".join([*said[:LISTED], *more])
-
-

@@ -1,4 +1,4 @@
-"""Talk between ranks.
+"""Communicators.
 
 `world()` starts MPI at first use, and only where a launcher started several processes, so that a
 plain ``python`` or ``gaslab --help`` never loads an MPI library. A `Comm` moves numpy arrays
@@ -29,7 +29,7 @@ SUM_CHUNK = 1 << 16  # floats summed at once, of every rank
 
 
 class Comm:
-    """A world of one: every collective is the identity. `MPIComm` is the same face over MPI."""
+    """A world of one: every collective is the identity. `MPIComm` has the same methods over MPI."""
 
     rank = 0
     size = 1
@@ -98,11 +98,11 @@ class Comm:
         """
         return action()
 
-    def on_root(self, action: Callable[[], T], patient: bool = False) -> T:
+    def on_root(self, action: Callable[[], T], long_running: bool = False) -> T:
         """Run *action* on rank 0 and return its small result, or raise its error, on every rank.
 
-        *patient* is for what may take long: the others wait outside MPI, where they leave a core that they
-        share to rank 0, and hear of signals; it costs up to 0.2 ms.
+        With *long_running* the other ranks wait outside MPI: they leave a core that they share with rank 0 to
+        it, and react to signals. That costs up to 0.2 ms.
         """
         return action()
 
@@ -119,14 +119,14 @@ class Comm:
 
 
 class Pending:
-    """Messages under way; `end` returns what came, by source rank."""
+    """Messages under way; `end` returns those received, by source rank."""
 
     def end(self) -> dict[int, np.ndarray]:
         return {}
 
 
 class MPIComm(Comm):
-    """The ranks of an MPI communicator (of which a duplicate is used, apart from all other talk)."""
+    """The ranks of an MPI communicator (of which a duplicate is used, separate from other messages)."""
 
     def __init__(self, mpi: Any, communicator: Any) -> None:
         super().__init__()
@@ -230,7 +230,7 @@ class MPIComm(Comm):
         assert shared is not None
         raise shared
 
-    def on_root(self, action: Callable[[], T], patient: bool = False) -> T:
+    def on_root(self, action: Callable[[], T], long_running: bool = False) -> T:
         value: Any = None
         error: Exception | None = None
         if self.rank == 0:
@@ -238,7 +238,7 @@ class MPIComm(Comm):
                 value = action()
             except Exception as caught:  # re-raised below, on every rank
                 error = caught
-        if patient:
+        if long_running:
             request = self._world.Ibarrier()
             for _ in pauses():
                 if request.Test():
@@ -317,19 +317,16 @@ def current() -> Comm | None:
     return _world
 
 
-def as_comm(given: Any) -> Comm:
-    """Return *given* as a `Comm`: None is the world, an mpi4py communicator is wrapped."""
-    if given is None:
+def as_comm(comm: Any) -> Comm:
+    """Return *comm* as a `Comm`: None is the world, an mpi4py communicator is wrapped."""
+    if comm is None:
         return world()
-    if isinstance(given, Comm):
-        return given
+    if isinstance(comm, Comm):
+        return comm
     mpi = sys.modules.get("mpi4py.MPI")
-    if mpi is not None and isinstance(given, mpi.Comm):
-        return _of_communicator(mpi, given)
-    raise UsageError(
-        f"comm={given!r} is neither None, a "
-        "gaslab.parallel.comm.Comm nor an mpi4py communicator"
-    )
+    if mpi is not None and isinstance(comm, mpi.Comm):
+        return _of_communicator(mpi, comm)
+    raise UsageError(f"comm={comm!r} is neither None, a gaslab.parallel.comm.Comm nor an mpi4py communicator")
 
 
 def _of_communicator(mpi: Any, communicator: Any) -> Comm:

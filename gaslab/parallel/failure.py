@@ -1,8 +1,8 @@
-"""A rank that fails ends them all.
+"""A rank that fails ends all ranks.
 
 Under every MPI a rank that raises while the others wait for it leaves them waiting for ever. Here
-``sys.excepthook`` and ``threading.excepthook`` are chained, and the code of every exit is looked at, so that
-the traceback is printed with its rank and the job aborted; of ranks that fail together the first shows it.
+``sys.excepthook`` and ``threading.excepthook`` are chained, and every exit code is checked, so that the
+traceback is printed with its rank and the job aborted; of ranks that fail together the first prints it.
 Without MPI, or in a world of one, all behave as Python does.
 """
 
@@ -62,7 +62,7 @@ def disarm() -> None:
 
 
 def know_others(leave: Callable[[], None], failed: Callable[[float], list[int]]) -> None:
-    """Make use of ranks that can talk: *leave* waits for them at the end of this process, unless it fails.
+    """Note functions that reach other ranks: *leave* waits for these at the end, unless this one fails.
 
     *failed* says that this rank has failed, and returns the ranks that fail within so many seconds.
     """
@@ -90,7 +90,7 @@ def _chain_main() -> None:
 
 
 def _await_first(where: tuple[int, int]) -> list[int]:
-    """Return the ranks that fail at this moment, for the first of them; the others wait to be ended by it."""
+    """Return, on the first of ranks that fail together, all of them; the others wait until it ends them."""
     rank, _ = where
     if _failed_ranks is None or running_mpi() is None:
         if rank > 0:
@@ -104,7 +104,7 @@ def _await_first(where: tuple[int, int]) -> list[int]:
 
 
 def await_cause(error: BaseException) -> None:
-    """Give the rank from whose failure *error* follows, if it does, the time to end this one."""
+    """Wait for the rank whose failure has caused *error*, if one has, to end this one."""
     if isinstance(error, AbandonedError):
         time.sleep(CAUSE_SECONDS)
 
@@ -139,9 +139,9 @@ def _chain_threads() -> None:
 
 
 def _at_exit(code: int, join: Callable[[], object]) -> None:
-    """End all if this process ends in failure but no hook has seen it; else leave with the other ranks.
+    """End all ranks if this process fails without a call of the hooks; else leave with the other ranks.
 
-    Python keeps what ended the main thread in sys.last_value also where somebody replaced our hook.
+    Python keeps the exception that ended the main thread in sys.last_value, even with another hook.
     """
     last = getattr(sys, "last_value", None)
     code = code or (0 if last is None else 130 if isinstance(last, KeyboardInterrupt) else 1)
@@ -155,7 +155,7 @@ def _at_exit(code: int, join: Callable[[], object]) -> None:
                 _leave()
         except BaseException as error:  # of a signal's handler: Python would print it and let this rank go
             sys.excepthook(type(error), error, error.__traceback__)
-            end_all(1)  # where somebody replaced our hook
+            end_all(1)  # where other code replaced our hook
     _ignore_interrupts()
 
 
@@ -190,14 +190,14 @@ def _announce(where: tuple[int, int], failed: list[int]) -> None:
 
 
 def end_all(code: int) -> None:
-    """Abort the job with *code*, from any thread; nothing in a world of one or after `disarm`."""
+    """Abort the job with *code*, from any thread; does nothing in a world of one or after `disarm`."""
     if not _armed or _place() is None:
         return
     abort(running_mpi() or _join_to_leave(), code)
 
 
 def abort(mpi: Any, code: int) -> NoReturn:
-    """End every rank, once what was said has reached the launcher; *mpi* is mpi4py.MPI."""
+    """End every rank, after all output has reached the launcher; *mpi* is mpi4py.MPI."""
     leftovers.clear()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

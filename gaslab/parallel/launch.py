@@ -1,4 +1,4 @@
-"""What the launcher and the machine say: the size of the job, cores, threads, MPI's polling.
+"""Properties of the job and the machine: number of ranks, cores, threads, MPI's polling.
 
 All of it comes from environment variables and the kernel, before any MPI library is loaded.
 """
@@ -101,7 +101,7 @@ def _quota(default: int, path: str = "/sys/fs/cgroup/cpu.max") -> int:
 
 
 def tune_environment() -> None:
-    """Make MPI and OpenMP wait politely where ranks or threads outnumber cores (only what is unset).
+    """Make MPI and OpenMP yield the core where ranks or threads outnumber cores (only unset variables).
 
     Must run before MPI and OpenMP are loaded; ``import gaslab`` does it.
     """

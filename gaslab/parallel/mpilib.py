@@ -11,7 +11,7 @@ from gaslab.parallel import launch
 
 
 def load_mpi() -> Any:
-    """Return mpi4py.MPI, which starts MPI if nobody has; raises LaunchError without a library."""
+    """Return mpi4py.MPI, which starts MPI if it is not running; raises LaunchError without a library."""
     launch.tune_environment()
     try:
         import mpi4py

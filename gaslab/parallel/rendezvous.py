@@ -43,7 +43,7 @@ _all: list[Rendezvous] = []  # of this process; never freed, as all ranks must l
 
 
 class Notice(NamedTuple):
-    """What a rank says of itself, how many meetings it has begun, and the call of the last."""
+    """A rank's state, how many meetings it has begun, and the call of the last."""
 
     state: int
     meetings: int
@@ -110,7 +110,7 @@ class Rendezvous:
                 waiting.look(seconds)
 
     def post(self, state: int) -> None:
-        """Say to all other ranks what this one does (not collective)."""
+        """Post the state of this rank to all others (not collective)."""
         self._requests = [r for r in self._requests if not r.Test()]
         data = np.frombuffer(pickle.dumps((state, self.meetings, self.call)), np.uint8)
         for peer in range(self.size):
@@ -132,8 +132,8 @@ class Rendezvous:
             self._notices[notice.state][status.Get_source()] = notice
         return self._notices[state]
 
-    def ahead(self) -> dict[int, Notice]:
-        """Return the notices of ranks that wait in a meeting that this one has not begun (not collective)."""
+    def awaiting_this_rank(self) -> dict[int, Notice]:
+        """Return the notices of ranks that wait in a meeting that is still to begin here (not collective)."""
         gone = self.notices(GAVE_UP)
         waiting = self.notices(WAITS).items()
         return {r: notice for r, notice in waiting if notice.meetings > self.meetings and r not in gone}
@@ -192,7 +192,7 @@ class _Waiting:
         if threading.active_count() > 1:
             return None
         for other in _all:
-            for rank, notice in other.ahead().items() if other is not self._here else ():
+            for rank, notice in other.awaiting_this_rank().items() if other is not self._here else ():
                 world = other.members[rank]
                 if world in self._here.members:
                     return self._here.members.index(world), notice.call
@@ -200,7 +200,7 @@ class _Waiting:
 
 
 def leave_all() -> None:
-    """Say to all ranks that this one has ended, and wait until they have too.
+    """Post to all ranks that this one has ended, and wait until all have.
 
     A rank that waits for this one in a call ends the job. Should it not, this one does, in time.
     """
@@ -210,18 +210,18 @@ def leave_all() -> None:
     for seconds in pauses():
         if all(len(one.notices(LEFT)) == one.size - 1 for one in _all):
             return
-        if not any(one.ahead() for one in _all):
+        if not any(one.awaiting_this_rank() for one in _all):
             awaited_since = None
         elif awaited_since is None:
             awaited_since = seconds
         elif seconds - awaited_since > LEAVE_SECONDS:
-            rank, notice = next(item for one in _all for item in one.ahead().items())
+            rank, notice = next(item for one in _all for item in one.awaiting_this_rank().items())
             print(f"gaslab: rank {rank} waits in {notice.call} for a rank that has ended", file=sys.stderr)
             failure.end_all(1)
 
 
 def failed_together(seconds: float) -> list[int]:
-    """Say to all ranks that this one has failed; return those that have within *seconds*, itself included."""
+    """Post to all ranks that this one has failed; return those that fail within *seconds*, this included."""
     here = next((one for one in _all if one.size == one.world_size), None)
     if here is None:  # only smaller communicators: none of them speaks for the job
         return [_all[0].members[_all[0].rank]]

@@ -7,7 +7,7 @@ from enum import IntEnum, unique
 
 @unique
 class Tag(IntEnum):
-    """What a message is for; two of one purpose arrive in the order in which they were sent."""
+    """The purpose of a message; two messages of one tag arrive in the order in which they were sent."""
 
     PLAIN = 1  # of `Comm.begin` where the caller names none
     ALLTOALL = 2

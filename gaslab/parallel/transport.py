@@ -1,7 +1,7 @@
-"""Batches of bytes between ranks that do not wait for each other, and counts of them that do.
+"""Batches of bytes between ranks that do not wait for each other, and tables of their counts.
 
-By these the engines send that have no supersteps in step. `Transport` is that of a world of one;
-`MPITransport` is the same face over MPI, with non-blocking calls only.
+The asynchronous engine and that of bounded staleness send by it. `Transport` is that of a world of one;
+`MPITransport` has the same methods over MPI, with non-blocking calls only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gaslab.parallel.tags import Tag
 
 
 class Transport:
-    """No other rank is there. Everything here returns at once."""
+    """The transport of a world of one. All methods return at once."""
 
     rank, size = 0, 1
 
@@ -29,11 +29,11 @@ class Transport:
         raise AssertionError("there is no other rank")
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
-        """Return the batches that have come, with the ranks they came from."""
+        """Return the received batches, each with its source rank."""
         return []
 
     def ready(self) -> bool:
-        """Return whether a batch has come, or the table that `begin_table` began; cheaper than to collect."""
+        """Return whether a batch, or the table of `begin_table`, has arrived; cheaper than to collect."""
         return self.table_begun
 
     def begin_table(self, row: np.ndarray) -> None:
@@ -46,16 +46,16 @@ class Transport:
         return self._row is not None
 
     def table(self) -> np.ndarray | None:
-        """Return the table of all ranks' rows once it is there, else None; it is returned once."""
+        """Return the table of all ranks' rows when it is complete, else None; it is returned once."""
         table, self._row = self._row, None
         return None if table is None else table[None, :]
 
     def close(self) -> None:
-        """Take in and forget what is still on its way, so that a later run does not find it (collective)."""
+        """Receive and drop the batches still under way, so that no later run receives them (collective)."""
 
 
 class MPITransport(Transport):
-    """Over a communicator that nothing else uses."""
+    """The transport over an MPI communicator of its own."""
 
     def __init__(self, mpi: Any, communicator: Any) -> None:
         super().__init__()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import gaslab._kernels.csr as kernels
+from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
 from gaslab.partition.index import Index
 from gaslab.partition.local_graph import LocalGraph
@@ -16,9 +17,6 @@ from gaslab.partition.rows import rows_by_target
 from gaslab.partition.shuffle import check_limit, shuffle
 from gaslab.partition.strategies import SHIPPED, Context, Strategy
 from gaslab.ragged import RaggedColumn
-
-if TYPE_CHECKING:
-    from gaslab.ingest.edges import EdgeList
 
 
 def build_local(
@@ -54,7 +52,7 @@ def build_local(
 
 
 class _Share:
-    """The edges of this rank on their way: what a step has used is replaced or dropped, and so freed."""
+    """The edges of this rank while they are moved: each step replaces or drops its input, which is freed."""
 
     def __init__(self, edges: EdgeList) -> None:
         self.ends = [np.ascontiguousarray(edges.src), np.ascontiguousarray(edges.dst)]

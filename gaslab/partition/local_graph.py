@@ -1,8 +1,9 @@
-"""One rank's share of a graph: its vertices, its edges, and who holds the other replicas."""
+"""One rank's share of a graph: its vertices, its edges, and the ranks of the other replicas."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from gaslab.partition.rows import transpose
 
 IN, OUT, ALL = 1, 2, 3  # masks of edge directions, as in `gaslab.program`
 BLOCK_EDGES, BLOCK_VERTICES = 1 << 15, 1 << 12
+BY_SOURCE = "by source"  # a key of `LocalGraph.derived`
 
 
 @dataclass
@@ -38,7 +40,7 @@ class LocalGraph:
     in_begin : int64[num_local + 1]
     in_neighbor : int32[num_edges]
         The in-edges of vertex v are the slots ``in_begin[v]:in_begin[v + 1]``; `in_neighbor` holds
-        their sources, ascending in each row. Parallel edges keep the order they were given in.
+        their sources, ascending in each row. Parallel edges keep the order of the input.
     mirror_bounds : int64[size, 4]
         The mirrors of rank p's masters are ``b[0]:b[3]``: out-only ``b[0]:b[1]``, both
         ``b[1]:b[2]``, in-only ``b[2]:b[3]``. *Out* means that it is the source of an edge here.
@@ -67,8 +69,9 @@ class LocalGraph:
     _out: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
     _replicas: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
     _located: np.ndarray | None = field(default=None, repr=False)
-    _kept: list[tuple[Any, np.ndarray | None]] = field(default_factory=list, repr=False)  # see by_source
+    _kept: list[tuple[Any, Hashable, Any]] = field(default_factory=list, repr=False)  # see derived
     _blocks: dict[tuple[int, int, int], np.ndarray] = field(default_factory=dict, repr=False)
+    _plan: tuple[Hashable, Any] | None = field(default=None, repr=False)  # see planned
 
     @property
     def num_edges(self) -> int:
@@ -113,26 +116,46 @@ class LocalGraph:
             self._located = place
         return self._located
 
+    def derived(self, values: Any, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what *make* makes of values of edges for *key*; kept as long as *values* lives."""
+        self._kept = [kept for kept in self._kept if kept[0]() is not None]
+        for known, used, made in self._kept:
+            if known() is values and used == key:
+                return made
+        made = make()
+        self._kept.append((weakref.ref(values), key, made))
+        return made
+
     def by_source(self, values: np.ndarray) -> np.ndarray:
         """Return values of edges, given by slot, in the order of ``out``; kept as long as *values* lives."""
-        self._kept = [(known, ordered) for known, ordered in self._kept if known() is not None]
-        for known, ordered in self._kept:
-            if known() is values:
-                return values if ordered is None else ordered
-        ordered = np.empty_like(values)
-        kernels.take_slots(values, self.out()[2], ordered, self.threads)
-        self._kept.append((weakref.ref(values), ordered))
-        return ordered
 
-    def forget_by_source(self, values: np.ndarray) -> None:
-        """Do not keep these any longer: they have been written to."""
+        def make() -> np.ndarray:
+            ordered = np.empty_like(values)
+            kernels.take_slots(values, self.out()[2], ordered, self.threads)
+            return ordered
+
+        ordered = self.derived(values, BY_SOURCE, make)
+        return values if ordered is None else ordered
+
+    def forget_derived(self, values: np.ndarray) -> None:
+        """Drop what was made of these values, which have been written to."""
         self._kept = [kept for kept in self._kept if kept[0]() is not values]
 
     def everywhere(self, value: float | int | bool, dtype: np.dtype) -> np.ndarray:
         """Return an array, not to be written, with one value for every edge."""
         values = np.full(self.num_edges, value, dtype)
-        self._kept.append((weakref.ref(values), None))  # the same in any order
+        self.derived(values, BY_SOURCE, lambda: None)  # the same in any order
         return values
+
+    def planned(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what *make* makes of this part for *key*, kept until another key is asked for.
+
+        It has a method `memory_bytes`, and does not refer to this: so both are freed in time.
+        """
+        if self._plan is None or self._plan[0] != key:
+            self._plan = None  # first: the next takes as much memory
+            self._plan = key, make()
+        return self._plan[1]
 
     def targets(self) -> np.ndarray:
         """Return the target of every slot, as int32 local ids."""
@@ -167,8 +190,10 @@ class LocalGraph:
         return self._blocks[key]
 
     def memory_bytes(self) -> int:
-        """The bytes of the arrays held here, with what is built at first use once it was asked for."""
+        """The bytes of the arrays held here, with those built at first use, if they have been."""
         arrays = [self.gid, self.degree, self.in_degree, self.out_degree, self.in_begin, self.in_neighbor]
         arrays += [self.mirror_bounds, self.send_bounds, *self.send_list, *(self._out or ())]
         arrays += [] if self._located is None else [self._located]
-        return sum({id(a): a.nbytes for a in arrays}.values())
+        arrays += [made for known, _, made in self._kept if known() is not None and hasattr(made, "nbytes")]
+        plan = 0 if self._plan is None else int(self._plan[1].memory_bytes())
+        return plan + sum({id(a): a.nbytes for a in arrays}.values())

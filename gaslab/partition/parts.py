@@ -1,22 +1,20 @@
-"""The part of each edge, as a strategy returned it and as kernels can trust it.
+"""The part of each edge: a strategy's answer, checked before kernels use it.
 
-A user may register a strategy of their own, and kernels count and write by what it returns without a look.
-So whatever returns parts passes here once, on one rank too.
+A user may register a strategy, and kernels index arrays by the parts that it returns, unchecked. So every
+array of parts is checked here once, on one rank too.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab.errors import GaslabError, UsageError
 from gaslab.ingest.missing import masked_at
 from gaslab.parallel.comm import Comm
-
-if TYPE_CHECKING:
-    from gaslab.partition.strategies import Context, Strategy
+from gaslab.partition.strategies import Context, Strategy
 
 WAIT = 1.0  # seconds that a rank on which the strategy failed waits for the others, to raise with them
 
@@ -46,7 +44,7 @@ def parts_of(name: str, cut: Strategy, ends: list[np.ndarray], k: int, context: 
 
 
 def checked_parts(what: str, part: Any, src: np.ndarray, dst: np.ndarray, k: int, comm: Comm) -> np.ndarray:
-    """Return the part of each edge as int32 after a look at it; UsageError on every rank (collective)."""
+    """Return the checked part of each edge as int32; UsageError on every rank (collective)."""
     found: np.ndarray = comm.attempt(lambda: _parts(what, part, src, dst, k))
     return found
 

@@ -13,7 +13,7 @@ from gaslab.partition.directory import Directory
 
 @dataclass
 class Placement:
-    """Where the masters are: one entry per vertex that has an edge here, in the order given."""
+    """Where the masters are: one entry per vertex that has an edge here, in the order of their global ids."""
 
     master: np.ndarray  # int32: rank
     in_degree: np.ndarray  # int64: of the whole graph

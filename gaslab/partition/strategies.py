@@ -35,7 +35,7 @@ SLICES = 1 << 16  # ranges of ids between which a chunk may end
 
 @dataclass
 class Context:
-    """What a strategy may ask about the whole graph, besides the edges of this rank."""
+    """The properties of the whole graph that a strategy may use, besides the edges of this rank."""
 
     comm: Comm
     num_vertices: int

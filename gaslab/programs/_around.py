@@ -1,4 +1,4 @@
-"""What the programs on triangles begin with: who is at the other ends of a vertex's edges."""
+"""The first phase of the programs on triangles: each vertex gathers its neighbours."""
 
 from __future__ import annotations
 

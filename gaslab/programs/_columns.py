@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,10 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.programs._arguments import check_graph
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-
 LARGEST = sys.float_info.max
 
 
-def lengths(graph: Graph, name: str | None) -> str | None:
+def lengths(graph: gl.Graph, name: str | None) -> str | None:
     """Return the column of edge lengths; None where every edge has length 1 (collective).
 
     That is without a name, and by the usual name "weight" in a graph without that column. A length may be
@@ -43,7 +40,7 @@ def lengths(graph: Graph, name: str | None) -> str | None:
     return name
 
 
-def weights(graph: Graph, name: str | None, least: float = 0.0) -> str | None:
+def weights(graph: gl.Graph, name: str | None, least: float = 0.0) -> str | None:
     """Return the column *name* after a look at it (collective).
 
     Raises UsageError for none such, and for a value below *least* or infinite.
@@ -54,7 +51,7 @@ def weights(graph: Graph, name: str | None, least: float = 0.0) -> str | None:
     return name  # type: ignore[no-any-return]
 
 
-def check_scale(graph: Graph, name: str | None, why: str, least: float, most: float) -> None:
+def check_scale(graph: gl.Graph, name: str | None, why: str, least: float, most: float) -> None:
     """Raise UsageError where the largest value of a column is outside of these bounds (collective)."""
     largest = 0.0 if name is None else _largest(graph, name)
     if largest and not least <= largest <= most:
@@ -64,7 +61,7 @@ def check_scale(graph: Graph, name: str | None, why: str, least: float, most: fl
         )
 
 
-def _known(graph: Graph, name: str) -> str:
+def _known(graph: gl.Graph, name: str) -> str:
     if name not in graph.edge_columns:
         raise gl.UsageError(
             f"the graph has no edge column {name!r}{gl.errors.nearest(name, graph.edge_columns)}"
@@ -72,17 +69,15 @@ def _known(graph: Graph, name: str) -> str:
     return name
 
 
-def _largest(graph: Graph, name: str) -> float:
+def _largest(graph: gl.Graph, name: str) -> float:
     """Return the largest finite magnitude in a column, 0.0 of no edges (collective)."""
-    size = np.abs(graph.edge_columns[name].astype(np.float64, copy=False))
-    return float(graph.comm.allreduce(float(size[size <= LARGEST].max(initial=0.0)), "max"))
-
-
-def check_finite(**numbers: float | None) -> None:
-    """Raise UsageError for a number that is infinite or none."""
-    for name, value in numbers.items():
-        if value != value or value in (math.inf, -math.inf):
-            raise gl.UsageError(f"{name}={value!r}: a finite number is needed")
+    least, most = graph.bounds_here(name)
+    if math.isfinite(least) and math.isfinite(most):
+        mine = max(-least, most)
+    else:
+        size = np.abs(graph.edge_columns[name].astype(np.float64, copy=False))
+        mine = float(size[size <= LARGEST].max(initial=0.0))
+    return float(graph.comm.allreduce(mine, "max"))
 
 
 def check_values(what: str, data: Any, wrong: str, least: float = -LARGEST) -> None:
@@ -116,7 +111,7 @@ def check_values(what: str, data: Any, wrong: str, least: float = -LARGEST) -> N
         raise gl.UsageError(f"{what}{where} is {array[at].item()!r}; {wrong}")
 
 
-def run(program: gl.VertexProgram, graph: Graph, **options: Any) -> gl.Result:
+def run(program: gl.VertexProgram, graph: gl.Graph, **options: Any) -> gl.Result:
     """Run a program of the toolkit (collective), whose fields start from its own defaults.
 
     A vertex column that happens to have the name of a field, such as ``level`` of an earlier answer, is

@@ -20,13 +20,11 @@ from gaslab.programs._columns import check_scale
 from gaslab.programs._sweeps import check_options
 
 if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
     from gaslab.parallel.comm import Comm
-    from gaslab.results.result import Result
 
 LARGEST = 1e30  # of a rating: float32 holds its vectors, float64 the squares of errors
 MOST_FACTORS = 256  # of whose products a matrix, of 65,536 elements, is the largest that a program has
-BLOCK = 1 << 15  # test ratings that are predicted at once
+BLOCK = 1 << 15  # ratings that are looked at together
 MANTISSA, HALF = 53, 27  # bits of a float64; of the lower of two integers that it is cut into
 LEAST_EXPONENT, EXPONENTS = -1074, 2100  # of np.frexp, with room on both sides
 
@@ -75,7 +73,7 @@ class Ratings:
         """Return what the history of a sweep has of the row of its last superstep (not collective)."""
         return {"rmse": math.sqrt(row["squares"] / self.graph.num_edges)}
 
-    def answer(self, result: Result) -> Result:
+    def answer(self, result: gl.Result) -> gl.Result:
         """Complete the answer of a run: its tables, and what it predicts of the test."""
         sides = (("user_factors", 0), ("item_factors", 1))
         result.tables = {name: result.vertices.side(side).select("factors", "bias") for name, side in sides}
@@ -89,7 +87,7 @@ class Ratings:
         return result
 
 
-def ratings_of(graph: Graph, rating: str | None, what: str) -> str:
+def ratings_of(graph: gl.Graph, rating: str | None, what: str) -> str:
     """Return the edge column of the ratings, after a look at it; *what* is the graph in errors."""
     known = graph.edge_columns
     column = rating or ("rating" if "rating" in known else next(iter(known), None))
@@ -110,7 +108,7 @@ def ratings_of(graph: Graph, rating: str | None, what: str) -> str:
     return column
 
 
-def _check_alike(graph: Graph, test: Graph) -> None:
+def _check_alike(graph: gl.Graph, test: gl.Graph) -> None:
     """Raise UsageError where the vertices of the test cannot be those of the graph."""
     if test.comm.size != graph.comm.size:
         raise gl.UsageError(
@@ -133,12 +131,13 @@ def exact_mean(comm: Comm, values: np.ndarray, count: int) -> float:
     A float64 is an integer times a power of two: the integers of each power are summed, in two halves, so
     that no sum of 2**36 of them overflows an int64.
     """
-    fraction, exponent = np.frexp(values.astype(np.float64, copy=False))
-    integer = np.ldexp(fraction, MANTISSA).astype(np.int64)
     table = np.zeros((2, EXPONENTS), np.int64)
-    place = exponent - LEAST_EXPONENT
-    np.add.at(table[0], place, integer & ((1 << HALF) - 1))
-    np.add.at(table[1], place, integer >> HALF)
+    for lo in range(0, values.size, BLOCK):
+        fraction, exponent = np.frexp(values[lo : lo + BLOCK].astype(np.float64, copy=False))
+        integer = np.ldexp(fraction, MANTISSA).astype(np.int64)
+        place = exponent - LEAST_EXPONENT
+        for half, part in zip(table, (integer & ((1 << HALF) - 1), integer >> HALF), strict=True):
+            half += np.bincount(place, part, EXPONENTS).astype(np.int64)  # exact: BLOCK parts are below 2**53
     low, high = np.asarray(comm.allreduce(table))
     filled = np.flatnonzero((low != 0) | (high != 0))
     whole = sum(
@@ -147,7 +146,7 @@ def exact_mean(comm: Comm, values: np.ndarray, count: int) -> float:
     return float(Fraction(whole, count << (MANTISSA - LEAST_EXPONENT)))
 
 
-def squared_errors(result: Result, graph: Graph, test: Graph, column: str, mean: float) -> float:
+def squared_errors(result: gl.Result, graph: gl.Graph, test: gl.Graph, column: str, mean: float) -> float:
     """Return the sum of squared errors over the ratings of *test* (collective).
 
     Each rank brings the vectors of the users and items of its own test ratings from their masters.
@@ -169,7 +168,9 @@ def squared_errors(result: Result, graph: Graph, test: Graph, column: str, mean:
     return float(comm.allreduce(squares))
 
 
-def vectors(result: Result, graph: Graph, gids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def vectors(
+    result: gl.Result, graph: gl.Graph, gids: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return of vertices, by global id: whether they have ratings, their factors, their bias (collective).
 
     Each rank asks for its own; -1 is a vertex that is not there. The result may be on any ranks.

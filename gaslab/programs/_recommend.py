@@ -1,30 +1,27 @@
 """Recommendations from factors: the items with the best predictions, of those that a user has not rated.
 
-To a user without ratings all that can be said is which items everybody rates highly: those of largest bias.
+A user without ratings is offered the items that all users rate highly: the items of largest bias.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import gaslab as gl
 from gaslab.programs._ratings import vectors
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class Offer(NamedTuple):
-    """What is recommended to a user: items and their scores, the best first."""
+    """The items recommended to a user, with their scores, the best first."""
 
     user: Any
     has_ratings: bool
     items: list[tuple[Any, float]]
 
 
-def recommend(graph: Graph, result: Result, users: int, count: int) -> list[Offer]:
+def recommend(graph: gl.Graph, result: gl.Result, users: int, count: int) -> list[Offer]:
     """Return what is recommended to the first *users* by id: up to *count* items each (collective).
 
     The score of an item is its prediction; for a user without ratings it is mean + bias[item], which for an
@@ -66,7 +63,7 @@ def _best(score: np.ndarray, items: np.ndarray, count: int) -> tuple[np.ndarray,
     return items[rows], score[rows]
 
 
-def _rated(graph: Graph, users: int, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rated(graph: gl.Graph, users: int, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and columns of what the first *users* have rated among *items* here (collective)."""
     source, target = graph.edges()
     here = source < users

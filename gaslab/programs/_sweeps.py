@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab.programs._columns import run
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 Row = Mapping[str, Any]
 SPENT = ("seconds", "bytes_sent")  # in each superstep, which the reference engine does not count
 
 
-def check_options(name: str, graph: Graph, options: Mapping[str, Any]) -> None:
+def check_options(name: str, graph: gl.Graph, options: Mapping[str, Any]) -> None:
     """Raise UsageError for options of `gaslab.run` that mean nothing to a program of sweeps, *name*."""
     if "max_iterations" in options:
         raise gl.UsageError(f"{name} runs a number of sweeps: say iterations=, not max_iterations=")
@@ -36,8 +32,12 @@ def check_options(name: str, graph: Graph, options: Mapping[str, Any]) -> None:
 
 
 def run_sweeps(
-    program: Any, graph: Graph, supersteps: int, measured: Callable[[Row], dict[str, float]], **options: Any
-) -> Result:
+    program: Any,
+    graph: gl.Graph,
+    supersteps: int,
+    measured: Callable[[Row], dict[str, float]],
+    **options: Any,
+) -> gl.Result:
     """Run ``program.iterations`` sweeps of so many supersteps each (collective).
 
     The history has a row per sweep: ``iteration`` from 1, ``seconds``, ``bytes_sent``, and what *measured*

@@ -1,6 +1,6 @@
 """Breadth-first search: how many edges every vertex is away from a source, and by whom it is reached.
 
-The frontier of each superstep signals whoever has no level yet. A signal carries nothing, so where the
+The frontier of each superstep signals the neighbours without a level. A signal carries nothing, so where the
 frontier is large its targets look for it instead, each only until its first neighbour there
 (Beamer, Asanović and Patterson: Direction-optimizing breadth-first search, SC 2012); the engine chooses.
 Levels are those of LDBC Graphalytics and NetworkX. Parents cost one more look at the in-edges: with the
@@ -9,16 +9,12 @@ search itself they would forbid to stop at the first neighbour, if the answer is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class Levels(gl.VertexProgram):
@@ -75,7 +71,7 @@ class Tree(gl.VertexProgram):
 
 
 @collective(options="run")
-def bfs(graph: Graph, source: Any, *, parents: bool = False, **options: Any) -> Result:
+def bfs(graph: gl.Graph, source: Any, *, parents: bool = False, **options: Any) -> gl.Result:
     """Return breadth-first levels from *source*, ``result.vertices["level"]`` (int32, -1: not reached).
 
     Parameters

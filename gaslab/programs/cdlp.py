@@ -8,16 +8,12 @@ its ends (two edges that are each other's reverse count twice).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class LabelPropagation(gl.VertexProgram):
@@ -40,7 +36,7 @@ class LabelPropagation(gl.VertexProgram):
 
 
 @collective(options="run", own=("max_iterations",))
-def cdlp(graph: Graph, *, iterations: int = 10, **options: Any) -> Result:
+def cdlp(graph: gl.Graph, *, iterations: int = 10, **options: Any) -> gl.Result:
     """Return communities by label propagation, ``result.vertices["label"]``: the id of one of the vertices.
 
     The definition is LDBC Graphalytics'.

@@ -7,7 +7,7 @@ LDBC Graphalytics' local clustering coefficient.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
@@ -16,10 +16,6 @@ from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
 from gaslab.programs.directed_triangles import DirectedTriangles, LocalClustering
 from gaslab.programs.triangles import Triangles, checked
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class Clustering(Triangles):
@@ -60,7 +56,7 @@ class DirectedClustering(DirectedTriangles):
 
 
 @collective(options="run")
-def clustering(graph: Graph, *, definition: str = "networkx", **options: Any) -> Result:
+def clustering(graph: gl.Graph, *, definition: str = "networkx", **options: Any) -> gl.Result:
     """Return the local clustering coefficient of every vertex, ``result.vertices["clustering"]`` (float64).
 
     Self-loops are passed over; a vertex with fewer than two neighbours has 0. In an undirected graph it
@@ -98,7 +94,7 @@ def clustering(graph: Graph, *, definition: str = "networkx", **options: Any) ->
 
 
 @collective(options="run")
-def transitivity(graph: Graph, **options: Any) -> float:
+def transitivity(graph: gl.Graph, **options: Any) -> float:
     """Return which part of the pairs of edges at a vertex are closed to triangles, as NetworkX's.
 
     Parameters

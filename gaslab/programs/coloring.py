@@ -8,16 +8,12 @@ Methods to Color the Vertices of a Graph, CACM 22, 1979 (by saturation).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class Coloring(gl.VertexProgram):
@@ -52,7 +48,7 @@ class Coloring(gl.VertexProgram):
 
 
 class SaturationColoring(gl.VertexProgram):
-    """Each vertex's `color` from 0; those who see the most colours first, then by degree, then by id.
+    """Each vertex's `color` from 0; most colours of neighbours first, then degree, then id.
 
     A vertex chooses as soon as it is before all its neighbours; Brélaz' DSATUR asks that of the whole
     graph, one vertex at a time.
@@ -101,15 +97,11 @@ class SaturationColoring(gl.VertexProgram):
     )
 
 
-ORDERS = {
-    "id": Coloring(),
-    "degree": Coloring(by_degree=True),
-    "saturation": SaturationColoring(),
-}
+ORDERS = {"id": Coloring(), "degree": Coloring(by_degree=True), "saturation": SaturationColoring()}
 
 
 @collective(options="run")
-def coloring(graph: Graph, *, order: str = "degree", **options: Any) -> Result:
+def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Result:
     """Colour the vertices so that neighbours differ, ``result.vertices["color"]`` (int64, from 0).
 
     ``result.metrics["answer"]["colors"]`` is how many colours there are.

@@ -9,18 +9,13 @@ smallest member, as in LDBC Graphalytics.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import is_async
 from gaslab.programs._columns import run
 from gaslab.programs.unordered import SmallestLabel
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
-
 
 NEVER = 1 << 62
 
@@ -66,12 +61,12 @@ class Components(gl.VertexProgram):
     phases = (
         gl.Phase(start=is_hub, apply=find, scatter=search, scatter_edges=gl.ALL),
         gl.Phase(start=is_left, apply=take, scatter=send_least, scatter_edges=gl.ALL),
-        gl.Phase(apply=name, supersteps=1),  # nobody reads it over an edge, so it does not travel
+        gl.Phase(apply=name, supersteps=1),  # no edge reads it, so it is not sent
     )
 
 
 @collective(options="run")
-def components(graph: Graph, **options: Any) -> Result:
+def components(graph: gl.Graph, **options: Any) -> gl.Result:
     """Return weakly connected components, ``result.vertices["component"]`` (the smallest id in each).
 
     Parameters

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class Degrees(gl.VertexProgram):
@@ -26,7 +22,7 @@ class Degrees(gl.VertexProgram):
 
 
 @collective(options="run")
-def degrees(graph: Graph, **options: Any) -> Result:
+def degrees(graph: gl.Graph, **options: Any) -> gl.Result:
     """Return degrees, ``result.vertices["in_edges" | "out_edges" | "edges"]`` (int64).
 
     On an undirected graph all three are the degree, in which a self-loop counts 2.

@@ -9,16 +9,12 @@ give the effective diameter. One count is off by about 1.04 / sqrt(registers), 1
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class Reach(gl.VertexProgram):
@@ -80,7 +76,7 @@ class Reach(gl.VertexProgram):
 
 
 @collective(options="run")
-def diameter(graph: Graph, *, share: float = 0.9, registers: int = 64, **options: Any) -> Result:
+def diameter(graph: gl.Graph, *, share: float = 0.9, registers: int = 64, **options: Any) -> gl.Result:
     """Estimate how far vertices are from each other, ``result.metrics["answer"]``, and every vertex's reach.
 
     The answer has ``diameter``, at most the longest of all shortest ways (edges, not weights; pairs

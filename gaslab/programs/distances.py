@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import lengths, run
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class NearestSource(gl.VertexProgram):
@@ -65,8 +61,8 @@ class NearestSource(gl.VertexProgram):
 
 @collective(options="run", own=("columns", "init"))
 def distances(
-    graph: Graph, sources: Iterable[Any], *, weight: str | None = "weight", **options: Any
-) -> Result:
+    graph: gl.Graph, sources: Iterable[Any], *, weight: str | None = "weight", **options: Any
+) -> gl.Result:
     """Return distances from the nearest source, ``result.vertices["distance" | "nearest"]``.
 
     Distances are float64, inf where there is no path; `nearest` is the source's id, the smallest where

@@ -7,17 +7,13 @@ value of A is not simple, the answer is the one that a start from equal hubs lea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_scale, run, weights
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class HITS(gl.VertexProgram):
@@ -80,13 +76,13 @@ class HITS(gl.VertexProgram):
 
 @collective(options="run", own=("columns",))
 def hits(
-    graph: Graph,
+    graph: gl.Graph,
     *,
     tolerance: float = 1e-10,
     max_iterations: int = 3000,
     weight: str | None = None,
     **options: Any,
-) -> Result:
+) -> gl.Result:
     """Return hubs and authorities, ``result.vertices["hub" | "authority"]`` (float64, each sums to 1).
 
     Parameters

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,6 @@ from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_values, run, weights
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class Jacobi(gl.VertexProgram):
@@ -62,25 +58,25 @@ class Jacobi(gl.VertexProgram):
         v._moved = moved if moved >= 0.0 else math.inf  # not a number where both are infinite
         v.x = x
 
-    def settled(self) -> bool:
+    def small_change(self) -> bool:
         return self.empty_rows > 0 or self.change <= self.tolerance
 
     phases = (
         gl.Phase(gather=on_diagonal, apply=keep, gather_edges=gl.OUT, supersteps=1),
-        gl.Phase(gather=off_diagonal, apply=solve, gather_edges=gl.OUT, done=settled),
+        gl.Phase(gather=off_diagonal, apply=solve, gather_edges=gl.OUT, done=small_change),
     )
 
 
 @collective(options="run", own=("columns",))
 def jacobi(
-    graph: Graph,
+    graph: gl.Graph,
     rhs: Any = 1.0,
     *,
     weight: str = "weight",
     tolerance: float = 1e-10,
     max_iterations: int = 1000,
     **options: Any,
-) -> Result:
+) -> gl.Result:
     """Solve A x = b, ``result.vertices["x"]`` (float64).
 
     Parameters

@@ -1,4 +1,4 @@
-"""Core numbers by peeling: whoever has the fewest neighbours left goes first.
+"""Core numbers by peeling: the vertices with the fewest neighbours left are removed first.
 
 Seidman 1983; Matula and Beck 1983; Batagelj and Zaversnik 2003; in parallel by buckets: Dhulipala,
 Blelloch and Shun, Julienne, SPAA 2017. A vertex waits in the bucket of its neighbours left. Those of the
@@ -7,17 +7,13 @@ lowest bucket leave, all at once, and signal their neighbours, which count how m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import is_async
 from gaslab.programs._columns import run
 from gaslab.programs.unordered import FallingCores
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class Cores(gl.VertexProgram):
@@ -56,7 +52,7 @@ class Cores(gl.VertexProgram):
 
 
 @collective(options="run")
-def kcore(graph: Graph, **options: Any) -> Result:
+def kcore(graph: gl.Graph, **options: Any) -> gl.Result:
     """Return core numbers, ``result.vertices["core"]`` (int32), as ``networkx.core_number`` has them.
 
     Parameters

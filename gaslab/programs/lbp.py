@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,6 @@ from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_values, run, weights
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
-
 
 MOST = 700.0  # what exp takes
 
@@ -49,8 +44,8 @@ class BeliefPropagation(gl.VertexProgram):
     class Edge(gl.Edge):
         weight: float = 1.0
         # Logs of the messages to the target and to the source: those of this step, those of the next.
-        _ahead: gl.Matrix = gl.field(shape=(2, "states"))
-        _back: gl.Matrix = gl.field(shape=(2, "states"))
+        _forward: gl.Matrix = gl.field(shape=(2, "states"))
+        _backward: gl.Matrix = gl.field(shape=(2, "states"))
 
     class Total(gl.Accumulator):
         log: gl.Vector = gl.field(shape="states")
@@ -67,8 +62,8 @@ class BeliefPropagation(gl.VertexProgram):
             return self.Total()
         now = self.superstep % 2
         if e.forward:
-            return self.Total(log=e._back[now])
-        return self.Total(log=e._ahead[now])
+            return self.Total(log=e._backward[now])
+        return self.Total(log=e._forward[now])
 
     def apply(self, v: Vertex, total: Total) -> None:
         v._log = np.log(v.prior) + total.log
@@ -81,13 +76,13 @@ class BeliefPropagation(gl.VertexProgram):
     def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
         now = self.superstep % 2
         if e.forward:
-            message = self.message(e.weight, v._log - e._back[now], e._ahead[now])
+            message = self.message(e.weight, v._log - e._backward[now], e._forward[now])
             for state in range(self.states):
-                e._ahead[1 - now, state] = message[state]
+                e._forward[1 - now, state] = message[state]
         else:
-            message = self.message(e.weight, v._log - e._ahead[now], e._back[now])
+            message = self.message(e.weight, v._log - e._forward[now], e._backward[now])
             for state in range(self.states):
-                e._back[1 - now, state] = message[state]
+                e._backward[1 - now, state] = message[state]
 
     def message(self, weight: float, rest: gl.Vector, old: gl.Vector) -> gl.Vector:
         """Return the log of what a vertex says of its neighbour's state; *rest*: what it believes itself."""
@@ -104,7 +99,7 @@ class BeliefPropagation(gl.VertexProgram):
 
 @collective(options="run", own=("columns", "init"))
 def lbp(
-    graph: Graph,
+    graph: gl.Graph,
     prior: Any,
     *,
     smoothing: float = 1.0,
@@ -113,7 +108,7 @@ def lbp(
     tolerance: float = 1e-9,
     max_iterations: int = 200,
     **options: Any,
-) -> Result:
+) -> gl.Result:
     """Return beliefs, ``result.vertices["belief"]`` (float64, a row of probabilities per vertex).
 
     Parameters
@@ -181,7 +176,7 @@ def _states(prior: Any) -> int:
     return int(first.size)
 
 
-def _check_agreement(graph: Graph, weight: str | None, smoothing: float) -> None:
+def _check_agreement(graph: gl.Graph, weight: str | None, smoothing: float) -> None:
     """Raise UsageError where exp(smoothing * weight) is more than a float64 holds, or less (collective)."""
     values = np.ones(1) if weight is None else graph.edge_columns[weight]
     least, most = (

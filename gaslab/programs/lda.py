@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +25,6 @@ from gaslab.programs._arguments import check_graph
 from gaslab.programs._sweeps import check_options, run_sweeps
 from gaslab.results.tables import Table
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
-
 log = logging.getLogger("gaslab")
 MOST_TOPICS = 1 << 16  # elements that a vector field may have
 LEAST, MOST = 1e-100, 1e9  # a prior: the products of two shares, and its sum over the topics, are in range
@@ -37,11 +33,12 @@ LEAST, MOST = 1e-100, 1e9  # a prior: the products of two shares, and its sum ov
 class LDA(gl.VertexProgram):
     """So many sweeps over all tokens; each is a superstep of words and one of documents."""
 
-    rng = "stream"
+    rng = "hash"
     topics: int = 20
     alpha: float = 0.1  # prior of each topic in a document
     beta: float = 0.01  # prior of each word in a topic
     iterations: int = 200
+    likelihood_every: int = 2  # supersteps
 
     class Vertex(gl.Vertex):
         counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
@@ -53,7 +50,7 @@ class LDA(gl.VertexProgram):
         _proposal: gl.int32 = gl.integers("topics")
 
     class Total(gl.Accumulator):
-        counts: gl.Vector = gl.field(shape="topics", dtype=int)
+        counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
 
     @gl.aggregator
     def words(self, v: Vertex) -> gl.Count:
@@ -63,7 +60,7 @@ class LDA(gl.VertexProgram):
     def tokens(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
         return self.Total(counts=gl.at(e._topic))
 
-    @gl.aggregator(every=2)
+    @gl.aggregator(every="likelihood_every")
     def likelihood(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
         return math.log(np.dot(v._share, nbr._share))
 
@@ -77,37 +74,30 @@ class LDA(gl.VertexProgram):
         return self.Total(counts=gl.at(e._topic))
 
     def count(self, v: Vertex, total: Total) -> None:
-        before = 0
-        for k in range(self.topics):
-            before += total.counts[k]
-            v.counts[k] = total.counts[k]
-            v._upto[k] = before
-            if v.side == 1:
-                v._share[k] = total.counts[k] + self.beta
-            else:  # the tokens are those that the words counted
-                mix = (total.counts[k] + self.alpha) / (v.degree + self.topics * self.alpha)
-                v._share[k] = mix / (self.tokens.counts[k] + self.words * self.beta)
+        v.counts = total.counts
+        v._upto = np.cumsum(total.counts)
+        if v.side == 1:
+            v._share = total.counts + self.beta
+        else:  # the tokens are those that the words counted
+            mix = (total.counts + self.alpha) / (v.degree + self.topics * self.alpha)
+            v._share = mix / (self.tokens.counts + self.words * self.beta)
 
     def of_word(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
         if not e.forward:  # an edge leads to its word
             rest = self.words * self.beta
-            here = e._topic
-            if e._proposal != here:
-                old = (v.counts[here] - 1 + self.beta) / (self.tokens.counts[here] + rest)
-                new = (v.counts[e._proposal] + self.beta) / (self.tokens.counts[e._proposal] + rest)
-                if gl.uniform() * old < new:
-                    e._topic = e._proposal
+            here, there = e._topic, e._proposal
+            old = (v.counts[here] - 1 + self.beta) * (self.tokens.counts[there] + rest)
+            new = (v.counts[there] + self.beta) * (self.tokens.counts[here] + rest)
+            e._topic = there if gl.uniform() * old < new else here
             e._proposal = self.propose(v, here, self.topics * self.beta)
 
     def of_document(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
         if e.forward:
             rest = self.words * self.beta
-            here = e._topic
-            if e._proposal != here:
-                old = (v.counts[here] - 1 + self.alpha) / (self.tokens.counts[here] + rest)
-                new = (v.counts[e._proposal] + self.alpha) / (self.tokens.counts[e._proposal] + rest)
-                if gl.uniform() * old < new:
-                    e._topic = e._proposal
+            here, there = e._topic, e._proposal
+            old = (v.counts[here] - 1 + self.alpha) * (self.tokens.counts[there] + rest)
+            new = (v.counts[there] + self.alpha) * (self.tokens.counts[here] + rest)
+            e._topic = there if gl.uniform() * old < new else here
             e._proposal = self.propose(v, here, self.topics * self.alpha)
 
     def propose(self, v: Vertex, here: int, prior: float) -> int:
@@ -117,15 +107,7 @@ class LDA(gl.VertexProgram):
             return gl.integers(self.topics)
         if token >= v._upto[here] - 1:  # the last token of its own topic stands for the token itself
             token += 1
-        low = 0
-        high = self.topics - 1
-        while low < high:
-            middle = (low + high) // 2
-            if token < v._upto[middle]:
-                high = middle
-            else:
-                low = middle + 1
-        return low
+        return int(np.searchsorted(v._upto, token, side="right"))
 
     phases = (
         gl.Phase(
@@ -144,15 +126,16 @@ class LDA(gl.VertexProgram):
 
 @collective(options="run", own=("columns", "init", "start"))
 def lda(
-    graph: Graph,
+    graph: gl.Graph,
     *,
     topics: int = 20,
     alpha: float = 0.1,
     beta: float = 0.01,
     iterations: int = 200,
+    evaluate_every: int = 10,
     count: str | None = "auto",
     **options: Any,
-) -> Result:
+) -> gl.Result:
     """Find topics in documents: latent Dirichlet allocation, ``result.tables["topic_word"]``.
 
     Parameters
@@ -168,6 +151,9 @@ def lda(
         Dirichlet prior of each word in a topic, 1e-100 to 1e9.
     iterations : int
         Sweeps over all tokens, from 1. The run ends after them and is converged.
+    evaluate_every : int
+        Sweeps from one log-likelihood to the next, from 1, which takes the time of a sweep where topics are
+        many. It is rounded down to a divisor of *iterations*, so that the last sweep has one.
     count : str, optional
         Edge column of how many tokens an edge is, whole numbers; None: each edge is one token. "auto" is
         ``count``, else ``weight`` (which is what the third field of a text file is called), else None.
@@ -183,8 +169,9 @@ def lda(
         ``tables["document_topic"]`` has a row for each document: the probability of each topic in it, which
         sums to 1 over the topics. ``vertices`` has both as ``probability``, and the numbers of tokens by
         topic that they come from as ``counts`` (int32, a vector of length *topics*); those of words are half
-        a sweep older. ``history`` has a row for each sweep with ``log_likelihood_per_token``: the mean
-        over tokens of the log (base e) of the probability of the word in its document.
+        a sweep older. ``history`` has a row for each sweep; those of *evaluate_every* have
+        ``log_likelihood_per_token``: the mean over tokens of the log (base e) of the probability of the word
+        in its document.
         ``metrics["figures"]`` has the last of these, ``tokens``, and ``cpu_seconds`` of all ranks and
         threads.
 
@@ -215,12 +202,18 @@ def lda(
     alpha = arguments.number("alpha", alpha, least=LEAST, most=MOST, hint="; 0.1 is usual")
     beta = arguments.number("beta", beta, least=LEAST, most=MOST, hint="; 0.01 is usual")
     iterations = arguments.whole("iterations", iterations, 1)
+    longest = min(arguments.whole("evaluate_every", evaluate_every, 1), iterations)
+    interval = next(n for n in range(longest, 0, -1) if iterations % n == 0)
     count = arguments.text("count", count, optional=True)
     check_options("lda", graph, options)
     tokens = _tokens(graph, count)
-    program = LDA(topics=topics, alpha=alpha, beta=beta, iterations=iterations)
+    program = LDA(
+        topics=topics, alpha=alpha, beta=beta, iterations=iterations, likelihood_every=2 * interval
+    )  # fmt: skip
 
     def measured(row: Any) -> dict[str, float]:
+        if (row["superstep"] + 1) % program.likelihood_every:
+            return {}
         return {"log_likelihood_per_token": row["likelihood"] / tokens.num_edges}
 
     result = run_sweeps(program, tokens, 2, measured, **options)
@@ -248,7 +241,7 @@ def lda(
     return result
 
 
-def _tokens(graph: Graph, count: str | None) -> Graph:
+def _tokens(graph: gl.Graph, count: str | None) -> gl.Graph:
     """Return the graph with an edge for every token."""
     known = graph.edge_columns
     if count == "auto":
@@ -263,10 +256,10 @@ def _tokens(graph: Graph, count: str | None) -> Graph:
     return tokens
 
 
-def _whole(graph: Graph, result: Result, part: Any) -> Any:
+def _whole(graph: gl.Graph, result: gl.Result, part: Any) -> Any:
     """Return the sum over all vertices of which this rank's result has a part (collective)."""
     return part if result.on == "all" else graph.comm.allreduce(part)
 
 
-def _table(result: Result, side: int) -> Table:
+def _table(result: gl.Result, side: int) -> Table:
     return result.vertices.side(side).select("probability")

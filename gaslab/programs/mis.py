@@ -1,4 +1,4 @@
-"""A maximal independent set: the greedy one for an order of the vertices, all who can decide at once.
+"""A maximal independent set: the greedy one for an order of vertices, decided in parallel.
 
 Luby, A Simple Parallel Algorithm for the Maximal Independent Set Problem, 1986; Blelloch, Fineman and
 Shun, Greedy Sequential Maximal Independent Set and Matching are Parallel on Average, SPAA 2012. A
@@ -8,16 +8,12 @@ what a sequential pass in this order finds, on any number of ranks; a random ord
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 OUT_OF_SET, WAIT, IN_SET = 0, 1, 2  # what the neighbours before a vertex say, the strongest last
 
@@ -56,10 +52,10 @@ class IndependentSet(gl.VertexProgram):
 
 
 @collective(options="run")
-def mis(graph: Graph, *, order: str = "random", **options: Any) -> Result:
+def mis(graph: gl.Graph, *, order: str = "random", **options: Any) -> gl.Result:
     """Return a maximal independent set, ``result.vertices["member"]`` (bool).
 
-    No two members are neighbours, and everybody else has a member as neighbour. It is the set that a
+    No two members are neighbours, and every other vertex has a member as neighbour. It is the set that a
     pass over the vertices in the given order finds.
 
     Parameters
@@ -67,7 +63,7 @@ def mis(graph: Graph, *, order: str = "random", **options: Any) -> Result:
     graph : Graph
         Edge directions and self-loops are ignored.
     order : {"random", "id"}
-        Who chooses first. A random order is that of ``seed=``, and takes few supersteps; by id a path
+        Which vertices choose first. A random order depends on the seed and takes few supersteps; by id a path
         takes as many as it is long.
     **options
         As for `gaslab.run`.

@@ -10,25 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
+from gaslab.programs import pagerank_variants as variants
 from gaslab.programs._arguments import check_graph, is_async
 from gaslab.programs._columns import run, weights
-from gaslab.programs.pagerank_variants import (
-    OutWeight,
-    PersonalizedPageRank,
-    Scale,
-    SignalPageRank,
-    UnnormalizedPageRank,
-)
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
-
 
 LEAST, MOST = 1e-290, 1e290  # a sum of weights that scores are divided by
 
@@ -71,7 +60,7 @@ class PageRank(gl.VertexProgram):
 
 @collective(options="run")
 def pagerank(
-    graph: Graph,
+    graph: gl.Graph,
     *,
     damping: float = 0.85,
     tolerance: float | None = None,
@@ -81,7 +70,7 @@ def pagerank(
     unnormalised: bool = False,
     method: str | None = None,
     **options: Any,
-) -> Result:
+) -> gl.Result:
     """Return PageRank scores, ``result.vertices["score"]`` (float64, one per vertex, sum 1).
 
     Parameters
@@ -141,9 +130,11 @@ def pagerank(
             raise gl.UsageError("personalization and weight need method='power' and normalised scores")
         return _personalized(graph, damping, tolerance, personalization, weight, options)
     if method == "signal":
-        result = run(SignalPageRank(damping=damping, tolerance=_or(tolerance, 1e-3)), graph, **options)
+        result = run(
+            variants.SignalPageRank(damping=damping, tolerance=_or(tolerance, 1e-3)), graph, **options
+        )
         return result if unnormalised else _normalised(graph, result, options)
-    kind = UnnormalizedPageRank if unnormalised else PageRank
+    kind = variants.UnnormalizedPageRank if unnormalised else PageRank
     return run(kind(damping=damping, tolerance=_or(tolerance, 1e-9)), graph, **options)
 
 
@@ -151,14 +142,14 @@ def _or(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-def _normalised(graph: Graph, result: Result, options: dict[str, Any]) -> Result:
+def _normalised(graph: gl.Graph, result: gl.Result, options: dict[str, Any]) -> gl.Result:
     """Divide the scores of *result* by their sum, keeping its metrics and history."""
     mass = result.aggregates["mass"] if result.history else float(graph.num_vertices)
     again = {**options, "init": result, "max_iterations": 1, "timeline": None}
     if again.get("engine") == "async":  # Scale is one superstep
         kept = again.keys() - {"engine", "consistency", "scheduler", "max_updates"}
         again = {name: again[name] for name in kept}
-    scaled = run(Scale(factor=1.0 / (mass or 1.0)), graph, **again)
+    scaled = run(variants.Scale(factor=1.0 / (mass or 1.0)), graph, **again)
     answer = scaled.replaced(
         metrics=result.metrics,
         history=result.history,
@@ -170,15 +161,15 @@ def _normalised(graph: Graph, result: Result, options: dict[str, Any]) -> Result
 
 
 def _personalized(
-    graph: Graph,
+    graph: gl.Graph,
     damping: float,
     tolerance: float | None,
     personalization: Mapping[Any, float] | None,
     weight: str | None,
     options: dict[str, Any],
-) -> Result:
+) -> gl.Result:
     options = {**options, "columns": {"weight": weights(graph, weight)}}
-    out = run(OutWeight(), graph, **{**options, "max_iterations": 1})
+    out = run(variants.OutWeight(), graph, **{**options, "max_iterations": 1})
     for name in ("lightest", "heaviest") if out.history and graph.num_vertices else ():
         whole, vertex = out.history[-1][name]
         if whole > 0.0 and not LEAST <= whole <= MOST and (whole, name) != (math.inf, "lightest"):
@@ -197,7 +188,7 @@ def _personalized(
             )
         restart = {vertex: value / whole for vertex, value in personalization.items()}
     return run(
-        PersonalizedPageRank(damping=damping, tolerance=_or(tolerance, 1e-9)),
+        variants.PersonalizedPageRank(damping=damping, tolerance=_or(tolerance, 1e-9)),
         graph,
         **{**options, "init": {"restart": restart, "out_weight": out}},
     )

@@ -9,17 +9,13 @@ fewer: Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm,
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import lengths, run
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class ShortestPaths(gl.VertexProgram):
@@ -60,8 +56,8 @@ class DeltaStepping(ShortestPaths):
 
 @collective(options="run", own=("columns",))
 def sssp(
-    graph: Graph, source: Any, *, weight: str | None = "weight", delta: float | None = None, **options: Any
-) -> Result:
+    graph: gl.Graph, source: Any, *, weight: str | None = "weight", delta: float | None = None, **options: Any
+) -> gl.Result:
     """Return shortest-path distances from *source*, ``result.vertices["distance"]`` (float64, inf: no path).
 
     Parameters
@@ -75,7 +71,7 @@ def sssp(
     delta : float, optional
         Run by delta-stepping: only vertices of the nearest bucket, so many units of length wide, run
         in a superstep. Fewer relaxations in more supersteps; what ``engine="async"`` gains most from. By
-        default whoever came nearer runs.
+        default every vertex with a shorter distance runs.
     **options
         As for `gaslab.run`.
 

@@ -1,25 +1,21 @@
 """Strongly connected components by trimming and colouring.
 
 Orzan, On Distributed Verification and Verified Distribution, 2004 (colouring); Salihoglu and Widom,
-Optimizing Graph Algorithms on Pregel-like Systems, VLDB 2014. A vertex that nobody left leads to, or
-that leads to nobody left, is a component by itself. Then every vertex hears of the smallest id that
-reaches it, its colour; those that lead to their colour's own vertex, within the colour, are its
-component. What is left goes round again.
+Optimizing Graph Algorithms on Pregel-like Systems, VLDB 2014. A vertex with no remaining
+in-neighbour, or no remaining out-neighbour, is a component by itself. Then every vertex gets the smallest id
+that reaches it, its colour; the vertices that reach the vertex of their colour, within the colour, are its
+component. The remaining vertices go through the phases again.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gaslab as gl
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
 from gaslab.programs.components import components
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class StrongComponents(gl.VertexProgram):
@@ -83,7 +79,7 @@ class StrongComponents(gl.VertexProgram):
 
 
 @collective(options="run")
-def strong_components(graph: Graph, **options: Any) -> Result:
+def strong_components(graph: gl.Graph, **options: Any) -> gl.Result:
     """Return strongly connected components, ``result.vertices["component"]`` (the smallest id in each).
 
     Parameters

@@ -8,7 +8,7 @@ graphs. WEA 2005.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import gaslab as gl
 from gaslab import arguments
@@ -17,10 +17,6 @@ from gaslab.programs._arguments import check_graph
 from gaslab.programs._around import Around
 from gaslab.programs._columns import run
 from gaslab.programs.directed_triangles import DirectedTriangles
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 class TriangleCount(gl.VertexProgram):
@@ -114,7 +110,7 @@ class Triangles(Around):
 
 
 @collective(options="run")
-def triangles(graph: Graph, *, per_vertex: bool = True, **options: Any) -> Result:
+def triangles(graph: gl.Graph, *, per_vertex: bool = True, **options: Any) -> gl.Result:
     """Return the triangles of every vertex; of all together ``result.metrics["triangles"]``.
 
     Self-loops are passed over. In an undirected graph ``result.vertices["triangles"]`` (int64) equals
@@ -159,7 +155,7 @@ def triangles(graph: Graph, *, per_vertex: bool = True, **options: Any) -> Resul
     return result.replaced(metrics={**result.metrics, "triangles": count})
 
 
-def checked(result: Result) -> dict[str, Any]:
+def checked(result: gl.Result) -> dict[str, Any]:
     """Return the aggregates at the end; raises UsageError if there were parallel edges."""
     nothing = dict.fromkeys(("parallel", "corners", "pairs", "triangles"), 0)
     last: dict[str, Any] = result.history[-1] if result.history else nothing  # no vertices, no supersteps

@@ -1,1 +1,1 @@
-"""The reference engine: vertex programs in plain Python, the oracle of every other engine."""
+"""The reference engine: vertex programs in plain Python, against which the other engines are tested."""

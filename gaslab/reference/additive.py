@@ -1,4 +1,4 @@
-"""Additive fields in the reference engine: scatter's ``nbr.x += d`` is noted, and counts after scatter."""
+"""Additive fields in the reference engine: scatter's ``nbr.x += d`` is noted, and applied after scatter."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _IntSum(_Sum, Int):
 
 
 class _RowSum(Row):
-    """An array that remembers what ``+=`` added to it, and of which an element may be given something."""
+    """An array that remembers what ``+=`` added to it or to an element of it."""
 
     added: Any = None
     give: Any = None  # takes (index, element) of an element that is assigned
@@ -90,11 +90,11 @@ class Contributions:
         self._totals: dict[tuple[Any, str], Any] = {}
         self._lines: dict[str, tuple[str, int]] = {}  # where a field is added to first
 
-    def begin(self, everybody: Iterable[Any]) -> None:
+    def begin(self, owners: Iterable[Any]) -> None:
         """Make the sums among the fields remember."""
         for name, combiner in self.combiners.items():
             kind: Any = _FloatSum if combiner.storage == "float64" else _IntSum
-            for v in everybody if combiner.op == "sum" or self._fields[name].shape else ():
+            for v in owners if combiner.op == "sum" or self._fields[name].shape else ():
                 if self._fields[name].shape:
                     vars(v)[name] = vars(v)[name].view(_RowSum)
                     vars(v)[name].give = functools.partial(self._note_element, v, name)
@@ -127,8 +127,8 @@ class Contributions:
         dtype = np.dtype(combiner.storage)
         return self._totals.setdefault((v, name), np.full(self._fields[name].shape, combiner.identity, dtype))
 
-    def end(self, everybody: Iterable[Any]) -> None:
-        """Let all contributions count; raises ExecutionError for a sum that does not fit its field."""
+    def end(self, owners: Iterable[Any]) -> None:
+        """Apply all contributions; raises ExecutionError for a sum that does not fit its field."""
         for (v, name), total in self._totals.items():
             field = self._fields[name]
             try:
@@ -146,7 +146,7 @@ class Contributions:
                 ) from fault
         for name in self.combiners:
             field = self._fields[name]
-            for v in everybody:
+            for v in owners:
                 if field.shape:
                     v._run.put(v, name, field, np.asarray(vars(v)[name]))
                 else:

@@ -13,7 +13,7 @@ from gaslab.errors import ProgramError
 from gaslab.reference.arithmetic import LIMITS, Fault, number
 
 _WIDE = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
-SINGULAR = "a matrix that cannot be solved: it is singular, or for solve_spd not positive definite"
+SINGULAR = "a matrix that cannot be solved: it is singular, or not positive definite where it must be"
 OUTSIDE = "an index outside the vector, matrix or list"
 
 
@@ -96,19 +96,28 @@ class NumpyModule:
         return translated(getattr(self._module, name))
 
 
+def _sort(x: np.ndarray) -> np.ndarray:
+    """Return a sorted copy in which equal elements, 0.0 and -0.0 among them, keep their order."""
+    return np.sort(x, kind="stable")
+
+
+_INSTEAD: dict[Any, Callable[..., Any]] = {np.sort: _sort}
+
+
 def translated(value: Any) -> Any:
     """Return a module or function of numpy as a program sees it."""
     if isinstance(value, types.ModuleType):
         return NumpyModule(value)
-    return of_language_always(value) if callable(value) else number(value)
+    return of_language_always(_INSTEAD.get(value, value)) if callable(value) else number(value)
 
 
 def of_language_always(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return *function* with a result in numbers and arrays of the language."""
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: Any, **keywords: Any) -> Any:
         try:
-            return of_language(function(*arguments))
+            with np.errstate(all="ignore"):
+                return of_language(function(*arguments, **keywords))
         except np.linalg.LinAlgError:
             raise Fault(SINGULAR) from None
 

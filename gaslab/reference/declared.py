@@ -59,7 +59,7 @@ class Combiner:
             return number(LIMITS[self.storage][0 if low else 1])
         return number(-math.inf if low else math.inf)
 
-    def given(self, value: Any) -> Any:
+    def from_caller(self, value: Any) -> Any:
         """Return a value of the caller's."""
         return narrow(self.storage, value)
 

@@ -1,4 +1,4 @@
-"""The whole graph as the reference engine walks it: vertices, edges, and who stands beside whom."""
+"""The whole graph of the reference engine: vertices, edges and neighbours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gaslab import program as words
+from gaslab.language.ways import choose_ways
 from gaslab.reference.arithmetic import number
 from gaslab.reference.views import Edge, Vertex
 from gaslab.reference.visit import visit_order
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PlainGraph:
-    """Views of all vertices and edges, in the order given, with their degrees."""
+    """Views of all vertices and edges, in the order of the input, with their degrees."""
 
     def __init__(
         self, run: Run, vertices: Sequence[Any], edges: Sequence[tuple[Any, Any]], directed: bool
@@ -38,7 +39,7 @@ class PlainGraph:
             vars(v).update(zip(("in_degree", "out_degree", "degree"), map(number, degrees), strict=True))
 
     def beside(self, v: Vertex, direction: int) -> Iterator[tuple[Edge, Vertex]]:
-        """Yield v's edges in a direction, with the vertex across; a loop stands there once per end."""
+        """Yield v's edges in a direction, with the vertex across; a loop once for each end."""
         if direction and not self.directed:
             direction = words.ALL
         for mask, rows, forward in ((words.IN, self.incoming, False), (words.OUT, self.outgoing, True)):
@@ -46,7 +47,9 @@ class PlainGraph:
                 vars(e)["forward"] = forward
                 yield e, nbr
 
-    def visit_order(self, ways: int) -> list[int]:
+    def visit_order(self, ways: int | None, vertex_bytes: int) -> list[int]:
         """Return in which order a program's ``visit`` comes to the edges, by number."""
+        if ways is None:
+            ways = choose_ways(len(self.vertices), len(self.edges), vertex_bytes)
         place = {v: k for k, v in enumerate(self.vertices)}
         return visit_order([(place[u], place[w]) for u, w in self.ends], self.directed, ways)

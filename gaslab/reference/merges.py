@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,6 @@ from gaslab.reference.arrays import OUTSIDE, Row, narrowed
 from gaslab.reference.records import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gaslab.reference.declared import Field
 
 TRIED = 32  # merges of a run whose order is tried
@@ -38,8 +37,8 @@ class OwnCombiner:
         """An accumulator of nothing."""
         return SimpleNamespace(**{name: _stored(one, one.default) for name, one in self.parts.items()})
 
-    def given(self, value: Any) -> Any:
-        """Return an accumulator as the program or the caller made it; parts left out are at their start."""
+    def from_caller(self, value: Any) -> Any:
+        """Return an accumulator of the program's or the caller's, with the defaults of parts left out."""
         made = self.identity
         for name, x in vars(value).items():
             one = self.parts[name]
@@ -55,20 +54,20 @@ class OwnCombiner:
 
     def add(self, total: Any, more: Any) -> Any:
         """Merge the total with one more."""
-        given = self.given(more)
-        merged = self.given(self.merge(total, given))
+        more = self.from_caller(more)
+        merged = self.from_caller(self.merge(total, more))
         if self.tried < TRIED:
             self.tried += 1
-            other = self.given(self.merge(given, total))
+            other = self.from_caller(self.merge(more, total))
             if not _alike(merged, other):
                 raise ProgramError(
-                    f"merge must not mind the order, but of {plain(total)!r} and {plain(given)!r} it makes "
+                    f"merge must not mind the order, but of {plain(total)!r} and {plain(more)!r} it makes "
                     f"{plain(merged)!r}, the other way round {plain(other)!r}"
                 )
-            alone = self.given(self.merge(self.identity, given))
-            if not _alike(alone, given):
+            alone = self.from_caller(self.merge(self.identity, more))
+            if not _alike(alone, more):
                 raise ProgramError(
-                    f"merge must leave {plain(given)!r} as it is beside an accumulator of nothing, but makes "
+                    f"merge must leave {plain(more)!r} as it is beside an accumulator of nothing, but makes "
                     f"{plain(alone)!r}"
                 )
         return merged

@@ -28,10 +28,10 @@ class PairCombiner:
 
     @property
     def identity(self) -> Any:
-        """The key of nobody, and no payload."""
+        """The identity of the key, and no payload."""
         return self.key.identity, NOBODY if self.payload == "id" else narrow(self.payload, 0)
 
-    def given(self, value: Any) -> Any:
+    def from_caller(self, value: Any) -> Any:
         """Return a pair of the caller's."""
         return narrow(self.key.storage, value[0]), narrow(self.payload, value[1])
 
@@ -58,7 +58,7 @@ class RecordCombiner:
         """What combining nothing gives."""
         return SimpleNamespace(**{name: _first(*part) for name, part in self.parts.items()})
 
-    def given(self, value: Any) -> Any:
+    def from_caller(self, value: Any) -> Any:
         """Return an accumulator of the caller's."""
         return self.add(self.identity, value)
 
@@ -135,7 +135,7 @@ def plain(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Return an aggregate as done(), finalisers and results have it: plain, and None where it is nobody."""
+    """Return an aggregate as done(), finalisers and results have it: plain, and None for no vertex."""
     if isinstance(value, Nobody):
         return None
     if isinstance(value, tuple):

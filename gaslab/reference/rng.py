@@ -5,17 +5,21 @@ Shares nothing with ``philox.h`` and its twin in `compiler.python`, so that each
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from gaslab.errors import ProgramError, unknown
+import numpy as np
+
+from gaslab.errors import ProgramError
 from gaslab.language.rng import EDGE_FIELD, FIELD, PHASES, Draw
-from gaslab.reference.arithmetic import Fault, number
+from gaslab.reference.arrays import of_language
+from gaslab.reference.distributions import Words, drawn
 
 _BITS32, _BITS64 = 2**32, 2**64
-_GOLDEN = 0x9E3779B97F4A7C15
+_GOLDEN, _ODD_OF_SOURCE, _ODD_OF_TARGET = 0x9E3779B97F4A7C15, 0xD1342543DE82EF95, 0xAF251AF3B0F025B5
 
 
 def philox4x32(counter: Sequence[int], key: Sequence[int]) -> list[int]:
@@ -43,25 +47,33 @@ def splitmix64(state: int) -> int:
 class PlainRandom:
     """Numbers for one call of a method after another."""
 
-    def __init__(self, seed: int, stream: bool) -> None:
-        self.seed, self.stream = seed % _BITS64, stream
+    def __init__(self, seed: int, kind: str) -> None:
+        self.seed, self.kind = seed % _BITS64, kind
 
     def learn(self, ids: list[Any], edges: Sequence[tuple[Any, Any]]) -> None:
         """Note the vertices, in the order of their global ids, and the edges."""
         self.position = {vertex: k for k, vertex in enumerate(ids)}
         before: Counter[tuple[Any, Any]] = Counter()
-        self.keys = []
+        self.keys, self.hashes = [], []
         for source, target in edges:
             key = 0
             for part in (self.position[source], self.position[target], before[source, target]):
                 key = splitmix64(((key ^ part) + _GOLDEN) % _BITS64)
             self.keys.append(key)
+            point = self.position[source] * _ODD_OF_SOURCE + self.position[target] * _ODD_OF_TARGET
+            point += before[source, target] * _GOLDEN
+            self.hashes.append(splitmix64(point % _BITS64))
             before[source, target] += 1
 
     def begin(self, phase: str, superstep: int, vertex: Any, edge: int | None) -> None:
         """Begin a call: of the *edge* with that number if it is one of an edge, else of the *vertex*."""
         self.phase, self.superstep, self.count = phase, superstep, 0
         self.unit = self.position[vertex] if edge is None else self.keys[edge]
+        if self.kind == "hash":
+            place = splitmix64((self.unit + _GOLDEN) % _BITS64) if edge is None else self.hashes[edge]
+            seeded = splitmix64((self.seed + _GOLDEN) % _BITS64)
+            moment = (superstep * 16 + PHASES.get(phase, 0)) % _BITS32
+            self.mixed = place ^ splitmix64((seeded + moment * _ODD_OF_SOURCE) % _BITS64)
 
     def block(self, count: int, moment: int, unit: int) -> tuple[int, int]:
         """Return a Philox block as two 64-bit words, the lower half first."""
@@ -73,18 +85,20 @@ class PlainRandom:
         """Return the next draw of this call."""
         if self.phase not in PHASES:
             raise ProgramError(f"{self.phase} cannot draw; draw in apply and keep the number in a field")
-        if kind == "integers" and arguments[0] < 1:
-            raise Fault(f"gl.integers({int(arguments[0])}): n must be at least 1")
+        return of_language(drawn(kind, tuple(map(_plain, arguments)), self.words))
+
+    def words(self, used: int) -> tuple[int, int]:
+        """Return the next two random words, of which *used* are used."""
         moment = self.superstep * 16 + PHASES[self.phase]
-        if not self.stream:
+        if self.kind == "counter":
             words = self.block(self.count, moment, self.unit)
             self.count += 1
         else:
-            seed, used = self.block(0, moment, self.unit)[0], 2 if kind == "normal" else 1
+            seed = self.mixed if self.kind == "hash" else self.block(0, moment, self.unit)[0]
             states = [(seed + (self.count + k + 1) * _GOLDEN) % _BITS64 for k in range(2)]
             words = (splitmix64(states[0]), splitmix64(states[1]))
             self.count += used
-        return number(_shaped(kind, tuple(map(_plain, arguments)), words))
+        return words
 
     def vertex_start(
         self, draw: Draw, index: int, vertex: Any, parameters: dict[str, Any], shape: tuple[int, ...] = ()
@@ -99,12 +113,17 @@ class PlainRandom:
         moment = index * 16 + EDGE_FIELD
         return [self.start(draw, moment, key, parameters, shape) for key in self.keys]
 
+    def _of_element(self, k: int, moment: int, unit: int) -> Words:
+        """Return what gives the random words of element k of a field: blocks k, k + 2**16, …"""
+        numbers = itertools.count(k, 1 << 16)
+        return lambda used: self.block(next(numbers), moment, unit)
+
     def start(
         self, draw: Draw, moment: int, unit: int, parameters: dict[str, Any], shape: tuple[int, ...]
     ) -> Any:
         """Return a number, or nested lists of them: element k, counted row by row, is draw number k."""
         arguments, each = draw.values(parameters), range(math.prod(shape))
-        numbers = [_shaped(draw.kind, arguments, self.block(k, moment, unit)) for k in each]
+        numbers = [drawn(draw.kind, arguments, self._of_element(k, moment, unit)) for k in each]
         if not shape:
             return numbers[0]
         length = math.prod(shape[1:])
@@ -114,17 +133,6 @@ class PlainRandom:
 
 
 def _plain(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return x.astype(np.float64).tolist()
     return float(x) if isinstance(x, float) else int(x)
-
-
-def _shaped(kind: str, arguments: tuple[Any, ...], words: tuple[int, int]) -> Any:
-    """Return two random words as a draw."""
-    if kind == "integers":
-        return words[0] * int(arguments[0]) // _BITS64
-    if kind == "uniform":
-        low, high = arguments
-        return low + (high - low) * math.ldexp(words[0] >> 11, -53)
-    if kind != "normal":
-        raise unknown("the reference", kind)
-    radius = math.sqrt(-2.0 * math.log(math.ldexp((words[0] >> 11) + 1, -53)))
-    return arguments[0] * (radius * math.cos(2.0 * math.pi * math.ldexp(words[1] >> 11, -53)))

@@ -1,9 +1,8 @@
 """The reference engine: the meaning of a vertex program in plain Python, on one whole graph.
 
-It is the oracle that the compiled and the interpreted engine are tested against, and the place to
-put a breakpoint: the user's own methods are called, one vertex and one edge at a time, with plain
-objects. It shares nothing with the other engines but the words of `gaslab.program`; one superstep
-is `supersteps.Run.superstep`.
+The compiled and the interpreted programs are tested against it, and it is the place for a breakpoint: it
+calls the user's own methods, one vertex and one edge at a time, with plain objects. It shares nothing with
+the other engines but the words of `gaslab.program`; one superstep is `supersteps.Run.superstep`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from gaslab import program as words
 from gaslab.reference.arithmetic import number
 from gaslab.reference.records import plain, shown
 from gaslab.reference.supersteps import Run
-from gaslab.reference.trace import Watched
+from gaslab.reference.trace import TracedRun
 
 
 @dataclass
@@ -90,7 +89,7 @@ def run_reference(
         The program failed: names the method, the vertex and the line.
     """
     plan = (program, vertices, edges, columns or {}, directed, seed)
-    run = Run(*plan) if trace is None else Watched(*plan, trace)
+    run = Run(*plan) if trace is None else TracedRun(*plan, trace)
     for place, v in enumerate(run.vertices if num_left is not None else ()):
         vars(v)["side"] = number(int(place >= (num_left or 0)))
     run.start = start

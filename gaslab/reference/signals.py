@@ -1,4 +1,4 @@
-"""Signals in the reference engine: who runs next, how soon, and with which message."""
+"""Signals in the reference engine: the vertices that run next, their priorities and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of the reference engine starts with: parameters, and fields by default, by draw or as given."""
+"""The initial state of the reference engine: parameters, and fields by default, by draw or from ``init=``."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def fill_edges(run: Run, columns: Mapping[str, Sequence[Any]]) -> None:
 
 
 def fill_vertices(
-    run: Run, given: Mapping[str, Mapping[Any, Any]], columns: Mapping[str, Mapping[Any, Any]]
+    run: Run, initial: Mapping[str, Mapping[Any, Any]], columns: Mapping[str, Mapping[Any, Any]]
 ) -> None:
     """Give vertex fields the caller's values, or their defaults."""
-    for name in given:
+    for name in initial:
         if name not in run.vertex_fields:
             known = nearest(name, run.vertex_fields)
             raise UsageError(f"init: {run.cls.__name__} has no vertex field {name!r}{known}")
     first = min((v.id for v in run.vertices), default=None)
     for k, (name, field) in enumerate(run.vertex_fields.items()):
-        values = {**columns.get(name, {}), **given.get(name, {})}
+        values = {**columns.get(name, {}), **initial.get(name, {})}
         for v in run.vertices:
             default = first if field.storage == "id" and field.required else field.default
             if isinstance(default, Draw):

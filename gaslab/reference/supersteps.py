@@ -1,4 +1,4 @@
-"""Supersteps in plain Python, one vertex and one edge at a time; what the language means stands here."""
+"""Supersteps in plain Python, one vertex and one edge at a time: the meaning of the language."""
 
 from __future__ import annotations
 
@@ -15,19 +15,11 @@ from gaslab import program as words
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
 from gaslab.language import rng
 from gaslab.language.rng import EDGE_PHASES, drawing
-from gaslab.reference import records
+from gaslab.language.ways import field_bytes
+from gaslab.reference import declared, records
 from gaslab.reference.additive import Contributions
 from gaslab.reference.arithmetic import Fault, narrow, number
 from gaslab.reference.arrays import SINGULAR, field_row
-from gaslab.reference.declared import (
-    Combiner,
-    Field,
-    aggregators_of,
-    combiner_of,
-    fields_of,
-    finalised,
-    translated,
-)
 from gaslab.reference.graph import PlainGraph
 from gaslab.reference.merges import OwnCombiner
 from gaslab.reference.records import shown
@@ -57,20 +49,20 @@ class Run:
         seed: int,
     ) -> None:
         cls = type(program)
-        self.rows: list[dict[str, Any]] = []  # of a run that is watched
-        self.random = PlainRandom(seed, getattr(cls, "rng", "counter") == "stream")
+        self.rows: list[dict[str, Any]] = []  # of a traced run
+        self.random = PlainRandom(seed, getattr(cls, "rng", "counter"))
         self.program, self.cls = program, cls
-        self.vertex_fields = fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
-        self.edge_fields = fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
+        self.vertex_fields = declared.fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
+        self.edge_fields = declared.fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
         self.contributions = Contributions(cls, "Vertex", self.vertex_fields)
         self.edge_contributions = Contributions(cls, "Edge", self.edge_fields)
-        self.computing = translated(cls)
+        self.computing = declared.translated(cls)
         self.turns, self.done = turns_of(program, cls, self.computing)
         self.turn = self.turns[0]
-        self.aggregators, self.marks = aggregators_of(self.computing), words.aggregators_of(cls)
+        self.aggregators, self.marks = declared.aggregators_of(self.computing), words.aggregators_of(cls)
         self.combiners = {
-            name: records.widened(combiner_of(function, "return", cls, program))
-            for name, function in aggregators_of(cls).items()
+            name: records.widened(declared.combiner_of(function, "return", cls, program))
+            for name, function in declared.aggregators_of(cls).items()
         }
 
         for combiner in (*self.combiners.values(), *(c for t in self.turns for c in (t.gather, t.message))):
@@ -79,9 +71,9 @@ class Run:
         self.start: Sequence[Any] | Mapping[Any, Any] | None = None
         self.phase = "init"
         self.writable: Vertex | None = None
-        self.given: set[str] = set()
+        self.initial_fields: set[str] = set()  # with values of the caller's, which init keeps
         self.written = set(self.edge_contributions.combiners)
-        self.pending: dict[Vertex, int] = {}  # who was signalled, with the smallest priority
+        self.pending: dict[Vertex, int] = {}  # the signalled vertices, with the least priority of each
         self.messages: dict[Vertex, Any] = {}
         self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
         self.history: list[dict[str, Any]] = []
@@ -90,12 +82,13 @@ class Run:
         self.graph = PlainGraph(self, vertices, edges, directed)
         self.vertices, self.edges = self.graph.vertices, self.graph.edges
         self.random.learn(list(self.graph.by_id), edges)
-        self.visit_order = self.graph.visit_order(self.cls.visit_ways)
+        vertex_bytes = sum(field_bytes(field.storage, field.shape) for field in self.vertex_fields.values())
+        self.visit_order = self.graph.visit_order(self.cls.visit_ways, vertex_bytes)
         fill_edges(self, columns)
         self.parameters = bound_parameters(self)
         self.me = self.instance(self.computing, number)
 
-    def put(self, owner: Vertex | Edge, name: str, field: Field, value: Any) -> None:
+    def put(self, owner: Vertex | Edge, name: str, field: declared.Field, value: Any) -> None:
         """Store a value in a field, in its storage type."""
         if field.shape:
             may_write = functools.partial(owner.may_write, name)
@@ -114,19 +107,19 @@ class Run:
         return way
 
     @property
-    def message(self) -> Combiner | None:
+    def message(self) -> declared.Combiner | None:
         return self.turn.message
 
     # ---- supersteps --------------------------------------------------------------------------------
 
     def initialise(
-        self, given: Mapping[str, Mapping[Any, Any]], columns: Mapping[str, Mapping[Any, Any]]
+        self, initial: Mapping[str, Mapping[Any, Any]], columns: Mapping[str, Mapping[Any, Any]]
     ) -> None:
         """Give fields their defaults, then the caller's values, then run init."""
-        self.given = set(given)
-        fill_vertices(self, given, columns)
+        self.initial_fields = set(initial)
+        fill_vertices(self, initial, columns)
         if self.init_takes_message:
-            self.given = set()
+            self.initial_fields = set()
         elif "init" in self.turn.methods:
             for v in self.vertices:
                 self.call("init", v)
@@ -210,7 +203,7 @@ class Run:
         self.edge_contributions.end(self.edges)
 
     def sent(self, target: Vertex, message: Any) -> None:
-        """Know of a signal; for a run that is watched."""
+        """Note a signal; for a traced run."""
 
     def gathered(self, v: Vertex) -> Any:
         gather = self.turn.gather
@@ -245,7 +238,8 @@ class Run:
     def first_active(self) -> list[Vertex]:
         if self.start is not None and not self.superstep_number and self.turn is self.turns[0]:
             if isinstance(self.start, Mapping) and self.message:
-                self.messages = {self.graph.by_id[x]: self.message.given(m) for x, m in self.start.items()}
+                start, from_caller = self.start, self.message.from_caller
+                self.messages = {self.graph.by_id[x]: from_caller(m) for x, m in start.items()}
             return [v for v in self.vertices if v.id in self.start]
         methods = self.turn.methods
         if "active" in methods or "start" not in methods:
@@ -265,7 +259,7 @@ class Run:
         values = {}
         for name, function in self.aggregators.items():
             mark, combiner = self.marks[name], self.combiners[name]
-            if superstep is not None and (superstep + 1) % mark.every:
+            if superstep is not None and (superstep + 1) % mark.interval(self.program):
                 values[name] = self.aggregates[name]
                 continue
             total = combiner.identity
@@ -281,16 +275,16 @@ class Run:
                 returned = mark.finalizer(self.instance(self.cls, shown), shown(total))
                 if combiner.op in ("record", "argmin", "argmax"):
                     own = isinstance(combiner, OwnCombiner)
-                    values[name] = combiner.given(returned) if own else records.kept(combiner, returned)
+                    values[name] = combiner.from_caller(returned) if own else records.kept(combiner, returned)
                     continue
-                total = finalised(returned, type(shown(total)), f"{self.cls.__name__}.{name}")
+                total = declared.finalised(returned, type(shown(total)), f"{self.cls.__name__}.{name}")
             values[name] = total
         return values
 
     # ---- calling the program -----------------------------------------------------------------------
 
     def instance(self, cls: type, kind: Callable[[Any], Any], superstep: int | None = None) -> Any:
-        """Return a method's `self`: the program with what only a run knows, numbers made by *kind*."""
+        """Return a method's `self`: the program with the values of the run, numbers made by *kind*."""
         known = {
             "superstep": self.superstep_number if superstep is None else superstep,
             "num_vertices": len(self.vertices),
@@ -302,7 +296,7 @@ class Run:
         return made
 
     def merged(self, a: Any, b: Any) -> Any:
-        """Return what the program's own merge makes of two accumulators."""
+        """Return two accumulators combined by the program's own merge."""
         return self.computing.merge(self.me, a, b)  # type: ignore[attr-defined]
 
     def call(self, phase: str, v: Vertex, *arguments: Any, function: Any = None) -> Any:

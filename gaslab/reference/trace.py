@@ -1,4 +1,4 @@
-"""What the reference engine writes into a run's trace: every call of a method at chosen vertices."""
+"""The trace of the reference engine: every call of a method at chosen vertices."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gaslab.results.trace import Vertex, differ, new_row
 _METHODS = ("init", "visit", "gather", "apply", "scatter")
 
 
-class Watched(Run):
-    """A `Run` that writes down every call at chosen vertices; their ids are the last argument."""
+class TracedRun(Run):
+    """A `Run` that records every call at chosen vertices; their ids are the last argument."""
 
     def __init__(self, *arguments: Any) -> None:
         *others, chosen = arguments
@@ -44,7 +44,7 @@ class Watched(Run):
         return returned
 
     def scatter(self, active: list[views.Vertex]) -> None:
-        """Scatter; what that adds to additive fields of the chosen has rows of its own."""
+        """Scatter; contributions to chosen vertices have rows of their own."""
         chosen = [v for v in self.vertices if v in self.chosen]
         before = [self._values("apply", v, v, ()) for v in chosen]
         super().scatter(active)
@@ -54,7 +54,7 @@ class Watched(Run):
                 self._row("scatter", v)["changed"] = changed
 
     def sent(self, target: views.Vertex, message: Any) -> None:
-        """Write down a signal of the call under way, with the sender and with the target."""
+        """Record a signal of the call under way, in the rows of its sender and of its target."""
         said = None if message is None else _combined(self.message, message)
         for row in self._open:
             row["signals"].append((Vertex(target.id), said))
@@ -71,7 +71,7 @@ class Watched(Run):
     def _begun(
         self, phase: str, one: views.Vertex, v: views.Vertex, arguments: tuple[Any, ...]
     ) -> dict[str, Any]:
-        """Return a new row of a call on *v* about *one* of its ends, with what the method was given."""
+        """Return a new row of a call on *v* about *one* of its ends, with the method's arguments."""
         row = self._row(phase, one)
         if phase in ("visit", "gather", "scatter"):
             e, nbr = arguments

@@ -1,4 +1,4 @@
-"""What each phase of a program consists of, for the reference engine."""
+"""The phases of a program, for the reference engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Turn:
 
     @property
     def by_signal(self) -> bool:
-        """Whether signals decide who runs: there is a scatter, or an apply that calls ``v.signal``."""
+        """Whether signals decide which vertices run: there is a scatter, or an apply that signals."""
         if "active" in self.methods:
             return False
         apply = self.methods.get("apply")
@@ -36,7 +36,7 @@ class Turn:
 
     @property
     def ends_itself(self) -> bool:
-        """Whether the phase has an end of its own, or nothing to do."""
+        """Whether the phase has an end of its own, or no method that runs."""
         return bool(
             self.done
             or self.supersteps

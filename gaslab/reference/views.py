@@ -1,4 +1,4 @@
-"""What a program sees in the reference engine: `v`, `nbr` and `e`, which know what a phase may do."""
+"""`v`, `nbr` and `e` of the reference engine, which allow what a phase may do."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Vertex:
             raise ProgramError(f"no vertex field {name!r}{nearest(name, run.vertex_fields)}")
         if run.writable is not self and run.phase != "visit":
             raise ProgramError(f"{run.phase} cannot write the vertex field {name!r}; init and apply can")
-        if run.phase != "init" or name not in run.given:
+        if run.phase != "init" or name not in run.initial_fields:
             run.put(self, name, run.vertex_fields[name], value)
 
     def may_write(self, name: str) -> bool:
@@ -44,7 +44,7 @@ class Vertex:
         if self._run.writable is not self and self._run.phase != "visit":
             phase = self._run.phase
             raise ProgramError(f"{phase} cannot write the vertex field {name!r}; init and apply can")
-        return self._run.phase != "init" or name not in self._run.given
+        return self._run.phase != "init" or name not in self._run.initial_fields
 
     def post_delta(self, value: Any = None) -> None:
         """Do nothing: there is no cache here, every gather is done."""

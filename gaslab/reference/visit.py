@@ -1,32 +1,54 @@
-"""The order in which visit takes the edges, said as plainly as it can be, for the reference engine."""
+"""The order in which visit takes the edges, for the reference engine, in plain Python."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 _WORD = 2**64 - 1
 
 
 def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> list[int]:
-    """Return the edges (positions in *ends*, pairs of global ids) in the order they are visited.
+    """Return the edges (positions in *ends*, pairs of global ids) in the order of their visits.
 
-    That is by round, then by source, then by target, parallel edges as they stand. Within a round the
-    engine takes many at once, but only where this order makes no difference.
+    That is by round, then by source, then by target, parallel edges as they stand; vertices stand by block
+    and then by global id. Within a round the engine takes many edges at once, but only where this order makes
+    no difference.
     """
     sources, targets = {u for u, _ in ends}, {w for _, w in ends}
     bipartite = directed and not sources & targets
+    degree = Counter(v for pair in ends for v in pair)
+    block: dict[int, int] = {}
+    for side in (sources, targets) if bipartite else (sources | targets,):
+        block |= _blocks(side, degree, ways if bipartite else 2 * ways)
 
     def turn(u: int, w: int) -> int:
+        a, b, last = block[u], block[w], 2 * ways - 1
         if bipartite:
-            return (_hash(w) % ways - _hash(u) % ways) % ways
-        a, b, last = _hash(u) % (2 * ways), _hash(w) % (2 * ways), 2 * ways - 1
+            return (b - a) % ways
         if a == b:
             return 0
         if last in (a, b):
             return min(a, b)
         return next(r for r in range(last) if (2 * r - a - b) % last == 0)
 
-    return sorted(range(len(ends)), key=lambda k: (turn(*ends[k]), *ends[k]))
+    def key(k: int) -> tuple[int, ...]:
+        u, w = ends[k]
+        return turn(u, w), block[u], u, block[w], w
+
+    return sorted(range(len(ends)), key=key)
+
+
+def _blocks(vertices: set[int], degree: Mapping[int, int], count: int) -> dict[int, int]:
+    """Return each vertex's block: a hash says which share one; blocks with many edges stand far apart."""
+    group = {v: _hash(v) % count for v in vertices}
+    ends = Counter[int]()
+    for v in vertices:
+        ends[group[v]] += degree[v]
+    heaviest_first = sorted(range(count), key=lambda g: (-ends[g], g))
+    far_apart = sorted(range(count), key=lambda k: f"{k:032b}"[::-1])
+    block = dict(zip(heaviest_first, far_apart, strict=True))
+    return {v: block[group[v]] for v in vertices}
 
 
 def _hash(x: int) -> int:

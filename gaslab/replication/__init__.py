@@ -1,1 +1,1 @@
-"""Values on their way between masters and mirrors, and from one cut to another."""
+"""The exchange of values between masters and mirrors, and between two cuts of one graph."""

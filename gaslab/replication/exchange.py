@@ -1,12 +1,12 @@
 """Moves values between masters and mirrors: the only traffic of a superstep.
 
-Four movements, each a begin/end pair with at most one message per peer. What `pack_...` and `unpack_...` of a
-movement do, to and from bytes by rank, can also be used alone, where the bytes go another way:
+Four movements, each a begin/end pair with at most one message per peer. `pack_...` and `unpack_...` of a
+movement convert to and from bytes by rank; the engine of bounded staleness puts these into its own batches:
 
 ``spread``   masters -> mirrors: fields that changed, and which masters are active
 ``collect``  mirrors -> masters: signals and their messages
 ``partials`` mirrors -> masters: partial sums of a gather, in an order both sides know
-``remote_signals``  any rank -> masters: signals to vertices of which nothing is on the sender's rank
+``remote_signals``  any rank -> masters: signals to vertices without a replica on the sender's rank
 
 A field travels only to the mirrors of its *role*: those that are the source of a local edge (OUT),
 the target of one (IN), or all (ALL). LocalGraph lays mirrors out so that each role is one slice per
@@ -50,7 +50,7 @@ class Section:
 
 
 class Exchange:
-    """The plan of one graph: for each role and peer, who sends what in which order."""
+    """The plan of one graph: for each role and peer, the vertices whose values are sent, in order."""
 
     def __init__(self, graph: LocalGraph, comm: Comm) -> None:
         self.comm = comm
@@ -87,7 +87,7 @@ class Exchange:
     def spread(
         self, sections: Sequence[Section], active: np.ndarray | None, masters: np.ndarray | None = None
     ) -> Sent[dict[int, np.ndarray]]:
-        """Begin to send what `pack_spread` packs; at the end mirrors have it: see `unpack_spread`."""
+        """Begin to send the values of `pack_spread`; `end` stores those received: see `unpack_spread`."""
         sections = [s for s in sections if s.fields or active is not None]
         sources = {p for section in sections for p in self._mirrors[section.role]}
         packed = self.pack_spread(sections, active, masters)
@@ -99,7 +99,7 @@ class Exchange:
     ) -> Packed:
         """Return the sections' fields of active masters (flags by local id; None is all), by rank.
 
-        *masters*, if given, are these masters' ids, which is quicker where they are few.
+        *masters*, if not None, are the ids of these masters, which is quicker where they are few.
         """
         replicas = None
         if masters is not None and active is not None and self.comm.size > 1:
@@ -123,7 +123,7 @@ class Exchange:
         return outgoing
 
     def unpack_spread(self, sections: Sequence[Section], came: Packed) -> dict[int, np.ndarray]:
-        """Write the values that came; return the active mirrors (sorted local ids) by section role."""
+        """Store the received values; return the active mirrors (sorted local ids) by section role."""
         named: dict[int, list[np.ndarray]] = {s.role: [] for s in sections}
         for p, data in came.items():
             offset = 0
@@ -150,7 +150,7 @@ class Exchange:
         }
 
     def owned(self, role: int) -> dict[int, np.ndarray]:
-        """Return, by rank, my masters (local ids) with a mirror of that role there, in its order."""
+        """Return, by rank, the masters here (local ids) with a mirror of that role there, in its order."""
         return self._owned[role]
 
     def _replicas(self, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -175,7 +175,7 @@ class Exchange:
         self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any,
         priority: np.ndarray | None = None,
     ) -> Sent[list[Signals]]:  # fmt: skip
-        """Begin to send what `pack_collect` packs; at the end it is here: see `unpack_collect`."""
+        """Begin to send the signals of `pack_collect`; `end` returns those received: see `unpack_collect`."""
         packed = self.pack_collect(role, signalled, blocks, message, identity, priority)
         sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.COLLECT)
         return Sent(sent, lambda came: self.unpack_collect(role, message, priority is not None, came))
@@ -222,13 +222,13 @@ class Exchange:
         return found
 
     def remote_signals(self, parts: Packed) -> Pending:
-        """Begin to send bytes to other ranks, who each send some here; what comes is by rank, maybe empty."""
+        """Begin to send bytes to all other ranks; `end` returns the bytes from each, maybe none."""
         peers = [p for p in range(self.comm.size) if p != self.comm.rank]
         outgoing = {p: parts.get(p, np.empty(0, np.uint8)) for p in peers}
         return self.comm.begin(outgoing, peers, Tag.SIGNALS_BY_ID)
 
     def changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Sent[Changes]:
-        """Begin to send what `pack_changes` packs; at the end it is here: see `unpack_changes`."""
+        """Begin to send the values of `pack_changes`; `end` returns those received: see `unpack_changes`."""
         packed = self.pack_changes(role, mirrors, values)
         sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.CHANGES)
         return Sent(sent, lambda came: self.unpack_changes(role, values.dtype, came))
@@ -258,8 +258,9 @@ class Exchange:
     ) -> Sent[list[tuple[np.ndarray, Any]]]:
         """Begin to send *totals* of the active *mirrors* (ascending local ids) to their masters.
 
-        *active* is the masters' flags, from which each master knows what will come (None: all). At the end
-        (masters, their partial sums) of each peer are here, in rank order; of lists (lengths, values).
+        *active* has the masters' flags, from which each rank knows the totals to come (None: all). `end`
+        returns (masters, their partial sums) of each peer, in rank order; partial sums of lists are (lengths,
+        values).
         """
         outgoing = {}
         for p, (lo, hi) in self._mirrors[role].items():
@@ -289,7 +290,7 @@ class Exchange:
 
 
 class Sent(Generic[T]):
-    """Messages under way; `end` returns what those of other ranks say."""
+    """Messages under way; `end` returns the values from other ranks."""
 
     def __init__(self, pending: Pending, unpack: Callable[[Packed], T]) -> None:
         self._pending, self._unpack = pending, unpack

@@ -1,4 +1,4 @@
-"""Values of vertices on their way: from masters to mirrors and back, and from one cut to another."""
+"""Sends values of vertices: from masters to mirrors and back, and between two cuts of one graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gaslab.partition.local_graph import LocalGraph
 
 
 def to_mirrors(comm: Comm, local: LocalGraph, masters: np.ndarray) -> np.ndarray:
-    """Return values of all vertices here, given those of the masters here (collective)."""
+    """Return the values of all vertices here, from those of the masters (collective)."""
     values = np.empty((local.num_local, *masters.shape[1:]), masters.dtype)
     values[: local.num_masters] = masters
     if comm.size > 1:
@@ -36,8 +36,8 @@ def deliver(
 ) -> list[np.ndarray]:
     """Return each of *values* for the vertices *wanted* here (collective).
 
-    All ranks together have one row for every vertex that any of them wants; rows go to rank
-    ``gid % size``, which answers who asks.
+    All ranks together have one row for every wanted vertex; rows go to rank ``gid % size``, which answers the
+    ranks that want them.
     """
     if comm.size > 1:
         order, cuts = _by_owner(comm, gids)

@@ -1,1 +1,1 @@
-"""What a run answers: tables, traces, and the files they are written to."""
+"""The answers of a run: tables, traces, and the files with them."""

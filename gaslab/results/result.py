@@ -1,25 +1,18 @@
-"""`Result`: what a run answers, on every rank, in the user's own ids."""
+"""`Result`: the answer of a run, on every rank, in the user's own ids."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab.errors import UsageError
+from gaslab.graph.graph import Graph
 from gaslab.ingest.sides import right
-from gaslab.results.tables import Table, objects
-from gaslab.system.memory import available_memory, human
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.parallel.comm import Comm
-    from gaslab.results.trace import Trace
-
-OBJECT_BYTES = 64  # of a small Python object and the pointer to it
-OUTSIDE = -1  # shown for an id field that holds no vertex, where ids are integers
+from gaslab.results.collect import Collector, SpreadEdges, Values
+from gaslab.results.tables import Table
+from gaslab.results.trace import Trace
 
 
 class Result:
@@ -31,8 +24,9 @@ class Result:
         One row per vertex, sorted by id (in a bipartite graph by side, then id); a column per vertex
         field.
     edges : Table
-        One row per edge, sorted by source and target; a column per edge field that scatter wrote
-        (no rows if there is none).
+        One row per edge, sorted by source and target; a column per edge field that the program wrote
+        (no rows if there is none). Of several ranks it is exchanged by ``gl.run(edges=True)`` or by
+        `collect_edges`; without either, reading it raises UsageError.
     metrics : dict
         Figures of the run: iterations, updates, bytes_sent, seconds, ... Where a function of the toolkit
         answers something about the whole graph, ``"answer"`` has it by name.
@@ -43,7 +37,7 @@ class Result:
     tables : dict of str to Table
         Where a function of the toolkit answers tables of its own: these, by name.
     trace : Trace or None
-        What the methods did at the vertices chosen by ``gl.run(trace=...)``, on every rank.
+        The course of the vertices chosen by ``gl.run(trace=...)``, on every rank.
     converged : bool
         Whether the program came to its own end.
     iterations : int
@@ -65,16 +59,16 @@ class Result:
     def __init__(
         self,
         vertices: Table,
-        edges: Table,
+        edges: Table | SpreadEdges,
         metrics: Mapping[str, Any],
-        history: Sequence[Mapping[str, Any]],
+        history: Sequence[dict[str, Any]],
         converged: bool,
         iterations: int,
         on: str,
         fingerprint: str,
     ) -> None:
-        self.vertices, self.edges = vertices, edges
-        self.metrics, self.history = dict(metrics), [dict(row) for row in history]
+        self.vertices, self._edges = vertices, edges
+        self.metrics, self.history = dict(metrics), list(history)
         self.converged, self.iterations = converged, iterations
         self.on, self.fingerprint = on, fingerprint
         self.aggregates: dict[str, Any] = {}
@@ -86,15 +80,16 @@ class Result:
         cls,
         graph: Graph,
         storage: Mapping[str, str],
-        vertex_values: Mapping[str, np.ndarray],
-        edge_values: Mapping[str, np.ndarray],
+        vertex_values: Mapping[str, Values],
+        edge_values: Mapping[str, Values],
         metrics: Mapping[str, Any],
-        history: Sequence[Mapping[str, Any]],
+        history: Sequence[dict[str, Any]],
         converged: bool,
         iterations: int,
         on: str = "all",
+        edges: bool = False,
     ) -> Result:
-        """Bring together what the ranks computed (collective).
+        """Collect the values of all ranks (collective).
 
         Parameters
         ----------
@@ -102,39 +97,81 @@ class Result:
             Field name to storage type; fields of type ``"id"`` hold global ids and become the user's.
         vertex_values : mapping
             Field name to the values of this rank's masters; fields whose name begins with ``_`` are the
-            program's own affair and are left out, here and in *edge_values*.
+            program's own affair and are left out, here and in *edge_values*. A rank that is alone keeps
+            the arrays until they are asked for, so nothing else may write to them.
         edge_values : mapping
             Field name to the values of this rank's edges, in slot order.
         on : {"all", "root", "local"}
             Where the answer goes.
+        edges : bool
+            Whether the edges of several ranks are exchanged now.
+
+        Raises
+        ------
+        UsageError
+            The copies would not fit into memory; the message says their size. A rank that is alone makes
+            them later, and raises it there.
+        """
+        vertex_values, edge_values = _public(vertex_values), _public(edge_values)
+        local, collector = graph.local, Collector(graph, storage, on)
+        vertices = collector.vertices(local.gid[: local.num_masters], vertex_values)
+        ends = (local.gid, local.in_begin, local.in_neighbor)
+        table: Table | SpreadEdges
+        if not edge_values:
+            nothing = {"source": np.zeros(0, np.int64), "target": np.zeros(0, np.int64)}
+            table = Table(nothing, {}, nothing)
+        elif edges or graph.comm.size == 1:
+            table = collector.edges(ends, edge_values)
+        else:
+            table = SpreadEdges(collector, ends, edge_values)
+        return cls(vertices, table, metrics, history, converged, iterations, on, graph.fingerprint)
+
+    @property
+    def edges(self) -> Table:
+        if isinstance(self._edges, SpreadEdges):
+            raise UsageError(
+                "every rank still has its own part of the edge table, and reading it exchanges nothing; "
+                "write run(..., edges=True), or call result.collect_edges() on every rank before"
+            )
+        return self._edges
+
+    def collect_edges(self) -> Table:
+        """Exchange the edge table of several ranks, where that was not done yet (collective); return it.
+
+        Afterwards ``result.edges`` is that table, on the ranks of ``on=``. Until then each rank keeps the
+        values of its own edges. On one rank nothing has to be exchanged.
 
         Raises
         ------
         UsageError
             The copies would not fit into memory; the message says their size.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> class Mark(gl.VertexProgram):
+        ...     class Edge(gl.Edge):
+        ...         mark: int = 0
+        ...     def apply(self, v: gl.Vertex) -> None: ...
+        ...     def scatter(self, v: gl.Vertex, e: Edge, nbr: gl.Vertex) -> None:
+        ...         e.mark = 7
+        >>> result = gl.run(Mark(), gl.Graph.from_edges([1, 2], [2, 3]), max_iterations=1)
+        >>> result.collect_edges().to_dict("mark")
+        {(1, 2): 7, (2, 3): 7}
         """
-        vertex_values, edge_values = _public(vertex_values), _public(edge_values)
-        masters = graph.local.gid[: graph.local.num_masters]
-        vertices = _Part({"id": masters}, vertex_values, storage)
-        if edge_values:
-            source, target = graph.edges()
-            edges = _Part({"source": source, "target": target}, edge_values, storage)
-        else:
-            nothing = np.zeros(0, np.int64)
-            edges = _Part({"source": nothing, "target": nothing}, {}, storage)
-        if on != "local":
-            _check_room(graph, [vertices, edges], everywhere=on == "all")
-        tables = [_table(graph, part, on) for part in (vertices, edges)]
-        return cls(tables[0], tables[1], metrics, history, converged, iterations, on, graph.fingerprint)
+        if isinstance(self._edges, SpreadEdges):
+            self._edges = self._edges.collect()
+        return self._edges
 
     def __fingerprint__(self) -> Any:
-        whole = [self.vertices, self.edges] if self.on == "all" else []  # else each rank has its own part
+        whole = [self.vertices, self._edges] if self.on == "all" else []  # else each rank has its own part
         return [self.on, self.fingerprint, self.metrics.get("program"), self.iterations, *whole]
 
     def replaced(self, **changes: Any) -> Result:
         """Return this result with some of its attributes changed."""
-        names = ("vertices", "edges", "metrics", "history", "converged", "iterations", "on", "fingerprint")
-        return Result(**{name: changes.get(name, getattr(self, name)) for name in names})
+        names = ("vertices", "metrics", "history", "converged", "iterations", "on", "fingerprint")
+        own = {"edges": self._edges, **{name: getattr(self, name) for name in names}}
+        return Result(**{**own, **changes})
 
     def __repr__(self) -> str:
         end = "converged" if self.converged else "not converged"
@@ -144,106 +181,12 @@ class Result:
         return (
             f"<Result of {self.metrics.get('program', 'a program')}: {len(self.vertices):,} vertices, "
             f"{count:,} {what}{'s' * (count != 1)}, {end}; "
-            f"fields: {', '.join([*self.vertices.columns, *self.edges.columns]) or 'none'}>"
+            f"fields: {', '.join([*self.vertices.columns, *self._edges.columns]) or 'none'}>"
         )
 
 
-def _public(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {name: array for name, array in values.items() if not name.startswith("_")}
-
-
-class _Part:
-    """This rank's rows of a table, in global ids, sorted; `keys` and id columns are still global ids."""
-
-    def __init__(
-        self, keys: Mapping[str, np.ndarray], columns: Mapping[str, np.ndarray], storage: Mapping[str, str]
-    ) -> None:
-        order = np.lexsort(tuple(reversed(list(keys.values()))))  # stable: parallel edges keep their order
-        self.keys = {name: values[order] for name, values in keys.items()}
-        self.columns = {
-            name: np.ascontiguousarray(values[order], np.bool_ if storage[name] == "bool" else None)
-            for name, values in columns.items()
-        }
-        self.id_columns = [name for name in columns if storage[name] == "id"]
-        self.id_lists = [name for name in columns if storage[name] in ("list:id", "set:id")]
-
-    def global_ids(self) -> dict[str, np.ndarray]:
-        return {**self.keys, **{name: self.columns[name] for name in self.id_columns}}
-
-    @property
-    def rows(self) -> int:
-        return int(next(iter(self.keys.values())).size)
-
-
-def _table(graph: Graph, part: _Part, on: str) -> Table:
-    if on == "local":
-        keys = {name: user_ids(graph, gids) for name, gids in part.keys.items()}
-        columns = {
-            name: user_ids(graph, values) if name in part.id_columns else values
-            for name, values in part.columns.items()
-        }
-        return _sided(graph, Table(keys, columns, part.global_ids()), part.id_lists)
-    # The ids of all vertices, by global id, translate every key and id column where the answer goes.
-    comm = graph.comm
-    needed = "id" in part.keys or comm.allreduce(part.rows)
-    whole_ids = _all_ids(graph, on) if needed else np.zeros(0, np.int64)
-    gathered = [_gather(comm, values, on) for values in (*part.keys.values(), *part.columns.values())]
-    order = np.lexsort(tuple(reversed(gathered[: len(part.keys)])))
-    names = [*part.keys, *part.columns]
-    whole = {name: values[order] for name, values in zip(names, gathered, strict=True)}
-    global_ids = {name: whole[name] for name in (*part.keys, *part.id_columns)}
-    whole.update({name: _translate(gids, whole_ids) for name, gids in global_ids.items()})
-    keys = {name: whole[name] for name in part.keys}
-    columns = {name: whole[name] for name in part.columns}
-    return _sided(graph, Table(keys, columns, global_ids), part.id_lists)
-
-
-def _sided(graph: Graph, table: Table, id_lists: list[str]) -> Table:
-    """Return the table of a bipartite graph with the sides of its vertices beside their ids.
-
-    Sources are always left and targets right; a column of vertices, say ``root``, gets ``root_side``.
-    """
-    if graph.ids.num_left is None:
-        return table
-    sides = {
-        name: np.where(
-            (gids >= 0) & (gids < graph.num_vertices), (gids >= graph.ids.num_left).astype(np.int64), OUTSIDE
-        )
-        for name, gids in table.global_ids.items()
-    }
-    keys = {name: table[name] for name in table.keys}
-    if "id" in keys:
-        keys["side"] = sides["id"]
-    columns = {}
-    for name in table.columns:
-        columns[name] = table[name]
-        if name in sides:
-            columns[f"{name}_side"] = sides[name]
-    return Table(keys, columns, table.global_ids, id_lists)
-
-
-def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:
-    """Return the user's ids of global ids, as an int64 or object array (collective).
-
-    A value outside 0..num_vertices-1 (the identity of Min or Max) becomes -1, or None.
-    """
-    inside = (gids >= 0) & (gids < graph.num_vertices)
-    found = graph.ids.lookup(np.ascontiguousarray(gids[inside], np.int64))
-    known = found if isinstance(found, np.ndarray) else objects(found)
-    if inside.all():
-        return np.asarray(known)
-    ids = np.full(gids.size, OUTSIDE if known.dtype.kind == "i" else None, known.dtype)
-    ids[inside] = known
-    return ids
-
-
-def marked_ids(graph: Graph, gids: np.ndarray) -> list[Any]:
-    """As `user_ids`, for ids that stand in lists (collective): those on the right are ``right(id)``."""
-    ids, left = user_ids(graph, gids).tolist(), graph.ids.num_left
-    if left is None:
-        return ids  # type: ignore[no-any-return]
-    on_right = ((gids >= left) & (gids < graph.num_vertices)).tolist()
-    return [right(one) if there else one for one, there in zip(ids, on_right, strict=True)]
+def _public(values: Mapping[str, Values]) -> dict[str, Values]:
+    return {name: column for name, column in values.items() if not name.startswith("_")}
 
 
 def vertex_names(table: Table, graph: Graph, column: str = "id") -> list[Any]:
@@ -253,62 +196,3 @@ def vertex_names(table: Table, graph: Graph, column: str = "id") -> list[Any]:
         return list(ids)
     sides = table["side" if column == "id" else f"{column}_side"].tolist()
     return [right(one) if side == 1 else one for one, side in zip(ids, sides, strict=True)]
-
-
-def _translate(gids: np.ndarray, whole_ids: np.ndarray) -> np.ndarray:
-    inside = (gids >= 0) & (gids < whole_ids.size)
-    if inside.all():
-        return np.asarray(whole_ids[gids])
-    ids = np.full(gids.size, OUTSIDE if whole_ids.dtype.kind == "i" else None, whole_ids.dtype)
-    ids[inside] = whole_ids[gids[inside]]
-    return ids
-
-
-def _all_ids(graph: Graph, on: str) -> np.ndarray:
-    """Return the user's ids of all vertices, by global id, where the answer goes (collective)."""
-    comm, n = graph.comm, graph.num_vertices
-    lo, hi = n * comm.rank // comm.size, n * (comm.rank + 1) // comm.size
-    return _gather(comm, user_ids(graph, np.arange(lo, hi, dtype=np.int64)), on)
-
-
-def _gather(comm: Comm, values: np.ndarray, on: str) -> np.ndarray:
-    """Return the values of all ranks, in rank order, where the answer goes; elsewhere an empty array."""
-    if comm.size == 1:
-        return values
-    if values.dtype == object or comm.bcast(values.dtype == object):
-        return _gather_objects(comm, values, on)
-    row, values = values.shape[1:], values.reshape(-1)
-    parts = comm.allgather_array(values) if on == "all" else comm.gather_array(values)
-    return (np.zeros(0, values.dtype) if parts is None else np.concatenate(parts)).reshape(-1, *row)
-
-
-def _gather_objects(comm: Comm, values: np.ndarray, on: str) -> np.ndarray:
-    """As `_gather`, for Python objects: pickled, so that their bytes move like any array."""
-    import pickle
-
-    data = np.frombuffer(pickle.dumps(values.tolist(), protocol=5), np.uint8)
-    parts = comm.allgather_array(data) if on == "all" else comm.gather_array(data)
-    if parts is None:
-        return np.zeros(0, object)
-    return objects([value for part in parts for value in pickle.loads(part.tobytes())])
-
-
-def _check_room(graph: Graph, parts: Sequence[_Part], everywhere: bool) -> None:
-    """Raise UsageError on every rank if the whole answer would not fit on some machine (collective)."""
-    comm = graph.comm
-    row = [
-        sum(x.itemsize * math.prod(x.shape[1:]) for x in (*part.keys.values(), *part.columns.values()))
-        + (0 if graph.ids.kind == "int" else OBJECT_BYTES * (len(part.keys) + len(part.id_columns)))
-        for part in parts
-    ]
-    rows = comm.allreduce(np.array([part.rows for part in parts], np.int64))
-    whole = int(sum(int(count) * size for count, size in zip(rows, row, strict=True)))
-    copies = comm.local_ranks if everywhere else 1
-    # What is gathered is also sorted and translated: twice the answer, at the worst moment.
-    room = comm.allreduce(available_memory(), "min")
-    if 2 * whole * copies > room:
-        raise UsageError(
-            f"the whole answer takes {human(whole)}, times {copies} rank{'s' * (copies > 1)} of one machine, "
-            f"twice while it is sorted, and {human(room)} of memory are free; ask for on='root' (one copy), "
-            "for on='local' (each rank its own part), or write it with --output"
-        )

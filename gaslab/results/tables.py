@@ -14,6 +14,7 @@ from gaslab import arguments
 from gaslab.arguments import shown
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.sides import in_words
+from gaslab.results.columns import Column, Columns
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +26,8 @@ SHOWN = 10  # rows in a repr
 class Table:
     """Columns of equal length, keyed by the id of a vertex, or by the source and target of an edge.
 
-    In a bipartite graph the vertices are keyed by id and side; `side` gives the table of one.
+    In a bipartite graph the vertices are keyed by id and side; `side` gives the table of one. Of a `Result`
+    each column is put into the order of the ids, and ids are translated, when they are first asked for.
 
     Attributes
     ----------
@@ -53,13 +55,13 @@ class Table:
 
     def __init__(
         self,
-        keys: Mapping[str, np.ndarray],
-        columns: Mapping[str, np.ndarray],
-        global_ids: Mapping[str, np.ndarray],
+        keys: Mapping[str, Column],
+        columns: Mapping[str, Column],
+        global_ids: Mapping[str, Column],
         id_lists: Collection[str] = (),
     ) -> None:
         """Take the columns; *id_lists* are those of lists of a bipartite graph's ids."""
-        self._keys, self._columns, self.global_ids = dict(keys), dict(columns), dict(global_ids)
+        self._keys, self._columns, self.global_ids = Columns(keys), Columns(columns), Columns(global_ids)
         self._id_lists = id_lists
 
     @property
@@ -78,9 +80,13 @@ class Table:
         return list(self._columns)
 
     def __getitem__(self, name: str) -> np.ndarray:
+        return self._with(name)[name]
+
+    def _with(self, name: Any) -> Columns:
+        """Return the columns, or the keys, that have one of this name; UsageError where neither has."""
         for arrays in (self._columns, self._keys):
             if isinstance(name, str) and name in arrays:
-                return arrays[name]
+                return arrays
         hint = nearest(name if isinstance(name, str) else shown(name), [*self._keys, *self._columns])
         raise UsageError(f"the table has no column {shown(name)}{hint}")
 
@@ -94,11 +100,14 @@ class Table:
         return iter(self._columns)
 
     def __len__(self) -> int:
-        return len(next(iter(self._keys.values())))
+        return self._keys.rows
 
     def select(self, *columns: str) -> Table:
         """Return the table with these columns only, in this order (nothing is copied)."""
-        return Table(self._keys, {name: self[name] for name in columns}, self.global_ids, self._id_lists)
+        chosen: dict[str, Column] = {}
+        for name in columns:
+            chosen |= self._with(name).only([name])
+        return Table(self._keys, chosen, self.global_ids, self._id_lists)
 
     def take(self, rows: np.ndarray) -> Table:
         """Return the table of these rows, given by position or by a mask."""
@@ -204,10 +213,9 @@ class Table:
 
     def in_words(self) -> Table:
         """Return the table with the vertices in lists as the command line names them."""
-        columns = {
-            name: objects([list(map(in_words, row)) for row in values]) if name in self._id_lists else values
-            for name, values in self._columns.items()
-        }
+        columns = self._columns.only(self._columns)
+        for name in filter(columns.__contains__, self._id_lists):
+            columns[name] = objects([list(map(in_words, row)) for row in self._columns[name]])
         return Table(self._keys, columns, self.global_ids)
 
     def __repr__(self) -> str:

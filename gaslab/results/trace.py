@@ -1,4 +1,4 @@
-"""`Trace`: what became of chosen vertices in a run, method by method."""
+"""`Trace`: the course of chosen vertices through a run, method by method."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab import arguments
+from gaslab.graph.graph import Graph
 
 if TYPE_CHECKING:
     import pandas
 
-    from gaslab.graph.graph import Graph
 
 COLUMNS = (
     *("superstep", "phase", "method", "vertex", "source", "target", "neighbor"),
@@ -25,7 +25,7 @@ _SHORT.maxstring = _SHORT.maxother = 200
 
 
 class Vertex:
-    """A vertex in a row that is still being made: its global id, any other number being nobody."""
+    """A vertex in an unfinished row: its global id; any other number is no vertex."""
 
     def __init__(self, gid: Any) -> None:
         self.gid = gid
@@ -47,9 +47,9 @@ class Trace:
             The id of the chosen vertex.
         source, target, neighbor
             Of a call with an edge: its ends, and which of them is not `vertex`. Of ``signal``: the
-            neighbour is who sent it. Otherwise None.
+            neighbour is its sender. Otherwise None.
         total, message
-            What ``apply`` (or ``init``) was given; the message of a ``signal``. None where there is none.
+            Arguments of ``apply`` (or ``init``); the message of a ``signal``. None where there is none.
         returned
             What ``gather`` returned.
         changed : dict of name to (before, after)
@@ -129,7 +129,7 @@ def _row_text(row: Mapping[str, Any]) -> str:
 
 
 def new_row(superstep: int, phase: int, method: str, vertex: Any) -> dict[str, Any]:
-    """Return a row that says no more than when, what and where."""
+    """Return a row with its superstep, method and vertex alone."""
     row: dict[str, Any] = dict.fromkeys(COLUMNS)
     row.update(superstep=superstep, phase=phase, method=method, vertex=vertex, changed={}, signals=[])
     return row
@@ -161,7 +161,7 @@ def collect(graph: Graph, rows: Sequence[tuple[tuple[int, ...], Mapping[str, Any
 
 
 def located(row: Mapping[str, Any], position: Mapping[Any, int]) -> dict[str, Any]:
-    """Return a row whose vertices are known by something else than the global id, which is its *position*."""
+    """Return a row with other keys for its vertices than the global id: the entry at that *position*."""
     return dict(_mapped(row, lambda vertex: Vertex(position.get(vertex.gid, -1))))
 
 

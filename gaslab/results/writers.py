@@ -1,7 +1,7 @@
 """Writes tables: one text file, or a directory with a part per rank and a manifest.
 
-Both go through the door of `outputs`, whole or not at all. Numbers are the shortest decimals that read back
-as the same value.
+Both are written by `outputs`, whole or not at all. Numbers are the shortest decimals that read back as the
+same value.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _text(columns: Mapping[str, np.ndarray], target: Target, header: bool) -> by
 
 
 def _quoted(cell: str, delimiter: str) -> str:
-    """Quote as CSV does where a reader would otherwise take the cell apart."""
+    """Quote as CSV does where a reader would otherwise split the cell."""
     if delimiter in cell or '"' in cell or "\n" in cell or "\r" in cell:
         return '"' + cell.replace('"', '""') + '"'
     return cell

@@ -1,1 +1,1 @@
-"""The process and its machine: memory, files whole or not at all, what must not stay behind."""
+"""The process and its machine: memory, files written whole or not at all, cleaning up."""

@@ -1,6 +1,6 @@
-"""What must not stay behind where this process ends at once: files under way, a compiler that runs.
+"""Cleaning up where this process ends at once: unfinished files, a running compiler.
 
-A normal end and an exception undo it by themselves (`undone`). A timeout and an abort end the process from
+A normal end and an exception clean up by themselves (`undone`). A timeout and an abort end the process from
 another thread, with no exception anywhere; they call `clear` before.
 """
 

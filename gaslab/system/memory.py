@@ -1,10 +1,13 @@
-"""How much memory there is, and how a number of bytes is said."""
+"""Available memory, and numbers of bytes in words."""
 
 from __future__ import annotations
 
+import resource
+import sys
+
 
 def available_memory() -> int:
-    """Return the bytes that may still be allocated on this machine (2**62 where nobody says)."""
+    """Return the bytes that may still be allocated on this machine (2**62 where it is unknown)."""
     try:
         with open("/proc/meminfo") as file:
             for line in file:
@@ -13,6 +16,12 @@ def available_memory() -> int:
     except OSError:
         pass
     return 1 << 62
+
+
+def peak_rss_bytes() -> int:
+    """Return the most memory this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def human(count: float) -> str:

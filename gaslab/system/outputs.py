@@ -1,4 +1,4 @@
-"""The one door through which files are written: what may be written, and whole or not at all.
+"""All writing of files: which may be written, and whole or not at all.
 
 A regular file or a folder is written beside its final name, under a name of this job alone, and renamed when
 it is complete: a job that is killed or a disk that fills up leaves what was there. A device or a pipe is
@@ -130,7 +130,7 @@ class Output:
             raise UsageError(f"cannot write {self.path}: {error.strerror} (in {parent})") from None
 
     def beside(self) -> Path:
-        """Return a name of this job alone for what is under way."""
+        """Return a name, of this job alone, for the unfinished file."""
         return self.real.with_name(f".{self.real.name[:24]}.{secrets.token_hex(4)}.incomplete")
 
     @property
@@ -139,7 +139,9 @@ class Output:
         return _identity(self.path)
 
 
-def check_apart(outputs: Iterable[tuple[str, Output]], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
+def check_distinct(
+    outputs: Iterable[tuple[str, Output]], inputs: Iterable[str | os.PathLike[str]] = ()
+) -> None:
     """Raise UsageError if two outputs are one file, one lies in another, or one is an input.
 
     Parameters
@@ -163,6 +165,8 @@ def check_apart(outputs: Iterable[tuple[str, Output]], inputs: Iterable[str | os
                 raise UsageError(f"{option} {output.path} is read too; write to another file")
             if output.folder and output.real in Path(os.path.realpath(path)).parents:
                 raise UsageError(f"{option} {output.path} holds {path}, which is read; write elsewhere")
+            if os.path.isdir(path) and Path(os.path.realpath(path)) in output.real.parents:
+                raise UsageError(f"{option} {output.path} lies in {path}, which is read; write elsewhere")
 
 
 class Draft:
@@ -347,7 +351,7 @@ def _appeared(output: Output, left: Path) -> str:
 
 
 def _planted(path: str) -> str | None:
-    """Return what another user put in the way, where everybody may put something: a link, a pipe, a file."""
+    """Return what another user put at *path*, in a folder open to all users: a link, a pipe, a file."""
     path = path.rstrip("/")  # else a link to a folder would be followed here
     for _ in range(_LINKS):
         try:

@@ -1,7 +1,7 @@
 """Segments of shared memory that killed ranks left behind, and how they differ from live ones.
 
 An MPI that ends by itself removes its segments. One that is aborted or killed does not, and each such job
-keeps some megabytes of memory until somebody deletes its files.
+keeps some megabytes of memory until its files are deleted.
 """
 
 from __future__ import annotations

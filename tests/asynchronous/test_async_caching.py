@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +49,7 @@ def test_fixed_points_are_those_of_supersteps(ranks: Ranks, drawn: Drawn, way: A
             assert found == expected
 
 
+@pytest.mark.slow
 def test_every_way_finds_the_fixed_points_of_a_graph_with_hubs(ranks: Ranks) -> None:
     for compared in ranks.run(outcome, with_ways(hubs()), WAYS, "random"):
         for found, expected in compared:
@@ -64,7 +66,7 @@ def ranking(comm: Comm, drawn: Drawn) -> list[float]:
     return off
 
 
-def test_ranks_settle_where_all_changes_are_posted(ranks: Ranks) -> None:
+def test_ranks_converge_where_all_changes_are_posted(ranks: Ranks) -> None:
     for off in ranks.run(ranking, hubs()):
         assert max(off) < 1e-5  # of a score; 1e-9 of a share is let pass, by each of many
 

@@ -18,14 +18,13 @@ import gaslab as gl
 from gaslab.cli import main
 from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.asynchronous.meter import Course
-from gaslab.engine.observe.progress import in_words as told_in_words
-from gaslab.engine.observe.progress import short
+from gaslab.engine.observe.progress import in_words, short
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.programs import additive
 from tests.support import unordered_programs as programs
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 
 class Weary(programs.Restless):
@@ -54,18 +53,18 @@ def test_threads_that_stand_idle_are_warned_of_once() -> None:
         gl.run(programs.Labels(), graph, engine="async")
 
 
-def table_of(**given: Any) -> tuple[Counts, np.ndarray]:
-    """Return what two ranks may have told: unless *given* else, all is over."""
+def table_of(**figures: Any) -> tuple[Counts, np.ndarray]:
+    """Return a table of two ranks: unless *figures* differ, the run has ended."""
     usual = {"sent": 3, "received": 3, "passive": 1, "in_flight": 0, "waiting": 0, "updates": 9, "late": 0}
-    rows = [Counts(**usual | {k: v[p] for k, v in given.items()}).row(np.array([p + 10])) for p in (0, 1)]
+    rows = [Counts(**usual | {k: v[p] for k, v in figures.items()}).row(np.array([p + 10])) for p in (0, 1)]
     return Counts.of_table(np.stack(rows))
 
 
-def counts(**given: Any) -> Counts:
-    return table_of(**given)[0]
+def counts(**figures: Any) -> Counts:
+    return table_of(**figures)[0]
 
 
-def test_counts_come_back_as_they_were_told() -> None:
+def test_counts_are_read_as_they_were_written() -> None:
     found, more = table_of(sent=(1, 2), code=(0, 2), gid=(0, 7), site=(0, 1), turn=(0, 4))
     assert found.sent.tolist() == [1, 2]
     assert [row for row in found.faults().tolist() if row[0]] == [[2, 7, 1, 4]]
@@ -135,9 +134,9 @@ def test_an_answer_says_how_many_updates_it_took() -> None:
 @pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
 def test_metrics_have_what_each_rank_did(ranks: Ranks, consistency: str) -> None:
     for metrics, history in ranks.run(figures, consistency):
-        told = metrics["asynchronous"]
-        assert (told["consistency"], told["scheduler"]) == (consistency, "fifo")
-        each = told["ranks"]
+        summary = metrics["asynchronous"]
+        assert (summary["consistency"], summary["scheduler"]) == (consistency, "fifo")
+        each = summary["ranks"]
         assert len(each) == ranks.size
         assert sum(one["updates"] for one in each) == metrics["updates"] >= 600
         assert sum(one["most_waiting"] for one in each) > 0
@@ -192,12 +191,12 @@ def test_many_ranks_are_shown_by_the_slowest_and_the_quickest() -> None:
     before = {**usual, "seconds": 1.0, "updates_by_rank": [0] * 5}
     row = {**usual, "seconds": 3.0, "updates_by_rank": [2000, 40, 600, 800, 1000]}
     words = ["1.23k waiting", "5 in flight", "2 lock waits", "2.5 MB sent", "20 to 1k/s a rank"]
-    assert told_in_words(row, before) == words
+    assert in_words(row, before) == words
 
 
 def test_counts_are_shown_short() -> None:
-    told = [0, 7, 999, 999.6, 12_345, 1e6, 3.2e10, 5e12]
-    assert [short(x) for x in told] == ["0", "7", "999", "1k", "12.3k", "1M", "32G", "5T"]
+    counted = [0, 7, 999, 999.6, 12_345, 1e6, 3.2e10, 5e12]
+    assert [short(x) for x in counted] == ["0", "7", "999", "1k", "12.3k", "1M", "32G", "5T"]
 
 
 def test_the_command_line_writes_what_each_rank_did(tmp_path: Path, capsys: Any) -> None:
@@ -206,6 +205,6 @@ def test_the_command_line_writes_what_each_rank_did(tmp_path: Path, capsys: Any)
     graph = str(tmp_path / "edges.tsv")
     assert main(["pagerank", graph, "--method", "signal", "--engine", "async", "--quiet"]) == 0
     assert main(["sssp", graph, "--source", "0", "--engine", "async", "--json", str(report)]) == 0
-    told = json.loads(report.read_text())
-    assert told["asynchronous"]["ranks"][0]["updates"] == told["updates"] == 51
+    summary = json.loads(report.read_text())
+    assert summary["asynchronous"]["ranks"][0]["updates"] == summary["updates"] == 51
     assert "51 updates on 1 rank x" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Without supersteps: the same fixed points, scopes that keep neighbours apart, an end that is found."""
+"""Without supersteps: the same fixed points, scopes that exclude neighbours, an end that is found."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.engine.asynchronous.driver import Asynchronous
+from gaslab.engine.asynchronous.driver import AsynchronousDriver
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.programs import additive, directions, lists, signals, signals_by_id
@@ -27,14 +27,14 @@ WAYS = [
 ]  # fmt: skip
 
 
-class Watched(Asynchronous):
+class Recorded(AsynchronousDriver):
     """Keeps the times of all locks, and itself."""
 
     last: Any = None
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments, watch=True)
-        Watched.last = self
+        Recorded.last = self
 
 
 def outcome(
@@ -85,7 +85,7 @@ def test_every_way_finds_the_fixed_points_of_a_graph_with_hubs(ranks: Ranks) -> 
 
 def ranking(comm: Comm, drawn: Drawn) -> list[tuple[float, bool, float]]:
     graph = drawn.build(comm)
-    told = []
+    answers = []
     exact = gl.run(programs.Ranked(tolerance=1e-13), graph).vertices["score"]
     for consistency, scheduler in WAYS[::2]:
         result = gl.run(
@@ -96,13 +96,13 @@ def ranking(comm: Comm, drawn: Drawn) -> list[tuple[float, bool, float]]:
             scheduler=scheduler,
         )
         error = float(np.abs(result.vertices["score"] - exact).max())
-        told.append((error, result.converged, abs(result.aggregates["most"] - exact.max())))
-    return told
+        answers.append((error, result.converged, abs(result.aggregates["most"] - exact.max())))
+    return answers
 
 
 def test_pagerank_by_signals_comes_within_its_tolerance(ranks: Ranks) -> None:
-    for told in ranks.run(ranking, hubs()):
-        for error, converged, most in told:
+    for answers in ranks.run(ranking, hubs()):
+        for error, converged, most in answers:
             assert converged
             assert error < 1e-5
             assert most < 1e-5
@@ -113,17 +113,18 @@ def colouring(comm: Comm, drawn: Drawn, strategy: str, scheduler: str) -> tuple[
     graph = drawn.build(comm, strategy)
     module = importlib.import_module("gaslab.engine.run")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "Asynchronous", Watched)
+        patch.setattr(module, "AsynchronousDriver", Recorded)
         result = gl.run(
             programs.Once(), graph, engine="async", consistency="serialisable", scheduler=scheduler
         )
     colour = result.vertices.to_dict("colour")
     wrong = sum(colour[u] == colour[w] for u, w in drawn.edges if u != w)
     turns = result.vertices["turns"]
-    locks = Watched.last.machine.locks()
+    locks = Recorded.last.machine.locks()
     return wrong, overlaps(graph.local, locks), bool((turns == 1).all()), len(locks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheduler", ["fifo", "sweep", "random"])
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 8])
 def test_no_two_neighbours_hold_their_scopes_at_once(hosts: Any, size: int, scheduler: str) -> None:
@@ -143,7 +144,7 @@ def test_no_two_neighbours_hold_their_scopes_at_once(hosts: Any, size: int, sche
 @pytest.mark.parametrize(
     ("program", "options", "message"),
     [
-        (Rank(), {}, "no signals decide who runs"),
+        (Rank(), {}, "no signals decide which vertices run"),
         (signals.Parts(), {}, "its methods read self.superstep"),
         (lists.Labels(), {}, "cannot run with engine='async'"),
         (signals_by_id.Jumping(), {}, "it signals vertices by their ids"),

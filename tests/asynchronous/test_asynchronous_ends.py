@@ -1,4 +1,4 @@
-"""The end of a run without supersteps: never early, always found, whatever the mail does."""
+"""The end of a run without supersteps: never early, always found, however the transport delays batches."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def graph_of(kind: int) -> Drawn:
     elif kind == 2:
         edges = [(0, k) for k in range(1, 9)] + [(k, 0) for k in range(4)]
     else:
-        chance = np.random.default_rng(kind)
-        edges = list(map(tuple, chance.integers(0, 14, (30, 2)).tolist()))
+        rng = np.random.default_rng(kind)
+        edges = list(map(tuple, rng.integers(0, 14, (30, 2)).tolist()))
     vertices = list(range(max(max(edge) for edge in edges) + 2))  # and one without edges
     return Drawn(vertices, edges, {"weight": [1.0 + k % 3 for k in range(len(edges))]}, True)
 
@@ -60,7 +60,7 @@ def compiled_once() -> Iterator[None]:
 
 
 def delayed(comm: Comm, runs: int) -> tuple[int, list[str]]:
-    """Run so often with slow mail; return the number of runs, and which of them ended early for this rank."""
+    """Run so often with a slow transport; return how often, and which runs ended early on this rank."""
     early, done = [], 0
     graphs = [graph_of(kind).build(comm, "random") for kind in range(4)]
     expected = [
@@ -80,6 +80,7 @@ def delayed(comm: Comm, runs: int) -> tuple[int, list[str]]:
     return done, early
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3, 4])
 def test_a_thousand_delayed_runs_end_neither_early_nor_never(hosts: Any, size: int) -> None:
     runs = 400 if size == 2 else 300
@@ -95,6 +96,7 @@ def hasty(comm: Comm) -> list[str]:
         return delayed(comm, 48)[1]
 
 
+@pytest.mark.slow
 def test_an_early_end_would_be_found(hosts: Any) -> None:
     assert any(hosts(3).run(hasty))
 

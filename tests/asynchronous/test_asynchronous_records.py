@@ -18,12 +18,12 @@ PLAIN = [
     ("relaxed", "fifo"), ("relaxed", "sweep"), ("relaxed", "random"),
     ("serialisable", "fifo"), ("serialisable", "sweep"), ("serialisable", "random"),
 ]  # fmt: skip
-ORDER = ("turns", "news")  # fields that tell how it went, not what came of it
+ORDER = ("turns", "news")  # fields of the run's course, not of its answer
 
 
 def answer(program: gl.VertexProgram, graph: gl.Graph, **options: Any) -> dict[str, Any]:
     """Return all fields, of vertices by id and of edges sorted."""
-    result = gl.run(program, graph, **options)
+    result = gl.run(program, graph, edges=True, **options)
     assert result.converged
     tables: dict[str, Any] = {
         name: {v: str(x) for v, x in zip(result.vertices.ids, result.vertices[name], strict=True)}
@@ -52,6 +52,7 @@ def outcome(comm: Comm, drawn: Drawn, way: tuple[str, str], strategy: str) -> li
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=max(settings.default.max_examples // 2, 2))
 @given(drawn=graphs(), way=st.sampled_from(PLAIN), strategy=st.sampled_from(STRATEGIES))
 def test_records_of_all_kinds_come_to_the_same(
@@ -100,6 +101,7 @@ def odd(comm: Comm, consistency: str) -> list[tuple[str, Any, Any]]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
 def test_graphs_of_hardly_anything_and_of_two_sides(hosts: Any, consistency: str) -> None:
     for size in (1, 3):

@@ -60,9 +60,9 @@ def test_functions_answer_the_same_on_a_graph_with_hubs(ranks: Ranks, consistenc
 
 def nearest_first(comm: Comm, strategy: str) -> list[tuple[str, Any, Any]]:
     """Return shortest paths by priorities that are further apart than a window of buckets, each way."""
-    chance = np.random.default_rng(12)
-    src, dst = chance.integers(0, 30, (2, 120))
-    weight = chance.permutation(np.arange(1.0, 121.0))
+    rng = np.random.default_rng(12)
+    src, dst = rng.integers(0, 30, (2, 120))
+    weight = rng.permutation(np.arange(1.0, 121.0))
     graph = gl.Graph.from_edges(src, dst, columns={"weight": weight}, strategy=strategy, comm=comm)
     source = int(src[0])
     expected = gl.sssp(graph, source).vertices["distance"].tolist()
@@ -117,7 +117,7 @@ def test_commands_answer_the_same(hosts: Any, tmp_path: Path) -> None:
 
 
 def improper(comm: Comm, drawn: Drawn, consistency: str, runs: int) -> tuple[int, bool]:
-    """Return in how many runs with slow mail neighbours had one colour, and whether all had one turn."""
+    """Return how many runs on a slow transport gave neighbours one colour, and whether all had one turn."""
     graph, wrong, once = drawn.build(comm, "random"), 0, True
     with slow(comm, 11):
         for _ in range(runs):

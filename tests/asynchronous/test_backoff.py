@@ -29,39 +29,41 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.mark.parametrize(("ranks", "polls"), [(2, POLLS), (3, FEW)])
 def test_it_yields_first_and_then_sleeps_ever_longer(slept: list[float], ranks: int, polls: int) -> None:
-    patience = Backoff(ranks)
+    backoff = Backoff(ranks)
     for _ in range(polls + 50):
-        patience.wait()
+        backoff.wait()
     assert slept[:polls] == [0] * polls
     assert slept[polls : polls + 3] == [SHORTEST, 2 * SHORTEST, 3 * SHORTEST]
     assert slept == sorted(slept)
     assert slept[-1] == LONGEST
-    patience.reset()
-    patience.wait()
+    backoff.reset()
+    backoff.wait()
     assert slept[-1] == 0
 
 
-@pytest.mark.parametrize(("ranks", "crowd"), [(1, 1), (2, 1), (3, 1.5), (8, 4)])
-def test_a_crowd_is_ranks_for_a_core(slept: list[float], ranks: int, crowd: float) -> None:
-    assert Backoff(ranks).oversubscription == crowd
+@pytest.mark.parametrize(("ranks", "oversubscription"), [(1, 1), (2, 1), (3, 1.5), (8, 4)])
+def test_oversubscription_is_ranks_for_a_core(
+    slept: list[float], ranks: int, oversubscription: float
+) -> None:
+    assert Backoff(ranks).oversubscription == oversubscription
 
 
 def news_of(comm: Comm) -> list[bool]:
-    """Hear of a batch, then of a table; return what was told in between."""
+    """Wait for a batch, then for a table; return what `ready` answered in between."""
     transport = comm.transport()
     transport.post((comm.rank + 1) % comm.size, np.arange(5, dtype=np.uint8))
     while not transport.ready():
         time.sleep(1e-4)
     came = transport.collect()
     comm.barrier()
-    told = [len(came) == 1, transport.ready()]
+    ready = [len(came) == 1, transport.ready()]
     transport.begin_table(np.arange(3))
     while not transport.ready():
         time.sleep(1e-4)
-    told.append(transport.table() is not None)
-    told.append(transport.ready())
+    ready.append(transport.table() is not None)
+    ready.append(transport.ready())
     transport.close()
-    return told
+    return ready
 
 
 def test_there_is_news_until_it_is_taken(hosts: Any) -> None:
@@ -91,9 +93,9 @@ def test_waiting_for_a_batch_begins_anew_with_whatever_comes(slept: list[float])
 
 
 def test_nothing_is_lost_where_ranks_sleep(hosts: Any) -> None:
-    told = hosts(8).run(reaches)
-    assert told == [told[0]] * 8
-    assert told[0] == 300
+    answers = hosts(8).run(reaches)
+    assert answers == [answers[0]] * 8
+    assert answers[0] == 300
 
 
 def reaches(comm: Comm) -> int:

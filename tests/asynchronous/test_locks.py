@@ -1,6 +1,6 @@
-"""The protocol of scopes, by simulation of the kernel that ships: apart, never stuck, everybody's turn.
+"""The protocol of scopes, by simulation of the kernel: neighbours exclude each other, all get their turn.
 
-Small graphs in every interleaving, larger ones at random; ``pytest -s`` tells how many there were.
+Small graphs in every interleaving, larger ones at random; ``pytest -s`` prints how many there were.
 """
 
 from __future__ import annotations
@@ -115,6 +115,7 @@ LARGEST = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("graphs", "max_bypass"),
     [
@@ -142,6 +143,7 @@ ALL_TOGETHER = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "edges", "parts"), TOGETHER + ALL_TOGETHER * LONG)
 def test_scopes_asked_for_on_all_ranks_together(
     program: type[gl.VertexProgram], edges: list[Edge], parts: tuple[int, ...]
@@ -188,7 +190,8 @@ def test_records_that_overtake_each_other_are_found() -> None:
         Explorer(ranks, overtaking=True).explore(lambda: assert_in_order(ranks, 3, PATH, 2))
 
 
-def test_scopes_are_what_keeps_neighbours_apart() -> None:
+@pytest.mark.slow
+def test_without_scopes_neighbours_run_at_once() -> None:
     """Without them some interleavings of a greedy colouring are not proper; with them all are."""
     proper: dict[str, set[bool]] = {"relaxed": set(), "serialisable": set()}
     for consistency, found in proper.items():
@@ -208,20 +211,21 @@ def test_scopes_are_what_keeps_neighbours_apart() -> None:
 # ---- larger graphs ---------------------------------------------------------------------------------
 
 
-def drawn(chance: random.Random, size: int) -> tuple[int, list[Edge], list[int]]:
+def drawn(rng: random.Random, size: int) -> tuple[int, list[Edge], list[int]]:
     """Draw a graph with hubs, loops and parallel edges, and the ranks of its edges."""
-    n = chance.randint(20, 60)
-    edges = [(chance.randrange(n), int(chance.random() ** 3 * n)) for _ in range(chance.randint(n, 3 * n))]
-    place = {edge: chance.randrange(size) for edge in edges}
+    n = rng.randint(20, 60)
+    edges = [(rng.randrange(n), int(rng.random() ** 3 * n)) for _ in range(rng.randint(n, 3 * n))]
+    place = {edge: rng.randrange(size) for edge in edges}
     return n, edges, [place[edge] for edge in edges]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_random_interleavings_of_larger_graphs(size: int) -> None:
-    chance = random.Random(size)
+    rng = random.Random(size)
     steps = 0
     for k in range(400 if LONG else 8):
-        n, edges, parts = drawn(chance, size)
+        n, edges, parts = drawn(rng, size)
         rounds = 1 + k % 3
         scheduler = ("fifo", "sweep", "random")[k % 3]
         ranks = ranks_of(
@@ -229,14 +233,15 @@ def test_random_interleavings_of_larger_graphs(size: int) -> None:
             turns=k % 4 > 0, rivals=k % 4 > 1,
         )  # fmt: skip
         for _ in range(5):
-            steps += Walk(ranks, chance).steps
+            steps += Walk(ranks, rng).steps
             assert_in_order(ranks, n, edges, rounds)
     print(f"\n{steps:,} steps")
 
 
+@pytest.mark.slow
 def test_nobody_is_passed_for_ever() -> None:
     """A vertex that waits is passed MAX_BYPASS times at most, then by those alone that insisted before."""
-    chance = random.Random(3)
+    rng = random.Random(3)
     most = 0
     for _ in range(100 if LONG else 2):
         around = range(1, 13)  # around a hub; each has business elsewhere too
@@ -244,7 +249,7 @@ def test_nobody_is_passed_for_ever() -> None:
         parts = [0 for _ in around] + [1 + v % 2 for v in around]
         edges, parts = [(25, 0), *edges], [1, *parts]  # the hub has its master on rank 1
         ranks = ranks_of(programs.Ledger(rounds=60), 3, 26, edges, parts)
-        walk = Walk(ranks, chance)
+        walk = Walk(ranks, rng)
         assert_in_order(ranks, 26, edges, 60)
         assert all(rank.machine.window <= IN_FLIGHT for rank in ranks), "there is no room for so many"
         for passed, neighbours in walk.passed():

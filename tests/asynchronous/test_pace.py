@@ -1,4 +1,4 @@
-"""Ranks keep pace in big rounds, and go ahead as they like in small ones; rivals take turns."""
+"""Ranks keep pace in big rounds but not in small ones; rivals take turns."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Thrice(programs.Restless):
             nbr.signal()
 
 
-APART = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)], [0, 0, 0, 1, 1, 1]
+SEPARATE = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)], [0, 0, 0, 1, 1, 1]
 
 
 def two_ranks(big: int, scheduler: str) -> list[Rank]:
     """Return two ranks with three vertices each, and no edge between them."""
-    return ranks_of(programs.Restless(), 2, 6, *APART, "relaxed", scheduler, big=big)
+    return ranks_of(programs.Restless(), 2, 6, *SEPARATE, "relaxed", scheduler, big=big)
 
 
 def pass_on(source: int, target: Rank, records: tuple[bytes, ...]) -> None:
@@ -114,7 +114,7 @@ def test_a_rank_that_lags_goes_on_from_where_the_others_are() -> None:
     assert numbers(sent[1]) == [1001]
 
 
-BOTH_WAYS = [*APART[0], (2, 4), (5, 1)], [*APART[1], 0, 1]  # 1 and 4 have mirrors
+BOTH_WAYS = [*SEPARATE[0], (2, 4), (5, 1)], [*SEPARATE[1], 0, 1]  # 1 and 4 have mirrors
 
 
 def test_a_rank_that_lags_stands_in_line_from_where_its_rivals_are() -> None:
@@ -167,7 +167,7 @@ def test_rivals_take_turns(scheduler: str) -> None:
 
 
 def test_a_rank_without_mirrors_keeps_nobody_from_its_turn() -> None:
-    edges, parts = APART
+    edges, parts = SEPARATE
     busy, other = in_turns([*edges, (2, 3)], [*parts, 0])
     assert other.step([], 100)[0] == 2
     assert other.machine.held_up
@@ -178,7 +178,7 @@ def test_a_rank_without_mirrors_keeps_nobody_from_its_turn() -> None:
 
 def test_ranks_without_neighbours_on_the_other_have_their_turns_at_once() -> None:
     """Three ranks in a row: the outer ones are rivals of the middle one, and not of each other."""
-    edges, parts = APART
+    edges, parts = SEPARATE
     edges = [*edges, (6, 7), (7, 8), (8, 6), (2, 4), (8, 4), (5, 1)]
     ranks = in_turns(edges, [*parts, 2, 2, 2, 1, 1, 0], 3)
     rivals = [rank.machine.rivals() for rank in ranks]

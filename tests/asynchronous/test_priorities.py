@@ -55,7 +55,7 @@ NOBODY = 2**63 - 1
 
 def test_nobody_begins_above_the_least_of_all() -> None:
     rank, _ = by_priority(0, 0, 1, 1)
-    assert rank.step([], 9)[0] == 0, "the other has yet to tell"
+    assert rank.step([], 9)[0] == 0, "the other has yet to send its front"
     assert rank.machine.held_up
     assert rank.step([(1, front(0))], 9)[0] == rank.local.num_masters
     assert rank.step([], 9)[0] == 0, "those that wait come after those of the other"
@@ -63,7 +63,7 @@ def test_nobody_begins_above_the_least_of_all() -> None:
     assert rank.step([(1, front(1))], 9)[0] > 0
 
 
-def test_ranks_tell_of_another_front_at_once_and_once() -> None:
+def test_ranks_send_a_new_front_at_once_and_once() -> None:
     rank, _ = by_priority(0, 0, 1, 1)
     _, sent = rank.step([], 0)
     assert fronts(sent[1]) == [0]
@@ -77,10 +77,11 @@ def test_ranks_tell_of_another_front_at_once_and_once() -> None:
 
 def assert_nobody_waits(ranks: list[Rank]) -> None:
     for rank in ranks:
-        assert rank.machine.in_flight == rank.machine.waiting == 0, "nobody tells them to begin"
+        assert rank.machine.in_flight == rank.machine.waiting == 0, "no signal lets them begin"
         assert (rank.fields["turns"] > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
 @pytest.mark.parametrize("parts", [(0, 1, 0), (0, 1, 1)])
 def test_priorities_leave_nobody_waiting_in_any_way(parts: tuple[int, ...], consistency: str) -> None:
@@ -98,30 +99,31 @@ class Recalled(Ranked):
             nbr.signal(1, priority=(v.turns + v.out_degree) % 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
 def test_priorities_leave_nobody_waiting_on_more_ranks(consistency: str) -> None:
-    chance = random.Random(1)
+    rng = random.Random(1)
     for size in (2, 3, 5):
-        edges = [(u, v) for u in range(30) for v in range(30) if u != v and chance.random() < 0.1]
-        parts = [chance.randrange(size) for _ in edges]
+        edges = [(u, v) for u in range(30) for v in range(30) if u != v and rng.random() < 0.1]
+        parts = [rng.randrange(size) for _ in edges]
         ranks = ranks_of(Recalled(), size, 30, edges, parts, consistency, "priority")
         for _ in range(10):
-            Walk(ranks, chance)
+            Walk(ranks, rng)
             assert_nobody_waits(ranks)
 
 
 def test_a_lost_front_is_found() -> None:
     ranks = by_priority(0, 1, 0)
-    with pytest.raises(AssertionError, match="nobody tells them"):
+    with pytest.raises(AssertionError, match="no signal lets them"):
         Explorer(ranks).explore(lambda: assert_nobody_waits(ranks), lost=FRONT)
 
 
-# ---- priorities far apart --------------------------------------------------------------------------
+# ---- priorities of a wide spread -------------------------------------------------------------------
 # Where a search of the buckets has no end it stays in the kernel: these run on hosts, which can be ended.
 
 
-class Apart(Ranked):
-    """Calls come at priorities further apart than a window of buckets, also for vertices at work."""
+class Spread(Ranked):
+    """Signals have priorities of a wider spread than a window of buckets, also at vertices in flight."""
 
     most: int = 3
 
@@ -137,14 +139,15 @@ LARGE = [("serialisable", (0, 1, 0)), ("serialisable", (0, 1, 1))]
 
 def explored(comm: Comm, consistency: str, parts: tuple[int, ...]) -> int:
     """Go through all ways of a small graph; return how many states there were."""
-    ranks = ranks_of(Apart(most=2), 2, 3, CYCLE, parts, consistency, "priority")
+    ranks = ranks_of(Spread(most=2), 2, 3, CYCLE, parts, consistency, "priority")
     explorer = Explorer(ranks)
     explorer.explore(lambda: assert_nobody_waits(ranks))
     return explorer.states
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("consistency", "parts"), SMALL + LARGE * LONG)
-def test_priorities_far_apart_leave_nobody_waiting_in_any_way(
+def test_a_wide_spread_leaves_no_vertex_waiting_in_any_order(
     hosts: Any, consistency: str, parts: tuple[int, ...]
 ) -> None:
     states = hosts(2).run(explored, consistency, parts, timeout=240)
@@ -153,18 +156,18 @@ def test_priorities_far_apart_leave_nobody_waiting_in_any_way(
 
 def walked(comm: Comm, consistency: str, walks: int) -> None:
     """Go through larger graphs at random, in which the vertices called first have mirrors nearly all."""
-    chance = random.Random(comm.rank)
+    rng = random.Random(comm.rank)
     for size in (2, 3, 4):
-        n = chance.randint(8, 40)
-        edges = {(u, v) for u in range(n) for v in range(n) if u != v and chance.random() < 4 / n}
+        n = rng.randint(8, 40)
+        edges = {(u, v) for u in range(n) for v in range(n) if u != v and rng.random() < 4 / n}
         some = sorted(edges | {(u, 0) for u in range(1, n)})
-        parts = [chance.randrange(size) for _ in some]
-        ranks = ranks_of(Apart(), size, n, some, parts, consistency, "priority")
+        parts = [rng.randrange(size) for _ in some]
+        ranks = ranks_of(Spread(), size, n, some, parts, consistency, "priority")
         for _ in range(walks):
-            Walk(ranks, chance)
+            Walk(ranks, rng)
             assert_nobody_waits(ranks)
 
 
 @pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
-def test_priorities_far_apart_leave_nobody_waiting_on_more_ranks(hosts: Any, consistency: str) -> None:
+def test_a_wide_spread_leaves_no_vertex_waiting_on_more_ranks(hosts: Any, consistency: str) -> None:
     hosts(2).run(walked, consistency, 200 if LONG else 8, timeout=240 if LONG else 60)

@@ -77,6 +77,7 @@ def heat(rate: float, rounds: int, pull: dict[int, float] | None = None) -> dict
     return now
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2])
 def test_a_program_of_one_s_own(edges: Path, program: Path, tmp_path: Path, size: int) -> None:
     done = on_ranks(
@@ -173,6 +174,7 @@ def test_a_program_outside_the_language_is_shown_at_its_line(
 # ---- compile ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_compiled_ahead_it_runs_without_a_compiler(program: Path, edges: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     made = run_script(1, ["-m", "gaslab", "compile", f"{program}:Spread"], GASLAB_CACHE_DIR=str(cache))
@@ -198,6 +200,7 @@ def test_the_c_is_shown(gaslab: Run, program: Path) -> None:
 # ---- info, partition -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 3])
 def test_info(weighted: Path, tmp_path: Path, size: int) -> None:
     done = on_ranks(size, "info", weighted, "--json", tmp_path / "info.json", "-q")
@@ -221,6 +224,7 @@ def test_info(weighted: Path, tmp_path: Path, size: int) -> None:
     assert json.loads((tmp_path / "info.json").read_text())["counts"]["self_loops"] == 1
 
 
+@pytest.mark.slow
 def test_partition_compares_strategies_for_any_number_of_parts(
     gaslab: Run, edges: Path, tmp_path: Path
 ) -> None:
@@ -228,9 +232,9 @@ def test_partition_compares_strategies_for_any_number_of_parts(
     assert done.code == 0
     head, *table = done.out.splitlines()
     assert head.split() == ["strategy", "RF", "EB", "VB", "time"]
-    told = json.loads((tmp_path / "cuts.json").read_text())
-    assert [cut["strategy"] for cut in told["cuts"]] == [line.split()[0] for line in table]
-    assert [cut["strategy"] for cut in told["cuts"]] == list(STRATEGIES)
+    report = json.loads((tmp_path / "cuts.json").read_text())
+    assert [cut["strategy"] for cut in report["cuts"]] == [line.split()[0] for line in table]
+    assert [cut["strategy"] for cut in report["cuts"]] == list(STRATEGIES)
     on_three = on_ranks(3, "partition", edges, "-k", 5)
     assert [line.split()[:4] for line in on_three.out.splitlines()] == [
         line.split()[:4] for line in done.out.splitlines()
@@ -251,15 +255,16 @@ def test_partition_writes_the_part_of_each_edge(gaslab: Run, edges: Path, tmp_pa
         for v in (s, t):
             held.setdefault(v, set()).add(p)
     assert all(len(found) == 1 for found in by_target.values())
-    told = json.loads((tmp_path / "cut.json").read_text())["cuts"][0]
-    assert told["replication_factor"] == pytest.approx(sum(map(len, held.values())) / len(held))
+    report = json.loads((tmp_path / "cut.json").read_text())["cuts"][0]
+    assert report["replication_factor"] == pytest.approx(sum(map(len, held.values())) / len(held))
     sizes = [sum(p == k for *_, p in parts) for k in range(3)]
-    assert told["edge_balance"] == pytest.approx(max(sizes) / (len(parts) / 3))
+    assert report["edge_balance"] == pytest.approx(max(sizes) / (len(parts) / 3))
 
 
 # ---- generate, convert -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_generated_graphs_are_the_same_on_any_ranks(gaslab: Run, tmp_path: Path) -> None:
     words = ["generate", "rmat", "--scale", 6, "--edge-factor", 4, "--seed", 5]
     assert gaslab(*words, "-o", tmp_path / "one.tsv").code == 0
@@ -324,6 +329,7 @@ def test_convert_numbers_names(gaslab: Run, tmp_path: Path) -> None:
 # ---- doctor ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2])
 def test_doctor_on_a_healthy_machine(size: int) -> None:
     done = on_ranks(size, "doctor")
@@ -347,6 +353,7 @@ def test_doctor_on_a_healthy_machine(size: int) -> None:
     assert (f"world of {size}" in done.out) == (size > 1)
 
 
+@pytest.mark.slow
 def test_doctor_names_what_is_broken(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = run_script(1, ["-m", "gaslab", "doctor"], GASLAB_CACHE_DIR=f"{tmp_path}/file/cache")
@@ -355,6 +362,7 @@ def test_doctor_names_what_is_broken(tmp_path: Path) -> None:
     assert "-> set GASLAB_CACHE_DIR to a directory of yours" in done.stdout
 
 
+@pytest.mark.slow
 def test_doctor_does_without_a_compiler() -> None:
     done = run_script(1, ["-m", "gaslab", "doctor"], CC="/no/compiler")
     assert done.returncode == 0

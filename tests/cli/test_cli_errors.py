@@ -93,7 +93,8 @@ def test_an_absent_source_is_an_input_error(gaslab: Run, edges: Path) -> None:
     assert done.err.splitlines()[-1].startswith("gaslab: vertex 41 is not in the graph")
 
 
-def test_errors_on_all_ranks_are_told_once_and_end_cleanly(edges: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_errors_on_all_ranks_are_printed_once_and_end_cleanly(edges: Path, tmp_path: Path) -> None:
     done = on_ranks(3, "degrees", tmp_path / "nothing.tsv")
     assert (done.code, done.out, done.err) == (1, "", f"gaslab: {tmp_path}/nothing.tsv: no such file\n")
     usage = on_ranks(3, "pagernak")
@@ -105,6 +106,7 @@ def test_errors_on_all_ranks_are_told_once_and_end_cleanly(edges: Path, tmp_path
     assert on_ranks(2, "--help").out.count("usage:") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(mpi_family() == "", reason="mpi4py has one MPI and loads no other")
 @pytest.mark.parametrize("setting", ["MPI4PY_LIBMPI=/no/such.so", "OMP_NUM_THREADS=abc"])
 def test_a_rank_that_cannot_begin_ends_all(edges: Path, setting: str) -> None:
@@ -129,6 +131,7 @@ def test_not_converged(gaslab: Run, edges: Path) -> None:
     assert gaslab("pagerank", edges, "--require-converged").code == 0
 
 
+@pytest.mark.slow
 def test_not_converged_under_mpiexec(edges: Path) -> None:
     done = on_ranks(2, "pagerank", edges, "--iterations", 2, "--require-converged", "-q")
     assert done.code == 3
@@ -149,6 +152,7 @@ class Slow(gl.VertexProgram):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2])
 @pytest.mark.parametrize(
     "done", ["pass", "import time; time.sleep(60)"], ids=["between supersteps", "in the middle of one"]

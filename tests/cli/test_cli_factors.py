@@ -91,6 +91,19 @@ def test_what_is_printed_and_written(
     assert len((tmp_path / "all.tsv").read_text().splitlines()) == USERS - 1 + ITEMS
 
 
+def test_als_takes_steps(gaslab: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
+    report = ["--json", tmp_path / "r.json", "--force"]
+    words = ["als", files[0], "--factors", 3, "--iterations", 5, *report, "-q"]
+    for more, steps in (([], 0), (["--steps", 4], 0), (["--solver", "conjugate_gradient"], 3),
+                        (["--solver", "conjugate_gradient", "--steps", 2], 2)):  # fmt: skip
+        done = gaslab(*words, *more)
+        assert done.code == 0, done.err
+        assert json.loads((tmp_path / "r.json").read_text())["parameters"]["steps"] == steps
+    done = gaslab(*words, "--solver", "lu")
+    assert (done.code, "invalid choice: 'lu'" in done.err) == (2, True)
+
+
+@pytest.mark.slow
 @COMMANDS
 def test_ranks_print_the_same(files: tuple[Path, Path], command: str) -> None:
     base, test = files
@@ -166,7 +179,10 @@ def test_options_that_cannot_act_are_not_listed_and_say_why_when_given(gaslab: R
 
 
 def test_the_help_says_what_it_reads(gaslab: Run) -> None:
-    for command, own in (("als", []), ("sgd", ["--learning-rate S", "--decay D"])):
+    for command, own in (
+        ("als", ["--solver {cholesky,conjugate_gradient}", "--steps N"]),
+        ("sgd", ["--learning-rate S", "--decay D"]),
+    ):
         done = gaslab(command, "--help")
         for words in ("user, item, rating", "--factors K", "--regularization R", "--test FILE", *own):
             assert words in done.out

@@ -115,7 +115,8 @@ def test_it_is_said_before_anything_is_read(
     assert {name: text for name, text in state(here).items() if "__pycache__" not in name} == before
 
 
-@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [2, 4])
 def test_every_rank_ends_alike(here: Path, size: int) -> None:
     for words, message in [
         (["--fields", "scor"], "there is no vertex field 'scor'; did you mean 'score'?"),
@@ -176,7 +177,8 @@ def test_every_built_in_is_among_the_variants() -> None:
 # ---- devices and links -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 3])
 def test_outputs_go_to_pipes_and_devices(here: Path, size: int) -> None:
     (here / "null.tsv").symlink_to("/dev/null")
     done = on_ranks(
@@ -188,6 +190,7 @@ def test_outputs_go_to_pipes_and_devices(here: Path, size: int) -> None:
     assert (here / "null.tsv").is_symlink()
 
 
+@pytest.mark.slow
 def test_a_table_goes_through_a_pipe_of_the_shell(here: Path) -> None:
     import sys
 
@@ -209,6 +212,7 @@ def test_a_table_goes_through_a_pipe_of_the_shell(here: Path) -> None:
     assert json.loads((here / "run.json").read_text())["vertices"] == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2])
 def test_force_writes_through_links(here: Path, size: int) -> None:
     (here / "store").mkdir()
@@ -241,6 +245,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "size"),
     [("out/", 1), ("out/", 2), ("out/", 3), ("out/", 4), ("out.tsv", 1), ("out.tsv", 3), ("out.tsv.gz", 2)],
@@ -257,6 +262,7 @@ def test_a_full_disk_is_named_and_stays_empty(here: Path, small_disk: Path, name
     assert list(small_disk.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--json", "--timeline"])
 def test_a_full_disk_and_small_files(here: Path, small_disk: Path, option: str) -> None:
     (small_disk / "full").write_bytes(b"x" * 65536)
@@ -270,6 +276,7 @@ def test_a_full_disk_and_small_files(here: Path, small_disk: Path, option: str) 
     assert [path.name for path in small_disk.iterdir()] == ["full"]
 
 
+@pytest.mark.slow
 def test_force_on_a_full_disk_keeps_the_old_answer(here: Path, small_disk: Path) -> None:
     out = ["-o", f"{small_disk}/out/", "-q"]
     assert on_ranks(2, "degrees", here / "edges.tsv", *out).code == 0
@@ -282,7 +289,8 @@ def test_force_on_a_full_disk_keeps_the_old_answer(here: Path, small_disk: Path)
 # ---- folders ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 3])
 def test_force_replaces_answers_and_nothing_else(here: Path, size: int) -> None:
     out = ["-o", f"{here}/out/", "-q"]
     assert on_ranks(3, "degrees", here / "edges.tsv", *out).code == 0

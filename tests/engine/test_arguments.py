@@ -42,6 +42,7 @@ def wrong_end(call: Callable[..., Any], name: str, value: Any) -> str | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_wrong_value_works_or_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # "x" is a path, too

@@ -65,7 +65,7 @@ def made(comm: Comm, rows: str, **options: Any) -> gl.Graph:
 
 def sums(comm: Comm, rows: str, strategy: str, engine: str) -> list[Any]:
     graph = made(comm, rows).partitioned(strategy)
-    result = gl.run(Sums(), graph, max_iterations=1, engine=engine)
+    result = gl.run(Sums(), graph, max_iterations=1, engine=engine, edges=True)
     edges = sorted(zip(*result.edges.ids, result.edges["flow"].tolist(), strict=True))
     assert np.array_equal(FLOW, np.arange(14).reshape(7, 2) / 4), "a run never changes the graph"
     return [{name: result.vertices[name].tolist() for name in result.vertices}, edges, graph.fingerprint]

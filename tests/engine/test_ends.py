@@ -37,11 +37,11 @@ class Fixed(gl.VertexProgram):
 
 def fixed(comm: Comm, engine: str, limit: int | None) -> tuple[bool, int, list[str], list[int]]:
     graph = gl.Graph.from_edges([0, 1], [1, 2], comm=comm)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         result = gl.run(Fixed(), graph, engine=engine, max_iterations=limit)
     heights = [row["height"] for row in result.history]
-    return result.converged, result.iterations, [str(one.message) for one in told], heights
+    return result.converged, result.iterations, [str(one.message) for one in warned], heights
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -49,9 +49,9 @@ def test_phases_of_fixed_length_end_by_themselves(ranks: Ranks, engine: str) -> 
     for limit in (None, 5, 9):
         for found in ranks.run(fixed, engine, limit):
             assert found == (True, 5, [], [3, 9, 9, 3, 3])
-    for rank, (converged, iterations, told, heights) in enumerate(ranks.run(fixed, engine, 4)):
+    for rank, (converged, iterations, warned, heights) in enumerate(ranks.run(fixed, engine, 4)):
         assert (converged, iterations, heights) == (False, 4, [3, 9, 9, 3])
-        assert told == ["Fixed was not done after 4 supersteps; raise max_iterations"] * (rank == 0)
+        assert warned == ["Fixed was not done after 4 supersteps; raise max_iterations"] * (rank == 0)
 
 
 class Reach(gl.VertexProgram):
@@ -96,7 +96,7 @@ class Unwritten(gl.VertexProgram):
 
 def unwritten(comm: Comm, engine: str) -> dict[str, list[float]]:
     graph = gl.Graph.from_edges([0, 1], [1, 2], comm=comm)
-    edges = gl.run(Unwritten(), graph, engine=engine).edges
+    edges = gl.run(Unwritten(), graph, engine=engine, edges=True).edges
     return {name: edges[name].tolist() for name in edges}
 
 
@@ -122,7 +122,7 @@ class Seeds(gl.VertexProgram):
 
 def seeds(comm: Comm, engine: str, seed: int) -> list[Any]:
     graph = gl.Graph.from_edges([0, 1, 2, 0, 0], [1, 2, 3, 3, 3], comm=comm)
-    result = gl.run(Seeds(), graph, engine=engine, seed=seed)
+    result = gl.run(Seeds(), graph, engine=engine, seed=seed, edges=True)
     return [result.vertices[name] for name in ("x", "m", "k")] + [result.edges["y"]]
 
 

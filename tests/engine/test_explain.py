@@ -183,7 +183,7 @@ class Turns(gl.VertexProgram):
     phases = (gl.Phase(apply=up, supersteps=1), gl.Phase(apply=down, supersteps=1))
 
 
-def test_phases_are_told_apart() -> None:
+def test_phases_are_shown_one_by_one() -> None:
     found = gl.explain(Turns)
     assert found.title == "Turns: 2 phases"
     assert [rows[0][1].strip() for rows in found.code.values()] == ["v.x += 1", "v.x -= 1"]
@@ -202,6 +202,6 @@ def test_the_command_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
         "    def apply(self, v: Vertex) -> None:\n        v.heat = v.heat / 2.0\n"
     )
     assert main(["explain", f"{file}:Warm"]) == 0
-    told = capsys.readouterr().out
-    assert "what travels between ranks\n  nothing\n" in told
-    assert "   9 | v.heat = v.heat / 2.0\n" in told
+    printed = capsys.readouterr().out
+    assert "what travels between ranks\n  nothing\n" in printed
+    assert "   9 | v.heat = v.heat / 2.0\n" in printed

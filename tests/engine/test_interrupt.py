@@ -24,7 +24,7 @@ from gaslab.parallel.comm import Comm, world
 from tests.mpi.ranks import Ranks
 from tests.support import endless_programs as programs
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 N, AT = 24, 3
 SOON = 5.0  # seconds past its time in which a run must be over; 1 is the promise, the rest is a busy machine
@@ -203,6 +203,30 @@ def test_ctrl_c_ends_an_endless_method(program: Any, way: dict[str, Any]) -> Non
     again = run(program(at=AT, ends=True), graph, way).vertices["n"]
     assert way in UNORDERED or (again == expected).all()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_that_another_thread_takes_ends_a_run() -> None:
+    """The main thread may begin a kernel while the handler is at work on the other."""
+    graph, over = ring(), threading.Event()
+    run(programs.InApply(at=AT, ends=True), graph, {})
+    other = threading.Thread(target=over.wait)
+    other.start()
+
+    def run_beside(timer: threading.Timer) -> None:
+        timer.start()
+        run(programs.InApply(at=AT), graph, {})
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        for k in range(60):
+            timer = threading.Timer(k * 5e-5, signal.pthread_kill, (other.ident, signal.SIGINT))
+            with pytest.raises(KeyboardInterrupt):
+                run_beside(timer)
+            timer.join()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        over.set()
+        other.join()
 
 
 def test_ctrl_c_just_before_a_kernel_is_not_left_until_its_end() -> None:

@@ -14,7 +14,7 @@ from jupyter_client.manager import KernelManager
 
 from tests.mpi.launcher import ROOT, command, environment, mpiexec
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 OPEN_MPI = len(mpiexec()) > 1  # see there
 SOON = 5.0  # seconds from Ctrl-C to the end; 1 is the promise, the rest is a busy machine

@@ -1,4 +1,4 @@
-"""Supersteps run in a kernel tell the same as those run one by one; pending buckets against a plain model."""
+"""Supersteps in a kernel have the results of those run one by one; pending buckets against a plain model."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ PROGRAMS = {
 }
 
 
-def told(result: gl.Result) -> tuple[object, ...]:
+def course(result: gl.Result) -> tuple[object, ...]:
     history = [{k: v for k, v in row.items() if k != "seconds"} for row in result.history]
     return history, result.iterations, result.converged, result.metrics["updates"]
 
@@ -89,13 +89,13 @@ def told(result: gl.Result) -> tuple[object, ...]:
 def test_the_same_as_one_by_one(name: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, run = road(), PROGRAMS[name]
     asked = []
-    ahead = KernelSteps.run
-    monkeypatch.setattr(KernelSteps, "run", lambda *given: asked.append(1) or ahead(*given))
+    run_steps = KernelSteps.run
+    monkeypatch.setattr(KernelSteps, "run", lambda *arguments: asked.append(1) or run_steps(*arguments))
     fast = run(graph, threads=threads)
     assert asked
     monkeypatch.setattr(KernelSteps, "can", lambda *_: False)
     slow = run(graph, threads=threads)
-    assert told(fast) == told(slow)
+    assert course(fast) == course(slow)
     assert len(fast.history) > 10
     for field in fast.vertices.columns:
         assert fast.vertices[field].tobytes() == slow.vertices[field].tobytes()

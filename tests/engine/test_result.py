@@ -12,7 +12,7 @@ import pytest
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.parallel.comm import Comm
-from gaslab.results import result as module
+from gaslab.results import collect as module
 from gaslab.results.result import Result
 from gaslab.results.tables import Table, objects, render
 from gaslab.system.memory import human
@@ -33,7 +33,7 @@ def build(comm: Comm, kind: str) -> Graph:
 
 
 def collect(comm: Comm, kind: str, on: str) -> Result:
-    """Make a result of which every value can be told from the global ids."""
+    """Make a result of which every value can be known from the global ids."""
     graph = build(comm, kind)
     masters = graph.local.gid[: graph.local.num_masters]
     source, target = graph.edges()
@@ -51,6 +51,7 @@ def collect(comm: Comm, kind: str, on: str) -> Result:
         True,
         1,
         on,
+        edges=True,
     )
 
 
@@ -117,11 +118,11 @@ def attributes(comm: Comm) -> tuple[Any, ...]:
 
 
 def test_what_a_result_knows(hosts: Any) -> None:
-    told = (
+    known = (
         {"program": "Test", "answer": 42}, [{"superstep": 0}], True, 1, "all", False, 7, True,
         "<Result of Test: 3 vertices, 1 superstep, converged; fields: half, flag, next, worth>",
     )  # fmt: skip
-    assert hosts(2).run(attributes) == [told] * 2
+    assert hosts(2).run(attributes) == [known] * 2
 
 
 def without_room(comm: Comm, on: str, room: int) -> Any:
@@ -133,18 +134,21 @@ def without_room(comm: Comm, on: str, room: int) -> Any:
 
 
 def test_a_copy_that_does_not_fit_is_refused_with_its_size(hosts: Any) -> None:
-    # A row of vertices has 8 + 4 + 1 + 8 bytes, one of edges 8 + 8 + 8: 3 * 21 + 7 * 24 = 231 in all.
+    # A row of vertices has 8 + 4 + 1 + 8 bytes, one of edges 8 + 8 + 8: 3 * 21 = 63 and 7 * 24 = 168.
     with pytest.raises(UsageError) as caught:
-        hosts(3).run(without_room, "all", 1385)
+        hosts(3).run(without_room, "all", 377)
     assert str(caught.value) == (
-        "the whole answer takes 231 B, times 3 ranks of one machine, twice while it is sorted, and 1.4 KB of "
+        "the whole answer takes 63 B, times 3 ranks of one machine, twice while it is sorted, and 377 B of "
         "memory are free; ask for on='root' (one copy), for on='local' (each rank its own part), or write it "
         "with --output"
     )
-    assert hosts(3).run(without_room, "all", 1386) == [3, 3, 3]
-    with pytest.raises(UsageError, match=r"takes 231 B, times 1 rank of one machine"):
-        hosts(3).run(without_room, "root", 461)
-    assert hosts(3).run(without_room, "root", 462) == [3, 0, 0]
+    for room in (378, 1007):
+        with pytest.raises(UsageError, match=r"the table of edges takes 168 B, times 3 ranks of one machine"):
+            hosts(3).run(without_room, "all", room)
+    assert hosts(3).run(without_room, "all", 1008) == [3, 3, 3]
+    with pytest.raises(UsageError, match=r"takes 168 B, times 1 rank of one machine"):
+        hosts(3).run(without_room, "root", 335)
+    assert hosts(3).run(without_room, "root", 336) == [3, 0, 0]
     assert sum(hosts(3).run(without_room, "local", 0)) == 3
 
 

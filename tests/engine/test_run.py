@@ -215,7 +215,7 @@ class Memory(gl.VertexProgram):
 
     class Vertex(gl.Vertex):
         _seen: int = 0
-        told: int = 0
+        received: int = 0
 
     class Edge(gl.Edge):
         _crossed: int = 0
@@ -225,7 +225,7 @@ class Memory(gl.VertexProgram):
 
     def apply(self, v: Vertex, total: int) -> None:
         v._seen += total
-        v.told = v._seen
+        v.received = v._seen
 
     def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
         e._crossed = v._seen
@@ -236,9 +236,9 @@ class Memory(gl.VertexProgram):
 @pytest.mark.parametrize("engine", ["sync", "reference"])
 def test_fields_that_begin_with_an_underscore_are_in_no_result(engine: str) -> None:
     result = gl.run(Memory(), ring(4), engine=engine)
-    assert result.vertices.columns == ["told"]
+    assert result.vertices.columns == ["received"]
     assert result.edges.columns == []
-    assert result.vertices["told"].tolist() == [7] * 4
+    assert result.vertices["received"].tolist() == [7] * 4
 
 
 # ---- faults and figures ----------------------------------------------------------------------------

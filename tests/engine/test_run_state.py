@@ -12,9 +12,9 @@ import pytest
 from gaslab.engine.bound import bind
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options, check
-from gaslab.engine.phase_driver import PhaseDriver
 from gaslab.engine.run import compile_program, drive, new_driver
 from gaslab.engine.state_arrays import Arrays
+from gaslab.engine.sync.driver import SyncDriver
 from gaslab.graph.graph import Graph
 from gaslab.parallel.comm import Comm
 from tests.programs import CASES
@@ -26,7 +26,7 @@ Values = dict[str, list[Any]]
 _compiled: dict[Any, Any] = {}
 
 
-def driver_of(task: Task, graph: Graph, limit: int | None) -> tuple[PhaseDriver, Options, Observer]:
+def driver_of(task: Task, graph: Graph, limit: int | None) -> tuple[SyncDriver, Options, Observer]:
     """Return the driver of a run of at most *limit* supersteps, before it begins."""
     program = task.instance()
     options = Options(max_iterations=limit, threads=1, init=task.init, start=task.start, columns=task.columns)
@@ -36,12 +36,12 @@ def driver_of(task: Task, graph: Graph, limit: int | None) -> tuple[PhaseDriver,
         _compiled[key] = compile_program(program, graph, options)[0]
     compiled = _compiled[key]
     bound, observe = bind(compiled, program, graph, options), Observer(graph.comm, options)
-    driver = new_driver(compiled, program, graph, bound, options, observe)
-    assert isinstance(driver, PhaseDriver)
+    driver = new_driver(bound, options, observe)
+    assert isinstance(driver, SyncDriver)
     return driver, options, observe
 
 
-def values_of(driver: PhaseDriver, graph: Graph) -> dict[str, Any]:
+def values_of(driver: SyncDriver, graph: Graph) -> dict[str, Any]:
     """Return what the ranks have by global id, for rank 0 to compare, and how the run has ended."""
     parts = graph.comm.allgather(driver.to_arrays())
     whole = {

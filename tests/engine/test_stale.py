@@ -31,6 +31,7 @@ from tests.mpi.ranks import Ranks
 from tests.programs import CASES, caches, directions, lists, pairs, phases
 from tests.support import stale_programs, unordered_programs
 from tests.support.agreement import Mode, Outcome, Task, run_task
+from tests.support.delays import slow
 from tests.support.graphs import STRATEGIES, Drawn, graphs, with_lists
 
 OWN = {"staleness_max", "staleness_mean", "waited"}  # of the rows
@@ -95,13 +96,13 @@ class SlowTransport(MPITransport):
     """Lets batches lie for a while, each rank's in its order."""
 
     lying: list[tuple[int, np.ndarray]]
-    chance = random.Random()
+    rng = random.Random()
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
         lying = [*vars(self).get("lying", []), *super().collect()]
-        if self.chance.random() < 0.02:
+        if self.rng.random() < 0.02:
             time.sleep(0.001)
-        slow = {p for p in range(self.size) if self.chance.random() < 0.7}
+        slow = {p for p in range(self.size) if self.rng.random() < 0.7}
         self.lying = [(p, data) for p, data in lying if p in slow]
         return [(p, data) for p, data in lying if p not in slow]
 
@@ -114,7 +115,7 @@ class SlowTransport(MPITransport):
 def slowly(comm: Comm, seed: int) -> Iterator[None]:
     """Let batches between ranks lie about for random times."""
     transport = comm.transport
-    SlowTransport.chance.seed(31 * seed + comm.rank)
+    SlowTransport.rng.seed(31 * seed + comm.rank)
 
     def slow() -> Transport:
         made = transport()
@@ -188,6 +189,7 @@ def ranking(comm: Comm, staleness: int) -> tuple[float, float, float]:
     return float(np.abs(score - exact).max()), float(np.abs(plain - normal).max()), float(most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("staleness", [2])
 def test_pagerank_comes_within_its_tolerance(ranks: Ranks, staleness: int) -> None:
     for signalled, plain, most in ranks.run(ranking, staleness):
@@ -202,21 +204,21 @@ def ages(comm: Comm, staleness: int, seed: int) -> tuple[int, int, dict[str, Any
         result = gl.run(
             stale_programs.Clocks(), graph, engine="stale", staleness=staleness, max_iterations=40
         )
-    told = result.metrics["staleness"]
-    return int(result.vertices["oldest"].max()), int(result.vertices["newest"].max()), told, result.history
+    figures = result.metrics["staleness"]
+    return int(result.vertices["oldest"].max()), int(result.vertices["newest"].max()), figures, result.history
 
 
 @pytest.mark.parametrize("staleness", [0, 1, 2, 5])
 def test_the_bound_is_never_broken(ranks: Ranks, staleness: int) -> None:
     seen = []
     for seed in range(3):
-        for oldest, newest, told, history in ranks.run(ages, staleness, seed):
-            assert oldest <= told["max"] <= staleness
+        for oldest, newest, figures, history in ranks.run(ages, staleness, seed):
+            assert oldest <= figures["max"] <= staleness
             assert 0 <= newest <= (staleness + 1 if staleness else 0)
-            assert told["bound"] == staleness
-            assert 0 <= told["mean"] <= told["max"]
-            assert len(told["waited"]) == ranks.size
-            assert max(row["staleness_max"] for row in history) == told["max"]
+            assert figures["bound"] == staleness
+            assert 0 <= figures["mean"] <= figures["max"]
+            assert len(figures["waited"]) == ranks.size
+            assert max(row["staleness_max"] for row in history) == figures["max"]
             seen.append(oldest)
     assert (max(seen) > 0) == (staleness > 0 and ranks.size > 1)
 
@@ -271,9 +273,9 @@ def test_where_no_vertex_starts_none_runs(ranks: Ranks) -> None:
 
 
 def test_limits_end_a_run_on_all_ranks_at_one_superstep(ranks: Ranks) -> None:
-    told = ranks.run(limits)
-    assert all(one == told[0] for one in told)
-    iterations, limited, rows, done, most, after, converged, ran, shown, last = told[0]
+    figures = ranks.run(limits)
+    assert all(one == figures[0] for one in figures)
+    iterations, limited, rows, done, most, after, converged, ran, shown, last = figures[0]
     assert (iterations, limited, rows) == (7, False, 7)
     assert done
     assert most >= 50
@@ -307,6 +309,19 @@ def fails(comm: Comm) -> tuple[list[int], list[int]]:
 def test_a_fault_is_raised_on_every_rank_and_leaves_nothing_on_the_road(ranks: Ranks) -> None:
     for found, expected in ranks.run(fails):
         assert found == expected
+
+
+def raises_with_delays(comm: Comm) -> bool:
+    graph = hubs(40, 160).build(comm, "random")
+    for seed in range(12):
+        with slow(comm, seed), pytest.raises(ZeroDivisionError):
+            gl.run(stale_programs.BadDone(), graph, engine="stale", staleness=1 + seed % 3)
+    return True
+
+
+def test_no_rank_waits_for_one_that_has_raised(ranks: Ranks) -> None:
+    """One that is ahead waits for values of the rank that has seen the fault first."""
+    assert all(ranks.run(raises_with_delays))
 
 
 @pytest.mark.parametrize(
@@ -349,6 +364,7 @@ def test_a_timeline_shows_the_stages(ranks: Ranks, tmp_path: Path) -> None:
     assert {"superstep", "send values", "send sums", "wait and take in"} <= set(names)
 
 
+@pytest.mark.slow
 def test_the_command_line_has_it(tmp_path: Path) -> None:
     edges, report = tmp_path / "edges.tsv", tmp_path / "report.json"
     edges.write_text("".join(f"{k}\t{(3 * k + 1) % 50}\n" for k in range(50)))

@@ -15,7 +15,7 @@ import pytest
 import gaslab as gl
 from gaslab.cli import main
 from gaslab.engine.observe import timeline as module
-from gaslab.engine.observe.timeline import MAIL, Timeline, behind, is_drawn
+from gaslab.engine.observe.timeline import TRANSPORT, Timeline, behind, is_drawn
 from gaslab.parallel.comm import Comm
 from tests.support import unordered_programs as programs
 
@@ -95,7 +95,7 @@ def chased(comm: Comm, path: str, consistency: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("consistency", ["relaxed", "serialisable"])
-def test_the_machine_is_drawn_with_its_mail(hosts: Any, size: int, consistency: str, tmp_path: Path) -> None:
+def test_the_machine_is_drawn_with_batches(hosts: Any, size: int, consistency: str, tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     ranks = hosts(size).run(chased, str(path), consistency)[0]
     events = drawn(path)
@@ -119,7 +119,8 @@ def test_the_machine_is_drawn_with_its_mail(hosts: Any, size: int, consistency: 
     assert all(e["ts"] >= begin[e["id"]] for e in events if e["ph"] == "f")
     for event in events:
         if event["ph"] in "sf":  # an arrow's end is within a span, else viewers do not show it
-            around = [e for e in events if e["ph"] == "X" and e["pid"] == event["pid"] and e["tid"] == MAIL]
+            track = [e for e in events if e["pid"] == event["pid"] and e["tid"] == TRANSPORT]
+            around = [e for e in track if e["ph"] == "X"]
             assert any(e["ts"] <= event["ts"] <= e["ts"] + e["dur"] for e in around)
 
 
@@ -151,12 +152,12 @@ def test_a_run_that_fails_is_drawn_up_to_there(hosts: Any, tmp_path: Path) -> No
     assert spans(events, "init", 1)
 
 
-def refused(comm: Comm, path: str, told: str) -> None:
-    with pytest.raises(gl.UsageError, match=told):
+def refused(comm: Comm, path: str, message: str) -> None:
+    with pytest.raises(gl.UsageError, match=message):
         gl.run(gl.programs.PageRank(), ring(comm), max_iterations=1, timeline=path)
 
 
-def test_a_bad_path_is_told_before_the_run(hosts: Any, tmp_path: Path) -> None:
+def test_a_bad_path_is_refused_before_the_run(hosts: Any, tmp_path: Path) -> None:
     hosts(2).run(refused, str(tmp_path / "no" / "run.json"), "there is no directory")
     hosts(2).run(refused, str(tmp_path), "it is a directory")
     with pytest.raises(gl.UsageError, match="engine='reference' is plain Python on one"):

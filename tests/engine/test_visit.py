@@ -14,7 +14,8 @@ from gaslab._kernels import sweep
 from gaslab.engine.visit.schedule import Schedule
 from gaslab.engine.visit.sweep import Visits
 from gaslab.errors import ExecutionError
-from gaslab.parallel.comm import Comm
+from gaslab.language.ways import LEAST
+from gaslab.parallel.comm import Comm, Pending
 from tests.mpi.ranks import Ranks
 from tests.programs.visits import Chain, Trade
 from tests.support.graphs import STRATEGIES
@@ -38,10 +39,10 @@ def test_every_two_blocks_meet_once_and_a_round_shares_none(ways: int, bipartite
     assert met[met > 0].tolist() == [1] * (ways * ways if bipartite else 4 * ways * ways)
 
 
-def test_blocks_are_even() -> None:
+def test_groups_are_even() -> None:
     gids = np.arange(100_000)
     for bipartite, is_target in ((True, gids % 2 == 1), (False, gids < 0)):
-        sizes = np.bincount(Schedule(16, bipartite).block_of(gids, is_target), minlength=32)
+        sizes = np.bincount(Schedule(16, bipartite).group_of(gids, is_target), minlength=32)
         assert sizes.min() > 0.9 * 100_000 / 32
         assert sizes.max() < 1.1 * 100_000 / 32
 
@@ -82,15 +83,16 @@ def _everything(comm: Comm, ranks_and_threads: list[tuple[str, int]]) -> list[An
             graph = gl.Graph.from_edges(
                 *ends, columns={"weight": weights}, directed=directed, strategy=strategy, comm=comm
             )
-            count = gl.run(Count(), graph, max_iterations=2, threads=threads)
+            count = gl.run(Count(), graph, max_iterations=2, threads=threads, edges=True)
             assert (count.edges["visits"] == 2).all()
             assert count.vertices["starts"].sum() == count.vertices["ends"].sum() == 800
             for program in (Trade(), Chain()):
-                result = gl.run(program, graph, max_iterations=3, threads=threads)
+                result = gl.run(program, graph, max_iterations=3, threads=threads, edges=True)
                 answers.append([program.parameters(), directed, _columns(result)])
     return answers
 
 
+@pytest.mark.slow
 def test_one_answer_on_any_ranks_threads_and_cuts(ranks: Ranks) -> None:
     modes = [(strategy, 1 + k % 2) for k, strategy in enumerate(STRATEGIES)]
     answers = ranks.run(_everything, modes)[0]
@@ -133,21 +135,21 @@ def late_after(comm: Comm, turns: int, threads: int) -> str:
     """Let the time be up after some rounds of tables, of which most have no edges; return the error."""
     ratings = {"rating": [1.0, 2.0, 4.0]}
     graph = gl.Graph.from_edges([0, 0, 1], [0, 1, 1], columns=ratings, bipartite=True, comm=comm)
-    move = Visits._move
+    receive = Visits._receive
 
-    def late(self: Visits, turn: int) -> None:
-        move(self, turn)
+    def late(self: Visits, turn: int, sent: Pending) -> None:
+        receive(self, turn, sent)
         if turn + 1 == turns:
             self.executor.ending.stop[0] = sweep.TIMEOUT
 
-    with patch.object(Visits, "_move", late), pytest.raises(gl.TimeoutExpired) as ended:
+    with patch.object(Visits, "_receive", late), pytest.raises(gl.TimeoutExpired) as ended:
         gl.sgd(graph, timeout=600, threads=threads)
     return str(ended.value)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_time_may_be_up_where_no_edges_are_left(ranks: Ranks, threads: int) -> None:
-    for turns in (1, 2, gl.programs.SGD.visit_ways - 1):
+    for turns in (1, 2, LEAST - 1):
         said = ranks.run(late_after, turns, threads)
         assert said == [said[0]] * ranks.size
         assert re.search(r"SGD ran out of 600 s (before|after) ", said[0]), said[0]

@@ -68,6 +68,7 @@ def test_a_warning_that_is_an_error_is_raised_on_every_rank(ranks: Hosts) -> Non
     assert all(other == first for other in others)
 
 
+@pytest.mark.slow
 def test_a_script_may_go_on_from_a_warning_that_is_an_error(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
@@ -85,6 +86,7 @@ def test_a_script_may_go_on_from_a_warning_that_is_an_error(tmp_path: Path) -> N
     assert done.stdout.count("rank 0: True") == done.stdout.count("rank 1: True") == 1
 
 
+@pytest.mark.slow
 def test_one_function_warns_for_all_of_gaslab() -> None:
     for path in sorted((ROOT / "gaslab").rglob("*.py")):
         if path.name == "errors.py":

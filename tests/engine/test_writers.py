@@ -51,9 +51,9 @@ def test_a_directory_has_a_part_per_rank_and_a_manifest(ranks: Ranks, tmp_path: 
     assert manifest["rows"] == ROWS
     assert len(manifest["parts"]) == ranks.size
     found: list[str] = []
-    for told in manifest["parts"]:
-        text = (tmp_path / "out" / told["file"]).read_text().splitlines()
-        assert len(text) == told["rows"]
+    for entry in manifest["parts"]:
+        text = (tmp_path / "out" / entry["file"]).read_text().splitlines()
+        assert len(text) == entry["rows"]
         found += text
     assert sorted(found) == sorted(lines("\t").splitlines())
     assert len(list((tmp_path / "out").iterdir())) == ranks.size + 1
@@ -100,6 +100,7 @@ def test_a_directory_of_something_else_is_never_replaced(hosts: Any, tmp_path: P
     assert (tmp_path / "home" / "thesis.tex").read_text() == "years of work"
 
 
+@pytest.mark.slow
 def test_an_empty_directory_may_be_replaced_by_force(hosts: Any, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     hosts(2).run(write, f"{tmp_path}/out", True)

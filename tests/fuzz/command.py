@@ -33,7 +33,7 @@ def parsers() -> dict[str, Any]:
 
 
 def listing(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """Return what tells whether a file below *folder* was changed: its inode, size and time, by name."""
+    """Return the state of the files below *folder*: its inode, size and time, by name."""
     found = {}
     for place, folders, files in os.walk(folder):
         for name in files:

@@ -62,8 +62,8 @@ class Record:
         """Return a line for each fault."""
         lines = []
         for name, codes in sorted(self.codes.items()):
-            told = ", ".join(f"{code}: {count}" for code, count in sorted(codes.items()))
-            line = f"{name}: {codes.total()}; exit codes {told}"
+            listed = ", ".join(f"{code}: {count}" for code, count in sorted(codes.items()))
+            line = f"{name}: {codes.total()}; exit codes {listed}"
             if times := sorted(self.seconds.get(name, ())):
                 line += (
                     f"; {len(times)} ended by it, median {times[len(times) // 2]:.2f} s, "
@@ -272,12 +272,12 @@ class Run:
         if not path.exists():
             return "none"
         if path.is_dir():
-            told = json.loads((path / "manifest.json").read_text())
-            if told.get("old"):
+            listed = json.loads((path / "manifest.json").read_text())
+            if listed.get("old"):
                 return "old" if sorted(os.listdir(path)) == ["manifest.json", "old.tsv"] else "half"
-            rows = [len((path / part["file"]).read_text().splitlines()) for part in told["parts"]]
-            fine = sum(rows) == self.vertices and rows == [part["rows"] for part in told["parts"]]
-            return "new" if fine and told["rows"] == self.vertices else "half"
+            rows = [len((path / part["file"]).read_text().splitlines()) for part in listed["parts"]]
+            fine = sum(rows) == self.vertices and rows == [part["rows"] for part in listed["parts"]]
+            return "new" if fine and listed["rows"] == self.vertices else "half"
         if path.read_bytes() == b"old\n":
             return "old"
         data = path.read_bytes()

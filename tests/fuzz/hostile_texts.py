@@ -121,8 +121,8 @@ def program(body: str, more: str = "", before: str = "") -> str:
     )
 
 
-def _nested(chance: random.Random) -> str:
-    depth = chance.choice((5, 20, 60, 90, 150, 400, 900, 3000))
+def _nested(generator: random.Random) -> str:
+    depth = generator.choice((5, 20, 60, 90, 150, 400, 900, 3000))
     one = "\n        "
     forms = (
         f"v.x = {'(' * depth}v.x{')' * depth}", f"v.x = {'-' * depth}v.x", f"v.b = {'not ' * depth}v.b",
@@ -136,72 +136,72 @@ def _nested(chance: random.Random) -> str:
         f"v.n = max({', '.join(['v.n'] * depth)})", f"v.b = v.n in ({'1, ' * depth})", f"x = {'[' * min(depth, 90)}{']' * min(depth, 90)}",
         f"v.n = {'lambda: ' * depth}1", f"v.x = v.x{' ** 1.0' * depth}", f"{'v.n, ' * depth} = {'1, ' * depth}",
     )  # fmt: skip
-    return program(chance.choice(forms))
+    return program(generator.choice(forms))
 
 
-def _helpers(chance: random.Random) -> str:
+def _helpers(generator: random.Random) -> str:
     """A chain of helpers, or a ring."""
-    depth = chance.choice((2, 30, 200, 600))
-    ring = chance.random() < 0.3
+    depth = generator.choice((2, 30, 200, 600))
+    ring = generator.random() < 0.3
     names = [f"h{k}" for k in range(depth)]
     parts = [f"def {a}(x):\n    return {b}(x) + 1.0\n" for a, b in itertools.pairwise(names)]
     parts.append(f"def {names[-1]}(x):\n    return {names[0] + '(x)' if ring else 'x'}\n")
     return program("v.x = h0(v.x)", before="".join(parts))
 
 
-def _c_names(chance: random.Random) -> str:
+def _c_names(generator: random.Random) -> str:
     """Words of C and of the emitted text as the names of everything."""
-    a, b, c, d, e = chance.sample(C_WORDS + STRANGE, 5)
-    call = f"{c}(v.{a}, {b})" if chance.random() < 0.7 else f"{c}(v, {b})"
+    a, b, c, d, e = generator.sample(C_WORDS + STRANGE, 5)
+    call = f"{c}(v.{a}, {b})" if generator.random() < 0.7 else f"{c}(v, {b})"
     argument = f"{d}.{a}" if call.startswith(f"{c}(v, ") else d
     return (
         f"def {c}({d}, {e}):\n    {b} = {argument} + {e}\n    return {b} * 2\n"
-        f"class {chance.choice(('P', a, e))}(gl.VertexProgram):\n    {e}: int = 1\n"
+        f"class {generator.choice(('P', a, e))}(gl.VertexProgram):\n    {e}: int = 1\n"
         f"    class Vertex(gl.Vertex):\n        {a}: int = 1\n    class Edge(gl.Edge):\n        {b}: float = 1.0\n"
         f"    @gl.aggregator\n    def {d}(self, v) -> gl.Sum[int]:\n        return v.{a}\n"
         f"    def gather(self, v, {c}x, nbr) -> gl.Sum[int]:\n        {d}y = nbr.{a}\n        return {d}y\n"
-        f"    def apply(self, v, {chance.choice((c, b, 'total'))}):\n        {b} = v.{a} + self.{e} + self.{d}\n"
+        f"    def apply(self, v, {generator.choice((c, b, 'total'))}):\n        {b} = v.{a} + self.{e} + self.{d}\n"
         f"        for {d} in range(2):\n            {b} += {d}\n        v.{a} = {call} % 97\n"
     )
 
 
-def _literal(chance: random.Random) -> str:
-    text = chance.choice(LITERALS)
-    target = chance.choice(("v.n", "v.x", "v.b", "y"))
-    form = chance.choice((f"{target} = {text}", f"{target} = {text} + 1", f"{target} += {text}", f"{text}",
+def _literal(generator: random.Random) -> str:
+    text = generator.choice(LITERALS)
+    target = generator.choice(("v.n", "v.x", "v.b", "y"))
+    form = generator.choice((f"{target} = {text}", f"{target} = {text} + 1", f"{target} += {text}", f"{text}",
                           f"{target} = v.n == {text}", f"{target} = int({text})", f"return {text}", f"{text}.x",
                           f"for i in range({text}): break", f"{target} = max({text}, v.n)"))  # fmt: skip
     return program(form)
 
 
-def _statement(chance: random.Random) -> str:
-    lines = "\n        ".join(chance.choice(STATEMENTS) for _ in range(chance.choice((1, 1, 1, 2, 3))))
+def _statement(generator: random.Random) -> str:
+    lines = "\n        ".join(generator.choice(STATEMENTS) for _ in range(generator.choice((1, 1, 1, 2, 3))))
     return program(lines)
 
 
-def _body(chance: random.Random) -> str:
+def _body(generator: random.Random) -> str:
     return program(
-        "v.n = 1", more="".join(f"    {chance.choice(BODIES)}\n" for _ in range(chance.choice((1, 1, 2))))
+        "v.n = 1", more="".join(f"    {generator.choice(BODIES)}\n" for _ in range(generator.choice((1, 1, 2))))
     )
 
 
-def _only_body(chance: random.Random) -> str:
-    return f"class P(gl.VertexProgram):\n    {chance.choice(BODIES)}\n    {chance.choice(BODIES)}\n"
+def _only_body(generator: random.Random) -> str:
+    return f"class P(gl.VertexProgram):\n    {generator.choice(BODIES)}\n    {generator.choice(BODIES)}\n"
 
 
-def _global(chance: random.Random) -> str:
+def _global(generator: random.Random) -> str:
     """A value of the module that a method reads."""
-    value = chance.choice((*LITERALS, "object()", "type", "abs", "range(3)", "float('nan')", "__import__('numpy').float32(1)",
+    value = generator.choice((*LITERALS, "object()", "type", "abs", "range(3)", "float('nan')", "__import__('numpy').float32(1)",
                            "__import__('numpy').zeros(3)", "__import__('numpy').int64(5)", "True", "gl.NOBODY", "print"))  # fmt: skip
-    use = chance.choice(("v.x = G", "v.n = G", "v.x = G + 1", "v.n = G[0]", "v.x = G.x", "v.b = v.n == G", "v.n = G(1)",
+    use = generator.choice(("v.x = G", "v.n = G", "v.x = G + 1", "v.n = G[0]", "v.x = G.x", "v.b = v.n == G", "v.n = G(1)",
                          "for i in range(G): break", "v.b = v.n in G"))  # fmt: skip
     return program(use, before=f"G = {value}\n")
 
 
-def _class(chance: random.Random) -> str:
+def _class(generator: random.Random) -> str:
     """Odd ways to make a class."""
     made = program("v.n = 1")
-    return chance.choice((
+    return generator.choice((
         made + "class Q(P):\n    def apply(self, v):\n        super().apply(v)\n", made + "P.apply = abs\n",
         made + "P = type('P', (P,), {})\n", made + "P.p = 'x'\n", made + "class P(P, P): pass\n", made + "P = P()\n",
         made + "class Q(P, gl.Vertex): pass\n", made + "class Q(P):\n    Vertex = P.Vertex\n    p = 3\n", made + "del P.apply\n",

@@ -43,8 +43,8 @@ class Together:
     def outcomes(self, ranks: Ranks, function: Callable[..., Any], jobs: list[Any]) -> list[list[Outcome]]:
         """Return of each job what came of it on each rank; of one that broke the ranks a single crash."""
         try:
-            told = ranks.run(attempt_each, function, jobs, timeout=20 + len(jobs))
-            return [list(outcome) for outcome in zip(*told, strict=True)]
+            answers = ranks.run(attempt_each, function, jobs, timeout=20 + len(jobs))
+            return [list(outcome) for outcome in zip(*answers, strict=True)]
         except RanksError as error:
             if len(jobs) == 1:
                 ranks.close()

@@ -120,27 +120,27 @@ def expressions() -> tuple[ast.expr, ...]:
     )
 
 
-def draw(chance: random.Random) -> str:
+def draw(rng: random.Random) -> str:
     """Return the text of a module with a program in it."""
-    kind = chance.random()
+    kind = rng.random()
     if kind < 0.15:
-        return HEAD + HOSTILE[chance.randrange(len(HOSTILE))](chance)
+        return HEAD + HOSTILE[rng.randrange(len(HOSTILE))](rng)
     if kind < 0.2:
-        return HEAD + random_program(chance.randrange(10**6))
+        return HEAD + random_program(rng.randrange(10**6))
     if kind < 0.35:
-        module, name = ast.parse(HEAD + random_program(chance.randrange(10**6))), "P"
+        module, name = ast.parse(HEAD + random_program(rng.randrange(10**6))), "P"
     else:
-        module, name = chance.choice(seeds())
+        module, name = rng.choice(seeds())
         module = _copied(module)
     target = next(s for s in module.body if isinstance(s, ast.ClassDef) and s.name == name)
-    if chance.random() < 0.1:  # a helper of the program
-        target = chance.choice([s for s in module.body if isinstance(s, ast.FunctionDef | ast.ClassDef)])
-    for _ in range(chance.choice((1, 1, 1, 2, 2, 3, 4))):
-        chance.choice(CHANGES)(chance, target)
+    if rng.random() < 0.1:  # a helper of the program
+        target = rng.choice([s for s in module.body if isinstance(s, ast.FunctionDef | ast.ClassDef)])
+    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
+        rng.choice(CHANGES)(rng, target)
     try:
         return ast.unparse(ast.fix_missing_locations(module)) + "\n"
     except (ValueError, TypeError, RecursionError, AttributeError):  # no text is this tree
-        return draw(chance)
+        return draw(rng)
 
 
 def _blocks(target: ast.AST) -> list[list[ast.stmt]]:
@@ -152,35 +152,35 @@ def _blocks(target: ast.AST) -> list[list[ast.stmt]]:
     ]
 
 
-def _delete(chance: random.Random, target: ast.AST) -> None:
-    block = chance.choice(_blocks(target))
-    block.pop(chance.randrange(len(block)))
+def _delete(rng: random.Random, target: ast.AST) -> None:
+    block = rng.choice(_blocks(target))
+    block.pop(rng.randrange(len(block)))
     if not block:
         block.append(ast.Pass())
 
 
-def _duplicate(chance: random.Random, target: ast.AST) -> None:
-    block = chance.choice(_blocks(target))
-    block.insert(chance.randrange(len(block) + 1), copy.deepcopy(chance.choice(block)))
+def _duplicate(rng: random.Random, target: ast.AST) -> None:
+    block = rng.choice(_blocks(target))
+    block.insert(rng.randrange(len(block) + 1), copy.deepcopy(rng.choice(block)))
 
 
-def _swap(chance: random.Random, target: ast.AST) -> None:
-    block = chance.choice(_blocks(target))
-    a, b = chance.randrange(len(block)), chance.randrange(len(block))
+def _swap(rng: random.Random, target: ast.AST) -> None:
+    block = rng.choice(_blocks(target))
+    a, b = rng.randrange(len(block)), rng.randrange(len(block))
     block[a], block[b] = block[b], block[a]
 
 
-def _transplant(chance: random.Random, target: ast.AST) -> None:
+def _transplant(rng: random.Random, target: ast.AST) -> None:
     """A statement of one block or one program in another."""
-    source = target if chance.random() < 0.5 else chance.choice(seeds())[0]
-    line = copy.deepcopy(chance.choice(chance.choice(_blocks(source))))
-    block = chance.choice(_blocks(target))
-    block.insert(chance.randrange(len(block) + 1), line)
+    source = target if rng.random() < 0.5 else rng.choice(seeds())[0]
+    line = copy.deepcopy(rng.choice(rng.choice(_blocks(source))))
+    block = rng.choice(_blocks(target))
+    block.insert(rng.randrange(len(block) + 1), line)
 
 
-def _insert(chance: random.Random, target: ast.AST) -> None:
-    block = chance.choice(_blocks(target))
-    block[(k := chance.randrange(len(block) + 1)) : k] = ast.parse(chance.choice(LINES)).body
+def _insert(rng: random.Random, target: ast.AST) -> None:
+    block = rng.choice(_blocks(target))
+    block[(k := rng.randrange(len(block) + 1)) : k] = ast.parse(rng.choice(LINES)).body
 
 
 def _places(target: ast.AST) -> list[tuple[ast.AST, str, int | None, ast.expr]]:
@@ -203,21 +203,21 @@ def _put(place: tuple[ast.AST, str, int | None, ast.expr], new: ast.expr) -> Non
         getattr(node, name)[k] = new
 
 
-def _replace(chance: random.Random, target: ast.AST) -> None:
+def _replace(rng: random.Random, target: ast.AST) -> None:
     places = _places(target)
     if places:
-        other = chance.choice(places)[3] if chance.random() < 0.5 else chance.choice(expressions())
-        _put(chance.choice(places), copy.deepcopy(other))
+        other = rng.choice(places)[3] if rng.random() < 0.5 else rng.choice(expressions())
+        _put(rng.choice(places), copy.deepcopy(other))
 
 
-def _wrap(chance: random.Random, target: ast.AST) -> None:
+def _wrap(rng: random.Random, target: ast.AST) -> None:
     """An expression inside another of a kind that the language has or has not."""
     places = _places(target)
     if not places:
         return
-    place = chance.choice(places)
+    place = rng.choice(places)
     x = ast.unparse(place[3])
-    form = chance.choice((
+    form = rng.choice((
         "not ({x})", "-({x})", "~({x})", "({x}) if ({x}) else 0", "({x}) + 1", "abs({x})", "int({x})",
         "float({x})", "bool({x})", "({x})[0]", "({x}).x", "({x})()", "min({x}, 1)", "len({x})", "[{x}]", "({x},)",
         "{{ {x} }}", "(q := ({x}))", "lambda: ({x})", "math.sqrt({x})", "({x}) ** 2", "({x}) // 3", "({x}) % 0",
@@ -231,65 +231,65 @@ def _wrap(chance: random.Random, target: ast.AST) -> None:
         return
 
 
-def _constant(chance: random.Random, target: ast.AST) -> None:
+def _constant(rng: random.Random, target: ast.AST) -> None:
     constants = [node for node in ast.walk(target) if isinstance(node, ast.Constant)]
     if constants:
-        chance.choice(constants).value = chance.choice(CONSTANTS)
+        rng.choice(constants).value = rng.choice(CONSTANTS)
 
 
-def _operator(chance: random.Random, target: ast.AST) -> None:
+def _operator(rng: random.Random, target: ast.AST) -> None:
     nodes = [x for x in ast.walk(target) if isinstance(x, ast.BinOp | ast.AugAssign | ast.Compare)]
-    if nodes and isinstance(node := chance.choice(nodes), ast.Compare):
-        node.ops[0] = chance.choice(COMPARISONS)()
+    if nodes and isinstance(node := rng.choice(nodes), ast.Compare):
+        node.ops[0] = rng.choice(COMPARISONS)()
     elif nodes:
-        node.op = chance.choice(OPERATORS)()
+        node.op = rng.choice(OPERATORS)()
 
 
-def _rename(chance: random.Random, target: ast.AST) -> None:
+def _rename(rng: random.Random, target: ast.AST) -> None:
     """One name, in one place or in all."""
     nodes = [(x, name) for x in ast.walk(target) for name in ("id", "attr", "arg", "name")
              if isinstance(getattr(x, name, None), str)]  # fmt: skip
     if not nodes:
         return
-    node, name = chance.choice(nodes)
+    node, name = rng.choice(nodes)
     old = getattr(node, name)
     near = [getattr(x, n) for x, n in nodes]
-    new = chance.choice((*NAMES, *near, old + "_", chance.choice(keyword.softkwlist)))
-    for other, field in nodes if chance.random() < 0.5 else [(node, name)]:
+    new = rng.choice((*NAMES, *near, old + "_", rng.choice(keyword.softkwlist)))
+    for other, field in nodes if rng.random() < 0.5 else [(node, name)]:
         if getattr(other, field) == old:
             setattr(other, field, new)
 
 
-def _annotation(chance: random.Random, target: ast.AST) -> None:
+def _annotation(rng: random.Random, target: ast.AST) -> None:
     nodes = [x for x in ast.walk(target) if isinstance(x, ast.AnnAssign | ast.arg | ast.FunctionDef)]
     if nodes:
-        node = chance.choice(nodes)
-        new = ast.parse(chance.choice(ANNOTATIONS), mode="eval").body
+        node = rng.choice(nodes)
+        new = ast.parse(rng.choice(ANNOTATIONS), mode="eval").body
         if isinstance(node, ast.FunctionDef):
-            node.returns = None if chance.random() < 0.2 else new
+            node.returns = None if rng.random() < 0.2 else new
         else:
             node.annotation = new
 
 
-def _decorate(chance: random.Random, target: ast.AST) -> None:
+def _decorate(rng: random.Random, target: ast.AST) -> None:
     nodes = [x for x in ast.walk(target) if isinstance(x, ast.FunctionDef | ast.ClassDef)]
-    node = chance.choice(nodes)
-    if node.decorator_list and chance.random() < 0.5:
-        node.decorator_list.pop(chance.randrange(len(node.decorator_list)))
+    node = rng.choice(nodes)
+    if node.decorator_list and rng.random() < 0.5:
+        node.decorator_list.pop(rng.randrange(len(node.decorator_list)))
     else:
-        node.decorator_list.append(ast.parse(chance.choice(DECORATORS), mode="eval").body)
+        node.decorator_list.append(ast.parse(rng.choice(DECORATORS), mode="eval").body)
 
 
-def _signature(chance: random.Random, target: ast.AST) -> None:
+def _signature(rng: random.Random, target: ast.AST) -> None:
     nodes = [x for x in ast.walk(target) if isinstance(x, ast.FunctionDef)]
     if not nodes:
         return
-    a = chance.choice(nodes).args
-    change = chance.randrange(6)
+    a = rng.choice(nodes).args
+    change = rng.randrange(6)
     if change == 0 and a.args:
-        a.args.pop(chance.randrange(len(a.args)))
+        a.args.pop(rng.randrange(len(a.args)))
     elif change == 1:
-        a.args.append(ast.arg(chance.choice(NAMES)))
+        a.args.append(ast.arg(rng.choice(NAMES)))
     elif change == 2:
         a.vararg = ast.arg("rest")
     elif change == 3:
@@ -297,7 +297,7 @@ def _signature(chance: random.Random, target: ast.AST) -> None:
     elif change == 4 and a.args:
         a.posonlyargs = [a.args.pop(0)]
     elif a.args and not a.defaults:
-        a.defaults = [ast.Constant(chance.choice(CONSTANTS))]
+        a.defaults = [ast.Constant(rng.choice(CONSTANTS))]
 
 
 CHANGES = (

@@ -114,8 +114,8 @@ def answer_of(comm: Comm, graph: Any) -> Answer:
     else:
         mine = (graph.vertices[0].tolist(), graph.vertices[1]) if graph.vertices else ([], {})
     for name, values in mine[1].items():
-        told = comm.allgather(list(zip(mine[0], values.tolist(), strict=True)))
-        of_vertices[name] = [value for _, value in sorted(pair for part in told for pair in part)]
+        all_ranks = comm.allgather(list(zip(mine[0], values.tolist(), strict=True)))
+        of_vertices[name] = [value for _, value in sorted(pair for part in all_ranks for pair in part)]
     return Answer(ids, edges, types, graph.directed, graph.counts, graph.ids.num_left, of_vertices)
 
 

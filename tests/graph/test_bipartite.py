@@ -67,13 +67,14 @@ def _on_ranks(comm: Comm, pairs: Pairs, more: Any, directed: bool, strategy: str
         [a for a, _ in pairs], [b for _, b in pairs],
         vertices=more, bipartite=True, directed=directed, strategy=strategy, comm=comm,
     )  # fmt: skip
-    told = []
+    results = []
     for options in ({"threads": 1}, {"threads": 2}, {"compile": "never"}, {"engine": "reference"}):
         table = gl.run(Sides(source=source), graph, max_iterations=20, **options).vertices  # type: ignore[arg-type]
-        told.append([table[name].tolist() for name in (*table.keys, *table.columns)])
-    return [graph.num_left, *told]
+        results.append([table[name].tolist() for name in (*table.keys, *table.columns)])
+    return [graph.num_left, *results]
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_every_engine_knows_the_sides(ranks: Ranks, data: st.DataObject) -> None:
     words = st.sampled_from(["a", "b", "c", "é"]) if data.draw(st.booleans()) else st.integers(0, 5)
@@ -120,24 +121,24 @@ def _sources(comm: Comm, folder: str) -> list[Any]:
         gl.read_graph(f"{folder}/numbers.tsv", bipartite=True, directed=False, comm=comm),
         gl.Graph.generate("bipartite", left=5, right=900, edges=7, seed=3, comm=comm),
     ]
-    told: list[Any] = []
+    results: list[Any] = []
     for graph in graphs:
         src, dst = graph.edges(on="all")
         named = list(zip(graph.ids.marked(src), graph.ids.marked(dst), strict=True))
         values = [x for part in comm.allgather(list(graph.edge_columns.values())) for x in part]
         listed = np.sort(np.concatenate(values)).tolist() if values else []
         size = (graph.num_left, graph.num_vertices, graph.directed)
-        told.append((*size, sorted(map(repr, named)), listed, graph.fingerprint))
-    return told
+        results.append((*size, sorted(map(repr, named)), listed, graph.fingerprint))
+    return results
 
 
 def test_every_source_makes_them(ranks: Ranks, tmp_path: Path) -> None:
     (tmp_path / "words.tsv").write_text("x\ty\ny\tx\nx\tx\nz\ty\n")
     (tmp_path / "numbers.tsv").write_text("10 10 1.5\n7 3 2\n7 10 0.5\n")
-    told = ranks.run(_sources, str(tmp_path))
-    assert all(one == told[0] for one in told)
+    results = ranks.run(_sources, str(tmp_path))
+    assert all(one == results[0] for one in results)
     alone = _sources(Comm(), str(tmp_path))
-    assert told[0] == alone
+    assert results[0] == alone
     assert [row[:5] for row in alone[:5]] == [
         (2, 4, False, ["('ann', right(3))", "('ann', right(4))", "('bob', right(4))"], []),
         (2, 7, True, ["(0, right(4))", "(1, right(0))"], [2.0, 3.0]),
@@ -148,7 +149,7 @@ def test_every_source_makes_them(ranks: Ranks, tmp_path: Path) -> None:
     assert alone[5][:2] == (5, 905)
 
 
-def test_the_sides_tell_graphs_apart() -> None:
+def test_graphs_of_other_sides_have_other_fingerprints() -> None:
     plain = gl.Graph.from_edges([0, 1], [0, 1])
     assert gl.Graph.from_edges([0, 1], [0, 1], bipartite=True).fingerprint != plain.fingerprint
 
@@ -316,11 +317,11 @@ def names_of(graph: gl.Graph, engine: str) -> Any:
     result = gl.run(Named(), graph, engine=engine, max_iterations=1)
     both = vars(result.aggregates["both"])
     rows = [{**row, "both": vars(row["both"])} for row in result.history]
-    told = [{name: row[name] for name in ("first", "busiest", "both", "nobody")} for row in rows]
+    results = [{name: row[name] for name in ("first", "busiest", "both", "nobody")} for row in rows]
     with pytest.raises(gl.ExecutionError) as failed:
         gl.run(Named(fails=True), graph, engine=engine, max_iterations=1)
     where = str(failed.value).split(" at vertex ")[1].split(":")[0]
-    return {**result.aggregates, "both": both}, told, result.vertices["near"].tolist(), where
+    return {**result.aggregates, "both": both}, results, result.vertices["near"].tolist(), where
 
 
 def named_by_both(comm: Comm, strange: bool) -> list[Any]:

@@ -10,6 +10,7 @@ import pytest
 
 from gaslab.errors import UsageError
 from gaslab.ingest import generate
+from gaslab.ingest.corpus.draw import draw_topics
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.threadcomm import run_ranks
@@ -19,6 +20,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "powerlaw": {"vertices": 500, "exponent": 2.0},
     "grid": {"rows": 7, "columns": 11},
     "erdos-renyi": {"vertices": 300, "edges": 2000},
+    "corpus": {"documents": 700, "words": 90, "topics": 4, "min_length": 3, "max_length": 40},
 }
 
 
@@ -42,7 +44,7 @@ def test_any_ranks_and_threads_make_the_same_graph(ranks: Ranks, kind: str) -> N
         assert got == made(Comm(), kind, {**options, "threads": 1})
 
 
-@pytest.mark.parametrize("kind", ["rmat", "powerlaw", "erdos-renyi"])
+@pytest.mark.parametrize("kind", ["rmat", "powerlaw", "erdos-renyi", "corpus"])
 def test_another_seed_is_another_graph(kind: str) -> None:
     one, other = (alone(kind, **KINDS[kind], seed=seed)[0].tolist() for seed in (1, 2))
     assert one != other
@@ -97,6 +99,27 @@ def test_powerlaw_degrees_follow_the_power(in_degree: bool) -> None:
     assert (edges[:, 0] != edges[:, 1]).all()
 
 
+def test_documents_are_of_the_topics_and_lengths() -> None:
+    """Each word of a document comes from topics by the document's mix; lengths follow the power."""
+    sizes = {"documents": 20_000, "words": 30, "topics": 3}
+    edges = generate("corpus", Comm(), **sizes, min_length=10, max_length=100, alpha=0.2, beta=0.5, seed=3)
+    count = edges.columns["count"]
+    assert (edges.num_vertices, edges.ids.num_left, count.min()) == (20_030, 20_000, 1)
+    length = np.bincount(edges.src, count, 20_000)
+    assert (length.min(), length.max() <= 100) == (10, True)
+    wanted = np.arange(10.0, 101.0) ** -2
+    np.testing.assert_allclose((length == 10).mean(), 1 / (wanted * 100).sum(), rtol=0.05)
+    topics = draw_topics(30, 3, 0.5, 3)
+    np.testing.assert_allclose(topics.sum(axis=0), 1.0)
+    found = np.bincount(edges.dst - 20_000, count) / count.sum()
+    np.testing.assert_allclose(found, topics.mean(axis=1), atol=0.01)
+    bags = np.zeros((20_000, 30))
+    bags[edges.src, edges.dst - 20_000] = count
+    mix = np.linalg.lstsq(topics, (bags / length[:, None]).T, rcond=None)[0]
+    np.testing.assert_allclose(mix.sum(axis=0).mean(), 1.0, atol=0.05)
+    assert mix.max(axis=0).mean() > 0.7  # alpha is small: a document has one topic for the most part
+
+
 def test_weights_are_drawn_from_one_to_the_most() -> None:
     edges = generate("erdos-renyi", Comm(), vertices=5, edges=1000, weights=7)
     assert set(edges.columns["weight"].tolist()) == set(range(1, 8))
@@ -118,7 +141,7 @@ def test_drops_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "told"),
+    ("kind", "options", "message"),
     [
         ("rmatt", {}, "kind='rmatt' is unknown; did you mean 'rmat'?"),
         ("rmat", {}, "rmat needs scale"),
@@ -134,7 +157,7 @@ def test_drops_are_counted() -> None:
          "weights=0: a whole number from 1 to 9223372036854775807 is needed"),
     ],
 )  # fmt: skip
-def test_arguments_that_cannot_be(kind: str, options: dict[str, Any], told: str) -> None:
+def test_arguments_that_cannot_be(kind: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as caught:
         run_ranks(2, lambda comm: generate(kind, comm, **options))
-    assert str(caught.value) == told
+    assert str(caught.value) == message

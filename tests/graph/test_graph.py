@@ -160,7 +160,7 @@ def test_memory_counts_columns() -> None:
     ],
     ids=["arrays", "generator", "file"],
 )
-def test_unknown_strategy_is_told_before_the_input_is_read(make: Callable[[], Graph]) -> None:
+def test_unknown_strategy_is_refused_before_the_input_is_read(make: Callable[[], Graph]) -> None:
     message = "strategy='rnadom' is unknown; did you mean 'random'?"
     with pytest.raises(UsageError, match=re.escape(message)):
         make()
@@ -235,6 +235,7 @@ def rank_of_networkx(comm: Comm, strategy: str) -> None:
         assert degrees == {name: made.degree(name) for name in names}
 
 
+@pytest.mark.slow
 def test_from_networkx(ranks: Ranks) -> None:
     for strategy in strategies.STRATEGIES:
         ranks.run(rank_of_networkx, strategy)
@@ -281,8 +282,8 @@ def test_from_pandas(ranks: Ranks) -> None:
 def rank_of_objects(comm: Comm, strategy: str) -> None:
     src, dst = [(0, "a"), (1, "b"), (0, "a")], [(1, "b"), (0, "a"), (2, None)]
     graph = Graph.from_edges(src, dst, strategy=strategy, comm=comm)
-    told = [list(graph.ids.lookup(end)) for end in graph.edges()]
-    edges = [edge for part in comm.allgather(list(zip(*told, strict=True))) for edge in part]
+    looked_up = [list(graph.ids.lookup(end)) for end in graph.edges()]
+    edges = [edge for part in comm.allgather(list(zip(*looked_up, strict=True))) for edge in part]
     assert sorted(edges, key=repr) == sorted(zip(src, dst, strict=True), key=repr)
 
 

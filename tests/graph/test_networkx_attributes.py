@@ -53,6 +53,7 @@ def rank_of_attributes(comm: Comm, strategy: str) -> None:
     assert parts.vertex_columns == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["1d", "random"])
 def test_numbers_on_every_node_are_vertex_columns(ranks: Ranks, strategy: str) -> None:
     ranks.run(rank_of_attributes, strategy)

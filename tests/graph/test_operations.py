@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
-from tests.support.graphs import STRATEGIES, Drawn, graphs, scored, told
+from tests.support.graphs import STRATEGIES, Drawn, described, graphs, scored
 
 LIMIT = 2
 
@@ -62,8 +62,8 @@ def on_ranks(comm: Comm, drawn: Drawn, strategy: str, scores: dict[Any, int], so
     moved = graph.partitioned(other)
     mapped = graph.map_vertices(plus).map_edges(span)
     return {
-        "whole": told(graph),
-        "moved": told(moved),
+        "whole": described(graph),
+        "moved": described(moved),
         "moved set": list(chosen.on(moved)),
         "sets": [list(s) for s in (chosen, many, graph.vertices(odd), chosen & many, chosen | many,
                                    chosen - many, chosen ^ many, ~chosen)],
@@ -71,17 +71,17 @@ def on_ranks(comm: Comm, drawn: Drawn, strategy: str, scores: dict[Any, int], so
         "in": [one in chosen for one in drawn.ids[:3]],
         "equal": [chosen == graph.vertices(some), chosen == ~chosen],
         "neighbors": [list(graph.neighbors(chosen, way)) for way in (gl.IN, gl.OUT, gl.ALL)],
-        "mapped": told(mapped),
+        "mapped": described(mapped),
         "reduced": [graph.map_reduce_vertices(size, op) for op in ("sum", "min", "max")]
         + [graph.map_reduce_edges(span, op) for op in ("sum", "min", "max")]
         + [graph.map_reduce_vertices(busy)]
         + [graph.fold_vertices(size, common), graph.fold_edges(span, common)],
-        "cut out": told(graph.subgraph(some)),
-        "cut by edges": told(graph.subgraph(odd, edges=heavy)),
-        "cut twice": told(graph.subgraph(some).subgraph(odd)),
-        "reverse": told(graph.reverse()),
-        "undirected": told(graph.to_undirected()),
-        "all undirected": told(graph.to_undirected(parallel="keep")),
+        "cut out": described(graph.subgraph(some)),
+        "cut by edges": described(graph.subgraph(odd, edges=heavy)),
+        "cut twice": described(graph.subgraph(some).subgraph(odd)),
+        "reverse": described(graph.reverse()),
+        "undirected": described(graph.to_undirected()),
+        "all undirected": described(graph.to_undirected(parallel="keep")),
         "bound": gl.run(Bound(), graph, max_iterations=1).vertices["score"].tolist(),
         "oracle": gl.run(Bound(), graph, max_iterations=1, engine="reference").vertices["score"].tolist(),
     }  # fmt: skip
@@ -298,8 +298,8 @@ def test_functions_run_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(transform, "compile_tree", lambda tree, comm: compile_tree(tree, comm, "never"))
     graph = G.map_vertices(plus).map_edges(gap=span_of_scores)
-    assert told(graph)["vertices"] == [(0, 1, 2.5), (1, 2, 1.0), (2, 3, 1.5)]
-    assert told(graph)["edges"] == [(0, 1, -1), (0, 2, -2)]
+    assert described(graph)["vertices"] == [(0, 1, 2.5), (1, 2, 1.0), (2, 3, 1.5)]
+    assert described(graph)["edges"] == [(0, 1, -1), (0, 2, -2)]
     assert graph.fold_vertices(size, common) == 1
 
 

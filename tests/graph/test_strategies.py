@@ -117,6 +117,7 @@ def test_the_command_line_offers_each_strategy(command: str, capsys: pytest.Capt
     assert f"{', '.join(NAMES)}" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.slow
 def test_no_other_file_lists_the_strategies() -> None:
     for path in [*(ROOT / "gaslab").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]:
         if path.name in ("names.py", "test_strategies.py"):

@@ -52,6 +52,7 @@ BAGS = st.tuples(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(BAGS)
 def test_a_plain_parser_reads_the_same(tmp_path_factory: pytest.TempPathFactory, drawn: Any) -> None:
     entries, end, last, zipped, blank, after, directed = drawn
@@ -182,6 +183,7 @@ def test_vertices_without_entries_are_there(ranks: Ranks, tmp_path: Path) -> Non
     assert on_all(written(tmp_path, "0\n0\n0"))[:3] == ([], 0, True)
 
 
+@pytest.mark.slow
 def test_columns_and_drops(tmp_path: Path) -> None:
     path = written(tmp_path, "2\n2\n4\n1 2 5\n1 2 6\n2 2 7\n2 1 8\n")
     assert on_all(path, columns={"tokens": "count"})[4] == on_all(path, columns={"tokens": 2})[4]

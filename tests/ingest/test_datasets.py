@@ -162,6 +162,7 @@ def test_words_come_from_docstrings_only() -> None:
     assert list(make.words(tree)) == ["lazy", "queues", "locks", "queue"]
 
 
+@pytest.mark.slow
 def test_script_makes_all_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
     subprocess.run([sys.executable, DATASETS / "make.py", out], check=True)

@@ -25,12 +25,14 @@ def fuzzer(request: pytest.FixtureRequest) -> Iterator[Any]:
     made.close()
 
 
+@pytest.mark.slow
 def test_a_sample_of_drawn_inputs(fuzzer: Fuzzer) -> None:
     done, found = fuzz(fuzzer, SEED, runs=fuzzer.sample, stop_at=1)
     print(f"{fuzzer.name}: {done} runs of seed {SEED}{fuzzer.summary()}")
     assert not found, f"seed {SEED}, run {found[0][0]}: {found[0][2]}\n{found[0][1]}"
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_killed_at_a_drawn_moment_ends_all() -> None:
     faults, drawn = make("faults"), random.Random(SEED)
     try:
@@ -41,6 +43,7 @@ def test_a_rank_that_is_killed_at_a_drawn_moment_ends_all() -> None:
         faults.close()
 
 
+@pytest.mark.slow
 def test_what_was_once_found(fuzzer: Fuzzer) -> None:
     with quiet():
         wrong = {name: what for name, case in corpus(fuzzer.name).items() if (what := fuzzer.check(case))}
@@ -94,6 +97,7 @@ def test_a_matrix_that_scipy_reads_otherwise_is_a_finding(symmetry: str, directe
         assert "SciPy reads (3, 3), " in (matrices.beside_scipy(other, answer, options) or "")
 
 
+@pytest.mark.slow
 def test_a_command_leaves_nothing_to_the_next_in_its_process(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     try:

@@ -35,6 +35,7 @@ def test_comments_blanks_and_line_ends(ranks: Ranks, tmp_path: Path) -> None:
         }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_large_file_is_the_same_on_any_ranks(ranks: Ranks, tmp_path: Path, threads: int) -> None:
     path = tmp_path / "graph.txt"
@@ -45,7 +46,7 @@ def test_a_large_file_is_the_same_on_any_ranks(ranks: Ranks, tmp_path: Path, thr
         assert (columns, n) == (["weight"], np.unique(table[:, :2]).size)
 
 
-def test_the_first_bad_line_of_the_input_is_told_by_every_rank(ranks: Ranks, tmp_path: Path) -> None:
+def test_the_first_bad_line_of_the_input_is_raised_by_every_rank(ranks: Ranks, tmp_path: Path) -> None:
     path = tmp_path / "graph.txt"
     path.write_text("# head\n" + "1 2\n" * 500 + "1 x\n" + "3 4\n" * 100 + "5\n")
     with pytest.raises(InputError) as caught:

@@ -76,30 +76,30 @@ def test_rows_same_in_parts_and_on_one_rank(ranks: Ranks, src: Any, dst: Any, ki
             weight.tolist(), flag.tolist(), strict=True,
         )
     ]  # fmt: skip
-    for told in ranks.run(three_ways, src, dst, {"columns": {"weight": weight, "flag": flag}}):
-        for one in told:
+    for answer in ranks.run(three_ways, src, dst, {"columns": {"weight": weight, "flag": flag}}):
+        for one in answer:
             assert one["edges"] == wanted
             assert (one["kind"], one["columns"]) == (kind, {"weight": "float64", "flag": "bool"})
             assert one["vertices"] == (
                 sorted({end for row in wanted for end in row[:2]}) if kind != "object" else ["b", 1, (2, 3)]
             )
-        assert len({one["fingerprint"] for one in told}) == 1
+        assert len({one["fingerprint"] for one in answer}) == 1
 
 
-def test_parts_settle_on_one_type_of_column_and_of_id() -> None:
+def test_parts_agree_on_one_type_of_column_and_of_id() -> None:
     def parts(comm: Comm) -> dict[str, Any]:
         weight = [[1, 2], [0.5, 1.0], []][comm.rank]
         ids = [[1, 2], [3, 2], []][comm.rank]
         return content(comm, edges_from_arrays(ids, ids, comm, columns={"w": weight}, rows="parts"))
 
-    for told in run_ranks(3, parts):
-        assert told["edges"] == [(1, 1, 1.0), (2, 2, 2.0), (3, 3, 0.5), (2, 2, 1.0)]
-        assert told["columns"] == {"w": "float64"}
+    for answer in run_ranks(3, parts):
+        assert answer["edges"] == [(1, 1, 1.0), (2, 2, 2.0), (3, 3, 0.5), (2, 2, 1.0)]
+        assert answer["columns"] == {"w": "float64"}
 
 
 def test_vertices_add_those_without_edges() -> None:
-    told = content(Comm(), edges_from_arrays([3], [5], Comm(), vertices=[9, 3, 0]))
-    assert (told["vertices"], told["edges"]) == ([0, 3, 5, 9], [(3, 5)])
+    answer = content(Comm(), edges_from_arrays([3], [5], Comm(), vertices=[9, 3, 0]))
+    assert (answer["vertices"], answer["edges"]) == ([0, 3, 5, 9], [(3, 5)])
     assert content(Comm(), edges_from_arrays([], [], Comm(), vertices=["b", "a"]))["vertices"] == ["a", "b"]
     assert content(Comm(), edges_from_arrays([], [], Comm()))["vertices"] == []
 
@@ -115,8 +115,8 @@ def test_drops(size: int, directed: bool) -> None:
         loops = edges_from_arrays(src, dst, comm, drop_self_loops=True, **options)
         again = edges_from_arrays(src, dst, comm, drop_duplicates=True, **options)
         plain = edges_from_arrays(src, dst, comm, **options)
-        told = [content(comm, one)["edges"] for one in (both, loops, again)]
-        return (*told, both.counts, both.num_vertices, plain.count_duplicates(), plain.counts)
+        answer = [content(comm, one)["edges"] for one in (both, loops, again)]
+        return (*answer, both.counts, both.num_vertices, plain.count_duplicates(), plain.counts)
 
     for both, loops, again, counts, n, repeated, plain in run_ranks(size, dropped):
         reverse = [] if not directed else [(2, 1, 1)]
@@ -129,7 +129,7 @@ def test_drops(size: int, directed: bool) -> None:
         assert plain == {"edges_read": 7, "self_loops": 3, "duplicates": repeated, "edges": 7}
 
 
-def test_fingerprints_tell_graphs_apart_and_not_their_order() -> None:
+def test_fingerprints_differ_by_graph_and_not_by_order() -> None:
     def mark(src: Any, dst: Any, **options: Any) -> str:
         return edges_from_arrays(src, dst, Comm(), **options).fingerprint
 
@@ -149,7 +149,7 @@ def test_fingerprints_tell_graphs_apart_and_not_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "kind", "told"),
+    ("arguments", "kind", "answer"),
     [
         (([1, -1], [2, 3]), InputError,
          "source[1] is -1: integer ids are 0 to 2**63 - 1; pass such ids as strings"),
@@ -185,15 +185,15 @@ def test_fingerprints_tell_graphs_apart_and_not_their_order() -> None:
         ((np.ones((2, 2), int), [3]), UsageError, "source has 2 dimensions; one is needed"),
     ],
 )  # fmt: skip
-def test_arrays_that_cannot_be(arguments: Any, kind: type[GaslabError], told: str) -> None:
+def test_arrays_that_cannot_be(arguments: Any, kind: type[GaslabError], answer: str) -> None:
     columns = arguments[2] if len(arguments) > 2 else None
     with pytest.raises(kind) as caught:
         run_ranks(2, lambda comm: edges_from_arrays(*arguments[:2], comm, columns=columns))
-    assert str(caught.value) == told
+    assert str(caught.value) == answer
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "answer"),
     [
         (lambda r: ([1, 2 + r], [3, 4], None), "the values of source differ between rank 0 and rank 1"),
         (lambda r: ([1] * (2 + r), [3] * (2 + r), None),
@@ -201,11 +201,11 @@ def test_arrays_that_cannot_be(arguments: Any, kind: type[GaslabError], told: st
         (lambda r: ([1], [3], {"wv"[r]: [1]}), "rank 0 passed the columns w, rank 1 v"),
     ],
 )  # fmt: skip
-def test_rows_that_are_not_the_same(make: Any, told: str) -> None:
+def test_rows_that_are_not_the_same(make: Any, answer: str) -> None:
     with pytest.raises(UsageError) as caught:
         run_ranks(2, lambda comm: edges_from_arrays(*make(comm.rank)[:2], comm, columns=make(comm.rank)[2]))
     assert str(caught.value) == (
-        f"rows='same' needs the same rows on every rank, but {told}; pass each rank its own rows with "
+        f"rows='same' needs the same rows on every rank, but {answer}; pass each rank its own rows with "
         "rows='parts', or rank 0 all of them with rows='root'"
     )
 
@@ -231,10 +231,10 @@ def test_networkx_classes(cls: Any, size: int) -> None:
     for _, _, data in graph.edges(data=True):
         data.setdefault("weight", 1)
     wanted = [(u, v, float(data["weight"])) for u, v, data in graph.edges(data=True)]
-    for told in run_ranks(size, lambda comm: content(comm, edges_from_networkx(graph, comm))):
-        assert told["edges"] == wanted
-        assert told["vertices"] == [0, 1, 3, 7]
-        assert told["directed"] is graph.is_directed()
+    for answer in run_ranks(size, lambda comm: content(comm, edges_from_networkx(graph, comm))):
+        assert answer["edges"] == wanted
+        assert answer["vertices"] == [0, 1, 3, 7]
+        assert answer["directed"] is graph.is_directed()
 
 
 @pytest.mark.parametrize(
@@ -251,8 +251,8 @@ def test_networkx_classes(cls: Any, size: int) -> None:
 )
 def test_networkx_nodes_of_any_kind(nodes: list[Any], kind: str, order: list[Any]) -> None:
     graph = nx.Graph([tuple(nodes)])
-    for told in run_ranks(2, lambda comm: content(comm, edges_from_networkx(graph, comm))):
-        assert (told["kind"], told["vertices"], told["edges"]) == (kind, order, [tuple(nodes)])
+    for answer in run_ranks(2, lambda comm: content(comm, edges_from_networkx(graph, comm))):
+        assert (answer["kind"], answer["vertices"], answer["edges"]) == (kind, order, [tuple(nodes)])
 
 
 def test_networkx_attributes(caplog: pytest.LogCaptureFixture) -> None:
@@ -273,10 +273,10 @@ def test_networkx_attributes(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_networkx_on_one_rank_only() -> None:
     graph = nx.DiGraph([("a", "b")])
-    for told in run_ranks(3, lambda comm: content(
+    for answer in run_ranks(3, lambda comm: content(
         comm, edges_from_networkx(None if comm.rank else graph, comm, rows="root")
     )):  # fmt: skip
-        assert (told["edges"], told["directed"]) == ([("a", "b")], True)
+        assert (answer["edges"], answer["directed"]) == ([("a", "b")], True)
 
 
 # ---- SciPy and pandas ------------------------------------------------------------------------------
@@ -287,19 +287,19 @@ def test_scipy_matrices(form: str) -> None:
     matrix = sp.random(30, 30, 0.1, format=form, random_state=11)
     entries = matrix.tocoo()
     for size in (1, 3):
-        for told in run_ranks(size, lambda comm: content(comm, edges_from_scipy(matrix, comm))):
-            assert told["edges"] == list(
+        for answer in run_ranks(size, lambda comm: content(comm, edges_from_scipy(matrix, comm))):
+            assert answer["edges"] == list(
                 zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
             )
-            assert told["vertices"] == list(range(30))
+            assert answer["vertices"] == list(range(30))
 
 
 def test_symmetric_matrices_have_each_pair_once() -> None:
     matrix = sp.csr_array(np.array([[1, 2, 0], [2, 0, 3], [0, 3, 0]]))
-    told = content(Comm(), edges_from_scipy(matrix, Comm(), directed=False, weight="w"))
-    assert (told["edges"], told["directed"]) == ([(0, 0, 1), (0, 1, 2), (1, 2, 3)], False)
+    answer = content(Comm(), edges_from_scipy(matrix, Comm(), directed=False, weight="w"))
+    assert (answer["edges"], answer["directed"]) == ([(0, 0, 1), (0, 1, 2), (1, 2, 3)], False)
     assert edges_from_scipy(matrix, Comm(), weight=None).columns == {}
-    for bad, told in [
+    for bad, answer in [
         (sp.csr_array(np.array([[0, 1], [2, 0]])),
          "directed=False needs a symmetric matrix; this one is not (`matrix != matrix.T`)"),
         (sp.csr_array(np.ones((2, 3))),
@@ -309,18 +309,18 @@ def test_symmetric_matrices_have_each_pair_once() -> None:
     ]:  # fmt: skip
         with pytest.raises(GaslabError) as caught:
             edges_from_scipy(bad, Comm(), directed=False)
-        assert str(caught.value) == told
+        assert str(caught.value) == answer
 
 
 @pytest.mark.parametrize("dtype", ["object", "string", "category"])
 def test_pandas_frames(dtype: str) -> None:
     frame = pd.DataFrame({"from": ["b", "a"], "to": ["a", "c"], "km": [1, 2], "x": ["p", "q"], "y": [0.5, 1]})
     frame = frame.astype({"from": dtype, "to": dtype})
-    for told in run_ranks(
+    for answer in run_ranks(
         2, lambda comm: content(comm, edges_from_pandas(frame, comm, source="from", target="to"))
     ):
-        assert told["edges"] == [("b", "a", 1, 0.5), ("a", "c", 2, 1.0)]
-        assert told["columns"] == {"km": "int64", "y": "float64"}
+        assert answer["edges"] == [("b", "a", 1, 0.5), ("a", "c", 2, 1.0)]
+        assert answer["columns"] == {"km": "int64", "y": "float64"}
     only = edges_from_pandas(frame, Comm(), source="from", target="to", columns=["y"])
     assert list(only.columns) == ["y"]
     text = r"^source='form': the frame has no such column; did you mean 'from'\?$"
@@ -330,10 +330,10 @@ def test_pandas_frames(dtype: str) -> None:
 
 def test_a_pandas_frame_on_one_rank_only() -> None:
     frame = pd.DataFrame({"source": [1, 2], "target": [2, 3], "w": [1.5, 2.5]})
-    for told in run_ranks(3, lambda comm: content(
+    for answer in run_ranks(3, lambda comm: content(
         comm, edges_from_pandas(None if comm.rank else frame, comm, rows="root")
     )):  # fmt: skip
-        assert told["edges"] == [(1, 2, 1.5), (2, 3, 2.5)]
+        assert answer["edges"] == [(1, 2, 1.5), (2, 3, 2.5)]
 
 
 @pytest.mark.parametrize("empty", [np.empty(0, object), np.empty(0, "U3"), np.empty((0, 2), object)])

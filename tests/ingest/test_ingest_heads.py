@@ -169,6 +169,7 @@ def padded(first: str, size: int) -> bytes:
     return first.encode().ljust(size, b" ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("end", [b"\n", b""])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])

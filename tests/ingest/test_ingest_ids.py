@@ -54,8 +54,8 @@ def round_trip(comm: Comm, ids: list[Any]) -> dict[str, Any]:
 
 @given(IDS, st.integers(1, 4))
 def test_ids_are_numbered_in_sorted_order_and_come_back(ids: list[Any], size: int) -> None:
-    for told in run_ranks(size, lambda comm: round_trip(comm, ids)):
-        assert [what for what, right in told.items() if not right] == []
+    for answer in run_ranks(size, lambda comm: round_trip(comm, ids)):
+        assert [what for what, right in answer.items() if not right] == []
 
 
 def test_under_mpi(ranks: Ranks) -> None:
@@ -65,8 +65,8 @@ def test_under_mpi(ranks: Ranks) -> None:
         rng.integers(0, 2**62, 3000).tolist(),
         [f"v{i}" for i in rng.integers(0, 2000, 3000)],
     ):
-        for told in ranks.run(round_trip, ids):
-            assert all(told.values())
+        for answer in ranks.run(round_trip, ids):
+            assert all(answer.values())
 
 
 def names_alone(comm: Comm) -> None:
@@ -93,7 +93,7 @@ def test_large_sparse_integers_outgrow_the_first_hash_table() -> None:
 
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize(
-    ("ids", "wanted", "told"),
+    ("ids", "wanted", "answer"),
     [
         ([0, 1, 2, 3], 4, "vertex 4 is not in the graph, whose ids are 0 to 3"),
         ([0, 1, 2, 3], np.int64(4), "vertex 4 is not in the graph, whose ids are 0 to 3"),
@@ -111,10 +111,10 @@ def test_large_sparse_integers_outgrow_the_first_hash_table() -> None:
         ([(1, 2), "x"], "y", "vertex 'y' is not in the graph; its ids are the 2 given nodes"),
     ],
 )
-def test_ids_that_are_not_there(ids: list[Any], wanted: Any, told: str, size: int) -> None:
+def test_ids_that_are_not_there(ids: list[Any], wanted: Any, answer: str, size: int) -> None:
     with pytest.raises(VertexNotFound) as caught:
         run_ranks(size, lambda comm: edges_from_arrays(ids, ids, comm).ids.find([ids[0], wanted]))
-    assert str(caught.value) == told
+    assert str(caught.value) == answer
 
 
 def test_one_id_and_none() -> None:

@@ -89,6 +89,7 @@ MATRICES = st.tuples(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(MATRICES)
 def test_scipy_reads_the_same(tmp_path_factory: pytest.TempPathFactory, drawn: Any) -> None:
     symmetry, field, rows, columns, places, end, last, blank, zipped = drawn
@@ -156,6 +157,7 @@ def test_a_graph_with_vertices_without_edges(ranks: Ranks, tmp_path: Path) -> No
     assert on_all(nothing)[:3] == ([], 0, True)
 
 
+@pytest.mark.slow
 def test_columns_and_drops(tmp_path: Path) -> None:
     path = written(tmp_path, "coordinate integer general", "3 3 4\n1 2 5\n1 2 6\n2 2 7\n2 1 8\n")
     assert on_all(path, columns={"cost": "weight"})[4] == {"cost": "int64"}

@@ -16,7 +16,7 @@ import gaslab as gl
 from gaslab._kernels import metis as kernels
 from gaslab.cli import main
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import files, ids, read_edges
+from gaslab.ingest import files, read_edges, room
 from gaslab.parallel.comm import Comm
 from tests.mpi.launcher import REAL
 from tests.mpi.ranks import Ranks
@@ -116,6 +116,7 @@ DRAWN = st.tuples(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(DRAWN)
 def test_the_slow_reader_reads_the_same(tmp_path_factory: pytest.TempPathFactory, drawn: Any) -> None:
     n, pairs, fmt, weights, end, last, comments, extra, zipped = drawn
@@ -172,7 +173,7 @@ def test_lines_longer_than_those_of_edge_lists(tmp_path: Path, monkeypatch: pyte
 
 
 def test_more_vertices_than_the_ranks_can_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ids, "LARGEST_PART", 2)
+    monkeypatch.setattr(room, "LARGEST_PART", 2)
     path = written(tmp_path, "% three\n3 2\n2\n1 3\n2\n")
     with pytest.raises(InputError) as error:
         gl.read_graph(path)

@@ -56,24 +56,24 @@ IDS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("ids", "said"), IDS, ids=[f"{k} {said}" for k, (_, said) in enumerate(IDS)])
 def test_a_missing_id_is_named_and_no_vertex(ids: Any, said: str) -> None:
-    told = f"is missing ({said}){WAY_OUT}"
+    message = f"is missing ({said}){WAY_OUT}"
     for size in (1, 2):
         with pytest.raises(InputError) as caught:
             run_ranks(size, lambda comm: gl.Graph.from_edges(ids, [7, 8, 9], comm=comm))
-        assert str(caught.value) == f"source[1] {told}"
+        assert str(caught.value) == f"source[1] {message}"
         with pytest.raises(InputError) as caught:
             run_ranks(size, lambda comm: gl.Graph.from_edges(ids, [7, 8, 9], rows="root", comm=comm))
-        assert str(caught.value) == f"source[1] {told}"
+        assert str(caught.value) == f"source[1] {message}"
         with pytest.raises(InputError) as caught:
             run_ranks(size, lambda comm: gl.Graph.from_edges([7, 8, 9], ids, comm=comm))
-        assert str(caught.value) == f"target[1] {told}"
+        assert str(caught.value) == f"target[1] {message}"
         with pytest.raises(InputError) as caught:
             run_ranks(size, lambda comm: gl.Graph.from_edges([7], [8], vertices=ids, comm=comm))
-        assert str(caught.value) == f"vertices[1] {told}"
+        assert str(caught.value) == f"vertices[1] {message}"
     graph = gl.Graph.from_edges([1], [2])
     with pytest.raises(InputError) as caught:
         graph.with_vertices({"id": ids, "x": [1, 2, 3]}, default=0)
-    assert str(caught.value) == f"id[1] {told}"
+    assert str(caught.value) == f"id[1] {message}"
 
 
 VALUES: list[tuple[Any, str]] = [
@@ -98,17 +98,17 @@ VALUES: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("values", "said"), VALUES, ids=[f"{k} {s}" for k, (_, s) in enumerate(VALUES)])
 def test_a_missing_value_is_named_and_no_number(values: Any, said: str) -> None:
-    told = f"column 'w' at position 1 is missing ({said}){WAY_OUT}"
+    message = f"column 'w' at position 1 is missing ({said}){WAY_OUT}"
     for size in (1, 2):
         with pytest.raises(InputError) as caught:
             run_ranks(
                 size, lambda comm: gl.Graph.from_edges([1, 2, 3], [2, 3, 1], columns={"w": values}, comm=comm)
             )
-        assert str(caught.value) == told
+        assert str(caught.value) == message
     graph = gl.Graph.from_edges([1, 2], [2, 3])
     with pytest.raises(InputError) as caught:
         graph.with_vertices({"id": [1, 2, 3], "w": values})
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 def test_a_mask_of_init_is_not_dropped() -> None:
@@ -233,17 +233,17 @@ def rank_of_duplicates(comm: Comm) -> list[Any]:
     rows, cols, values = [0, 2, 0, 1, 0], [1, 2, 1, 0, 1], [1.0, 5.0, 2.0, 7.0, 4.0]
     twice = sp.coo_array((values, (rows, cols)), shape=(3, 3))
     row_wise = sp.csr_array(([1.0, 2.0, 4.0, 7.0, 5.0], [1, 1, 1, 0, 2], [0, 3, 4, 5]), shape=(3, 3))
-    told = []
+    message = []
     for matrix in (twice, twice.tocsr(), twice.tocsc(), row_wise):
         before = matrix.nnz
         graph = gl.Graph.from_scipy(matrix, comm=comm)
         ends = [graph.ids.lookup(end).tolist() for end in graph.edges()]
         mine = list(zip(*ends, graph.edge_columns["weight"].tolist(), strict=True))
-        told.append(sorted(edge for part in comm.allgather(mine) for edge in part))
+        message.append(sorted(edge for part in comm.allgather(mine) for edge in part))
         assert matrix.nnz == before
     both = sp.coo_array(([1.0, 2.0, 3.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
-    told.append(gl.Graph.from_scipy(both, directed=False, comm=comm).num_edges)
-    return told
+    message.append(gl.Graph.from_scipy(both, directed=False, comm=comm).num_edges)
+    return message
 
 
 def test_entries_stored_twice_are_added(ranks: Ranks) -> None:

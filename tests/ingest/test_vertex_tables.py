@@ -14,7 +14,7 @@ import gaslab as gl
 from gaslab.cli import main
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
-from tests.support.graphs import scored, told
+from tests.support.graphs import described, scored
 
 
 @pytest.mark.parametrize("rows", ["same", "parts", "root"])
@@ -28,7 +28,7 @@ def _join(comm: Comm, rows: str) -> Any:
     mine = slice(comm.rank, None, comm.size) if rows == "parts" else slice(None)
     here = rows != "root" or not comm.rank
     table = {name: values[mine] for name, values in whole.items()} if here else None
-    return told(graph.with_vertices(table, default={"x": 0.0, "y": False}, rows=rows))["vertices"]
+    return described(graph.with_vertices(table, default={"x": 0.0, "y": False}, rows=rows))["vertices"]
 
 
 def test_tables_of_other_kinds(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_tables_of_other_kinds(tmp_path: Path) -> None:
     read = graph.with_vertices(path)
     assert {name: str(values.dtype) for name, values in read.vertex_columns.items()} == {
         "age": "int64", "rate": "float64", "new": "bool"}  # fmt: skip
-    assert told(read)["vertices"] == [(1, 6, 1.0, False), (2, 7, 2.0, False), (3, 5, 0.5, True)]
+    assert described(read)["vertices"] == [(1, 6, 1.0, False), (2, 7, 2.0, False), (3, 5, 0.5, True)]
 
 
 class Grow(gl.VertexProgram):

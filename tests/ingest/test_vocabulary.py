@@ -41,6 +41,7 @@ WORDS = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(
     st.lists(ENTRY, max_size=25), WORDS, st.booleans(), st.booleans(), st.sampled_from(["\n", "\r\n", " \n"])
 )
@@ -101,11 +102,11 @@ def test_every_answer_names_them(ranks: Ranks, paths: tuple[str, str], tmp_path:
     text = "".join(f"{one}\t{side}\t{count}\n" for one, side, count in ROWS)
     assert (tmp_path / "local.tsv").read_text() == text
     found = ranks.run(_through, *paths, str(tmp_path))
-    for rank, told in enumerate(found):
-        assert told[3] == ROWS
-        assert told[4] == (ROWS if rank == 0 else [])
-        assert told[:3] + told[6:] == alone[:3] + alone[6:]
-    assert sorted(map(str, ROWS)) == sorted(str(row) for told in found for row in told[5])
+    for rank, answer in enumerate(found):
+        assert answer[3] == ROWS
+        assert answer[4] == (ROWS if rank == 0 else [])
+        assert answer[:3] + answer[6:] == alone[:3] + alone[6:]
+    assert sorted(map(str, ROWS)) == sorted(str(row) for answer in found for row in answer[5])
     assert (tmp_path / "local.tsv").read_text() == text
     assert (tmp_path / "local.csv").read_text() == "id,side,edges\n" + text.replace("\t", ",")
     parts = [(tmp_path / "local" / f"part-{rank:05d}.tsv").read_text() for rank in range(ranks.size)]

@@ -144,6 +144,46 @@ def test_every_is_a_whole_number(every: Any) -> None:
             return 1
 
 
+class Seldom(gl.VertexProgram):
+    period: int = 2
+    share: float = 0.5
+
+    class Vertex(gl.Vertex):
+        time: int = 0
+
+    @gl.aggregator(every="period")
+    def latest(self, v: Vertex) -> gl.Max[int]:
+        return v.time
+
+    def apply(self, v: Vertex) -> None:
+        v.time = self.superstep + 1
+
+
+def latest(comm: Comm, period: int, mode: dict[str, Any]) -> list[int]:
+    graph = gl.Graph.from_edges([0, 1], [1, 2], comm=comm)
+    result = gl.run(Seldom(period=period), graph, max_iterations=7, **mode)
+    return [row["latest"] for row in result.history]
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_a_parameter_says_every_how_many(ranks: Ranks, mode: dict[str, Any]) -> None:
+    for period in (1, 3, 9):
+        assert ranks.run(latest, period, mode)[0] == [t // period * period for t in range(1, 8)]
+    with pytest.raises(gl.UsageError, match=r"Seldom\(period=0\): a whole number "):
+        ranks.run(latest, 0, mode)
+
+
+@pytest.mark.parametrize("name", ["share", "perod", "latest"])
+def test_every_names_an_int_parameter(name: str) -> None:
+    class Named(Seldom):
+        @gl.aggregator(every=name)
+        def latest(self, v: Seldom.Vertex) -> gl.Max[int]:
+            return v.time
+
+    with pytest.raises(gl.ProgramError, match=f"every='{name}' is no int parameter of the program; "):
+        gl.run(Named(), gl.Graph.from_edges([0], [1]), max_iterations=1)
+
+
 class Broken(gl.VertexProgram):
     class Vertex(gl.Vertex):
         x: int = 0

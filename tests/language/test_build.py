@@ -147,6 +147,7 @@ def test_a_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         build.load(TEXT, Comm())
 
 
+@pytest.mark.slow
 def test_a_program_compiled_ahead_needs_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = build.compile_levels(TEXT, tmp_path / "ahead")
     assert len(paths) == len(toolchain.levels())
@@ -157,6 +158,7 @@ def test_a_program_compiled_ahead_needs_no_compiler(tmp_path: Path, monkeypatch:
     assert works(library)
 
 
+@pytest.mark.slow
 def test_shipped_libraries_come_before_the_cache(calls: Path, tmp_path: Path) -> None:
     build.compile_levels(TEXT, build.SHIPPED)
     before = compilations(calls)
@@ -165,7 +167,7 @@ def test_shipped_libraries_come_before_the_cache(calls: Path, tmp_path: Path) ->
     assert not build.cache_directory().exists()
 
 
-def test_the_compiler_s_complaint_is_told_at_the_user_s_line() -> None:
+def test_the_compiler_s_error_is_shown_at_the_user_s_line() -> None:
     undeclared = assign(h.t.VertexField("v", 0, F), local("never_declared"), 1)
     tree = program([function("apply", [undeclared], writes="v.a")], vertex=(variable("a"),))
     with pytest.raises(CompileError, match=r"refused [^\n]*\n(.*\n)*program\.py:11:.*never_declared"):
@@ -196,6 +198,7 @@ def test_every_level_compiles_and_this_cpu_runs_those_up_to_its_own() -> None:
             assert works(build.open_bytes(content, False))
 
 
+@pytest.mark.slow
 def test_emitted_text_gives_no_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet = ("-Wno-unused-parameter", "-Wno-unused-function", "-Wno-unused-variable")
     flags = [flag for flag in toolchain.FLAGS if flag != "-w"]
@@ -254,8 +257,8 @@ def test_every_rank_raises_the_compiler_s_error(monkeypatch: pytest.MonkeyPatch)
 def test_ranks_take_the_lowest_common_cpu_level(monkeypatch: pytest.MonkeyPatch) -> None:
     if len(toolchain.levels()) == 1:
         pytest.skip("this kind of machine has one level")
-    told: list[str] = []
-    monkeypatch.setattr(build, "find_or_compile", lambda text, level: told.append(level) or _content())
+    asked: list[str] = []
+    monkeypatch.setattr(build, "find_or_compile", lambda text, level: asked.append(level) or _content())
     monkeypatch.setattr(build, "_loaded", _PerRank())
 
     class Mixed(ThreadComm):
@@ -267,7 +270,7 @@ def test_ranks_take_the_lowest_common_cpu_level(monkeypatch: pytest.MonkeyPatch)
         build.load(TEXT, Mixed(comm._shared, comm.rank))
 
     run_ranks(3, load)
-    assert told == ["x86-64"]
+    assert asked == ["x86-64"]
 
 
 def test_a_rank_that_has_the_library_waits_for_one_that_has_not(

@@ -103,6 +103,7 @@ def test_what_was_planted_would_be_loaded_if_it_could_be_trusted(place: Path) ->
     assert library.cached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leave", DOORS + [pytest.param(leave, marks=as_root) for leave in OF_OTHERS])
 def test_a_planted_library_is_not_loaded(place: Path, leave: Callable[[Path], str]) -> None:
     what = leave(plant(place))

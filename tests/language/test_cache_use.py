@@ -69,6 +69,7 @@ def test_compiling_ahead_refuses_a_folder_before_it_compiles(
         assert capsys.readouterr().err == f"gaslab: {message}\n"
 
 
+@pytest.mark.slow
 def test_doctor_names_a_cache_that_is_not_used(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plant(place)
     place.chmod(0o777)

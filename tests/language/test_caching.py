@@ -13,7 +13,7 @@ from tests.mpi.ranks import Ranks
 
 
 class Halves(gl.VertexProgram):
-    """Values move by sixteenths, so that every sum is exact; those who move tell it."""
+    """Values move by sixteenths, so that every sum is exact; a vertex that moves posts it."""
 
     class Vertex(gl.Vertex):
         value: float = 0.0
@@ -71,9 +71,9 @@ def run_all(comm: Comm, strategy: str, mode: dict[str, Any]) -> list[Any]:
 def test_cached_gathers_give_the_same_and_are_fewer(
     ranks: Ranks, strategy: str, mode: dict[str, Any]
 ) -> None:
-    told = ranks.run(run_all, strategy, mode)
-    assert told == [told[0]] * ranks.size
-    plain, cached, rebuilt, mute = told[0]
+    results = ranks.run(run_all, strategy, mode)
+    assert results == [results[0]] * ranks.size
+    plain, cached, rebuilt, mute = results[0]
     assert plain[1] is None
     for other in (cached, rebuilt, mute):
         assert (other[0], other[2]) == (plain[0], plain[2])

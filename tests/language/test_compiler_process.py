@@ -104,6 +104,7 @@ def ended(process: subprocess.Popen[str], note: Path, folder: Path) -> int:
     return process.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2])
 def test_an_interrupt_ends_the_compiler_too(edges: Path, tmp_path: Path, slow: Path, size: int) -> None:
     process = start(size, tmp_path)
@@ -113,6 +114,7 @@ def test_an_interrupt_ends_the_compiler_too(edges: Path, tmp_path: Path, slow: P
     assert ended(process, slow, tmp_path) == 130
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2])
 def test_a_timeout_ends_the_compiler_too(edges: Path, tmp_path: Path, slow: Path, size: int) -> None:
     process = start(size, tmp_path, "--timeout", "12" if toolchain.SANITIZE in os.environ else "3")
@@ -180,6 +182,7 @@ def test_a_program_runs_from_a_file_of_any_name(gaslab: Run, edges: Path, tmp_pa
     assert load_class(f"{path}:Count").__name__ == "Count"
 
 
+@pytest.mark.slow
 def test_a_library_that_may_not_be_written_anywhere_is_named(tmp_path: Path) -> None:
     """Neither into a folder nor into memory, under a limit on the size of files."""
     text = """

@@ -183,13 +183,13 @@ def test_pdb_shows_fields_and_changes_them() -> None:
     debugger = pdb.Pdb(stdin=io.StringIO("\n".join([*words, "c", "c", ""])), stdout=said, readrc=False)
     debugger.set_break(__file__, line_of(Cooling.apply, "change = self.rate"), cond="v.id == 'c'")
     result = debugger.runcall(cool)
-    told = said.getvalue()
-    assert "-> change = self.rate * total" in told
-    assert "<vertex c: heat=8.0, x=" in told
-    assert "(8.0, 2.0, 0)" in told
-    assert "-> v.heat = v.heat + change" in told
-    assert "[1., 1.]" in told
-    assert f"{__file__}({line_of(Cooling.apply, 'v.heat = v.heat')})apply()" in told
+    printed = said.getvalue()
+    assert "-> change = self.rate * total" in printed
+    assert "<vertex c: heat=8.0, x=" in printed
+    assert "(8.0, 2.0, 0)" in printed
+    assert "-> v.heat = v.heat + change" in printed
+    assert "[1., 1.]" in printed
+    assert f"{__file__}({line_of(Cooling.apply, 'v.heat = v.heat')})apply()" in printed
     assert result.vertices.to_dict("heat")["c"] == 101.0 + 1.5  # what was typed, and both supersteps
 
 

@@ -43,7 +43,7 @@ class Both(Seen):
 
 
 class Half(Both):
-    """One of its parts is never settled, so all edges count."""
+    """One of its parts is never decided, so all edges count."""
 
     def gather(self, v: Seen.Vertex, e: gl.Edge, nbr: Seen.Vertex) -> Both.Total:
         return self.Total(some=1 // nbr.one == 1, every=1 // nbr.one == 1)
@@ -56,7 +56,7 @@ def run(program: gl.VertexProgram, mode: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted"])
-def test_a_settled_total_ends_the_gather(mode: dict[str, Any]) -> None:
+def test_a_decided_total_ends_the_gather(mode: dict[str, Any]) -> None:
     assert run(Seen(), mode)
     assert not run(Unseen(), mode)
     assert run(Both(), mode)

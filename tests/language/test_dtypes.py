@@ -50,7 +50,7 @@ class Wide(gl.VertexProgram):
 
 def wide(comm: Comm, mode: dict[str, Any]) -> list[Any]:
     graph = gl.Graph.from_edges(SOURCES, TARGETS, comm=comm)
-    result = gl.run(Wide(), graph, max_iterations=3, **mode)
+    result = gl.run(Wide(), graph, max_iterations=3, edges=True, **mode)
     table = result.vertices
     types = [str(table[name].dtype) for name in ("x", "least", "both")] + [str(result.edges["count"].dtype)]
     values = [table[name].tolist() for name in ("x", "least", "both")] + [result.edges["count"].tolist()]
@@ -112,7 +112,7 @@ class Full(gl.VertexProgram):
 
 
 @pytest.mark.parametrize("mode", [{}, {"compile": "never"}, {"engine": "reference"}], ids=str)
-def test_a_total_that_does_not_fit_is_told_of_at_gather(mode: dict[str, Any]) -> None:
+def test_a_total_that_does_not_fit_is_a_fault_at_gather(mode: dict[str, Any]) -> None:
     line = Full.gather.__code__.co_firstlineno
     graph = gl.Graph.from_edges([0, 1, 2], [3, 3, 3])
     with pytest.raises(gl.ExecutionError, match=rf"dtypes.py:{line}: Full failed at vertex 3 in superstep 0"):

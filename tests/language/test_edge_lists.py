@@ -62,13 +62,13 @@ class Read(gl.VertexProgram):
 COLUMNS = {"once": "tokens"}
 
 
-def told(graph: gl.Graph, engine: str = "sync") -> list[Any]:
+def read(graph: gl.Graph, engine: str = "sync") -> list[Any]:
     result = gl.run(Read(), graph, max_iterations=1, columns=COLUMNS, engine=engine)
     return [list(result.vertices.ids), *(result.vertices[name].tolist() for name in result.vertices.columns)]
 
 
 def expected(edges: list[int], ids: list[int], back: bool = False) -> list[Any]:
-    """Return what `told` must be of a graph of some of the edges, by number."""
+    """Return what `read` must be of a graph of some of the edges, by number."""
     said, level, sets = (dict.fromkeys(ids, 0.0) for _ in range(3))
     for k in edges:
         source, target = (TARGETS[k], SOURCES[k]) if back else (SOURCES[k], TARGETS[k])
@@ -95,7 +95,7 @@ def made(comm: Comm, rows: str, strategy: str) -> gl.Graph:
 
 def on_ranks(comm: Comm, rows: str, strategy: str, engine: str) -> list[Any]:
     graph = made(comm, rows, "random")
-    return [told(graph, engine), told(graph.partitioned(strategy), engine), graph.fingerprint, repr(graph)]
+    return [read(graph, engine), read(graph.partitioned(strategy), engine), graph.fingerprint, repr(graph)]
 
 
 @pytest.mark.parametrize("rows", ["same", "parts", "root"])
@@ -121,11 +121,11 @@ def derived(comm: Comm) -> list[Any]:
         drop_self_loops=True,
     )  # fmt: skip
     return [
-        told(graph.reverse()),
-        told(graph.reverse().reverse()),
-        told(graph.subgraph([0, 2, 3])),
-        told(graph.subgraph(edges=lower)),
-        told(undirected),
+        read(graph.reverse()),
+        read(graph.reverse().reverse()),
+        read(graph.subgraph([0, 2, 3])),
+        read(graph.subgraph(edges=lower)),
+        read(undirected),
         graph.to_undirected().num_edges,
         sorted(map(sorted, graph.to_undirected().edge_columns["tokens"].tolist())),
     ]
@@ -151,7 +151,7 @@ def one_length_here(comm: Comm) -> list[Any]:
         [comm.rank] * 2, [comm.rank + 1] * 2, columns=columns, rows="parts", comm=comm
     )
     assert graph.num_edges == 2 * comm.size
-    return told(graph)
+    return read(graph)
 
 
 def test_lists_that_have_one_length_on_each_rank(ranks: Ranks) -> None:
@@ -190,7 +190,7 @@ def test_the_forms_of_a_column(form: str, engine: str) -> None:
         sorted(set(row)) if form == "sets" else row for row in TOKENS
     )
     if form != "sets":
-        assert told(graph, engine) == expected([*range(7)], [0, 1, 2, 3, 5])
+        assert read(graph, engine) == expected([*range(7)], [0, 1, 2, 3, 5])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -198,7 +198,7 @@ def test_lists_of_one_length_serve_lists_and_vectors(engine: str) -> None:
     graph = gl.Graph.from_edges(
         [0, 1], [1, 2], columns={"tokens": [[1, 2], [4, 3]], "levels": [[1.0], [2.0]]}
     )
-    assert told(graph, engine) == [[0, 1, 2], [63, 21 + 34 * 3, 34], [1, 3, 2], [0, 12, 34]]
+    assert read(graph, engine) == [[0, 1, 2], [63, 21 + 34 * 3, 34], [1, 3, 2], [0, 12, 34]]
 
 
 def test_a_column_answers_as_an_array_of_rows_does() -> None:

@@ -89,7 +89,7 @@ def test_gather_combines_a_vertex_s_edges(op: str, storage: str, edges: Any, mas
     s = state(tree, N, edges, [w % 2 if storage == "bool" else w for w in weights(edges)], gather_edges=mask)
     rng = np.random.default_rng(seed)
     s.vertex[0][:] = rng.random(N) if storage[0] == "f" else rng.integers(0, 2, N)
-    if storage == "float32":  # not to be told apart from a sum in float32, whose order says more
+    if storage == "float32":  # the same as a sum in float32, whose order decides
         s.vertex[0][:] = rng.integers(0, 64, N) / 8
     assert both("gl_gather", s) is None
     for v in range(N):
@@ -116,11 +116,11 @@ def test_gather_apply_gives_the_bits_of_gather_then_apply(
 
 
 @given(mask=masks, degree=st.integers(0, 40), seed=st.integers(0, 99))
-def test_looking_ahead_on_large_graphs_changes_no_bit(mask: int, degree: int, seed: int) -> None:
-    """A gather that looks ahead from the first vertex on gives what one gives that never does."""
+def test_prefetching_on_large_graphs_changes_no_bit(mask: int, degree: int, seed: int) -> None:
+    """A gather that prefetches from the first vertex on has the bits of one that never does."""
     tree = GATHERING["sum", "float64"]
     text = emit(tree)
-    eager = text.replace("GL_FAR = 1 << 19", "GL_FAR = 1")
+    eager = text.replace("GL_FAR_VERTICES = 1 << 19", "GL_FAR_VERTICES = 1")
     assert eager != text
     rng = np.random.default_rng(seed)
     edges = rng.integers(0, N, (N * degree, 2))
@@ -206,7 +206,7 @@ def test_a_fault_names_the_vertex_and_the_site_and_stops_the_block() -> None:
     assert s.vertex[0].tolist() == [60, 30, 0, 4]
 
 
-def test_init_leaves_given_fields_alone() -> None:
+def test_init_keeps_initial_values() -> None:
     a, b = t.VertexField("v", 0, I), t.VertexField("v", 1, I)
     body = [assign(a, const(5)), assign(b, binary("+", a, t.VertexAttribute("v", "id", "id")))]
     tree = program(
@@ -215,7 +215,7 @@ def test_init_leaves_given_fields_alone() -> None:
     )
     s = state(tree, 2)
     s.vertex[0][:] = 70
-    s.given = 1
+    s.initial_fields = 1
     assert both("gl_init", s) is None
     assert (s.vertex[0].tolist(), s.vertex[1].tolist()) == ([70, 70], [70, 71])
 

@@ -31,7 +31,7 @@ def wrap(x: int) -> int:
 
 
 def bits(x: Any) -> Any:
-    """Tell zeros by their sign and take every nan for the same."""
+    """Distinguish zeros by their sign and take every nan for the same."""
     if isinstance(x, float):
         return "nan" if math.isnan(x) else struct.pack("d", x)
     return x
@@ -344,6 +344,7 @@ def test_helpers_take_scalars_and_call_helpers() -> None:
         assert s.vertex[0].item() == expected
 
 
+@pytest.mark.slow
 def test_constants_of_every_kind() -> None:
     for constant in (-(2**63), 2**63 - 1, -5, 0):
         assert value(const(constant)) == constant

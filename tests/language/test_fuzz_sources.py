@@ -37,6 +37,7 @@ def quiet(*_: str) -> None:
     """Nobody asks which stage a text is at."""
 
 
+@pytest.mark.slow
 def test_drawn_texts_have_an_answer_or_an_error_with_its_place(sources: Sources) -> None:
     for run in range(TEXTS):
         case = sources.draw(random.Random(f"sources of the tests {run}"))
@@ -49,11 +50,13 @@ def test_the_same_seed_draws_the_same_text(sources: Sources) -> None:
     assert first == again != other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOUND)
 def test_what_was_found_once(name: str, sources: Sources) -> None:
     assert sources.verdict(FOUND[name], RUN) is None
 
 
+@pytest.mark.slow
 def test_the_programs_that_are_changed_are_right_before() -> None:
     assert len(seeds()) > 100
     for module, name in seeds():
@@ -99,6 +102,7 @@ def test_c_that_does_not_compile_and_answers_that_differ_are_findings(
         check(PLAIN, RUN, quiet)
 
 
+@pytest.mark.slow
 def test_a_text_that_ends_or_holds_the_process_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.fuzz.sources.SECONDS", 5.0)
     checker = Checker()

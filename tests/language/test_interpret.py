@@ -104,6 +104,7 @@ def fields(program: Any, graph: Any, **options: Any) -> dict[str, bytes]:
     return {name: np.asarray(result.vertices[name]).tobytes() for name in result.vertices.columns}
 
 
+@pytest.mark.slow
 @given(edges=edges, directed=st.booleans(), seed=st.integers(0, 99))
 def test_runs_end_with_the_same_bits_compiled_and_interpreted(edges: Any, directed: bool, seed: int) -> None:
     src, dst = np.array(edges).T
@@ -126,18 +127,18 @@ def no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_compiler")
 def test_auto_interprets_without_a_compiler_and_warns_once_loudly() -> None:
-    with pytest.warns(gl.PerformanceWarning, match="Everything runs interpreted.*no C compiler") as told:
+    with pytest.warns(gl.PerformanceWarning, match="Everything runs interpreted.*no C compiler") as warned:
         compiled = compile_program(Everything, Comm())
-    assert len(told) == 1
+    assert len(warned) == 1
     assert compiled.library is None
     assert compiled.interpreter is not None
 
 
 @pytest.mark.usefixtures("no_compiler")
 def test_only_rank_0_warns() -> None:
-    with pytest.warns(gl.PerformanceWarning) as told:
+    with pytest.warns(gl.PerformanceWarning) as warned:
         made = run_ranks(3, lambda comm: compile_program(Everything, comm))
-    assert len(told) == 1
+    assert len(warned) == 1
     assert all(compiled.interpreter is not None for compiled in made)
 
 
@@ -170,6 +171,7 @@ def test_other_modes_are_refused() -> None:
         compile_program(Everything, Comm(), "always")
 
 
+@pytest.mark.slow
 def test_compile_ahead_serves_a_machine_without_a_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,7 +206,7 @@ def test_common_lengths_are_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                 assert found.cached, f"{program}({name}={value}): run setup.py build_ext --inplace"
 
 
-def test_a_fault_is_told_alike() -> None:
+def test_a_fault_has_one_message() -> None:
     class Narrow(gl.VertexProgram):
         class Vertex(gl.Vertex):
             small: gl.int8 = 100
@@ -213,13 +215,13 @@ def test_a_fault_is_told_alike() -> None:
             v.small = v.small + v.out_degree * 10
 
     graph = gl.Graph.from_edges([5, 5, 5, 6], [6, 7, 8, 5])
-    told = []
+    warned = []
     for mode in ("require", "never"):
         where = r"test_interpret\.py:\d+: Narrow failed at vertex 5"
         with pytest.raises(gl.ExecutionError, match=where) as error:
             gl.run(Narrow(), graph, max_iterations=1, compile=mode)
-        told.append(str(error.value))
-    assert told[0] == told[1]
+        warned.append(str(error.value))
+    assert warned[0] == warned[1]
 
 
 def test_the_phases_of_both_are_the_same() -> None:

@@ -118,7 +118,7 @@ PROGRAMS = {
         def mass(self, v) -> gl.Sum[float]:
             return v.x
         @gl.aggregator
-        def crowd(self, v) -> gl.Sum[int]:
+        def population(self, v) -> gl.Sum[int]:
             return v.b and v.degree > 1
         @gl.aggregator
         def any_c(self, v) -> gl.Max[bool]:
@@ -130,7 +130,7 @@ PROGRAMS = {
             v.x = v.degree * 0.5
         def apply(self, v):
             v.x = v.x / 2 + self.mass / 16 + self.superstep
-            v.n = self.crowd + self.low + self.num_edges
+            v.n = self.population + self.low + self.num_edges
             v.b = not self.any_c or v.b
     """,
     "signals": """

@@ -90,6 +90,7 @@ def _text(fields: int, edges: int, params: int, parts: int, aggregators: int, ph
     return "\n".join([*lines, "    )", ""])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gaslab.PerformanceWarning")
 @pytest.mark.parametrize("many", ["fields", "edges", "params", "parts", "aggregators", "phases"])
 def test_many_of_a_program_s_parts(many: str) -> None:

@@ -99,10 +99,10 @@ def test_messages_that_do_not_fit(program: type[gl.VertexProgram], message: Any,
 @pytest.mark.parametrize("compile", ["require", "never"])
 def test_pushed_and_pulled_are_the_same(compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = gl.Graph.from_edges([k % 7 for k in range(60)], [k * k % 11 for k in range(60)])
-    told = []
+    answers = []
     for factor in (1e-9, 1e9):  # never pull, always
         monkeypatch.setattr(delivery, "PULL_MESSAGES", factor)
         done = gl.run(Heard(), graph, start=[0, 3, 5], max_iterations=3, compile=compile)
-        told.append(done.vertices.to_dict())
+        answers.append(done.vertices.to_dict())
         assert {row["delivery"] for row in done.history} == {"pull" if factor > 1 else "push"}
-    assert told[0] == told[1]
+    assert answers[0] == answers[1]

@@ -241,6 +241,7 @@ def ways() -> list[dict[str, Any]]:
 ZEROS = tuple(dtype(0).item() if dtype not in (np.float64, np.float32) else -0.0 for dtype in DTYPES.values())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gaslab.PerformanceWarning")
 @given(drawn=rows)
 @example(drawn=[ZEROS])

@@ -108,8 +108,8 @@ FAULTY = {  # an operand a line, and the line of the error
     "a chain from left to right": ("1 // v.count <\n1 % v.count <\n1", 0),
     "the middle of a chain before its end": ("0 <\n1 % v.count <\n1 // v.count", 1),
     "the end of a chain that is broken": ("1 < v.count + 0 <\n1 // v.count", None),
-    "the right of a settled or": ("(v.count + 1 or\n1 // v.count) == 1", None),
-    "the right of a settled and": ("(v.count * 2 and\n1 // v.count) == 1", None),
+    "the right of a decided or": ("(v.count + 1 or\n1 // v.count) == 1", None),
+    "the right of a decided and": ("(v.count * 2 and\n1 // v.count) == 1", None),
 }
 
 
@@ -134,7 +134,7 @@ class P(gl.VertexProgram):
         count: int = 1
         low: int = 50
     @gl.aggregator
-    def told(self, v) -> gl.Sum[int]:
+    def value(self, v) -> gl.Sum[int]:
         return (v.count * 2 or 1) in (2, v.count + 1)
     def start(self, v) -> bool:
         return 0 <= v.degree % 3 < 2
@@ -149,6 +149,7 @@ class P(gl.VertexProgram):
 """
 
 
+@pytest.mark.slow
 def test_every_method_has_such_conditions_and_a_pull_looks_at_its_target_first() -> None:
     task = Task("conditions_everywhere:P", hubs(30, 200), 6, HEAD + EVERYWHERE)
     text = emit(parse(type(task.instance())))

@@ -49,6 +49,7 @@ def asks(hosts: Hosts) -> Any:
 AIMS = ("", "phases", "stale 0", "stale 2", "async relaxed", "async serialisable")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aim", AIMS)
 @given(draws=st.randoms(use_true_random=False), size=st.integers(2, 4), number=st.integers(0, 1 << 30))
 def test_drawn_programs_agree_everywhere(
@@ -66,6 +67,7 @@ ROWS = [(a, b, why) for these, those, why in REFUSED
         for a, b in (itertools.product(these, those) if LONG else [(these[0], those[0])])]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "other", "why"), ROWS, ids=[f"{a} + {b}" for a, b, _ in ROWS])
 def test_a_refused_pair_gives_its_reason(one: str, other: str, why: str, hosts: Hosts) -> None:
     """On its own, without any other pair that is refused."""

@@ -11,7 +11,7 @@ from gaslab import program as gl
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import parse
 from tests.support.program_text import FIELDS, only, tree_of, with_vertex
-from tests.support.tree_text import function_text, phase_text
+from tests.support.tree_text import function_text, phase_text, typed
 
 
 class PageRank(gl.VertexProgram):
@@ -102,7 +102,7 @@ def test_pagerank() -> None:
         "v.share = _value_1"
     )
     apply = tree.functions["apply"]
-    assert apply.parameters == (("total", "float"),)
+    assert typed(apply.parameters) == {"total": "float"}
     assert apply.locals == dict.fromkeys(("total", "d", "score", "_value", "_value_1"), "float")
     assert apply.reads == {"v.score", "v.out_degree"}
     assert apply.writes == {"v.score", "v.share", "v.moved"}
@@ -124,7 +124,7 @@ def test_shortest_paths() -> None:
     assert tree.gather is None
     assert tree.message == t.Combiner("min", "float32")
     assert (tree.gather_edges, tree.scatter_edges) == (0, gl.ALL)
-    assert tree.functions["apply"].parameters == (("message", "float"),)
+    assert typed(tree.functions["apply"].parameters) == {"message": "float"}
     assert tree.functions["start"].returns == "bool"
     assert phase_text(tree, "init") == "v.distance = (0.0 if (v.id == self.source) else inf)"
     assert phase_text(tree, "scatter") == (
@@ -310,7 +310,7 @@ def test_locals_keep_clear_of_the_names_of_the_tree(tmp_path: Path) -> None:
         "    v.score = acc + _value"
     )
     tree = tree_of(tmp_path, text)
-    assert tree.functions["apply"].parameters == (("total", "float"),)
+    assert typed(tree.functions["apply"].parameters) == {"total": "float"}
     assert phase_text(tree, "apply") == (
         "total_1 = (total + 1.0)\n_u = total_1\n".replace("_u", "gr_f6_dfe")
         + "_value_1 = total\n_value_2 = gr_f6_dfe\n_value = _value_1\ntotal = _value_2\n"

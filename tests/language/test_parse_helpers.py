@@ -9,7 +9,7 @@ import pytest
 from gaslab import program as gl
 from gaslab.compiler.frontend import parse
 from tests.support.program_text import only, tree_of, with_vertex
-from tests.support.tree_text import function_text, phase_text
+from tests.support.tree_text import function_text, phase_text, typed
 
 
 def test_constants_of_modules_classes_and_enums_are_baked_in(tmp_path: Path) -> None:
@@ -57,9 +57,9 @@ def test_a_helper_is_made_once_per_combination_of_types(tmp_path: Path) -> None:
     assert phase_text(tree, "init") == (
         "v.score = (twice0(v.score, 2) + twice0(1.5, 2))\nv.count = (twice1(v.count, 3) + twice1(1, 2))"
     )
-    assert [(h.parameters, h.returns) for h in tree.helpers] == [
-        ((("x", "float"), ("k", "int")), "float"),
-        ((("x", "int"), ("k", "int")), "int"),
+    assert [(typed(h.parameters), h.returns) for h in tree.helpers] == [
+        ({"x": "float", "k": "int"}, "float"),
+        ({"x": "int", "k": "int"}, "int"),
     ]
 
 
@@ -79,7 +79,7 @@ def test_only_helpers_of_final_types_are_kept(tmp_path: Path) -> None:
         "def init(self, v):\n    x = 1\n    for i in range(3):\n        x = half(x)\n    v.score = x"
     )
     tree = tree_of(tmp_path, text)
-    assert [h.parameters for h in tree.helpers] == [(("x", "float"),)]
+    assert [typed(h.parameters) for h in tree.helpers] == [{"x": "float"}]
 
 
 def test_a_helper_returns_the_type_that_holds_all_it_returns(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_helper_returns_the_type_that_holds_all_it_returns(tmp_path: Path) -> 
         "def init(self, v):\n    v.score = f(v.count)"
     )
     helper = only(tree_of(tmp_path, text).helpers)
-    assert (helper.parameters, helper.returns) == ((("x", "int"),), "float")
+    assert (typed(helper.parameters), helper.returns) == ({"x": "int"}, "float")
     assert helper.locals == {"x": "int", "x_1": "float"}
 
 

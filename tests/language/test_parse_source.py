@@ -242,6 +242,7 @@ class Late:
         sum(range(200))
 
 
+@pytest.mark.slow
 def test_threads_may_parse_at_once() -> None:
     """CPython 3.10 and early 3.11 count the depth of all trees that are being made together."""
     lines = Path(__file__).read_text(encoding="utf-8").splitlines(keepends=True)
@@ -271,6 +272,7 @@ def test_threads_may_parse_at_once() -> None:
     assert not failed
 
 
+@pytest.mark.slow
 def test_an_error_in_an_ipython_session_is_its_message_alone(tmp_path: Path) -> None:
     pytest.importorskip("IPython")
     script = tmp_path / "session.py"

@@ -1,4 +1,4 @@
-"""What a program outside the language is told: exact place, text and way out.
+"""The errors of programs outside the language: exact place, text and remedy.
 
 The cases are in ``program_errors/*.txt``: under a line ``## name`` stands a program in which a line
 ``   ^ message`` is below the line at fault. The caret's column, and the message, are what the error

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import gaslab as gl
 from gaslab._kernels import philox as kernels
@@ -132,21 +134,97 @@ class Marks(gl.VertexProgram):
             nbr.signal()
 
 
-def run_marks(comm: Comm, strategy: str) -> tuple[Any, ...]:
+class StreamMarks(Marks):
+    rng = "stream"
+
+
+class HashMarks(Marks):
+    rng = "hash"
+
+
+def run_marks(program: type[Marks], comm: Comm, strategy: str) -> tuple[Any, ...]:
     source, target = [5, 5, 5, 7, 7, 9, 5, 2, 2], [7, 7, 9, 5, 7, 5, 7, 2, 2]
     graph = gl.Graph.from_edges(source, target, strategy=strategy, comm=comm)
-    found = gl.run(Marks(), graph, max_iterations=1, seed=5)
+    found = gl.run(program(), graph, max_iterations=1, seed=5, edges=True)
     drawn = (found.edges[name].tolist() for name in ("mark", "late"))
     rows = zip(*map(list, found.edges.ids), *drawn, strict=True)
     return found.vertices["low"].tolist(), sorted(rows)
 
 
-def test_edges_draw_by_their_ends_and_their_place_among_parallels(ranks: Ranks) -> None:
-    expected = run_marks(Comm(), "1d")
+@pytest.mark.parametrize("program", [Marks, StreamMarks, HashMarks])
+def test_edges_draw_by_their_ends_and_their_place_among_parallels(
+    ranks: Ranks, program: type[Marks]
+) -> None:
+    expected = run_marks(program, Comm(), "1d")
     assert len({mark for *_, mark, _ in expected[1]}) == 9
     assert len({late for *_, late in expected[1]}) == 9
     for strategy in STRATEGIES:
-        assert ranks.run(run_marks, strategy) == [expected] * ranks.size
+        assert ranks.run(partial(run_marks, program), strategy) == [expected] * ranks.size
+
+
+class Hashed(gl.VertexProgram):
+    """Four draws a call, kept apart."""
+
+    rng = "hash"
+
+    class Vertex(gl.Vertex):
+        drawn: gl.Vector = gl.field(shape=4)
+
+    def apply(self, v: Vertex) -> None:
+        for k in range(4):
+            v.drawn[k] = gl.uniform()
+
+
+class HashedEdges(gl.VertexProgram):
+    rng = "hash"
+
+    class Edge(gl.Edge):
+        drawn: float = 0.0
+
+    def scatter(self, v: gl.Vertex, e: Edge, nbr: gl.Vertex) -> None:
+        e.drawn = gl.uniform()
+
+
+def hashed(axis: str) -> np.ndarray:
+    """Return draws that differ along one of what a draw is a function of, in that order."""
+    if axis in ("source", "target"):
+        one, other = np.zeros(1 << 16, np.int64), np.arange(1 << 16)
+        ends = (other, one) if axis == "source" else (one, other)
+        table = gl.run(HashedEdges(), gl.Graph.from_edges(*ends), max_iterations=1).edges
+        drawn: np.ndarray = table["drawn"]
+        return drawn
+    graph = gl.Graph.from_edges([0], [1], vertices=range(1 << 14 if axis in ("vertex", "number") else 64))
+    runs = 1 if axis in ("vertex", "number") else 1 << 8
+    found = []
+    for k in range(runs):
+        at = {"seed": k} if axis == "seed" else {}
+        initial = {"max_iterations": 1 + (k if axis == "superstep" else 0)}
+        found.append(gl.run(Hashed(), graph, **initial, **at).vertices["drawn"])
+    drawn = np.array(found)
+    if axis in ("seed", "superstep"):
+        return drawn.transpose(1, 2, 0).ravel()
+    return drawn[0].ravel() if axis == "number" else drawn[0].T.ravel()
+
+
+@pytest.mark.parametrize("axis", ["number", "vertex", "source", "target", "superstep", "seed"])
+def test_a_hash_mixes_all_that_a_draw_is_a_function_of(axis: str) -> None:
+    """Bytes, high and low, and pairs of neighbours are as often as they should be (p above 1e-6)."""
+    words = (hashed(axis) * 2.0**53).astype(np.uint64)
+    n = words.size
+    for shift in (45, 22, 0):
+        part = (words >> np.uint64(shift)).astype(np.int64) & 255
+        assert stats.chisquare(np.bincount(part, minlength=256)).pvalue > 1e-6
+        high = part >> 4
+        pairs = np.bincount(high[:-1] << 4 | high[1:], minlength=256)
+        assert stats.chisquare(pairs).pvalue > 1e-6
+        flips = np.bitwise_xor(part[:-1], part[1:])
+        assert stats.chisquare(np.bincount(flips, minlength=256)).pvalue > 1e-6
+    assert np.unique(words).size == n
+    days = 1 << 24  # equal gaps between birthdays are Poisson (Marsaglia)
+    born = np.sort((words[: 1 << 10] % np.uint64(days)).astype(np.int64))
+    equal = born.size - 1 - np.unique(np.diff(born)).size
+    expected = born.size**3 / 4 / days
+    assert 1e-6 < stats.poisson.cdf(equal, expected) < 1 - 1e-6
 
 
 class Wide(gl.VertexProgram):

@@ -148,7 +148,7 @@ def test_loops_and_parallels_count_by_ends(directed: bool, expected: dict[int, i
     assert result.iterations == 1
 
 
-def test_the_program_s_own_end_or_the_limit_is_told() -> None:
+def test_the_program_s_own_end_or_the_limit_is_reported() -> None:
     ring = nx.cycle_graph(5, create_using=nx.DiGraph)
     assert on(ring, Degrees(), max_iterations=3).converged  # it has no end of its own
     assert not on(nx.path_graph(5, create_using=nx.DiGraph), PageRank(), max_iterations=3).converged

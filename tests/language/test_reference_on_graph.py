@@ -30,7 +30,7 @@ def both(comm: Comm) -> list[tuple[object, object]]:
     given = {"leader": {"a": "d", "b": "b", "c": "d", "d": "b"}}
     found = []
     for engine in ("sync", "reference"):
-        result = gl.run(Least(), graph, engine=engine, init=given)
+        result = gl.run(Least(), graph, engine=engine, init=given, edges=True)
         edges = result.edges
         rows = sorted(
             zip(edges["source"].tolist(), edges["target"].tolist(), edges["least"].tolist(), strict=True)

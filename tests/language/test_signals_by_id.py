@@ -44,8 +44,8 @@ def count(comm: Comm, mode: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted"])
 def test_letters_in_any_number_arrive(ranks: Ranks, mode: dict[str, Any]) -> None:
-    told = ranks.run(count, mode)
-    assert told == [[[0, (LENGTH + 1) + 10000 * LENGTH, 100 * (LENGTH + 1)], 2]] * ranks.size
+    answers = ranks.run(count, mode)
+    assert answers == [[[0, (LENGTH + 1) + 10000 * LENGTH, 100 * (LENGTH + 1)], 2]] * ranks.size
 
 
 class Partner(gl.VertexProgram):

@@ -17,7 +17,7 @@ from gaslab.engine.storage import dtype_of, scalars
 from gaslab.engine.view import make_view
 from gaslab.parallel.comm import world
 from tests.programs.gathers import Rank
-from tests.programs.signals import Letters, Paths
+from tests.programs.signals import Messages, Paths
 
 
 class Single:
@@ -94,7 +94,7 @@ def test_gather_and_apply_by_the_vertex_are_those_of_a_sweep(graph: gl.Graph) ->
 @pytest.mark.filterwarnings("ignore::gaslab.errors.ConvergenceWarning")
 def test_scatter_by_the_vertex_signals_whom_a_sweep_signals(graph: gl.Graph) -> None:
     """Supersteps of single vertices, taken in any order, with messages: the same as the engine's."""
-    single, generator = Single(Letters(), graph), np.random.default_rng(3)
+    single, generator = Single(Messages(), graph), np.random.default_rng(3)
     active = [v for v in single.vertices if graph.local.in_degree[v] > 0]
     for superstep in range(4):
         single.view.superstep = superstep
@@ -108,7 +108,7 @@ def test_scatter_by_the_vertex_signals_whom_a_sweep_signals(graph: gl.Graph) -> 
         for v in order:
             single.call("gl_scatter_push", v)
         active = single.signalled()
-    expected = gl.run(Letters(), graph, max_iterations=4)
+    expected = gl.run(Messages(), graph, max_iterations=4)
     for name in ("got", "around", "hops"):
         assert single.values(name) == expected.vertices.to_dict(name)
 

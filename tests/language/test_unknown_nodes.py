@@ -21,7 +21,7 @@ from gaslab.engine import storage
 from gaslab.errors import InternalError
 from gaslab.reference.arithmetic import narrow
 from gaslab.reference.declared import Combiner
-from gaslab.reference.rng import _shaped
+from gaslab.reference.distributions import drawn
 from gaslab.replication.exchange import decode_choice, encode_choice
 from tests.support import hand_trees as h
 from tests.support.hand_trees import F, I, const
@@ -49,7 +49,7 @@ EXPRESSIONS: dict[str, Any] = {
     "a function": t.Call("median", (const(1.0),), F),
     "a function of math": t.Call("math.comb", (const(1.0),), F),
     "a reduction": t.Reduce("median", "k", 3, const(1.0), F),
-    "a draw": t.Draw("poisson", (const(1.0),), F),
+    "a draw": t.Draw("cauchy", (const(1.0),), F),
     "a word on lists": t.ListWord("median", (LIST,), I),
 }
 
@@ -73,7 +73,7 @@ def test_an_unknown_statement_is_named(name: str, what: str) -> None:
 @pytest.mark.parametrize("name", ["emit", "interpret"])
 @pytest.mark.parametrize("what", EXPRESSIONS)
 def test_an_unknown_expression_is_named(name: str, what: str) -> None:
-    with pytest.raises(InternalError, match=f"^{name} does not know .*(Strange|median|math.comb|poisson)"):
+    with pytest.raises(InternalError, match=f"^{name} does not know .*(Strange|median|math.comb|cauchy)"):
         backend(name, [t.Assign(t.Local("k", F), EXPRESSIONS[what], 0)])
 
 
@@ -103,8 +103,8 @@ def test_the_reference_names_what_it_does_not_know() -> None:
         Combiner("median", "int64").identity  # noqa: B018
     with pytest.raises(InternalError, match="the reference does not know 'float16'"):
         narrow("float16", 1)
-    with pytest.raises(InternalError, match="the reference does not know 'poisson'"):
-        _shaped("poisson", (1.0,), (1, 2))
+    with pytest.raises(InternalError, match="the reference does not know 'cauchy'"):
+        drawn("cauchy", (1.0,), lambda used: (1, 2))
 
 
 def test_an_unknown_storage_is_named() -> None:

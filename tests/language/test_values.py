@@ -199,6 +199,14 @@ class Indefinite(gl.VertexProgram):
         v.x = gl.solve_spd((1.5 - v.in_degree) * np.eye(2), v.x)
 
 
+class Saddle(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape=2, init=1.0)
+
+    def apply(self, v: Vertex) -> None:
+        v.x = gl.conjugate_gradient((1.5 - v.in_degree) * np.eye(2), v.x, np.zeros(2), 1)
+
+
 class Narrow(gl.VertexProgram):
     class Vertex(gl.Vertex):
         n: gl.Vector = gl.field(shape=2, dtype=gl.int8, init=100)
@@ -212,6 +220,9 @@ FAULTS = {
     Bins: (FAULT[5], "return self.Total(bins=gl.at(v.in_degree))"),
     Singular: (FAULT[6], "v.x = np.linalg.solve(a, v.x)"),
     Indefinite: (FAULT[6], "v.x = gl.solve_spd((1.5 - v.in_degree) * np.eye(2), v.x)"),
+    Saddle: (
+        FAULT[6], "v.x = gl.conjugate_gradient((1.5 - v.in_degree) * np.eye(2), v.x, np.zeros(2), 1)"
+    ),
     Narrow: (FAULT[2], "v.n = v.n + 14 * v.in_degree"),
 }
 
@@ -254,6 +265,8 @@ class Algebra(gl.VertexProgram):
         y: gl.Vector = gl.field(shape="n")
         solved: gl.Vector = gl.field(shape="n")
         spd: gl.Vector = gl.field(shape="n")
+        gradient: gl.Vector = gl.field(shape="n")
+        nearer: gl.Vector = gl.field(shape="n")
         inverse: gl.Matrix = gl.field(shape=("n", "n"))
         square: gl.Matrix = gl.field(shape=("n", "n"))
         outer: gl.Matrix = gl.field(shape=("n", "n"))
@@ -267,6 +280,9 @@ class Algebra(gl.VertexProgram):
         v.solved = np.linalg.solve(shifted, v.x)
         v.inverse = np.linalg.solve(shifted, np.eye(self.n))
         v.spd = gl.solve_spd(np.outer(v.x, v.x) + np.outer(v.y, v.y) + np.eye(self.n), v.y)
+        positive = np.outer(v.x, v.x) + np.outer(v.y, v.y) + np.eye(self.n)
+        v.gradient = gl.conjugate_gradient(positive, v.y, v.x, 3 * self.n)
+        v.nearer = gl.conjugate_gradient(positive, v.y, v.x, 2)
         v.square = v.a @ v.a
         v.outer = np.outer(v.x, v.y)
         v.rows = v.a @ v.x
@@ -302,12 +318,14 @@ def test_linear_algebra_is_that_of_numpy(mode: str, data: st.DataObject) -> None
     init = {"a": all_a, "x": all_x, "y": all_y}
     table = gl.run(Algebra(n=n), graph, max_iterations=1, init=init, compile=mode).vertices
     for k, (a, x, y) in enumerate(zip(all_a, all_x, all_y, strict=True)):
-        moved = a + 50.0 * np.eye(n)
+        moved, positive = a + 50.0 * np.eye(n), np.outer(x, x) + np.outer(y, y) + np.eye(n)
         outer = np.outer(x, y)
         expected = {
             "solved": np.linalg.solve(moved, x),
             "inverse": np.linalg.inv(moved),
-            "spd": np.linalg.solve(np.outer(x, x) + np.outer(y, y) + np.eye(n), y),
+            "spd": np.linalg.solve(positive, y),
+            "gradient": np.linalg.solve(positive, y),
+            "nearer": gl.conjugate_gradient(positive, y, x, 2),
             "square": a @ a,
             "outer": outer,
             "rows": a @ x,

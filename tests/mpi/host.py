@@ -1,8 +1,8 @@
 """What every rank of a test host runs: take a task from pytest, run it, send back what came of it.
 
 Each rank has its own socket to pytest rather than a broadcast from rank 0: a rank that waits for a
-task then sleeps in the kernel instead of polling inside MPI, a rank that raises or dies is told
-apart from one that hangs, and results need no collective of their own.
+task then sleeps in the kernel instead of polling inside MPI, a rank that raises or dies differs
+from one that hangs, and results need no collective of their own.
 """
 
 from __future__ import annotations

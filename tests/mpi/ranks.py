@@ -141,7 +141,7 @@ class Host:
         alike = {(type(error), str(error)) for error, _ in errors.values()}
         if len(errors) == len(self.ranks) and len(alike) == 1:
             raise first from RemoteTraceback(text)
-        raised = "".join(f"\nrank {rank} raised:\n{told}" for rank, (_, told) in sorted(errors.items()))
+        raised = "".join(f"\nrank {rank} raised:\n{reports}" for rank, (_, reports) in sorted(errors.items()))
         fine = sorted(set(self.ranks) - set(errors))
         raise RanksError(f"the ranks did not all raise the same error (ranks {fine} returned):{raised}")
 
@@ -169,12 +169,12 @@ class Host:
             if why == "did not answer":
                 os.kill(self.pids[rank], signal.SIGUSR1)  # faulthandler writes the stacks of its threads
         time.sleep(0.5)
-        told = [f"\nrank {rank} raised:\n{text}" for rank, (_, text) in sorted(errors.items())]
+        reports = [f"\nrank {rank} raised:\n{text}" for rank, (_, text) in sorted(errors.items())]
         for rank, why in sorted(silent.items()):
             stacks = (self.folder / f"stacks-{rank}").read_text()
-            told.append(f"\nrank {rank} {why}; its stacks:\n{stacks}")
+            reports.append(f"\nrank {rank} {why}; its stacks:\n{stacks}")
         lead = "not all ranks came back" if errors else f"no answer within {timeout:g} s"
-        return f"{lead}:{''.join(told)}\noutput:\n{self._output()}"
+        return f"{lead}:{''.join(reports)}\noutput:\n{self._output()}"
 
     def _output(self) -> str:
         return (self.folder / "output").read_text()[-4000:]

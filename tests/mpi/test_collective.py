@@ -17,7 +17,7 @@ from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks
 from tests.support.threadcomm import run_ranks
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 
 class Steps(gl.VertexProgram):

@@ -142,7 +142,7 @@ def test_attempt_raises_the_lowest_ranks_error_everywhere(ranks: Ranks) -> None:
     assert str(caught.value) == f"vertex {max(last - 1, 0)} is not there"
 
 
-def told(comm: Comm) -> str:
+def raised_of(comm: Comm) -> str:
     try:
         attempt(comm, (0,), "unsendable")
     except Exception as error:
@@ -150,8 +150,8 @@ def told(comm: Comm) -> str:
     return "nothing"
 
 
-def test_an_error_that_cannot_be_sent_is_told_all_the_same(hosts) -> None:  # type: ignore[no-untyped-def]
-    assert hosts(2).run(told) == ["Unsendable: cannot travel", "GaslabError: Unsendable: cannot travel"]
+def test_an_error_that_cannot_be_sent_is_sent_as_text(hosts) -> None:  # type: ignore[no-untyped-def]
+    assert hosts(2).run(raised_of) == ["Unsendable: cannot travel", "GaslabError: Unsendable: cannot travel"]
 
 
 def on_root(comm: Comm, fails: bool) -> int:

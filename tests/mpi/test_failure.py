@@ -12,7 +12,7 @@ import pytest
 
 from tests.mpi.launcher import environment, run_script
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 # The others wait where no signal and no exception reaches them: in a collective that never ends.
 SCRIPT = """
@@ -234,7 +234,7 @@ gl.read_graph("there-is-no-such-file")
 """
 
 
-def test_an_error_that_all_ranks_raise_is_told_by_one(tmp_path: Path) -> None:
+def test_an_error_that_all_ranks_raise_is_printed_by_one(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(EVERYBODY)
     done = run_script(4, [str(script)], timeout=60)

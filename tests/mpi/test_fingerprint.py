@@ -150,6 +150,7 @@ def test_an_integer_of_any_size() -> None:
     assert fingerprint(10**5000) != fingerprint(10**5000 + 1)
 
 
+@pytest.mark.slow
 def test_no_address_and_no_hash_seed_is_in_it() -> None:
     text = (
         "from tests.mpi.test_fingerprint import Rate, fingerprint\n"

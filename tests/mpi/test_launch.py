@@ -194,6 +194,7 @@ def pretend(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_command_under_the_wrong_launcher_ends(tmp_path: Path) -> None:
     edges = tmp_path / "edges.txt"
     edges.write_text("0 1\n1 2\n")
@@ -207,6 +208,7 @@ def test_a_command_under_the_wrong_launcher_ends(tmp_path: Path) -> None:
     assert "out_edges" in alone.stdout
 
 
+@pytest.mark.slow
 def test_doctor_finds_the_wrong_launcher() -> None:
     done = pretend("doctor")
     assert done.returncode == 1

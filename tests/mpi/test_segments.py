@@ -15,16 +15,17 @@ from gaslab.system import segments
 from tests.mpi.launcher import command, environment, run_script
 from tests.support.command_line import on_ranks
 
+JOB = f"{os.getpid():08x}"  # a segment is known by its name alone, and this may run in several workers
 NAMES = [
-    "mpich_shm_8b46073_0",  # MPICH 4.3 and later
-    "mpich_vci_8b46073_0",
-    "mpich_shar_tmpI7JHLR",  # MPICH before
-    "vader_segment.node7.31f00001.0",  # Open MPI 3
-    "vader_segment.node7.1000.31f00001.12",  # Open MPI 4
-    "sm_segment.node-7.cluster.1000.b7470000.0",  # Open MPI 5
-    "osc_rdma.node7.31f00001.3.1",
-    "osc_sm.node7.31f00001.3",
-    "open_mpi.0000",
+    f"mpich_shm_{JOB}_0",  # MPICH 4.3 and later
+    f"mpich_vci_{JOB}_0",
+    f"mpich_shar_tmp{JOB[-6:]}",  # MPICH before
+    f"vader_segment.node7.{JOB}.0",  # Open MPI 3
+    f"vader_segment.node7.1000.{JOB}.12",  # Open MPI 4
+    f"sm_segment.node-7.cluster.1000.{JOB}.0",  # Open MPI 5
+    f"osc_rdma.node7.{JOB}.3.1",
+    f"osc_sm.node7.{JOB}.3",
+    f"open_mpi.{os.getpid():08d}",
 ]
 OTHERS = [
     *("psm2_shm.1", "sem.lock", "pulse-shm-17", "mpich_shm_", "mpich_shm_xyz_0", "mpich_shm_1_0.bak"),
@@ -103,6 +104,7 @@ def test_a_container_that_sees_only_itself_is_refused(folder: Path, monkeypatch:
     assert segments._sees_all()
 
 
+@pytest.mark.slow
 def test_the_commands(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,6 +148,7 @@ print(comm.allreduce(comm.rank), flush=True) if comm.rank == 0 else comm.allredu
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3])
 def test_after_an_abort_the_memory_is_free_and_jobs_that_run_go_on(tmp_path: Path, size: int) -> None:
     """The real folder, beside whatever else runs on this machine: only what was dead may be gone."""

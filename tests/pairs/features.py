@@ -77,7 +77,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("every=", "aggregator", 0.2, ("aggregator",)),
     Feature("init with a message", "method", 0.07, ("apply", "scatter", "a message"), "init"),
     Feature("phases", "method", 0.2, ("apply",)), Feature("phases begin anew", "method", 0.3, ("phases",)),
-    # who runs
+    # which vertices run
     Feature("signal without a message", "signal", 0.3, ("scatter",)),
     Feature("priority", "signal", 0.25, ("scatter",)),
     Feature("v.signal in apply", "signal", 0.12, RUNS_APPLY),
@@ -99,7 +99,7 @@ FEATURES: tuple[Feature, ...] = (
     *_all("draw", "uniform, normal, integers", 0.1),
     Feature("draw in gather", "draw", 0.06, ("gather", "uniform|normal|integers")),
     Feature("draw in scatter", "draw", 0.06, ("scatter", "uniform|normal|integers")),
-    Feature("rng stream", "draw", 0.2, ("uniform|normal|integers",)),
+    *_all("draw", "rng stream, rng hash", 0.2, "rng", ("uniform|normal|integers",)),
     # words
     *_all("parameter", "id parameter, int parameter, float parameter", 0.3),
     Feature("self.superstep", "parameter", 0.3),
@@ -175,7 +175,7 @@ REFUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (ASYNC, ("phases", "phases begin anew", "directions of the phase"), "it has several phases"),
     (ASYNC, ("init with a message",), "init(v, message) belongs to supersteps"),
     (ASYNC, ("visit",), "cannot run with engine='async'"),
-    (ASYNC, ("active",), "no signals decide who runs"),
+    (ASYNC, ("active",), "no signals decide which vertices run"),
     (ASYNC, ADDITIVE, "its scatter adds to fields declared with sync="),
     (ASYNC, DIRECTED_BY_METHOD, "its directions change by vertex"),
     (ASYNC, LISTS, "it keeps lists"),

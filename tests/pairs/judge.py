@@ -61,6 +61,8 @@ def judge(
                 verdict.differs.append(f"{where}: the ranks disagree: {[x[0] for x in of_mode]}")
             said = of_mode[0]
             if mode is REFERENCE:
+                if str(said[1]).startswith("TimeoutExpired"):
+                    return Verdict()  # a large graph: the reference is too slow to say what is right
                 expected = said
                 if said[0] == "broken" and not _wished(task, said):
                     verdict.differs.append(f"reference: {said[1]}")

@@ -58,8 +58,9 @@ class Program(Writer):
     def text(self) -> str:
         """Return the text of the module."""
         lines = ["class P(gl.VertexProgram):"]
-        if self.has("rng stream"):
-            lines.append('    rng = "stream"')
+        for rng in ("stream", "hash"):
+            if self.has(f"rng {rng}"):
+                lines.append(f'    rng = "{rng}"')
         if self.has("cache_rebuild"):
             lines.append("    cache_rebuild = 2")
         lines += self.parameters()
@@ -86,6 +87,9 @@ class Program(Writer):
                 lines.append(f"    {what}_edges = {self.ways[what]}")
         head = [*lines, *self.fields(), *self.records()]
         rest = [*self.aggregator(), *self.init(), *self.own_helpers()]
+        if self.has("self.superstep") and not any("self.superstep" in x for m in methods.values() for x in m):
+            for name in [name for name in ("apply", "scatter") if name in methods][:1]:
+                methods[name].insert(1, "        if self.superstep < 0:\n            pass")
         for method in methods.values():
             rest += method
         rest += self.phases(list(methods)) if self.has("phases") else self.done("done")
@@ -119,7 +123,8 @@ class Program(Writer):
         if self.has("aggregator over edges"):
             head, of = "whole(self, v, e, nbr)", replace(BOTH, changing=False, ends=False)
         body = [*self.fault("aggregator"), f"return {self.whole.given(of)}"]
-        above = "@gl.aggregator(every=2)" if self.has("every=") else "@gl.aggregator"
+        every = repr("p") if self.has("int parameter") else 2
+        above = f"@gl.aggregator(every={every})" if self.has("every=") else "@gl.aggregator"
         lines = self.method(head, self.whole.text, body, above)
         if self.has("finaliser"):
             body = ["return total"]

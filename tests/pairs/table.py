@@ -76,7 +76,7 @@ class Table:
         return self.agreed.get(key, 0) + self.refused.get(key, 0)
 
     def rarest(self, draws: random.Random) -> tuple[str, str]:
-        """Return a pair that few runs had; every second time of those features that decide who runs."""
+        """Return a pair that few runs had; every second time of features that decide which vertices run."""
         if draws.random() < 0.5:
             return min(draws.sample(self.core, 200), key=self.count)
         return min(draws.sample(self.pairs, min(len(self.pairs), 400)), key=self.count)

@@ -155,6 +155,21 @@ WILD = [
     "math.tanh({f})",
 ]
 
+DRAWS = {  # of a feature, by kind
+    "uniform": {
+        "int": ["int(gl.uniform(0.0, 8.0))", "int(gl.exponential(3.0))"],
+        "bool": ["gl.uniform() < 0.5", "gl.exponential() > gl.exponential(2.0)"],
+    },
+    "normal": {
+        "int": ["int(min(max(gl.normal(2.0), -4.0), 4.0))", "int(gl.gamma(2.0, 0.5))"],
+        "bool": ["gl.normal() > 0.25", "gl.gamma(0.5) < 0.25"],
+    },
+    "integers": {
+        "int": ["gl.integers(9)", "gl.categorical(np.ones(4))", "gl.poisson(2.5)"],
+        "bool": ["gl.integers(5) < 2", "gl.categorical(np.ones(11) * 0.5) == 1", "gl.poisson(12) < 11"],
+    },
+}
+
 
 @dataclass(frozen=True)
 class Where:
@@ -165,7 +180,7 @@ class Where:
     changing: bool = True  # self.superstep and aggregators
     draws: bool = False
     lists: bool = True
-    ends: bool = True  # of an edge, which e.forward tells apart
+    ends: bool = True  # of an edge, which e.forward distinguishes
 
 
 V, BOTH = Where(("v",)), Where(("v", "nbr"), edge=True)
@@ -176,7 +191,7 @@ class Words:
 
     def __init__(self, draws: random.Random, features: Collection[str]) -> None:
         self.random, self.features = draws, features
-        self.drawn = [f for f in ("uniform", "normal", "integers") if f in features]
+        self.drawn = [f for f in DRAWS if f in features]
         self.aggregate = ""  # an int aggregator that methods may read
         self.extra: dict[str, list[str]] = {}  # locals
 
@@ -225,13 +240,7 @@ class Words:
         return [x for f, kinds in SHAPES.items() if not f or self.has(f) for x in kinds.get(kind, ())]
 
     def draw(self, kind: str) -> str:
-        word = self.one(self.drawn)
-        of = {
-            "uniform": ("int(gl.uniform(0.0, 8.0))", "gl.uniform() < 0.5"),
-            "normal": ("int(min(max(gl.normal(2.0), -4.0), 4.0))", "gl.normal() > 0.25"),
-            "integers": ("gl.integers(9)", "gl.integers(5) < 2"),
-        }[word]
-        return of[kind == "bool"]
+        return self.one(DRAWS[self.one(self.drawn)][kind])
 
     def filled(self, text: str, where: Where, depth: int) -> str:
         """Return *text* with expressions in its slots."""

@@ -151,6 +151,8 @@ class Writer(Words):
                 f"{of} = np.max({z} * 2.0) % 16.0",
                 f"{of} = np.dot({z}, np.ones(3)) % 16.0",
                 f"{of} = np.min(np.abs({z} - {f}))",
+                f"{of} = np.sort({z} * {f})[1] % 16.0",
+                f"{of} = np.cumsum({z} + {f})[-1] % 16.0",
             ]
         if self.has("vector field") and not self.fixed:
             options += [
@@ -159,6 +161,7 @@ class Writer(Words):
                 f"v.z[{i} % 3] = {f}",
                 f"v.z[{i} % 3] += {f}\nv.z = v.z % 16.0",
                 "v.z = -v.z",
+                "v.z = np.cumsum(np.sort(v.z)) % 16.0",
                 f"v.z[-1] += {f}\nv.z = v.z % 16.0",
                 "v.z = np.zeros(len(v.z)) + 0.25",
             ]
@@ -328,11 +331,11 @@ class Writer(Words):
             "edge written": "seen: int = 0",
             "additive edge field": "paid: float = gl.field(sync=gl.SUM)",
         }
-        told = [f"        {text}" for feature, text in edges.items() if self.has(feature)]
+        declared = [f"        {text}" for feature, text in edges.items() if self.has(feature)]
         return [
             "    class Vertex(gl.Vertex):",
             *lines,
-            *(["    class Edge(gl.Edge):", *told] if told else []),
+            *(["    class Edge(gl.Edge):", *declared] if declared else []),
         ]
 
     def parameters(self) -> list[str]:

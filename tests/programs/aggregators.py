@@ -8,9 +8,10 @@ from tests.programs.case import case
 
 @case(limit=5)
 class Energy(gl.VertexProgram):
-    """Each edge once, its ends told apart; beside aggregators over vertices that apply adds up."""
+    """Each edge once, its ends distinguished; beside aggregators over vertices that apply adds up."""
 
     bias: int = 3
+    period: int = 3
 
     class Vertex(gl.Vertex):
         level: int = 0
@@ -37,7 +38,7 @@ class Energy(gl.VertexProgram):
     def highest(self, v: Vertex) -> gl.Max[int]:
         return v.level
 
-    @gl.aggregator(every=3)
+    @gl.aggregator(every="period")
     def first(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Min[gl.VertexId]:
         return min(v.id, nbr.id)
 

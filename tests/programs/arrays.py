@@ -73,9 +73,12 @@ class Products(gl.VertexProgram):
         a: gl.Matrix = gl.field(shape=("k", "k"))
         parts: gl.Vector = gl.field(shape=8)
         whole: gl.Vector = gl.field(shape="k", dtype=int)
+        rising: gl.Vector = gl.field(shape=5, dtype=gl.int16)
         best: int = 0
 
     def init(self, v: Vertex) -> None:
+        for i in range(1, 5):
+            v.rising[i] = v.rising[i - 1] + (v.degree + i) % 3
         for i in range(self.k):
             v.whole[i] = (v.degree + i * i) % 5 - 2
         v.x = 1.0 * v.whole
@@ -94,10 +97,65 @@ class Products(gl.VertexProgram):
         v.parts[5] = inverse[0, 1] + (v.x @ b)[2]
         v.parts[6] = v.a[v.best, -1] if v.best < self.k - 1 else 0.5
         v.best = np.argmax(v.whole) + np.argmin(v.whole)
+        v.parts[0] += np.searchsorted(v.rising, v.best)
+        v.parts[1] += np.searchsorted(v.rising, 1.5 * v.x[0], side="right")
+        v.parts[2] += np.searchsorted(np.abs(v.parts) * 0.0, v.x[1], "right")
         v.x = v.a @ v.x / (1 + np.max(np.abs(v.a @ v.x)))
         w = np.copy(v.x)
         w[0] = 1.0
         v.parts[7] = w @ v.x
+
+
+@case(limit=3)
+class Sorted(gl.VertexProgram):
+    """np.sort and np.cumsum: of floats, ints and bools, of fields, locals and expressions, long and short."""
+
+    k: int = 70
+
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape="k", dtype=gl.float32, init=gl.normal())
+        low: gl.Vector = gl.field(shape="k")
+        sums: gl.Vector = gl.field(shape="k")
+        whole: gl.Vector = gl.field(shape=9, dtype=gl.int16, init=gl.integers(5))
+        marks: gl.Vector = gl.field(shape=9, dtype=bool)
+        one: gl.Vector = gl.field(shape=1, init=3.0)
+        middle: float = 0.0
+
+    def apply(self, v: Vertex) -> None:
+        for i in range(9):
+            v.marks[i] = v.whole[i] % 2 == 1
+        v.low = np.sort(v.x * (v.degree % 3) - np.cumsum(v.x))
+        v.sums = np.cumsum(np.sort(np.abs(v.x)))
+        v.x = np.sort(-v.x) + v.low / 8
+        v.whole = np.cumsum(v.marks) + np.sort(v.whole)
+        v.marks = np.sort(v.marks)
+        v.one = np.cumsum(np.sort(v.one))
+        v.middle = np.sort(v.low if v.degree > 1 else v.sums)[self.k // 2]
+
+
+@case(limit=3, tolerance=1e-6)
+class Gradients(gl.VertexProgram):
+    """The conjugate gradient method: of locals, of fields in float32, of ints; any number of steps."""
+
+    k: int = 5
+
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape="k", dtype=gl.float32)
+        a: gl.Matrix = gl.field(shape=("k", "k"), dtype=gl.float32)
+        whole: gl.Vector = gl.field(shape=2, dtype=int, init=3)
+        two: gl.Vector = gl.field(shape=2)
+
+    def init(self, v: Vertex) -> None:
+        for i in range(self.k):
+            v.x[i] = (v.degree + i * i) % 5 / 4 - 0.5
+
+    def apply(self, v: Vertex) -> None:
+        v.a = np.outer(v.x, v.x) + (2.0 + v.degree) * np.eye(self.k)
+        y = v.x + 1.0
+        z = gl.conjugate_gradient(v.a, y, v.x, v.degree % 4)
+        v.x = z + gl.conjugate_gradient(np.eye(self.k), z, y, 1)
+        v.x[0] = np.sum(gl.conjugate_gradient(v.a, 2 * y, np.zeros(self.k), 9)) / (1 + v.degree)
+        v.two = gl.conjugate_gradient(2 * np.eye(2), v.whole, v.whole, 3 - 4 * (v.degree % 2))
 
 
 @case(directed_only=True, limit=3)

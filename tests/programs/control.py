@@ -170,7 +170,7 @@ class LaterPhases(gl.VertexProgram):
 
 
 @case(limit=30, start="messages")
-class Told(gl.VertexProgram):
+class Messaged(gl.VertexProgram):
     """The caller names who begins, with messages, where start says otherwise."""
 
     class Vertex(gl.Vertex):
@@ -237,21 +237,21 @@ class Inbox(gl.VertexProgram):
     gather_edges = gl.ALL
 
     class Vertex(gl.Vertex):
-        told: int = 0
+        received: int = 0
         around: int = 0
 
     def init(self, v: Vertex, message: gl.Sum[int]) -> None:
-        v.told = v.told % 50 + message + self.superstep
+        v.received = v.received % 50 + message + self.superstep
 
     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
-        return nbr.told
+        return nbr.received
 
     def apply(self, v: Vertex, total: int) -> None:
         v.around = total
         if total % 3 == 1:
             v.signal(2)
-        v.told = v.told // 2
+        v.received = v.received // 2
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if v.around > nbr.around % 40:
-            nbr.signal(v.told % 5)
+            nbr.signal(v.received % 5)

@@ -197,8 +197,8 @@ class Singles(gl.VertexProgram):
 
 
 @case(limit=4)
-class Settled(gl.VertexProgram):
-    """A total that is settled by its parts, which further edges cannot change."""
+class Decided(gl.VertexProgram):
+    """A total that is decided by its parts, which further edges cannot change."""
 
     gather_edges = gl.ALL
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gaslab import program as gl
 from tests.programs.case import case
 
@@ -95,6 +97,87 @@ class Streams(gl.VertexProgram):
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if gl.uniform() < 0.4:
             nbr.signal()
+
+
+@case(limit=4)
+class Hashes(Streams):
+    """The same words with a mix of seed, moment, unit and number."""
+
+    rng = "hash"
+
+
+@case(limit=4, directed_only=True)
+class Weighted(gl.VertexProgram):
+    """gl.categorical by fields, locals and expressions of them, of few and of many elements."""
+
+    k: int = 21
+
+    class Vertex(gl.Vertex):
+        weights: gl.Vector = gl.field(shape="k", dtype=gl.float32, init=gl.uniform())
+        counts: gl.Vector = gl.field(shape=3, dtype=int, init=1)
+        seen: gl.Vector = gl.field(shape="k", dtype=int)
+        n: int = 0
+
+    class Edge(gl.Edge):
+        chosen: int = 0
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[int]:
+        return gl.categorical(nbr.weights * v.weights) - gl.integers(4) * gl.categorical(nbr.counts)
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v.seen[gl.categorical(v.weights)] += 1
+        v.n = total + gl.categorical(np.exp(-v.weights * gl.uniform())) - gl.categorical(v.counts * v.counts)
+        v.counts[gl.categorical(v.counts + 0.5)] += gl.categorical(np.ones(8))
+        v.weights[gl.categorical(v.seen + 1)] = 0.0 if np.sum(v.weights) > 2.0 else 1.0
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        e.chosen = gl.categorical(nbr.counts) if gl.uniform() < 0.5 else gl.categorical(v.weights)
+        if gl.categorical(v.counts) != 1:
+            nbr.signal()
+
+
+@case(limit=3)
+class Distributed(gl.VertexProgram):
+    """Draws that take one number, several or as many as it needs, in all methods and of starts."""
+
+    shape: float = 0.7
+
+    class Vertex(gl.Vertex):
+        alpha: gl.Vector = gl.field(shape=5, init=gl.gamma("shape"))
+        share: gl.Vector = gl.field(shape=5)
+        rate: float = gl.exponential(20.0)
+        count: int = gl.poisson(15)
+        sum: float = 0.0
+
+    class Edge(gl.Edge):
+        wait: float = gl.exponential()
+
+    def start(self, v: Vertex) -> bool:
+        return gl.poisson(v.rate) > 3
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[int]:
+        return gl.poisson(nbr.rate) + gl.integers(1 + gl.poisson(e.wait))
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v.count = total + gl.poisson(v.rate) * gl.poisson(0.5)
+        share = gl.dirichlet(v.alpha * v.count + 0.01)
+        v.share = gl.dirichlet(share) if v.count % 2 else share
+        v.sum = gl.gamma(v.share[0]) + gl.gamma(1 + v.rate, gl.exponential())
+        v.rate = gl.exponential(v.rate + gl.uniform())
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        if gl.gamma(1.5) < 1.0 and gl.poisson(v.rate) < gl.poisson(10 + e.wait):
+            nbr.signal()
+
+
+@case(limit=3)
+class DistributedStreams(Distributed):
+    rng = "stream"
+
+
+@case(limit=3, directed_only=True)
+class WeightedHashes(Weighted):
+    rng = "hash"
 
 
 @case(limit=3)

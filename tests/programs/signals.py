@@ -1,4 +1,4 @@
-"""Who runs: start, active, signals and messages."""
+"""Which vertices run: start, active, signals and messages."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Parts(gl.VertexProgram):
 
 
 @case(limit=6)
-class Letters(gl.VertexProgram):
+class Messages(gl.VertexProgram):
     """Sum of ints as a message, against the edges; gather and message at once."""
 
     scatter_edges = gl.IN
@@ -155,19 +155,19 @@ class Turns(gl.VertexProgram):
     scatter_edges = gl.ALL
 
     class Vertex(gl.Vertex):
-        letters: int = 0
+        inbox: int = 0
 
     def init(self, v: Vertex) -> None:
-        v.letters = v.degree % 2
+        v.inbox = v.degree % 2
 
     def active(self, v: Vertex) -> bool:
         return v.degree % 2 == self.superstep % 2
 
     def apply(self, v: Vertex, message: gl.Sum[int]) -> None:
-        v.letters = v.letters * 3 + message
+        v.inbox = v.inbox * 3 + message
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        nbr.signal(v.letters % 11)
+        nbr.signal(v.inbox % 11)
 
 
 @case(limit=4)

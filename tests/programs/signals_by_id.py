@@ -36,7 +36,7 @@ class Jumping(gl.VertexProgram):
 
 @case(limit=60)
 class Hooking(gl.VertexProgram):
-    """Components: the root of either end is told the smaller root of an edge; with scatter and lists' ids."""
+    """Components: an edge sends its smaller root to the root of either end; with scatter and lists' ids."""
 
     scatter_edges = gl.ALL
 
@@ -97,7 +97,7 @@ class Queues(gl.VertexProgram):
         last: gl.VertexId
         turn: int = -1
         times: gl.int32 = 0
-        told: gl.int16 = 0
+        received: gl.int16 = 0
 
     class Edge(gl.Edge):
         cost: int
@@ -111,12 +111,12 @@ class Queues(gl.VertexProgram):
     def apply(self, v: Vertex, total: gl.VertexId, message: gl.Max[gl.int16]) -> None:
         v.turn = self.superstep
         v.times += 1
-        v.told = max(v.told, message)
+        v.received = max(v.received, message)
         if v.in_degree > 0:
             v.last = total
         if v.times < 3:
             self.signal(v.last, priority=v.degree * 30)
-            self.signal(self.source, v.times, priority=abs(v.told) / 2)
+            self.signal(self.source, v.times, priority=abs(v.received) / 2)
 
     def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
         if v.times < 3:
@@ -125,7 +125,7 @@ class Queues(gl.VertexProgram):
 
 @case(limit=30)
 class Rounds(gl.VertexProgram):
-    """Two phases: by active with letters that wait, and counts to everyone in a gathered list."""
+    """Two phases: by active with messages that wait, and counts to everyone in a gathered list."""
 
     gather_edges = gl.ALL
 
@@ -142,7 +142,7 @@ class Rounds(gl.VertexProgram):
         v.late = v.late or message
         self.signal(v.id, v.degree % 3 == 0)
 
-    def tell(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+    def notify(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         self.signal(nbr.id, nbr.degree > 2)
 
     def around(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.List[gl.VertexId]:
@@ -165,7 +165,7 @@ class Rounds(gl.VertexProgram):
                 self.signal(v.near[i], v.degree * 0.5 + i)
 
     phases = (
-        gl.Phase(active=odd, apply=wait, scatter=tell, scatter_edges=gl.IN),
+        gl.Phase(active=odd, apply=wait, scatter=notify, scatter_edges=gl.IN),
         gl.Phase(gather=around, apply=keep, gather_edges=gl.ALL, supersteps=4),
         gl.Phase(apply=least),
     )

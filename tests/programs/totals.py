@@ -89,6 +89,55 @@ class Normal(gl.VertexProgram):
         v.skew = total.xtx[0, 1] - total.xtx[1, 0] + total.other[0, 1] - total.other[1, 0]
 
 
+@case(limit=3, tolerance=1e-6)
+class Squares(gl.VertexProgram):
+    """Sums of outer products: of one vector alone, in float32, of ints, beside other matrices."""
+
+    k: int = 5
+
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape="k", dtype=gl.float32)
+        y: gl.Vector = gl.field(shape=2, dtype=int)
+        seen: gl.Vector = gl.field(shape=5)
+
+    class Edge(gl.Edge):
+        weight: float
+
+    class Total(gl.Accumulator):
+        alone: gl.Matrix = gl.field(shape=("k", "k"))
+        narrow: gl.Matrix = gl.field(shape=("k", "k"), dtype=gl.float32)
+        whole: gl.Matrix = gl.field(shape=(2, 2), dtype=int)
+        mixed: gl.Matrix = gl.field(shape=("k", "k"))
+        few: gl.Matrix = gl.field(shape=(9, 9))
+
+    def init(self, v: Vertex) -> None:
+        for i in range(self.k):
+            v.x[i] = (v.degree + 3 * i) % 5 / 4 - 0.7
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
+        z = np.ones(9)
+        z[3] = e.weight
+        if nbr.degree % 3 == 1:
+            return self.Total(mixed=np.eye(self.k) * e.weight, few=np.outer(z + v.x[0], z + v.x[0]))
+        return self.Total(
+            alone=np.outer(nbr.x, nbr.x),
+            narrow=np.outer(nbr.x + v.x, nbr.x + v.x),
+            whole=np.outer(nbr.y, nbr.y),
+            mixed=np.outer(e.weight * nbr.x, e.weight * nbr.x),
+        )
+
+    def apply(self, v: Vertex, total: Total) -> None:
+        v.seen[0] = np.sum(total.alone) + total.alone[0, 1] - total.alone[1, 0]
+        v.seen[1] = np.max(total.narrow) + total.narrow[2, 4] / (1 + total.narrow[4, 2] ** 2)
+        v.seen[2] = total.whole[0, 1]
+        v.seen[3] = np.min(total.mixed)
+        v.seen[4] = total.few[0, 3] - total.few[8, 8] + total.few[3, 0]
+        for i in range(self.k):
+            v.x[i] = total.alone[i, (i + 1) % self.k] / (1 + v.degree)
+        v.y[0] = v.degree
+        v.y[1] = self.superstep - 1
+
+
 @case()
 class Truth(gl.VertexProgram):
     """Any of bools, aggregators that count, multiply and combine bits."""

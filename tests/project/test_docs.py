@@ -83,6 +83,7 @@ def anonymous(text: str) -> str:
     return re.sub(r"<\w+-\d+>", "my.py", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if any(blocks(p))], ids=page_id)
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
 def test_python_blocks_do_what_is_shown(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,13 +178,13 @@ def commands() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("page", "command"), commands())
 def test_commands_use_options_that_exist(page: str, command: str) -> None:
     words = shlex.split(command)
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "gaslab", words[1], "--help"],
         capture_output=True,
         text=True,
         env=environment(),
     )
-    assert told.returncode == 0, told.stderr
+    assert done.returncode == 0, done.stderr
     for word in words[2:]:
         if word.startswith("-"):
-            assert re.search(rf"(?<!\S){re.escape(word)}\b", told.stdout.replace(",", " ")), word
+            assert re.search(rf"(?<!\S){re.escape(word)}\b", done.stdout.replace(",", " ")), word

@@ -53,7 +53,7 @@ def test_every_public_name_is_there(name: str) -> None:
         assert value is getattr(importlib.import_module(gl._HOME[name]), name)
 
 
-def test_a_misspelt_name_is_told_its_nearest() -> None:
+def test_a_misspelt_name_gets_its_nearest() -> None:
     with pytest.raises(AttributeError) as caught:
         gl.pagernak  # noqa: B018
     assert str(caught.value) == "module 'gaslab' has no attribute 'pagernak'; did you mean 'pagerank'?"

@@ -8,10 +8,13 @@ import sys
 import tarfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "cython_kernels"
 
 
+@pytest.mark.slow
 def test_the_source_distribution_has_all_that_kernels_are_made_of(tmp_path: Path) -> None:
     egg = ["egg_info", "--egg-base", str(tmp_path)]
     command = [sys.executable, "setup.py", "--quiet", *egg, "sdist", "--dist-dir", str(tmp_path)]
@@ -23,6 +26,7 @@ def test_the_source_distribution_has_all_that_kernels_are_made_of(tmp_path: Path
     assert found == sources
 
 
+@pytest.mark.slow
 def test_a_kernel_is_built_anew_when_a_file_it_includes_changes() -> None:
     setup = runpy.run_path(str(ROOT / "setup.py"))
     found = {Path(name).name for name in setup["included"](KERNELS / "machine.pyx")}

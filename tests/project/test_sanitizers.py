@@ -44,6 +44,7 @@ def sanitized() -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_in_compiled_code_ends_the_process(mistake: str, tmp_path: Path) -> None:
     arguments = [sys.executable, "-c", RUN, str(tmp_path / "f.so"), MISTAKES[mistake]]
@@ -97,6 +98,7 @@ def test_integers_wrap_under_sanitizers_too() -> None:
         assert subprocess.run([str(folder / "a")], env={**os.environ, "LD_PRELOAD": ""}).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_library_of_a_sanitized_build_has_a_name_of_its_own() -> None:
     script = "from gaslab.compiler import build, toolchain; print(build.key('x'), *toolchain.FLAGS)"
     keys, flags = set(), []

@@ -91,6 +91,7 @@ def run_task(task: Task, graph: Graph, mode: Mode, **options: Any) -> Outcome:
             start=task.start,
             threads=threads,
             compile=compile,
+            edges=True,
             **options,
         )
     ids = list(result.vertices.ids)

@@ -90,12 +90,12 @@ def check(comm: Comm, graph: Graph, src: Any, dst: Any) -> dict[str, Any]:
 
     # Owner and holder list the same vertices in the same order, class by class.
     held = comm.alltoall([local.gid[b[0] : b[3]] for b in bounds])
-    told = comm.alltoall([b - b[0] for b in bounds])
+    received = comm.alltoall([b - b[0] for b in bounds])
     for p in range(comm.size):
         assert local.send_list[p].dtype == np.int32
         assert np.all(local.send_list[p] < local.num_masters)
         assert np.array_equal(local.gid[local.send_list[p]], held[p])
-        assert np.array_equal(local.send_bounds[p], told[p])
+        assert np.array_equal(local.send_bounds[p], received[p])
 
     part = dict(zip(number.tolist(), [comm.rank] * number.size, strict=True))
     return {"part": part, "masters": masters, "graph": graph}

@@ -41,8 +41,8 @@ def gaslab(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
     def run(*words: object) -> Outcome:
         code = main([str(word) for word in words])
-        told = capsys.readouterr()
-        return Outcome(code, told.out, told.err)
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
 
     return run
 

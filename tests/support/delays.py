@@ -17,7 +17,7 @@ from gaslab.parallel.transport import MPITransport
 class SlowTransport(MPITransport):
     """Lets batches lie for a while, in the order in which they came."""
 
-    chance = random.Random()
+    rng = random.Random()
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -25,14 +25,14 @@ class SlowTransport(MPITransport):
         self._until = 0.0
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
-        if self.chance.random() < 0.02:
-            time.sleep(self.chance.random() / 1000)
+        if self.rng.random() < 0.02:
+            time.sleep(self.rng.random() / 1000)
         before = len(self._lying)
         self._lying += super().collect()
-        if len(self._lying) > before and self.chance.random() < 0.1:  # for longer than a count takes
-            self._until = time.perf_counter() + self.chance.random() / 1000
+        if len(self._lying) > before and self.rng.random() < 0.1:  # for longer than a count takes
+            self._until = time.perf_counter() + self.rng.random() / 1000
         asleep = time.perf_counter() < self._until
-        count = 0 if asleep else self.chance.choice((0, 0, 1, len(self._lying)))
+        count = 0 if asleep else self.rng.choice((0, 0, 1, len(self._lying)))
         came, self._lying = self._lying[:count], self._lying[count:]
         self.received -= len(self._lying) - before  # what lies has not come, for all that the engine knows
         return came
@@ -41,13 +41,13 @@ class SlowTransport(MPITransport):
         return bool(self._lying) or super().ready()
 
     def table(self) -> np.ndarray | None:
-        return super().table() if self.chance.random() < 0.5 else None
+        return super().table() if self.rng.random() < 0.5 else None
 
 
 @contextlib.contextmanager
 def slow(comm: Comm, seed: int) -> Iterator[None]:
     """Make the transport of *comm* slow for a while; nobody else is to be at work with it."""
-    SlowTransport.chance.seed(1000 * seed + comm.rank)
+    SlowTransport.rng.seed(1000 * seed + comm.rank)
     transport = comm.transport
 
     def made() -> Any:

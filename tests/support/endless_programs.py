@@ -13,7 +13,7 @@ def stays(here: bool) -> int:
 
 
 class Endless(gl.VertexProgram):
-    """What the others are made of: every vertex tells its out-neighbours to run, twice."""
+    """Base of the other programs: every vertex signals its out-neighbours, twice."""
 
     at: gl.VertexId
     ends: bool = False

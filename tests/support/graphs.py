@@ -1,6 +1,6 @@
 """Graphs drawn by hypothesis: small, with loops, parallel edges, isolated vertices and all kinds of ids.
 
-`told` tells all of a graph, so that two can be compared.
+`described` has all content of a graph, so that two can be compared.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def graphs(
 
 def hubs(n: int = 60, edges: int = 400, seed: int = 3) -> Drawn:
     """Return a graph of which a few vertices have most of the edges."""
-    chance = np.random.default_rng(seed)
-    ends = np.stack([chance.integers(0, n, edges), chance.integers(0, n, edges) ** 3 // n**2])
-    weights = chance.integers(1, 40, edges) / 4
+    rng = np.random.default_rng(seed)
+    ends = np.stack([rng.integers(0, n, edges), rng.integers(0, n, edges) ** 3 // n**2])
+    weights = rng.integers(1, 40, edges) / 4
     return Drawn(list(range(n)), list(map(tuple, ends.T.tolist())), {"weight": weights.tolist()}, True)
 
 
@@ -100,7 +100,7 @@ def scored() -> Graph:
     return Graph.from_edges([0, 0], [1, 2]).with_vertices({"id": [0, 1, 2], "score": [1, 2, 3]})
 
 
-def told(graph: Graph) -> dict[str, Any]:
+def described(graph: Graph) -> dict[str, Any]:
     """Return all of a graph in the user's ids, sorted, the same on every rank."""
     comm = graph.comm
     src, dst = graph.edges()

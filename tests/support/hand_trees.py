@@ -44,7 +44,8 @@ def function(
 ) -> t.Function:
     parameters = parameters or {}
     return t.Function(
-        name, tuple(parameters.items()), returns, {**parameters, **(locals or {})}, tuple(body),
+        name, tuple(t.Local(p, kind) for p, kind in parameters.items()), returns,
+        {**parameters, **(locals or {})}, tuple(body),
         frozenset(reads.split()), frozenset(writes.split()), 0,
     )  # fmt: skip
 
@@ -142,7 +143,7 @@ def shortest_paths() -> t.Tree:
 
 
 def messages(op: str = "min", storage: str = "float64") -> t.Tree:
-    """Vertices tell neighbours ``value + weight``; apply folds the message in."""
+    """Vertices send neighbours ``value + weight``; apply combines the message into its value."""
     kind = t.STORAGE[storage][0]
     own, weight = t.VertexField(V, 0, kind), t.EdgeField(0, kind)
     message = local("message", kind)

@@ -35,7 +35,7 @@ class View(ctypes.Structure):
         *[(name, P) for name in ("gid", "degree", "in_degree", "out_degree", "in_begin", "in_neighbor",
                                  "out_begin", "out_neighbor", "out_slot", "vertex", "vertex_next", "edge",
                                  "edge_by_source", "param", "aggregate")],
-        ("given", ctypes.c_uint64),
+        ("initial_fields", ctypes.c_uint64),
         *[(name, P) for name in ("total", "incoming", "skip", "active", "active_bits", "signalled",
                                  "signal_blocks", "message", "message_next", "priority",
                                  "gather_way", "scatter_way", "delta",
@@ -87,7 +87,7 @@ class State:
     cached: Any = None
     changed: Any = None
     superstep: int = 0
-    given: int = 0
+    initial_fields: int = 0
     concurrent: int = 0
     all_active: int = 0
     seed: int = 0

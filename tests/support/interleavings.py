@@ -1,6 +1,6 @@
 """What can happen between the machines of `tests.support.simulator`: all of it, or one random way through.
 
-A machine depends on nothing but what it was given, so `Explorer` knows the state of a rank by the inputs it
+A machine depends on nothing but its inputs, so `Explorer` knows the state of a rank by the inputs it
 has had. Steps of different ranks so commute by themselves, and what many interleavings lead to is looked at
 once.
 """
@@ -119,11 +119,11 @@ class Explorer:
 class Walk:
     """One random way: batches split and merged, ranks and channels that are quick and slow."""
 
-    def __init__(self, ranks: list[Rank], chance: random.Random) -> None:
-        self.ranks, self._chance = ranks, chance
+    def __init__(self, ranks: list[Rank], rng: random.Random) -> None:
+        self.ranks, self._rng = ranks, rng
         self.steps = 0
         self._channels: dict[Edge, list[bytes]] = {}
-        self._pace = {(a, b): chance.choice((1, 1, 5, 25)) for a in range(8) for b in range(8)}
+        self._pace = {(a, b): rng.choice((1, 1, 5, 25)) for a in range(8) for b in range(8)}
         self._full: set[int] = set()  # ranks that do nothing until they hear something
         self._asked: list[tuple[int, int, int]] = []  # rank, mirror, releases before
         for rank in ranks:
@@ -137,10 +137,10 @@ class Walk:
         moves += [(r, r) for r in range(len(self.ranks)) if r not in self._full]
         if not moves:
             return False
-        a, b = self._chance.choices(moves, [self._pace[move] for move in moves])[0]
-        came, budget = [], self._chance.choice((1, 1, 2, 9))
+        a, b = self._rng.choices(moves, [self._pace[move] for move in moves])[0]
+        came, budget = [], self._rng.choice((1, 1, 2, 9))
         if a != b:
-            came, budget = self._delivery(a, b), self._chance.choice((0, 0, 1))
+            came, budget = self._delivery(a, b), self._rng.choice((0, 0, 1))
             self._full.discard(b)
         begun, sent = self.ranks[b].step(came, budget)
         if a == b and not begun and not any(sent):
@@ -151,19 +151,19 @@ class Walk:
 
     def _delivery(self, a: int, b: int) -> list[tuple[int, bytes]]:
         records = self._channels[a, b]
-        part = records[: self._chance.choice((1, 1, 2, 7, len(records)))]
+        part = records[: self._rng.choice((1, 1, 2, 7, len(records)))]
         del records[: len(part)]
         rank = self.ranks[b]
         for record in part:
             if kind_of(record) == REQUEST and isinstance(rank.machine, Serialisable):
                 mirror = int(rank.local.mirror_bounds[a, 0]) + position_of(record)
                 self._asked.append((b, mirror, len(rank.machine.locks())))
-        return [(a, b"".join(part))] if self._chance.random() < 0.5 else [(a, record) for record in part]
+        return [(a, b"".join(part))] if self._rng.random() < 0.5 else [(a, record) for record in part]
 
     def passed(self) -> Iterator[tuple[int, int]]:
         """Yield of every wait of a mirror how often it was passed, and its neighbours here.
 
-        A neighbour that held before the mirror asked is not told from one that passed it.
+        A neighbour that held before the mirror asked counts as one that passed it.
         """
         tables = [rank.machine.locks() for rank in self.ranks]
         turns: dict[Edge, int] = {}

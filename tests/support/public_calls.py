@@ -22,10 +22,13 @@ from gaslab.ingest import (
 from gaslab.partition.cut import cut
 
 # Words that mean something inside a program's methods, where the compiler checks them.
-WORDS = {"at", "common", "mex", "mode", "solve_spd", "right", "stop"}
+WORDS = {"at", "categorical", "common", "conjugate_gradient", "dirichlet", "mex", "mode", "right",
+         "solve_spd", "stop"}  # fmt: skip
 # Methods of public classes that only gaslab's own modules call.
-INNER = {"Graph.from_edge_list", "Graph.first_edge", "Graph.check_column", "VertexSet.of_ids",
-         "VertexIds.locate", "VertexIds.named", "VertexIds.named_alone", "VertexIds.marked"}  # fmt: skip
+INNER = {"Graph.from_edge_list", "Graph.first_edge", "Graph.check_column", "Graph.bounds_here",
+         "VertexSet.of_ids",
+         "VertexIds.locate", "VertexIds.named", "VertexIds.named_alone", "VertexIds.marked",
+         "VertexIds.begin_lookup", "VertexIds.begin_whole"}  # fmt: skip
 OPTIONS = inspect.Parameter.VAR_KEYWORD
 OPEN = (OPTIONS, inspect.Parameter.VAR_POSITIONAL)
 
@@ -83,6 +86,8 @@ def examples(folder: Path) -> dict[str, Any]:
     edges, table = folder / "edges.tsv", folder / "table.tsv"
     edges.write_text("0 1 1.5\n1 2 2\n2 0 1\n2 3 1\n")
     table.write_text("id\tage\n0\t1\n1\t2\n2\t3\n3\t4\n")
+    bag = folder / "docword.txt"
+    bag.write_text("2\n2\n2\n1 1 2\n2 2 1\n")
     matrix = sp.coo_array(np.array([[4.0, 1.0], [2.0, 5.0]]))
     frame = pd.DataFrame({"source": [0, 1], "target": [1, 2], "km": [1.0, 2.0]})
     graph = gl.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], columns={"weight": [1.0, 2.0, 1.0, 3.0]})
@@ -95,14 +100,15 @@ def examples(folder: Path) -> dict[str, Any]:
         "als.graph": rated, "sgd.graph": rated,
         "triangles.graph": graph, "transitivity.graph": gl.Graph.from_networkx(path),
         "source": 0, "sources": [0], "prior": {0: [0.5, 0.5]}, "delta": 1.0,
-        "path": edges, "read_vertices.path": table, "src": [0, 1], "dst": [1, 2],
+        "path": edges, "read_vertices.path": table, "read_corpus.path": bag, "data": matrix,
+        "src": [0, 1], "dst": [1, 2],
         "from_networkx.graph": path, "edges_from_networkx.graph": path, "matrix": matrix, "frame": frame,
         "kind": "erdos-renyi", "vertices": 5, "size": {"vertices": 5, "edges": 7}, "strategy": "2d", "k": 2,
         "table": {"id": [0, 1, 2, 3], "age": [1, 2, 3, 4]},
         "which": [0, 1], "function": count, "map_reduce_edges.function": weigh, "fold_edges.function": weigh,
         "merge": add, "name": "weight", "minimum": 0.0, "n": 3, "rows": np.array([0]), "side": 0,
         "user_ids": [0], "gids": [0], "text": "3", "vertex": 0, "superstep": 0, "direction": gl.OUT,
-        "every": 1, "source.edges": "source", "factor": 1.0,
+        "every": 1, "source.edges": "source", "factor": 1.0, "shape": 2.0, "mean": 3.0,
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Random programs of the language, by seed, that never fault: for holding its meanings together."""
+"""Random programs of the language, by seed, that never fault: to compare the engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The times of scopes, as `Serialisable.locks` tells them: were two neighbours ever at work at once?"""
+"""The times of scopes from `Serialisable.locks`: did two neighbours ever run at once?"""
 
 from __future__ import annotations
 

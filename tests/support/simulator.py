@@ -40,7 +40,7 @@ class Remembers:
         self.parts = parts
 
     def take_turns(self, rivals: np.ndarray) -> None:
-        self.told_rivals = rivals
+        self.declared_rivals = rivals
         super().take_turns(rivals)  # type: ignore[misc]
 
     def schedule(self, ids: np.ndarray) -> None:
@@ -56,7 +56,7 @@ class MadeSerialisable(Remembers, Serialisable):
     pass
 
 
-class Paused(asynchronous.Asynchronous):
+class Paused(asynchronous.AsynchronousDriver):
     """Goes as far as to make its machine."""
 
     made: dict[int, Paused]
@@ -75,7 +75,7 @@ class Rank:
         self.local, self.tree = engine.graph.local, engine.tree
         self.number, self.size = self.local.rank, self.local.size
         self._make, self._beginners = engine.machine.again, engine.machine.beginners
-        self._rivals = engine.machine.told_rivals * np.uint8(rivals) if turns else None
+        self._rivals = engine.machine.declared_rivals * np.uint8(rivals) if turns else None
         state = engine.state
         self.fields = dict(zip((f.name for f in self.tree.vertex_fields), state.fields, strict=True))
         arrays = [*state.fields, *state.edge_fields, state.message, state.message_next, state.signalled]
@@ -161,7 +161,7 @@ def ranks_of(
     """Return so many ranks with the machines of *program*; ``parts[i]`` is the rank of edge i.
 
     They keep pace in rounds of *big* vertices and more; one that waits is passed *max_bypass* times.
-    Without *turns* any rank begins the vertices it likes, and only their scopes keep neighbours apart;
+    Without *turns* any rank begins the vertices it likes, and only their scopes exclude neighbours;
     without *rivals* any rank has its turn at once, in which it asks for scopes on all ranks together.
     """
     places = dict(zip(edges, parts, strict=True))
@@ -184,7 +184,7 @@ def ranks_of(
         mock.patch.object(machine, "IN_FLIGHT", IN_FLIGHT),
         mock.patch.object(machine, "BIG", big),
         mock.patch.object(machine, "MAX_BYPASS", max_bypass),
-        mock.patch.object(importlib.import_module("gaslab.engine.run"), "Asynchronous", Paused),
+        mock.patch.object(importlib.import_module("gaslab.engine.run"), "AsynchronousDriver", Paused),
         mock.patch.object(Paused, "made", made, create=True),
     ):
         run_ranks(size, prepare)

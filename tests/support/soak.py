@@ -113,8 +113,8 @@ class Case:
         """Return what is wrong with the answer, "" if nothing is."""
         if isinstance(program, prioritised.Painted):
             colour = np.asarray(found["colour"])
-            apart = self.src != self.dst
-            proper = (colour[self.src] != colour[self.dst])[apart].all()
+            distinct = self.src != self.dst
+            proper = (colour[self.src] != colour[self.dst])[distinct].all()
             return "" if proper and (colour >= 0).all() else "not a proper colouring"
         if isinstance(program, prioritised.Posted):
             expected, name = np.bincount(self.dst, minlength=self.n), "got"

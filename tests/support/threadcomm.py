@@ -4,7 +4,7 @@
 
 runs the function on four ranks and returns their results in rank order. A rank that raises ends the
 others at their next collective, and its error is raised here. A rank that waits longer than
-`PATIENCE` seconds for the others ends all of them, so that a collective only some ranks take is a
+`LIMIT` seconds for the others ends all of them, so that a collective only some ranks take is a
 failure and not a hang. Arrays are copied on the way, as a network would.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 from gaslab.parallel.comm import Comm, Pending
 
 T = TypeVar("T")
-PATIENCE = 30.0
+LIMIT = 30.0
 
 
 class _World:
@@ -30,14 +30,14 @@ class _World:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.meeting = threading.Barrier(size, timeout=PATIENCE)
+        self.meeting = threading.Barrier(size, timeout=LIMIT)
         self.table: list[Any] = [None] * size
-        self.mail: dict[tuple[int, int, int], queue.Queue[np.ndarray]] = defaultdict(queue.Queue)
+        self.queues: dict[tuple[int, int, int], queue.Queue[np.ndarray]] = defaultdict(queue.Queue)
         self.lock = threading.Lock()
 
     def box(self, source: int, target: int, tag: int) -> queue.Queue[np.ndarray]:
         with self.lock:
-            return self.mail[source, target, tag]
+            return self.queues[source, target, tag]
 
 
 class ThreadComm(Comm):
@@ -107,12 +107,12 @@ class ThreadComm(Comm):
             value = action()
         except Exception as caught:  # re-raised below, on every rank
             error = caught
-        for told in self._exchange(error):
-            if told is not None:
-                raise told
+        for raised in self._exchange(error):
+            if raised is not None:
+                raise raised
         return value
 
-    def on_root(self, action: Callable[[], T], patient: bool = False) -> T:
+    def on_root(self, action: Callable[[], T], long_running: bool = False) -> T:
         value: Any = None
         error: Exception | None = None
         if self.rank == 0:
@@ -143,7 +143,7 @@ class _ThreadPending(Pending):
     def _receive(self, source: int) -> np.ndarray:
         shared = self._comm._shared
         box = shared.box(source, self._comm.rank, self._tag)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LIMIT
         while True:
             try:
                 return box.get(timeout=0.05)

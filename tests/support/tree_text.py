@@ -19,6 +19,11 @@ def phase_text(tree: t.Tree, phase: str) -> str:
     return function_text(tree, tree.functions[phase])
 
 
+def typed(names: tuple[t.Local, ...]) -> dict[str, t.Type]:
+    """Return the type of each of *names*, say a function's parameters."""
+    return {name.name: name.type for name in names}
+
+
 def _lines(tree: t.Tree, body: tuple[t.Stmt, ...], indent: str) -> list[str]:
     found = []
     inner = indent + "    "
@@ -86,6 +91,6 @@ def _text(tree: t.Tree, x: t.Expr) -> str:
     arguments = ", ".join(map(text, x.arguments))
     if isinstance(x, t.CallHelper):
         helper = tree.helpers[x.index]
-        assert [a.type for a in x.arguments] == [kind for _, kind in helper.parameters]
+        assert [a.type for a in x.arguments] == [parameter.type for parameter in helper.parameters]
         return f"{helper.name}{x.index}({arguments})"
     return f"{x.function}({arguments})"

@@ -126,7 +126,7 @@ class Once(Colours):
 
 
 class Ledger(gl.VertexProgram):
-    """Everybody has `rounds` turns and writes down what it sees, which tells the order of turns."""
+    """Every vertex has `rounds` turns and records its neighbours, which gives the order of turns."""
 
     rounds: int = 1
     gather_edges = gl.ALL

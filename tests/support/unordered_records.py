@@ -21,7 +21,7 @@ def after(first: int, a: int, b: int, c: int, d: int) -> int:
 
 
 class Bundles(gl.VertexProgram):
-    """Everybody sends one letter of many parts along each out-edge; they are counted and compared."""
+    """Every vertex sends one message of many parts along each out-edge; they are counted and compared."""
 
     class Vertex(gl.Vertex):
         turns: int = 0
@@ -246,7 +246,7 @@ class Upstream(gl.VertexProgram):
 
 
 class Echoes(gl.VertexProgram):
-    """Everybody writes to itself, a few times, and to its neighbours once: all letters come."""
+    """Every vertex sends messages to itself, a few times, and to its neighbours once: all arrive."""
 
     scatter_edges = gl.ALL
 

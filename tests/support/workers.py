@@ -1,4 +1,8 @@
-"""How workers of pytest-xdist share the tests: those that want the cores to themselves come last, on one."""
+"""How workers of pytest-xdist share the tests.
+
+One worker begins with all tests of more than two ranks, so that no other starts so many; the others take the
+rest, one test each. What looks at the time comes last, when nothing but such tests is beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +13,60 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from gaslab.parallel import launch
+
+SHARES = MANY, SHARED, TIMED = "many ranks", "shared", "timed"  # in the order in which they run
+
 
 def is_worker() -> bool:
     """Return whether this process is a worker, whose cache directory is that of its parent."""
     return "PYTEST_XDIST_WORKER" in os.environ
 
 
-def is_alone(item: pytest.Item) -> bool:
-    """Return whether *item* runs on more ranks than two, or is marked as a test that looks at the time."""
-    fixtures: tuple[str, ...] = getattr(item, "fixturenames", ())
+def wait_politely() -> None:
+    """Make MPI and OpenMP leave the core while they wait: the ranks of all workers outnumber the cores."""
+    for name, value in {**launch._MORE_RANKS_THAN_CORES, "OMP_WAIT_POLICY": "passive"}.items():
+        os.environ.setdefault(name, value)
+
+
+def ranks_of(item: pytest.Item) -> int:
+    """Return the number of ranks that *item* runs on: 0 where it asks for none, 3 where it says itself."""
     callspec: Any = getattr(item, "callspec", None)
-    sizes = callspec.params if callspec else {}
-    return item.get_closest_marker("alone") is not None or ("hosts" in fixtures and sizes.get("ranks", 3) > 2)
+    asks = "hosts" in getattr(item, "fixturenames", ())
+    return (callspec.params if callspec else {}).get("ranks", 3) if asks else 0
 
 
-def shared_count_path() -> Path:
-    """Return the file in which the workers write how many of the tests, the first ones, are shared."""
-    return Path(os.environ["GASLAB_CACHE_DIR"]) / "shared-tests"
+def share(item: pytest.Item) -> str:
+    """Return how *item* is dealt: by the mark `timed`, or by the number of its ranks."""
+    if item.get_closest_marker("timed") is not None:
+        return TIMED
+    return MANY if ranks_of(item) > 2 else SHARED
 
 
-class SharedThenAlone(LoadScopeScheduling):
-    """Deal the shared tests one at a time to whichever worker is free, then all others to one worker."""
+def is_quick(item: pytest.Item) -> bool:
+    """Return whether *item* is for `make quick`; of tests on any ranks the case of two is."""
+    return share(item) == SHARED and ranks_of(item) != 1 and item.get_closest_marker("slow") is None
+
+
+def put_in_order(items: list[pytest.Item]) -> None:
+    """Sort *items* by `share`; workers write down how many are of many ranks, for `InShares`."""
+    items.sort(key=lambda item: SHARES.index(share(item)))
+    if is_worker():
+        _count_path().write_text(str(sum(share(item) == MANY for item in items)))
+
+
+def _count_path() -> Path:
+    return Path(os.environ["GASLAB_CACHE_DIR"]) / "tests-of-many-ranks"
+
+
+class InShares(LoadScopeScheduling):
+    """Deal the tests in their order: those of many ranks together, each other by itself."""
 
     def schedule(self) -> None:
         if self.collection is None:
             collected = next(iter(self.registered_collections.values()))
-            self._shared = set(collected[: int(shared_count_path().read_text())])
+            self._many = set(collected[: int(_count_path().read_text())])
         super().schedule()
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid if nodeid in self._shared else "alone"
+        return MANY if nodeid in self._many else nodeid

@@ -43,16 +43,18 @@ def on_independent(comm: Comm) -> tuple[np.ndarray, float, float]:
     return weight, result.aggregates["loss"], 4 * updates / result.iterations
 
 
+@pytest.mark.slow
 def test_independent_columns_are_updated_together(ranks: Ranks) -> None:
     x, y = problem(60, 20, shared=0.0)
     expected = descent(x, y)
     assert 0 < np.count_nonzero(expected) < 20
-    for weight, told, together in ranks.run(on_independent):
+    for weight, printed, together in ranks.run(on_independent):
         assert np.abs(weight - expected).max() < 1e-6
-        assert told == pytest.approx(loss(x, y, expected))
+        assert printed == pytest.approx(loss(x, y, expected))
         assert together > 3
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
 def test_columns_that_correlate_need_the_check() -> None:
     x, y = problem(60, 20, shared=0.6)
@@ -66,13 +68,14 @@ def test_columns_that_correlate_need_the_check() -> None:
     assert isinstance(result, gl.Result)
 
 
+@pytest.mark.slow
 @on_ranks
 def test_lasso_script(ranks: int) -> None:
     x, y = problem(60, 20, shared=0.6)
     checked, unchecked = output_of(ranks, "examples/lasso.py").splitlines()
-    told = re.fullmatch(
+    printed = re.fullmatch(
         r"dependencies checked +\d+ rounds, [\d.]+ updates each: loss (\S+), \d+ weights", checked
     )
-    assert told is not None
-    assert float(told[1]) == pytest.approx(loss(x, y, descent(x, y)), rel=1e-3)
+    assert printed is not None
+    assert float(printed[1]) == pytest.approx(loss(x, y, descent(x, y)), rel=1e-3)
     assert unchecked.endswith("it does not converge")

@@ -19,9 +19,9 @@ def newton(x: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the best weights and their loss."""
     weight, n = np.zeros(x.shape[1]), len(label)
     for _ in range(30):
-        chance = 1 / (1 + np.exp(label * (x @ weight)))
-        gradient = -x.T @ (label * chance) / n + RIDGE * weight
-        curvature = (x.T * (chance * (1 - chance))) @ x / n + RIDGE * np.eye(len(weight))
+        probability = 1 / (1 + np.exp(label * (x @ weight)))
+        gradient = -x.T @ (label * probability) / n + RIDGE * weight
+        curvature = (x.T * (probability * (1 - probability))) @ x / n + RIDGE * np.eye(len(weight))
         weight = weight - np.linalg.solve(curvature, gradient)
     loss = np.log1p(np.exp(-label * (x @ weight))).mean() + RIDGE * weight @ weight / 2
     return weight, float(loss)
@@ -34,6 +34,7 @@ def on_ranks_of(comm: Comm, staleness: int) -> tuple[np.ndarray, float, bool, in
     return weight, result.aggregates["losses"], result.converged, result.metrics["staleness"]["max"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("staleness", [0, 2])
 def test_gradient_steps_find_the_weights_of_newton(ranks: Ranks, staleness: int) -> None:
     x, label = problem(80, 8)
@@ -45,13 +46,14 @@ def test_gradient_steps_find_the_weights_of_newton(ranks: Ranks, staleness: int)
         assert oldest <= staleness
 
 
+@pytest.mark.slow
 @on_ranks
 def test_logistic_script(ranks: int) -> None:
     _, least = newton(*problem(300, 20))
-    told = re.findall(
+    printed = re.findall(
         r"^staleness (\d): loss (\S+), (\S+)% right$", output_of(ranks, "examples/logistic.py"), re.M
     )
-    assert [int(s) for s, _, _ in told] == [0, 2]
-    for _, loss, right in told:
+    assert [int(s) for s, _, _ in printed] == [0, 2]
+    for _, loss, right in printed:
         assert float(loss) == pytest.approx(least, rel=1e-6)
         assert float(right) > 75

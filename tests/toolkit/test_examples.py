@@ -74,6 +74,7 @@ def core(graph: nx.DiGraph, k: int) -> set[Any]:
 # ---- as scripts ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @on_ranks
 def test_widest_path_script(ranks: int) -> None:
     from examples.widest_path import LINKS
@@ -87,6 +88,7 @@ def test_widest_path_script(ranks: int) -> None:
     assert expected["Cork"] == 0.0
 
 
+@pytest.mark.slow
 @on_ranks
 def test_kcore_script(ranks: int) -> None:
     lines = re.findall(
@@ -95,6 +97,7 @@ def test_kcore_script(ranks: int) -> None:
     assert {int(k): int(size) for k, size in lines} == {k: len(core(imports(), k)) for k in (2, 4, 8, 12)}
 
 
+@pytest.mark.slow
 @on_ranks
 def test_heat_script(ranks: int) -> None:
     printed = output_of(ranks, "examples/heat.py")
@@ -115,6 +118,7 @@ def gaslab_run(ranks: int, out: Path, *arguments: str) -> dict[str, list[str]]:
     return table(out)
 
 
+@pytest.mark.slow
 @on_ranks
 def test_widest_path_command(ranks: int, tmp_path: Path) -> None:
     graph = nx.gnp_random_graph(60, 0.06, seed=4, directed=True)
@@ -130,6 +134,7 @@ def test_widest_path_command(ranks: int, tmp_path: Path) -> None:
     assert {int(v): float(row[0]) for v, row in rows.items() if v.isdigit()} == expected
 
 
+@pytest.mark.slow
 @on_ranks
 def test_kcore_command(ranks: int, tmp_path: Path) -> None:
     rows = gaslab_run(
@@ -139,6 +144,7 @@ def test_kcore_command(ranks: int, tmp_path: Path) -> None:
     assert {v for v, row in rows.items() if row[1] in ("1", "True", "true")} == core(imports(), 6)
 
 
+@pytest.mark.slow
 @on_ranks
 def test_heat_command(ranks: int, tmp_path: Path) -> None:
     rows = gaslab_run(
@@ -154,6 +160,7 @@ def test_heat_command(ranks: int, tmp_path: Path) -> None:
 # ---- in a notebook ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_notebook_runs_from_top_to_bottom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])  # the kernel is a process of its own
     notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)

@@ -14,6 +14,7 @@ from tests.toolkit.test_examples import imports, on_ranks, output_of
 DATA = ROOT / "datasets"
 
 
+@pytest.mark.slow
 @on_ranks
 def test_mapreduce_script(ranks: int) -> None:
     words = (DATA / "vocab.stdlib-docstrings.txt").read_text().split()
@@ -29,12 +30,13 @@ def test_mapreduce_script(ranks: int) -> None:
     for document, word, _ in records:
         least[document] = min(least.get(document, counts[word]), counts[word])
     best = max(least.values())
-    told = re.fullmatch(r"(\S+) uses no word that occurs less than (\d+) times", last)
-    assert told is not None
-    assert int(told[2]) == best
-    assert told[1] in {names[d - 1] for d, n in least.items() if n == best}
+    match = re.fullmatch(r"(\S+) uses no word that occurs less than (\d+) times", last)
+    assert match is not None
+    assert int(match[2]) == best
+    assert match[1] in {names[d - 1] for d, n in least.items() if n == best}
 
 
+@pytest.mark.slow
 @on_ranks
 def test_pregel_script(ranks: int) -> None:
     head, *shown = output_of(ranks, "examples/pregel.py").splitlines()

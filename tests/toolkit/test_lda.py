@@ -27,7 +27,7 @@ def summary(result: gl.Result) -> dict[str, Any]:
     return {
         "counts": result.vertices["counts"].tolist(),
         "probability": result.vertices["probability"],
-        "likelihood": [row["log_likelihood_per_token"] for row in result.history],
+        "likelihood": [x for row in result.history if (x := row.get("log_likelihood_per_token")) is not None],
         "tokens": result.aggregates["tokens"].counts.tolist(),
         "figures": sorted(result.metrics["figures"]),
         "end": (result.iterations, result.converged, result.metrics["iterations"]),
@@ -36,7 +36,7 @@ def summary(result: gl.Result) -> dict[str, Any]:
 
 def fitted(comm: Comm, strategy: str = "random", **options: Any) -> dict[str, Any]:
     graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True, strategy=strategy, comm=comm)
-    return summary(gl.lda(graph, topics=TOPICS, iterations=SWEEPS, seed=3, **options))
+    return summary(gl.lda(graph, topics=TOPICS, iterations=SWEEPS, evaluate_every=1, seed=3, **options))
 
 
 @functools.cache
@@ -56,12 +56,14 @@ def in_every_way(comm: Comm) -> list[dict[str, Any]]:
     return [fitted(comm, **way) for way in ways] + [fitted(comm, strategy) for strategy in NAMES]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gaslab.PerformanceWarning")
 def test_the_chain_is_the_same_on_any_ranks_threads_and_cuts(ranks: Ranks) -> None:
     for found in ranks.run(in_every_way)[0]:
         same(found, alone())
 
 
+@pytest.mark.slow
 def test_the_chain_is_the_reference_engine_s() -> None:
     same(fitted(world(), engine="reference"), alone())
 
@@ -79,11 +81,14 @@ def test_counts_are_the_tokens_and_probabilities_sum_to_1() -> None:
     assert found["figures"] == ["cpu_seconds", "log_likelihood_per_token", "tokens"]
 
 
+@pytest.mark.slow
 def test_known_topics_are_found_again() -> None:
     """Of several chains, one with two topics in one: the likeliest has each apart."""
     document, word, topic = corpus(documents=300, words=200, length=60, topics=10)
     graph = gl.Graph.from_edges(document, word, bipartite=True)
-    chains = [gl.lda(graph, topics=10, iterations=60, seed=seed, threads=1) for seed in range(4)]
+    chains = [
+        gl.lda(graph, topics=10, iterations=60, evaluate_every=1, seed=seed, threads=1) for seed in range(4)
+    ]
     likelihood = [[row["log_likelihood_per_token"] for row in chain.history] for chain in chains]
     best = max(range(4), key=lambda chain: likelihood[chain][-1])
     found = chains[best].tables["topic_word"]["probability"].T
@@ -104,6 +109,23 @@ def test_the_likelihood_is_that_of_the_tables() -> None:
         mix, spread = (result.tables[name]["probability"] for name in ("document_topic", "topic_word"))
         found = np.log((mix[DOCUMENT] * spread[WORD]).sum(axis=1)).mean()
         assert result.history[-1]["log_likelihood_per_token"] == pytest.approx(found, rel=1e-12)
+
+
+def test_the_last_sweep_is_among_those_with_a_likelihood() -> None:
+    graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True)
+    every = gl.lda(graph, topics=TOPICS, iterations=6, evaluate_every=1, seed=3)
+    for asked, sweeps in ((4, [3, 6]), (1000, [6]), (2, [2, 4, 6])):
+        seldom = gl.lda(graph, topics=TOPICS, iterations=6, evaluate_every=asked, seed=3)
+        assert np.array_equal(seldom.vertices["counts"], every.vertices["counts"])
+        rows = [row for row in seldom.history if "log_likelihood_per_token" in row]
+        assert [row["iteration"] for row in rows] == sweeps
+        for row in rows:
+            assert row["log_likelihood_per_token"] == pytest.approx(
+                every.history[row["iteration"] - 1]["log_likelihood_per_token"], rel=1e-12
+            )
+        assert seldom.metrics["figures"]["log_likelihood_per_token"] == rows[-1]["log_likelihood_per_token"]
+    with pytest.raises(gl.UsageError, match="evaluate_every=0"):
+        gl.lda(graph, evaluate_every=0)
 
 
 def test_an_undirected_graph_has_the_same_chain() -> None:
@@ -153,6 +175,7 @@ def places(comm: Comm) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_tables_are_where_the_answer_goes(ranks: Ranks) -> None:
     found = ranks.run(places)
     assert [root for root, _ in found] == [[60, 40]] + [[0, 0]] * (len(found) - 1)
@@ -170,6 +193,7 @@ def test_documents_without_words_and_words_without_documents_have_the_prior() ->
     np.testing.assert_allclose(topic_word["probability"][1], 0.25 / (total + 2 * 0.25))
 
 
+@pytest.mark.slow
 def test_one_topic_and_more_topics_than_tokens() -> None:
     graph = gl.Graph.from_edges([0, 1], [0, 0], bipartite=True)
     one = gl.lda(graph, topics=1, iterations=1)
@@ -223,14 +247,14 @@ def test_the_count_is_the_only_field_or_is_named(gaslab: Run, tmp_path: Any) -> 
     options = ("--topics", 2, "--iterations", 1)
     done = gaslab("lda", tmp_path / "one.csv", *options)
     assert "tokens: 6" in done.out
-    assert "LDA: count = column 'n'" in done.err
+    assert "count = column 'n'" in done.err
     refused = gaslab("lda", tmp_path / "two.csv", *options)
     assert refused.code == 2
     assert "has the fields n, page; say which is the count, --column count=NAME" in refused.err
     assert "tokens: 24" in gaslab("lda", tmp_path / "two.csv", *options, "--column", "count=page").out
     lone = gaslab("lda", tmp_path / "two.csv", *options, "--column", "count=none")
     assert "tokens: 3" in lone.out
-    assert "each edge is one token" in lone.err
+    assert "each line is one token" in lone.err
     (tmp_path / "plain.txt").write_text("d1 cat 3\nd1 dog 1\nd2 cat 2\n")
     assert "tokens: 6" in gaslab("lda", tmp_path / "plain.txt", *options).out
     assert "tokens: 3" in gaslab("lda", tmp_path / "plain.txt", *options, "--column", "count=none").out

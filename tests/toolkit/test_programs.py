@@ -20,14 +20,23 @@ from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.graphs import STRATEGIES, Drawn, graphs
 
-MODES = [(strategy, threads) for strategy in STRATEGIES for threads in (1, 2)]
+
+def modes(ranks: int) -> list[tuple[str, int]]:
+    """Return the cuts to try and their threads: the first with both, the others by turns.
+
+    So each has both over all numbers of ranks.
+    """
+    by_turns = [(strategy, 1 + (k + ranks) % 2) for k, strategy in enumerate(STRATEGIES)]
+    strategy, threads = by_turns[0]
+    return [(strategy, 3 - threads), *by_turns]
 
 
 def answers(comm: Comm, drawn: Drawn, function: str, field: str, options: dict[str, Any]) -> list[list[Any]]:
-    """Return a field by sorted id, for every strategy and number of threads, the first of them twice."""
+    """Return a field by sorted id, for every one of the modes, the first of them twice."""
     found = []
     built = {strategy: drawn.build(comm, strategy) for strategy in STRATEGIES}
-    for strategy, threads in [MODES[0], *MODES]:
+    first, *others = modes(comm.size)
+    for strategy, threads in [first, first, *others]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", gl.ConvergenceWarning)  # the number of supersteps is given
             result = getattr(gl, function)(built[strategy], threads=threads, **options)
@@ -66,6 +75,7 @@ def power_iteration(dense: np.ndarray, iterations: int, damping: float = 0.85) -
     return score
 
 
+@pytest.mark.slow
 @given(drawn=graphs())
 def test_pagerank_is_the_power_iteration(ranks: Ranks, drawn: Drawn) -> None:
     expected = power_iteration(matrix(drawn), 30)
@@ -76,6 +86,7 @@ def test_pagerank_is_the_power_iteration(ranks: Ranks, drawn: Drawn) -> None:
     assert np.ptp(np.array(found), axis=0).max() < 1e-10
 
 
+@pytest.mark.slow
 @given(drawn=graphs(directed=True), data=st.data())
 def test_pagerank_is_networkx_s(ranks: Ranks, drawn: Drawn, data: st.DataObject) -> None:
     graph = nx.MultiDiGraph()
@@ -91,6 +102,7 @@ def test_pagerank_is_networkx_s(ranks: Ranks, drawn: Drawn, data: st.DataObject)
         assert dict(zip(drawn.ids, scores, strict=True)) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(drawn=graphs())
 def test_components_are_scipy_s(ranks: Ranks, drawn: Drawn) -> None:
     _, labels = connected_components(sp.csr_array(matrix(drawn)), directed=True, connection="weak")
@@ -99,6 +111,7 @@ def test_components_are_scipy_s(ranks: Ranks, drawn: Drawn) -> None:
         assert found == smallest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "weight"])
 @given(drawn=graphs(), data=st.data())
 def test_distances_are_scipy_s(ranks: Ranks, weight: str | None, drawn: Drawn, data: st.DataObject) -> None:
@@ -116,6 +129,7 @@ def test_distances_are_scipy_s(ranks: Ranks, weight: str | None, drawn: Drawn, d
             assert found == expected.tolist()
 
 
+@pytest.mark.slow
 @given(drawn=graphs(), data=st.data())
 def test_levels_are_networkx_s(ranks: Ranks, drawn: Drawn, data: st.DataObject) -> None:
     source = data.draw(st.sampled_from(drawn.ids), label="source")
@@ -133,6 +147,7 @@ def test_levels_are_networkx_s(ranks: Ranks, drawn: Drawn, data: st.DataObject) 
         assert found == parents
 
 
+@pytest.mark.slow
 @given(drawn=graphs())
 def test_core_numbers_are_networkx_s(ranks: Ranks, drawn: Drawn) -> None:
     graph = nx.DiGraph() if drawn.directed else nx.Graph()

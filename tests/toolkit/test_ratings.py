@@ -28,7 +28,11 @@ def sgd(graph: gl.Graph, **options: Any) -> gl.Result:
     return gl.sgd(graph, threads=1, **options)
 
 
-functions = pytest.mark.parametrize("function", [als, sgd], ids=["als", "sgd"])
+def als_by_steps(graph: gl.Graph, **options: Any) -> gl.Result:
+    return als(graph, solver="conjugate_gradient", **options)
+
+
+functions = pytest.mark.parametrize("function", [als, als_by_steps, sgd], ids=["als", "steps", "sgd"])
 FEW = ([1, 1, 2, 2, 3], [10, 20, 10, 20, 10], [5.0, 1.0, 4.0, 2.0, 5.0])
 
 
@@ -85,9 +89,10 @@ def test_the_mean_has_the_same_bits_under_any_cut(ranks: Ranks) -> None:
 # ---- small and odd ratings ---------------------------------------------------------------------------
 
 
-def test_als_of_a_constant_is_the_constant() -> None:
+@pytest.mark.parametrize("function", [als, als_by_steps])
+def test_als_of_a_constant_is_the_constant(function: Any) -> None:
     for regularization in (0.1, 0.0):
-        result = als(rated(rating=[0.1] * 5), factors=3, regularization=regularization)
+        result = function(rated(rating=[0.1] * 5), factors=3, regularization=regularization)
         assert [row["rmse"] for row in result.history] == [0.0] * 20
         assert not result.vertices["factors"].any()
         assert not result.vertices["bias"].any()
@@ -214,6 +219,14 @@ def test_what_cannot_be_factorised(function: Any, graph: Any, options: dict[str,
     }
     with pytest.raises(gl.UsageError, match=words):
         function(graph(), **options)
+
+
+def test_a_solver_is_named_and_takes_a_step() -> None:
+    with pytest.raises(gl.UsageError, match=r"solver='conjugate_gradients'.*conjugate_gradient"):
+        als(rated(), solver="conjugate_gradients")
+    for solver in ("cholesky", "conjugate_gradient"):
+        with pytest.raises(gl.UsageError, match="steps=0: a whole number of at least 1 is needed"):
+            als(rated(), solver=solver, steps=0)
 
 
 def test_steps_that_are_too_large_are_an_error() -> None:

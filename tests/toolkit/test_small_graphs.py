@@ -74,8 +74,10 @@ def expected_of(name: str, directed: bool) -> dict[str, Any]:
     return {call: modes["reference"] for call, modes in found.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("name", smallest(True))
+@pytest.mark.parametrize("ranks", [1, 2, 4], ids=lambda size: f"{size}ranks", indirect=True)
 def test_every_function_answers_on_the_smallest_graphs(ranks: Ranks, name: str, directed: bool) -> None:
     drawn = smallest(directed)[name]
     modes_on = {1: [mode for mode in MODES if mode != "reference"], 2: ["1 thread", "reference"]}

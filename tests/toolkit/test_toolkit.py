@@ -60,6 +60,7 @@ def of_forty(directed: bool) -> Drawn:
     return Drawn(list(range(40)), edges, {"weight": weights, "cost": [1] * len(edges)}, directed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_eight_ranks_answer_as_one(hosts: Hosts, strategy: str) -> None:
     programs = set()

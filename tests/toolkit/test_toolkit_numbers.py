@@ -123,7 +123,7 @@ def rank_of_wrong(comm: Comm) -> list[str]:
 
 
 def test_numbers_that_are_refused(ranks: Ranks) -> None:
-    wanted = [told for *_, told in WRONG]
+    wanted = [message for *_, message in WRONG]
     for said in ranks.run(rank_of_wrong):
         assert said == wanted
 
@@ -148,6 +148,7 @@ def rank_of_right(comm: Comm) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_what_depends_on_ratios_is_the_same_at_any_scale(ranks: Ranks) -> None:
     for found in ranks.run(rank_of_right):
         for first, last in ((0, 3), (3, 7), (7, 11), (11, 15)):
@@ -173,6 +174,7 @@ def test_no_path_takes_an_edge_of_infinite_length(ranks: Ranks, mode: str) -> No
         assert ranks.run(rank_of_infinite_lengths, MODES[mode]) == [wanted] * ranks.size
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning", "ignore::gaslab.PerformanceWarning")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("mode", MODES)
@@ -251,6 +253,7 @@ def rank_of_answers_as_columns(comm: Comm) -> list[str]:
     return wrong
 
 
+@pytest.mark.slow
 def test_a_column_with_the_name_of_a_field_is_not_where_the_toolkit_starts(ranks: Ranks) -> None:
     assert ranks.run(rank_of_answers_as_columns) == [[]] * ranks.size
     graph = gl.Graph.from_edges([0, 1], [1, 2], comm=world()).with_vertices(

@@ -37,6 +37,7 @@ def answers(comm: Comm, drawn: Drawn, strategy: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @given(drawn=graphs(), strategy=st.sampled_from(STRATEGIES))
 def test_they_are_what_networkx_says(ranks: Ranks, drawn: Drawn, strategy: str) -> None:
     of_each = ranks.run(answers, drawn, strategy)

@@ -10,6 +10,7 @@ from typing import Any
 
 from gaslab.cli.arguments import Parser, add_input, add_output, add_running, read_options
 from gaslab.cli.builtins import factors, groups, local, models, paths, ranking, topics
+from gaslab.cli.corpus import add_corpus, corpus_options
 from gaslab.errors import UsageError
 
 BUILTINS = {
@@ -26,8 +27,11 @@ BUILTINS = {
 def parser(name: str) -> Parser:
     """Return the parser of a built-in's command."""
     builtin = BUILTINS[name]
-    made = Parser(name, "GRAPH...", builtin.description)
-    add_input(made, bipartite=builtin.defaults.get("bipartite", False))
+    made = Parser(name, "CORPUS..." if builtin.corpus else "GRAPH...", builtin.description)
+    if builtin.corpus:
+        add_corpus(made)
+    else:
+        add_input(made, bipartite=builtin.defaults.get("bipartite", False))
     if builtin.add is not None:
         builtin.add(made)
     add_running(made, builtin.iterations, builtin.sweeps)
@@ -43,7 +47,9 @@ def execute(arguments: Any) -> int:
     builtin = BUILTINS[arguments.command]
     if builtin.tables and arguments.fields and arguments.output is None:
         raise UsageError("--fields says what --output writes; give --output too, or leave --fields out")
-    job = Job(arguments, read_options(arguments, builtin.keep(arguments)), builtin.names())
+    corpus = builtin.corpus
+    reading = corpus_options(arguments) if corpus else read_options(arguments, builtin.keep(arguments))
+    job = Job(arguments, reading, builtin.names(), corpus)
     result = builtin.call(job.graph, arguments, job.options())
     known = builtin.fields(job.graph) if callable(builtin.fields) else builtin.fields
     return job.finish(result, list(arguments.fields or known), builtin.show, builtin.top)

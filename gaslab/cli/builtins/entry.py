@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import gaslab as gl
 from gaslab.cli.arguments import Parser
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
-
 Fields = tuple[str, ...]
-Style = str | Callable[["Graph", "Result", int], list[str]]  # of gaslab.cli.show, or a function of its own
-Call = Callable[["Graph", Any, dict[str, Any]], "Result"]
+Style = str | Callable[["gl.Graph", "gl.Result", int], list[str]]  # of `cli.show`, or a function of its own
+Call = Callable[["gl.Graph", Any, dict[str, Any]], "gl.Result"]
 
 
 def no_columns(arguments: Any) -> list[str] | None:
@@ -38,7 +35,7 @@ class Builtin:
     """A built-in program at the command line."""
 
     description: str
-    fields: Fields | Callable[[Graph], Fields]  # of its answer, as written by --output
+    fields: Fields | Callable[[gl.Graph], Fields]  # of its answer, as written by --output
     call: Call
     show: Style  # how its answer is printed
     add: Callable[[Parser], None] | None = None  # its own options
@@ -48,6 +45,7 @@ class Builtin:
     tables: Fields = ()  # of `Result.tables`: each can be written by an option of its name
     iterations: str = "supersteps at most"  # what --iterations is a number of
     sweeps: bool = False  # whether it runs a number of sweeps: without engines of which ranks run apart
+    corpus: bool = False  # whether its input is a corpus
     top: int = 10  # rows that are shown where nothing else is asked for
 
     def names(self) -> Fields:
@@ -55,15 +53,20 @@ class Builtin:
         return self.also if callable(self.fields) else (*self.fields, *self.also)
 
 
-def plain(module: str, name: str) -> Call:
-    """Return the call of a function without options of its own; it is loaded when it is called."""
+def plain(module: str, name: str, *own: str) -> Call:
+    """Return the call of a function, whose *own* options are passed on; it is loaded when it is called."""
 
-    def call(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+    def call(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
         function = getattr(importlib.import_module(f"gaslab.programs.{module}"), name)
-        result: Result = function(graph, **options)
+        result: gl.Result = function(graph, **given(arguments, *own), **options)
         return result
 
     return call
+
+
+def given(arguments: Any, *names: str) -> dict[str, Any]:
+    """Return these options by name."""
+    return {name: getattr(arguments, name) for name in names}
 
 
 def weight(arguments: Any) -> str | None:

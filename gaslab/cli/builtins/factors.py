@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
+import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least, read_options
 from gaslab.cli.builtins.entry import Builtin, all_columns
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 USERS = 10  # that are shown recommendations
 PER_LINE = 10  # iterations
@@ -21,6 +19,11 @@ def _add(made: Parser, command: str) -> None:
                        help="length of the vectors of users and items (32)")  # fmt: skip
     group.add_argument("--regularization", type=at_least(0.0, float), default=0.1, metavar="R",
                        help="weight of the squares of factors and biases (0.1)")  # fmt: skip
+    if command == "als":
+        group.add_argument("--solver", choices=("cholesky", "conjugate_gradient"), default="cholesky",
+                           help="how each vertex solves its system (cholesky)")  # fmt: skip
+        group.add_argument("--steps", type=at_least(1), default=3, metavar="N",
+                           help="of conjugate_gradient, for each vertex (3)")  # fmt: skip
     if command == "sgd":
         group.add_argument("--learning-rate", type=at_least(0.0, float), default=0.05, metavar="S",
                            help="the first step (0.05)")  # fmt: skip
@@ -28,14 +31,6 @@ def _add(made: Parser, command: str) -> None:
                            help="in sweep t, from 0, the step is S / (1 + D * t) (0.2)")  # fmt: skip
     group.add_argument("--test", metavar="FILE",
                        help="further ratings, read as GRAPH is, to be predicted")  # fmt: skip
-
-
-def _add_als(made: Parser) -> None:
-    _add(made, "als")
-
-
-def _add_sgd(made: Parser) -> None:
-    _add(made, "sgd")
 
 
 def _options(arguments: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -55,20 +50,20 @@ def _options(arguments: Any, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _als(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _als(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.als import als
 
-    return als(graph, **_options(arguments, options))
+    return als(graph, solver=arguments.solver, steps=arguments.steps, **_options(arguments, options))
 
 
-def _sgd(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _sgd(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.sgd import sgd
 
     own = {"learning_rate": arguments.learning_rate, "decay": arguments.decay}
     return sgd(graph, **own, **_options(arguments, options))
 
 
-def _show(graph: Graph, result: Result, count: int) -> list[str]:
+def _show(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
     """Return the training RMSE by iteration, and the best items for the first users."""
     from gaslab.programs._recommend import recommend
 
@@ -96,12 +91,14 @@ INPUT = (
 COMMANDS = {
     "als": Builtin(
         f"Factors of users and items from ratings, by alternating least squares.\n{INPUT}",
-        FIELDS, _als, _show, _add_als, all_columns, {"bipartite": True}, tables=TABLES, top=5, sweeps=True,
+        FIELDS, _als, _show, partial(_add, command="als"), all_columns,
+        {"bipartite": True}, tables=TABLES, top=5, sweeps=True,
         iterations="sweeps, each over all users, then all items (20)",
     ),
     "sgd": Builtin(
         f"Factors of users and items from ratings, by stochastic gradient descent.\n{INPUT}",
-        FIELDS, _sgd, _show, _add_sgd, all_columns, {"bipartite": True}, tables=TABLES, top=5, sweeps=True,
+        FIELDS, _sgd, _show, partial(_add, command="sgd"), all_columns,
+        {"bipartite": True}, tables=TABLES, top=5, sweeps=True,
         iterations="sweeps over all ratings (20)",
     ),
 }  # fmt: skip

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import gaslab as gl
 from gaslab.cli.builtins.entry import Builtin, plain
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
-
-def _cdlp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _cdlp(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.cdlp import cdlp
 
     return cdlp(graph, iterations=options.pop("max_iterations"), **options)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import gaslab as gl
 from gaslab.cli.arguments import Parser, one_of
-from gaslab.cli.builtins.entry import Builtin
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
-
+from gaslab.cli.builtins.entry import Builtin, plain
 
 DIRECTED = ("in_triangles", "out_triangles", "through_triangles", "cycle_triangles")
 UNDIRECTED = ("triangles", "neighbors")
 
 
-def _triangle_fields(graph: Graph) -> tuple[str, ...]:
+def _triangle_fields(graph: gl.Graph) -> tuple[str, ...]:
     return DIRECTED if graph.directed else UNDIRECTED[:1]
 
 
-def _triangles(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _triangles(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.triangles import triangles
 
     result = triangles(graph, **options)
@@ -37,7 +33,7 @@ def _add_clustering(made: Parser) -> None:
     group.add_argument("--transitivity", action="store_true", help="of an undirected graph, too")
 
 
-def _clustering(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _clustering(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.clustering import clustering, transitivity
 
     result = clustering(graph, definition=arguments.definition, **options)
@@ -51,25 +47,13 @@ def _add_coloring(made: Parser) -> None:
     group = made.add_argument_group("coloring")
     group.add_argument("--order", type=one_of("degree", "id", "saturation"), default="degree",
                        metavar="degree|id|saturation",
-                       help="who chooses first (default: most edges)")  # fmt: skip
-
-
-def _coloring(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
-    from gaslab.programs.coloring import coloring
-
-    return coloring(graph, order=arguments.order, **options)
+                       help="which vertices choose first (default: most edges)")  # fmt: skip
 
 
 def _add_mis(made: Parser) -> None:
     group = made.add_argument_group("mis")
     group.add_argument("--order", type=one_of("random", "id"), default="random", metavar="random|id",
-                       help="who chooses first (default: random, by --seed)")  # fmt: skip
-
-
-def _mis(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
-    from gaslab.programs.mis import mis
-
-    return mis(graph, order=arguments.order, **options)
+                       help="which vertices choose first (default: random, by --seed)")  # fmt: skip
 
 
 COMMANDS = {
@@ -84,10 +68,10 @@ COMMANDS = {
     ),
     "coloring": Builtin(
         "Greedy colouring: neighbours have different colours, few of them.",
-        ("color",), _coloring, "groups", _add_coloring,
+        ("color",), plain("coloring", "coloring", "order"), "groups", _add_coloring,
     ),
     "mis": Builtin(
-        "A maximal independent set: no two members are neighbours, and everybody else has one.",
-        ("member",), _mis, "members", _add_mis,
+        "A maximal independent set: no two members are neighbours, and every other vertex has one.",
+        ("member",), plain("mis", "mis", "order"), "members", _add_mis,
     ),
 }  # fmt: skip

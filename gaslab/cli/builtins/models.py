@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least
-from gaslab.cli.builtins.entry import Builtin, all_columns, weight, weighted_columns
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
+from gaslab.cli.builtins.entry import Builtin, all_columns, given, weight, weighted_columns
 
 
 def _add_jacobi(made: Parser) -> None:
@@ -21,7 +18,7 @@ def _add_jacobi(made: Parser) -> None:
                        help="stop when no value moves by more (default 1e-10)")  # fmt: skip
 
 
-def _jacobi(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _jacobi(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.cli.job import read_values
     from gaslab.programs.jacobi import jacobi
 
@@ -42,19 +39,12 @@ def _add_lbp(made: Parser) -> None:
                        help="stop when no probability moves by more (default 1e-9)")  # fmt: skip
 
 
-def _lbp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _lbp(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.cli.job import read_rows
     from gaslab.programs.lbp import lbp
 
-    return lbp(
-        graph,
-        read_rows(arguments.prior, graph),
-        smoothing=arguments.smoothing,
-        weight=weight(arguments),
-        damping=arguments.damping,
-        tolerance=arguments.tolerance,
-        **options,
-    )
+    own = given(arguments, "smoothing", "damping", "tolerance")
+    return lbp(graph, read_rows(arguments.prior, graph), weight=weight(arguments), **own, **options)
 
 
 COMMANDS = {

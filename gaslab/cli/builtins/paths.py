@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least
-from gaslab.cli.builtins.entry import Builtin, all_columns, weight_by_default
+from gaslab.cli.builtins.entry import Builtin, all_columns, plain, weight_by_default
 from gaslab.errors import UsageError
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
 
 
 def _add_bfs(made: Parser) -> None:
@@ -19,7 +16,7 @@ def _add_bfs(made: Parser) -> None:
     group.add_argument("--parents", action="store_true", help="also say from where each was reached")
 
 
-def _bfs(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _bfs(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.cli.job import vertex_id
     from gaslab.programs.bfs import bfs
 
@@ -38,7 +35,7 @@ def _add_sssp(made: Parser) -> None:
                        help="by delta-stepping: the nearest first, in buckets so wide")  # fmt: skip
 
 
-def _sssp(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _sssp(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.cli.job import vertex_id
     from gaslab.programs.distances import distances
     from gaslab.programs.sssp import sssp
@@ -58,16 +55,10 @@ def _add_diameter(made: Parser) -> None:
                        help="of the connected pairs, for the effective diameter (default 0.9)")  # fmt: skip
 
 
-def _diameter(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
-    from gaslab.programs.diameter import diameter
-
-    return diameter(graph, share=arguments.share, **options)
-
-
 COMMANDS = {
     "diameter": Builtin(
         "Approximate diameter: how far vertices are from each other, by sketches.",
-        ("reach", "eccentricity"), _diameter, "largest", _add_diameter,
+        ("reach", "eccentricity"), plain("diameter", "diameter", "share"), "largest", _add_diameter,
     ),
     "bfs": Builtin(
         "Breadth-first search: how many edges away every vertex is; -1 where it is not reached.",

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least, one_of
-from gaslab.cli.builtins.entry import Builtin, plain, weight, weighted_columns
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
+from gaslab.cli.builtins.entry import Builtin, given, plain, weight, weighted_columns
 
 
 def _add_pagerank(made: Parser) -> None:
@@ -31,24 +28,16 @@ def _add_pagerank(made: Parser) -> None:
     )  # fmt: skip
 
 
-def _pagerank(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _pagerank(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.cli.job import read_values
     from gaslab.programs.pagerank import pagerank
 
     if arguments.max_iterations is None and arguments.engine != "async":
         arguments.max_iterations = options["max_iterations"] = 100
     arguments.method = arguments.method or ("signal" if arguments.engine == "async" else "power")
-    given = arguments.personalization
-    return pagerank(
-        graph,
-        damping=arguments.damping,
-        tolerance=arguments.tolerance,
-        personalization=None if given is None else read_values(given, graph, default=1.0),
-        weight=weight(arguments),
-        unnormalised=arguments.unnormalised,
-        method=arguments.method,
-        **options,
-    )
+    own, file = given(arguments, "damping", "tolerance", "unnormalised", "method"), arguments.personalization
+    restart = None if file is None else read_values(file, graph, default=1.0)
+    return pagerank(graph, personalization=restart, weight=weight(arguments), **own, **options)
 
 
 def _add_hits(made: Parser) -> None:
@@ -58,7 +47,7 @@ def _add_hits(made: Parser) -> None:
     group.add_argument("--weight", metavar="NAME", help="count edges by this column")
 
 
-def _hits(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _hits(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.hits import hits
 
     return hits(graph, tolerance=arguments.tolerance, weight=weight(arguments), **options)

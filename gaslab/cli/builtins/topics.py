@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least
-from gaslab.cli.builtins.entry import Builtin, all_columns
-from gaslab.errors import UsageError
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-    from gaslab.results.result import Result
+from gaslab.cli.builtins.entry import Builtin, given
 
 
 def _add_lda(made: Parser) -> None:
@@ -21,40 +17,19 @@ def _add_lda(made: Parser) -> None:
                        help="prior of each topic in a document (0.1)")  # fmt: skip
     group.add_argument("--beta", type=at_least(0.0, float), default=0.01, metavar="B",
                        help="prior of each word in a topic (0.01)")  # fmt: skip
-    group.add_argument("--vocab", metavar="FILE", help="of a UCI bag of words: the words, one a line")
+    group.add_argument("--evaluate-every", type=at_least(1), default=10, metavar="N",
+                       help="sweeps from one log-likelihood to the next (10)")  # fmt: skip
 
 
-def _lda(graph: Graph, arguments: Any, options: dict[str, Any]) -> Result:
+def _lda(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.lda import lda
 
     sweeps = {"iterations": options.pop("max_iterations")} if "max_iterations" in options else {}
-    bound = dict(arguments.column).get("count")
-    named = None if bound == "none" else "count"
-    return lda(
-        graph,
-        topics=arguments.topics,
-        alpha=arguments.alpha,
-        beta=arguments.beta,
-        count=_third(graph) if bound is None else named,
-        **sweeps,
-        **options,
-    )
+    asked = given(arguments, "topics", "alpha", "beta", "evaluate_every")
+    return lda(graph, **asked, **sweeps, **options)
 
 
-def _third(graph: Graph) -> str:
-    """Return the column of counts where none is named: the only one, or what `gaslab.lda` takes by itself."""
-    names = list(graph.edge_columns)
-    if not names or {"count", "weight"} & set(names):
-        return "auto"
-    if len(names) > 1:
-        raise UsageError(
-            f"{graph.source} has the fields {', '.join(names)}; say which is the count, --column count=NAME, "
-            "or that each line is one token, --column count=none"
-        )
-    return names[0]
-
-
-def _top_words(graph: Graph, result: Result, count: int) -> list[str]:
+def _top_words(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
     """Return a line for each topic, the largest first: its share of the tokens and its likeliest words."""
     import numpy as np
 
@@ -80,10 +55,11 @@ def _top_words(graph: Graph, result: Result, count: int) -> list[str]:
 
 COMMANDS = {
     "lda": Builtin(
-        "Topics of documents: latent Dirichlet allocation. GRAPH has a line for each document and word,\n"
-        "with the count in the third field if there is one, or is a UCI bag of words (docword.*.txt[.gz]).\n"
+        "Topics of documents: latent Dirichlet allocation. CORPUS is a UCI bag of words (docword.*.txt),\n"
+        "an lda-c, SVMlight or MatrixMarket file, plain text with a document a line, a folder of texts, or\n"
+        "has a line for each document and word, with the count in the third field if there is one.\n"
         "--top N prints N words of each topic (10).",
-        ("probability",), _lda, _top_words, _add_lda, all_columns, {"bipartite": True},
+        ("probability",), _lda, _top_words, _add_lda, defaults={"bipartite": True}, corpus=True,
         also=("counts",), tables=("document_topic", "topic_word"), iterations="sweeps over all tokens (200)",
         sweeps=True,
     ),

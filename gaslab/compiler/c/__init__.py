@@ -1,21 +1,20 @@
 """Typed tree -> the C text of a program, to be compiled by `build`.
 
 A pure function. The text stands alone: the border (`abi.h`) and the helpers it uses are in it.
-`#line` leads compilers and debuggers to the user's file; `build` leaves these lines out of its key.
+`#line` points compilers and debuggers to the user's file; `build` leaves these lines out of its key.
 """
 
 from __future__ import annotations
-
-import functools
-from pathlib import Path
 
 from gaslab.compiler.c import (
     additive,
     aggregate,
     arrays,
     context,
+    distributions,
     gather,
     lists,
+    outer,
     phases,
     pull,
     push,
@@ -26,18 +25,11 @@ from gaslab.compiler.c import (
 )
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import aggregate_name, helper_name
-from gaslab.compiler.c.prelude import FAULTS, HEAD, helpers_for
+from gaslab.compiler.c.prelude import FAULTS, HEAD, header, helpers_for
 from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.tree import OWN, STORAGE, Function, RecordCombiner, Tree
 from gaslab.compiler.tree.depth import too_deep
-
-
-@functools.cache
-def abi() -> str:
-    """Return the text of ``abi.h``: the source tree's, else the one installed with the package."""
-    here = Path(__file__).resolve().parent
-    source = here.parents[2] / "cython_kernels" / "abi.h"
-    return (source if source.is_file() else here.parent / "abi.h").read_text(encoding="utf-8")
+from gaslab.compiler.tree.uses import by_source
 
 
 def emit(tree: Tree) -> str:
@@ -49,12 +41,22 @@ def emit(tree: Tree) -> str:
 
 
 def _text(tree: Tree) -> str:
-    methods = records.structs(tree) + "".join(_helpers(tree)) + "".join(_methods(tree))
+    methods = records.structs(tree) + outer.struct(tree) + "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
-    helpers = FAULTS + helpers_for(bound + methods + ranges) + rng.helpers(tree)
+    helpers = FAULTS + rng.helpers(tree)
+    helpers += header("distributions.h") if distributions.in_header(methods) else ""
+    helpers += helpers_for(bound + methods + ranges)
     helpers += lists.helpers(methods + ranges)
-    text = abi() + (rng.header() if tree.draws else "") + HEAD + bound + helpers + methods + ranges
+    text = (
+        header("abi.h")
+        + (header("philox.h") if tree.draws else "")
+        + HEAD
+        + bound
+        + helpers
+        + methods
+        + ranges
+    )
     return _with_line_numbers(text)
 
 
@@ -62,14 +64,14 @@ def _function(head: str, text: str) -> str:
     return f"\n{head} {{\n{text}}}\n#line 0\n"
 
 
-def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
-    """A method of a vertex alone; `const` keeps what may only read from writing."""
+def _method(tree: Tree, function: Function, name: str, more: str = "", row: str = "") -> str:
+    """Return a method of a vertex alone, or of a *row* of edges; `const` keeps readers from writing."""
     vertex = "gl_vertex" if function.name in ("init", "init_message", "apply") else "const gl_vertex"
     head = arrays.head(function, f"gl_do_{name}", f"gl_context *c, {vertex} *n{more}")
-    if name == "gather" and isinstance(tree.gather, RecordCombiner):
-        head = head[:-1] + ", gl_total *t)"
-    elif name == "gather" and tree.gather is not None and tree.gather.collects:
-        head = lists.head(function, f"gl_context *c, {vertex} *n{more}")
+    if function.name == "gather" and isinstance(tree.gather, RecordCombiner):
+        head = head[:-1] + ", gl_total *t" + (outer.PARAMETER if outer.waiting(tree) else "") + ")"
+    elif function.name == "gather" and tree.gather is not None and tree.gather.collects:
+        head = f"GL_INLINE int64_t gl_do_{name}(gl_context *c, {vertex} *n{more})"
     signal, deliver = "gl_signal(w, {at});", ""
     if isinstance(tree.message, RecordCombiner):
         deliver = "(gl_message *)w->message_next + {at}"
@@ -77,7 +79,19 @@ def _method(tree: Tree, function: Function, name: str, more: str = "") -> str:
         c_type = STORAGE[tree.message.storage][1]
         concurrent = "(int)w->concurrent" if tree.signals_by_id("apply") else "0"  # others may send to it too
         deliver = f"gl_send(c, &(({c_type} *)w->message_next)[{{at}}], {{message}}, {concurrent});"
-    return _function(head, text_of(Body(tree, function, "v", signal, deliver)))
+    return _function(head, text_of(Body(tree, function, "v", signal, deliver, row)))
+
+
+def _gather(tree: Tree, function: Function) -> list[str]:
+    """Return gather, and where fields are kept in the order of the out-edges again for these."""
+    more = phases.more_of_edge(tree, "gather")
+    if tree.gather is not None and tree.gather.collects:
+        more += f", {STORAGE[tree.gather.storage][1]} *place"
+    edge = ", const int64_t x, const int64_t e"
+    texts = [_method(tree, function, "gather", edge + more)]
+    if by_source(tree, "gather"):
+        texts.append(_method(tree, function, "gather_out", f"{edge}, const int64_t q{more}", "out"))
+    return texts
 
 
 def _helpers(tree: Tree) -> list[str]:
@@ -88,20 +102,19 @@ def _helpers(tree: Tree) -> list[str]:
 
 
 def _methods(tree: Tree) -> list[str]:
-    edge = ", const int64_t x, const int64_t e"
-    edge += ", const _Bool forward" * ("forward" in tree.reads("gather", "e"))
     texts = [push.send(tree), remote_signals.record(tree)]
     if tree.merge is not None:
         texts.append(_function(records.MERGE, text_of(Body(tree, tree.merge))))
     for name, function in tree.functions.items():
         if name == "scatter":
             continue
+        if name == "gather":
+            texts += _gather(tree, function)
+            continue
         if name == "visit":
             texts.append(_function(*visit.method(tree)))
             continue
-        more = edge if name == "gather" else phases.near_arguments(tree, "apply") if name == "apply" else ""
-        if name == "gather" and tree.gather is not None and tree.gather.collects:
-            more += f", {STORAGE[tree.gather.storage][1]} *place"
+        more = phases.near_arguments(tree, "apply") if name == "apply" else ""
         texts.append(_method(tree, function, name, more))
     for k, a in enumerate(tree.aggregators):
         name = aggregate_name(tree, k)
@@ -112,7 +125,7 @@ def _methods(tree: Tree) -> list[str]:
 
 
 def _scatter(tree: Tree, function: Function) -> list[str]:
-    """scatter twice: pushed, with ``v`` near, and (unless it writes edges) pulled, with ``nbr`` near."""
+    """Return scatter twice: pushed, ``v`` being near, and (unless it writes edges) pulled, ``nbr`` near."""
     message = tree.message
     push = "gl_signal(w, {at});"
     deliver = concurrent = ""
@@ -158,7 +171,7 @@ def _ranges(tree: Tree) -> list[str]:
 
 
 def _with_line_numbers(text: str) -> str:
-    """Lead `#line` back to the emitted text itself after each method."""
+    """Set `#line` back to the emitted text after each method."""
     lines = text.split("\n")
     return "\n".join(
         f'#line {number} "emitted.c"' if line == "#line 0" else line for number, line in enumerate(lines, 2)

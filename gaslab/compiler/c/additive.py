@@ -1,4 +1,4 @@
-"""Additive fields as C text: additions of scatter are kept beside the fields until scatter is over."""
+"""Additive fields as C text: contributions of scatter are kept beside the fields until scatter is over."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 
 from gaslab.compiler.c.names import C_TYPE, constant, edge_name, narrowed, widened
 from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP
-from gaslab.compiler.tree import Tree, element_of
+from gaslab.compiler.tree import EdgeField, Tree, element_of
 from gaslab.compiler.tree.uses import contributed_at
 
 
 def contribute(tree: Tree) -> str:
-    """Return ``gl_delta``, the additions to each additive field of a vertex, and the functions that add."""
+    """Return ``gl_delta``, contributions to a vertex's additive fields, and the functions that add them."""
     indices = tree.contributed()
     if not indices:
         return ""
@@ -33,7 +33,7 @@ def contribute(tree: Tree) -> str:
 
 
 def contribute_edges(tree: Tree) -> str:
-    """Return ``gl_edge_delta``, the additions of one end of an edge, and the functions that add."""
+    """Return ``gl_edge_delta``, the contributions of one end of an edge, and the functions that add them."""
     if not tree.contributed_edges():
         return ""
     members, functions = [], []
@@ -50,7 +50,7 @@ def contribute_edges(tree: Tree) -> str:
 
 
 def apply_edge_deltas(tree: Tree) -> str:
-    """``gl_join_ends``, ``gl_settle_in`` and ``gl_settle_out``; no two vertices have an edge in one row."""
+    """Return ``gl_join_ends``, ``gl_apply_deltas_in`` and ``_out``; an edge has one row in each direction."""
     if not tree.contributed_edges():
         return ""
     join, apply = [], []
@@ -60,7 +60,9 @@ def apply_edge_deltas(tree: Tree) -> str:
         place = f"c->{edge_name(tree, k)}[e]"
         join.append(f"back->d{k} = {combiner.c(f'forth->d{k}', f'back->d{k}')}; forth->d{k} = {none};")
         both = combiner.c(widened(storage, place), f"back->d{k}")
-        apply.append(f"{place} = {narrowed(storage, both, contributed_at(tree, k))}; back->d{k} = {none};")
+        apply.append(
+            f"{place} = {narrowed(storage, both, contributed_at(tree, EdgeField, k))}; back->d{k} = {none};"
+        )
 
     def over(name: str, row: str, lines: list[str], ends: tuple[str, ...]) -> str:
         begin, _, slot = ROWS[row]
@@ -77,6 +79,6 @@ def apply_edge_deltas(tree: Tree) -> str:
 
     return (
         over("gl_join_ends", "out", join, ("forth", "back"))
-        + over("gl_settle_in", "in", apply, ("back",))
-        + over("gl_settle_out", "out", apply, ("back",))
+        + over("gl_apply_deltas_in", "in", apply, ("back",))
+        + over("gl_apply_deltas_out", "out", apply, ("back",))
     )

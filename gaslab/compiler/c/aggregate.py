@@ -5,6 +5,7 @@ from __future__ import annotations
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import C_TYPE, MEMBER, aggregate_name
 from gaslab.compiler.c.phases import VERTEX_LOOP, fault_check, load
+from gaslab.compiler.c.prefetch import prefetch_rows
 from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.c.work import ROW, steps
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
@@ -45,9 +46,13 @@ def own_sweep(tree: Tree, k: int) -> str:
         add = call if has_parts else f"t = {a.combiner.c('t', call)}"
         long = steps(tree, a.function.body) > ROW
         halted = f"gl_halted(c, {a.function.site})" if long else "c->code != 0"
+        far = "v." if near == "nbr." else "nbr."
+        theirs = frozenset(n.removeprefix(far) for n in a.function.reads if n.startswith(far))
+        before, fetch = prefetch_rows(tree, theirs, "c->in_begin", "c->in_neighbor[{p}]")
         body = (
+            f"{before}"
             "        for (int64_t p = c->in_begin[v], end = c->in_begin[v + 1]; p < end; p++) {\n"
-            "            const int64_t source = c->in_neighbor[p];\n"
+            f"{fetch}            const int64_t source = c->in_neighbor[p];\n"
             f"            {add};\n"
             f"            if (__builtin_expect({halted}, 0)) return gl_fail(c, fault, source);\n"
             "        }\n"

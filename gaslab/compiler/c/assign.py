@@ -6,8 +6,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.c import lists
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import array_at, expr, part_place, place_of
-from gaslab.compiler.c.names import edge_name, field_name, narrowed
-from gaslab.compiler.tree import STORAGE
+from gaslab.compiler.c.names import edge_name, field_name, is_bounded, narrowed
 from gaslab.errors import unknown_node
 
 
@@ -23,19 +22,19 @@ def assign(body: Body, s: t.Assign) -> None:
     if isinstance(target, t.Local):
         body.put(f"l_{target.name} = {value};")
     elif isinstance(target, t.PartOf):
-        body.put(f"{part_place(body, target)} = {narrowed(body.tree.storage_of(target), value, s.site)};")
+        body.put(f"{part_place(body, target)} = {stored(body, body.tree.storage_of(target), s, value)};")
     elif isinstance(target, t.EdgeField):
         storage = body.tree.edge_fields[target.index].storage
-        body.put(f"c->{edge_name(body.tree, target.index)}[e] = {narrowed(storage, value, s.site)};")
+        body.put(f"c->{edge_name(body.tree, target.index)}[e] = {stored(body, storage, s, value)};")
     elif not isinstance(target, t.VertexField):
         raise unknown_node("emit", target)
     else:
         storage = body.tree.vertex_fields[target.index].storage
         if body.function.name == "visit":  # both ends are in memory: they may be one vertex
             place = place_of(body, target.role, field_name(body.tree, target.index))
-            body.put(f"*({STORAGE[storage][1]} *)&{place} = {narrowed(storage, value, s.site)};")
+            body.put(f"*({t.STORAGE[storage][1]} *)&{place} = {stored(body, storage, s, value)};")
             return
-        store = f"n->{field_name(body.tree, target.index)} = {narrowed(storage, value, s.site)};"
+        store = f"n->{field_name(body.tree, target.index)} = {stored(body, storage, s, value)};"
         if t.is_list(storage):
             store = lists.assign(body.tree, target.index, value)
         if body.function.name == "init":
@@ -44,13 +43,30 @@ def assign(body: Body, s: t.Assign) -> None:
             body.put(store)
 
 
+def stored(body: Body, storage: str, s: t.Assign, value: str) -> str:
+    """Return what is stored of *value*, the C text of what is assigned; it may fault where it may not fit."""
+    if is_bounded(storage) and fits(body.tree, s.value, storage):
+        return f"({t.STORAGE[storage][1]})({value})"
+    return narrowed(storage, value, s.site)
+
+
+def fits(tree: t.Tree, x: t.Expr, storage: str) -> bool:
+    """Return whether *x* is read from a place that holds no number that *storage* does not."""
+    place = x.array if isinstance(x, t.Element) else x
+    if not isinstance(place, t.VertexField | t.EdgeField | t.PartOf):
+        return False
+    lo, hi = t.INTEGER_RANGE[storage]
+    least, most = t.INTEGER_RANGE.get(tree.storage_of(place), (lo - 1, hi))
+    return lo <= least and most <= hi
+
+
 def assign_element(body: Body, target: t.Element, s: t.Assign) -> None:
     storage = body.tree.storage_of(target.array)
     index, value = expr(body, target.index), expr(body, s.value)
     place = f"{array_at(body, target.array)}[{index}]"
     if body.function.name == "visit" and isinstance(target.array, t.VertexField):
-        place = f"*({STORAGE[storage][1]} *)&{place}"
-    store = f"{place} = {narrowed(storage, value, s.site)};"
+        place = f"*({t.STORAGE[storage][1]} *)&{place}"
+    store = f"{place} = {stored(body, storage, s, value)};"
     if body.function.name == "init" and isinstance(target.array, t.VertexField):
         store_unless_initial(body, target.array.index, store, value, index)
     else:
@@ -58,8 +74,8 @@ def assign_element(body: Body, target: t.Element, s: t.Assign) -> None:
 
 
 def store_unless_initial(body: Body, field: int, store: str, *values: str) -> None:
-    """Write a store by ``init``, skipped where the run has initial values; it draws all the same."""
-    body.put(f"if (c->given >> {field} & 1) {{")
+    """Write a store by ``init``, skipped where the run has initial values, but for its draws."""
+    body.put(f"if (c->initial_fields >> {field} & 1) {{")
     for value in values:
         body.put(f"    (void){value};")
     body.put("} else {")

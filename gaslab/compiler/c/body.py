@@ -9,6 +9,7 @@ from __future__ import annotations
 from gaslab.compiler import tree as t
 from gaslab.compiler.c import rng
 from gaslab.compiler.c.names import field_name
+from gaslab.compiler.c.ranges import Interval
 from gaslab.compiler.tree.uses import marked_field
 
 
@@ -36,6 +37,7 @@ class Body:
         self.loops = 0
         self.exits: list[str] = []  # how each loop around is left
         self.reductions = 0
+        self.intervals: dict[str, Interval] = {}  # of the variables of the loops around
         self.drawing = rng.drawing_helpers(tree)
 
     def put(self, line: str) -> None:

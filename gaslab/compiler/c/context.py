@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.c import list_templates, rng
+from gaslab.compiler.c import list_templates, names, rng
 from gaslab.compiler.c.arrays import member
-from gaslab.compiler.c.names import (
-    ATTRIBUTES,
-    C_TYPE,
-    MEMBER,
-    aggregate_name,
-    edge_name,
-    field_name,
-    param_name,
-)
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree, element_of, is_list
 from gaslab.compiler.tree.uses import by_source
 
 POSITIONS = {"in_begin": "int64_t", "out_begin": "int64_t",
              "in_neighbor": "int32_t", "out_neighbor": "int32_t", "out_slot": "int32_t"}  # fmt: skip
 SCALARS = {"num_vertices": "int64_t", "num_edges": "int64_t", "num_left": "int64_t", "superstep": "int64_t",
-           "given": "uint64_t", "all_active": "int64_t"}  # fmt: skip
+           "initial_fields": "uint64_t", "all_active": "int64_t"}  # fmt: skip
 
 
 def context(tree: Tree) -> str:
     """Return ``gl_context``, ``gl_vertex`` (the near vertex's values) and ``gl_bind``.
 
-    `gl_bind` copies the view's members, so that stores through byte pointers (which C lets alias
-    anything) do not make the compiler load it again; what a phase does not use costs nothing.
+    `gl_bind` copies the view's members, so that stores through byte pointers (which may alias anything in C)
+    do not make the compiler load them again; an unused member costs nothing.
     """
     members: list[tuple[str, str, str]] = []  # C type, name, source
-    for name in ATTRIBUTES:
+    for name in names.ATTRIBUTES:
         members.append(("const int64_t *", name, f"w->{'gid' if name == 'id' else name}"))
     members += [(f"const {kind} *", name, f"w->{name}") for name, kind in POSITIONS.items()]
     members += [("const uint64_t *", "active_bits", "w->active_bits"), ("const int32_t *", "stop", "w->stop")]
@@ -37,17 +28,17 @@ def context(tree: Tree) -> str:
         members += [("const gl_scratch *", "scratch", "w->scratch"), ("int64_t ", "marked", "0")]
     for k, field in enumerate(tree.vertex_fields):
         if is_list(field.storage):
-            name = field_name(tree, k)
+            name = names.field_name(tree, k)
             members.append(("gl_rows ", name, f"*(const gl_rows *)w->vertex[{k}]"))
             members.append(("gl_rows ", name + "_next", f"*(const gl_rows *)w->vertex_next[{k}]"))
             continue
-        members.append((f"const {STORAGE[field.storage][1]} *", field_name(tree, k), f"w->vertex[{k}]"))
+        members.append((f"const {STORAGE[field.storage][1]} *", names.field_name(tree, k), f"w->vertex[{k}]"))
     for k, field in enumerate(tree.edge_fields):
         if is_list(field.storage):
-            members.append(("gl_rows ", edge_name(tree, k), f"*(const gl_rows *)w->edge[{k}]"))
+            members.append(("gl_rows ", names.edge_name(tree, k), f"*(const gl_rows *)w->edge[{k}]"))
             continue
-        members.append((f"{STORAGE[field.storage][1]} *", edge_name(tree, k), f"w->edge[{k}]"))
-    for k in by_source(tree):
+        members.append((f"{STORAGE[field.storage][1]} *", names.edge_name(tree, k), f"w->edge[{k}]"))
+    for k in by_source(tree, "gather", "scatter"):
         kind = STORAGE[tree.edge_fields[k].storage][1]
         members.append(
             (f"const {kind} *", f"by_source{k}", f"w->edge_by_source ? w->edge_by_source[{k}] : 0")
@@ -55,20 +46,22 @@ def context(tree: Tree) -> str:
     members += [(f"{kind} ", name, f"w->{name}") for name, kind in SCALARS.items()]
     for k, p in enumerate(tree.params):
         kind = element_of(p.type)
-        members.append((f"{C_TYPE[kind]} ", param_name(tree, k), f"w->param[{k}].{MEMBER[kind]}"))
+        members.append(
+            (f"{names.C_TYPE[kind]} ", names.param_name(tree, k), f"w->param[{k}].{names.MEMBER[kind]}")
+        )
     for k, a in enumerate(tree.aggregators):
         kind = a.combiner.type
         if not isinstance(a.combiner, RecordCombiner):
-            place = f"w->aggregate[{tree.slot(k)}].{MEMBER[kind]}"
-            members.append((f"{C_TYPE[kind]} ", aggregate_name(tree, k), place))
+            place = f"w->aggregate[{tree.slot(k)}].{names.MEMBER[kind]}"
+            members.append((f"{names.C_TYPE[kind]} ", names.aggregate_name(tree, k), place))
     if any(isinstance(a.combiner, RecordCombiner) for a in tree.aggregators):
         members.append(("const gl_scalar *", "aggregate", "w->aggregate"))
     members += rng.STATE if tree.draws else ()
     members += [("int64_t ", "posted", "0")] if tree.posts else []
-    values = [member(f, field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]
+    values = [member(f, names.field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]
     for k, field in enumerate(tree.vertex_fields):
         if is_list(field.storage):
-            values.append(f"void *{field_name(tree, k)}_room;")
+            values.append(f"void *{names.field_name(tree, k)}_room;")
     lines = "\n    ".join
     return (
         f"{list_templates.HEAD if tree.has_lists else ''}"

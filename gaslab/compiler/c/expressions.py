@@ -1,22 +1,11 @@
-"""Expressions of a method as C text; `plain_expr` has a case for every kind, and a type checker sees that."""
+"""Expressions of a method as C text; `plain_expr` has a case for every kind (a type checker sees it)."""
 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import lists, rng
+from gaslab.compiler.c import distributions, lists, names, ranges, rng
 from gaslab.compiler.c.arrays import row
 from gaslab.compiler.c.body import Body
-from gaslab.compiler.c.names import (
-    C_TYPE,
-    MEMBER,
-    aggregate_name,
-    constant,
-    edge_name,
-    field_name,
-    helper_name,
-    param_name,
-    widened,
-)
 from gaslab.compiler.c.records import part_name
 from gaslab.compiler.tree.uses import by_source
 from gaslab.errors import unknown, unknown_node
@@ -38,40 +27,44 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
     if isinstance(x, rng.Text):
         return x.text
     if isinstance(x, t.Const):
-        return constant(x.value, x.type)
+        return names.constant(x.value, x.type)
     if isinstance(x, t.Local):
         return f"l_{x.name}"
     if isinstance(x, t.Param):
-        return f"c->{param_name(body.tree, x.index)}"
+        return f"c->{names.param_name(body.tree, x.index)}"
     if isinstance(x, t.Aggregate):
-        return f"c->{aggregate_name(body.tree, x.index)}"
+        return f"c->{names.aggregate_name(body.tree, x.index)}"
     if isinstance(x, t.Global):
         return f"c->{x.name}"
     if isinstance(x, t.VertexField):
-        name = field_name(body.tree, x.index)
+        name = names.field_name(body.tree, x.index)
         if t.is_list(x.type) and x.role != body.near:
             far = "v" if body.function.name == "visit" and x.role == "v" else "x"
             return lists.read(body.tree, x.index, far)
-        return widened(body.tree.vertex_fields[x.index].storage, place_of(body, x.role, name))
+        return names.widened(body.tree.vertex_fields[x.index].storage, place_of(body, x.role, name))
     if isinstance(x, t.VertexAttribute):
         return place_of(body, x.role, x.name)
     if isinstance(x, t.EdgeField):
         if t.is_list(x.type):
             return lists.read_edge(body.tree, x.index)
-        place = f"{edge_name(body.tree, x.index)}[e]"
-        if body.row == "out" and x.index in by_source(body.tree):
+        place = f"{names.edge_name(body.tree, x.index)}[e]"
+        if body.row == "out" and x.index in by_source(body.tree, body.function.name):
             place = f"by_source{x.index}[q]"
-        return widened(body.tree.edge_fields[x.index].storage, f"c->{place}")
+        return names.widened(body.tree.edge_fields[x.index].storage, f"c->{place}")
     if isinstance(x, t.Forward):
         return "forward"
     if isinstance(x, t.Element):
         return element(body, x)
     if isinstance(x, t.Index):
-        return index_in(body, x)
+        return index(body, x)
     if isinstance(x, t.PartOf):
-        return widened(body.tree.storage_of(x), part_place(body, x))
+        return names.widened(body.tree.storage_of(x), part_place(body, x))
     if isinstance(x, t.Reduce):
         return reduction(body, x)
+    if isinstance(x, t.Search):
+        return search(body, x)
+    if isinstance(x, t.Categorical):
+        return distributions.categorical(x, expr(body, x.value))
     if isinstance(x, t.Unary):
         return f"({'!' if x.op == 'not' else x.op}{expr(body, x.operand)})"
     if isinstance(x, t.Binary):
@@ -83,15 +76,15 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
     if isinstance(x, t.Conditional):
         return f"({expr(body, x.test)} ? {expr(body, x.then)} : {expr(body, x.otherwise)})"
     if isinstance(x, t.Let):
-        kind = C_TYPE[t.element_of(x.value.type)]
+        kind = names.C_TYPE[t.element_of(x.value.type)]
         return f"({{ const {kind} once{x.number} = {expr(body, x.value)}; {expr(body, x.body)}; }})"
     if isinstance(x, t.Bound):
         return f"once{x.number}"
     if isinstance(x, t.Cast):
         return cast(body, x)
     if isinstance(x, t.CallHelper):
-        arguments = "".join(", " + expr(body, a) for a in x.arguments)
-        return f"{helper_name(body.tree, x.index)}(c{arguments})"
+        arguments = "".join(", " + argument(body, a) for a in x.arguments)
+        return f"{names.helper_name(body.tree, x.index)}(c{arguments})"
     if isinstance(x, t.Draw):
         return rng.draw(x, [expr(body, a) for a in x.arguments])
     if isinstance(x, t.NoList):
@@ -103,25 +96,35 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
     raise unknown_node("emit", x)
 
 
+def index(body: Body, x: t.Index) -> str:
+    interval = ranges.of(x.value, body.intervals)
+    if interval is not None and interval[0] >= 0 and interval[1] < x.size:
+        return expr(body, x.value)
+    return f"gl_index(c, {expr(body, x.value)}, {x.size}, {x.site})"
+
+
+def argument(body: Body, x: t.Expr) -> str:
+    """Return what a helper takes for *x*, of an array where it lies."""
+    if isinstance(x, t.VertexField | t.EdgeField | t.PartOf) and isinstance(x.type, t.Array):
+        return array_at(body, x)
+    return expr(body, x)
+
+
 def element(body: Body, x: t.Element) -> str:
-    return widened(body.tree.storage_of(x.array), f"{array_at(body, x.array)}[{expr(body, x.index)}]")
+    return names.widened(body.tree.storage_of(x.array), f"{array_at(body, x.array)}[{expr(body, x.index)}]")
 
 
 def part_place(body: Body, x: t.PartOf) -> str:
-    """Return where a part lies."""
+    """Return the C place of a part."""
     record, slot = body.tree.record(x)
     if slot is None:
         pointer = {"into": "t", "sent": "sent", "made": "made"}.get(x.record, f"l_{x.record}")
         return f"{pointer}->{part_name(x.index, record.parts[x.index])}"
     table = "t" if x.record.startswith("into") else "c->aggregate"
     if not isinstance(x.type, t.Array):
-        return f"{table}[{slot}].{MEMBER[x.type]}"
+        return f"{table}[{slot}].{names.MEMBER[x.type]}"
     const = "" if table == "t" else "const "
-    return f"(({const}{C_TYPE[x.type.element]} *)({table} + {slot}))"
-
-
-def index_in(body: Body, x: t.Index) -> str:
-    return f"gl_index(c, {expr(body, x.value)}, {x.size}, {x.site})"
+    return f"(({const}{names.C_TYPE[x.type.element]} *)({table} + {slot}))"
 
 
 def reduction(body: Body, x: t.Reduce) -> str:
@@ -129,7 +132,7 @@ def reduction(body: Body, x: t.Reduce) -> str:
     body.reductions += 1
     depth, i = body.reductions, f"l_{x.counter}"
     value = expr(body, x.value)
-    kind, total = C_TYPE[t.element_of(x.value.type)], f"r{depth}"
+    kind, total = names.C_TYPE[t.element_of(x.value.type)], f"r{depth}"
     loop = f"for (int64_t {i} = {{first}}; {i} < {x.count}; {i}++)"
     if x.op == "sum" and x.type == "float" and x.count >= t.WIDE_SUM:
         whole, q = x.count - x.count % t.WAYS, f"q{depth}"
@@ -138,19 +141,20 @@ def reduction(body: Body, x: t.Reduce) -> str:
             rest = f"{loop.format(first=whole)} {total}[0] += {value}; "
         return (
             f"({{ double {total}[4] = {{0}}; for (int64_t {q} = 0; {q} < {whole}; {q} += 4) "
+            '_Pragma("GCC unroll 4") '  # so that the four lie in registers, side by side
             f"for (int64_t {i} = {q}; {i} < {q} + 4; {i}++) {total}[{i} - {q}] += {value}; {rest}"
             f"({total}[0] + {total}[1]) + ({total}[2] + {total}[3]); }})"
         )
     if x.op in ("sum", "prod"):
         sign = "+" if x.op == "sum" else "*"
-        first = constant(0 if x.op == "sum" else 1, x.type)
+        first = names.constant(0 if x.op == "sum" else 1, x.type)
         return (
             f"({{ {kind} {total} = {first}; {loop.format(first=0)} "
             f"{total} = {total} {sign} {value}; {total}; }})"
         )
     start = f"({{ const int64_t {i} = 0; {value}; }})"
     if x.op in ("min", "max"):
-        both = f"gl_{x.op}_{MEMBER[t.element_of(x.value.type)]}({total}, {value})"
+        both = f"gl_{x.op}_{names.MEMBER[t.element_of(x.value.type)]}({total}, {value})"
         return f"({{ {kind} {total} = {start}; {loop.format(first=1)} {total} = {both}; {total}; }})"
     if x.op not in ("argmin", "argmax"):
         raise unknown("emit", x)
@@ -162,6 +166,26 @@ def reduction(body: Body, x: t.Reduce) -> str:
     )
 
 
+def search(body: Body, x: t.Search) -> str:
+    """Return a binary search without branches, whose steps are known."""
+    assert isinstance(x.array.type, t.Array)
+    storage = body.tree.storage_of(x.array)
+    c_type, kind = t.STORAGE[storage][1], names.C_TYPE[t.element_of(x.value.type)]
+    found = "low[half - 1]"
+    earlier = f"!(wanted < {found})" if x.right else f"({found} < wanted)"
+    if "float" in (x.array.type.element, x.value.type):  # nan comes last
+        one, other = (found, "wanted") if x.right else ("wanted", found)
+        nan = f"{one} != {one} && {other} == {other}"
+        earlier = f"{earlier} && !({nan})" if x.right else f"({earlier} || ({nan}))"
+    return (
+        f"({{ const {c_type} *row = {array_at(body, x.array)}; const {kind} wanted = {expr(body, x.value)}; "
+        f"const {c_type} *low = row; "
+        f'_Pragma("GCC unroll 16") for (int64_t rest = {x.array.type.size}; rest > 0;) {{ '
+        f"const int64_t half = (rest + 1) / 2; low = {earlier} ? low + half : low; rest -= half; }} "
+        f"low - row; }})"
+    )
+
+
 def array_at(body: Body, place: t.VertexField | t.EdgeField | t.Local | t.PartOf) -> str:
     if isinstance(place, t.PartOf):
         return part_place(body, place)
@@ -169,8 +193,8 @@ def array_at(body: Body, place: t.VertexField | t.EdgeField | t.Local | t.PartOf
         return f"l_{place.name}"
     if isinstance(place, t.EdgeField):
         field = body.tree.edge_fields[place.index]
-        return "(&" + row(field, f"c->{edge_name(body.tree, place.index)}", "e") + ")"
-    field, name = body.tree.vertex_fields[place.index], field_name(body.tree, place.index)
+        return "(&" + row(field, f"c->{names.edge_name(body.tree, place.index)}", "e") + ")"
+    field, name = body.tree.vertex_fields[place.index], names.field_name(body.tree, place.index)
     if place.role == body.near:
         return f"n->{name}"
     vertex = "v" if body.function.name == "visit" and place.role == "v" else "x"
@@ -178,7 +202,7 @@ def array_at(body: Body, place: t.VertexField | t.EdgeField | t.Local | t.PartOf
 
 
 def place_of(body: Body, role: str, name: str) -> str:
-    """Return where a vertex's value is: in ``n``, or in an array: the far end's, in visit either's."""
+    """Return the C place of a vertex's value: ``n``, or an array for the far end, and for both in visit."""
     if role == body.near:
         return f"n->{name}"
     return f"c->{name}[v]" if body.function.name == "visit" and role == "v" else f"c->{name}[x]"
@@ -189,7 +213,7 @@ def binary(body: Body, x: t.Binary) -> str:
     if x.op == "/" and x.int_divisor:
         return f"gl_true_divide(c, {left}, {right}, {x.site})"
     if x.op == "**":
-        return power(body, x, left, right)
+        return power(x, left, right)
     helper = t.ARITHMETIC.get((x.op, x.type))
     if helper is None:
         return f"({left} {x.op} {right})"
@@ -198,13 +222,13 @@ def binary(body: Body, x: t.Binary) -> str:
     return f"gl_{helper}(c, {left}, {right}, {x.site})"
 
 
-def power(body: Body, x: t.Binary, left: str, right: str) -> str:
+def power(x: t.Binary, left: str, right: str) -> str:
     """Small constant powers are products (squared and multiplied, in one order everywhere)."""
     exponent = x.right.value if isinstance(x.right, t.Const) else None
     if x.type == "float" and exponent != 2:
         return f"__builtin_pow({left}, {right})"
     assert exponent is not None
-    kind, one = C_TYPE[x.type], constant(1, x.type)
+    kind, one = names.C_TYPE[x.type], names.constant(1, x.type)
     steps, bits = [], int(exponent)
     while bits:
         if bits & 1:
@@ -221,7 +245,7 @@ def cast(body: Body, x: t.Cast) -> str:
         return f"({operand} != 0)"
     if x.type == "int" and x.operand.type == "float":
         return f"gl_to_int(c, {operand}, {x.site})"
-    return f"(({C_TYPE[x.type]}){operand})"
+    return f"(({names.C_TYPE[x.type]}){operand})"
 
 
 def call(body: Body, x: t.Call) -> str:

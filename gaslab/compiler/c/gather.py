@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.c import lists
+from gaslab.compiler.c import lists, outer
 from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
-from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, is_forward, load, walks
-from gaslab.compiler.c.prefetch import prefetch
+from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, gather_call, load, walks
+from gaslab.compiler.c.prefetch import prefetch, prefetch_rows, prefetch_slots
 from gaslab.compiler.c.records import part_name
 from gaslab.compiler.c.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
@@ -24,13 +24,13 @@ def gather_row(tree: Tree) -> str:
     marked = marked_field(tree)
     ways = 4 if combiner.type == "float" else 1
     has_parts = isinstance(combiner, RecordCombiner)
+    wait = bool(outer.waiting(tree))  # vectors do
 
-    def step(k: int, p: str, neighbor: str, slot: str) -> str:
-        forward = is_forward(tree, "gather", begin == "c->out_begin")
+    def step(k: int, p: str) -> str:
+        call = gather_call(tree, way, p)
         if has_parts:
-            return f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)}{forward}, t);"
-        value = f"gl_do_gather(c, n, {neighbor.format(p=p)}, {slot.format(p=p)}{forward})"
-        return f"a{k} = {combiner.c(f'a{k}', value)};"
+            return f"{call}, {'t, kept' if wait else 't'});"
+        return f"a{k} = {combiner.c(f'a{k}', f'{call})')};"
 
     loops = []
     more = " && !c->stopped" * tree.stops + looks(tree, tree.functions["gather"])
@@ -42,29 +42,32 @@ def gather_row(tree: Tree) -> str:
         more += " && !a0" if tree.decided_by[0] else " && a0"
     names = tree.reads("gather", "nbr")
     for way in ROWS:
-        begin, neighbor, slot = ROWS[way]
-        four = "".join(f"            {step(k % ways, f'(p + {k})', neighbor, slot)}\n" for k in range(4))
+        begin, neighbor, _ = ROWS[way]
+        four = "".join(f"            {step(k % ways, f'(p + {k})')}\n" for k in range(4))
         if has_parts:  # a call is long: once in a loop is enough
+            before, fetch = prefetch_rows(tree, names, begin, neighbor)
+            limit, early = prefetch_slots(tree, "gather", way)
             loops.append(
-                f"    if ({walks(tree, 'gather', way)})\n"
-                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{more}; p++)\n"
-                f"            {step(0, 'p', neighbor, slot)}\n"
+                f"    if ({walks(tree, 'gather', way)}) {{\n{before}"
+                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{more}; p++) {{\n"
+                f"{fetch}{early}            {step(0, 'p')}\n        }}\n    }}\n"
             )
             continue
+        limit, early = prefetch_slots(tree, "gather", way, 4)
         loops.append(
             f"    if ({walks(tree, 'gather', way)}) {{\n"
-            f"        int64_t p = {begin}[v];\n"
-            f"        const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
-            f"        for (; p + 4 <= end{more}; p += 4) {{\n{prefetch(tree, names, neighbor)}{four}"
+            f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1]{limit};\n"
+            f"        const int64_t prefetch_end = gl_prefetch_end(w, {begin});\n"
+            f"        for (; p + 4 <= end{more}; p += 4) {{\n{prefetch(tree, names, neighbor)}{early}{four}"
             "        }\n"
-            f"        for (; p < end{more}; p++) {step(0, 'p', neighbor, slot)}\n    }}\n"
+            f"        for (; p < end{more}; p++) {step(0, 'p')}\n    }}\n"
         )
     if has_parts:
         return (
             "\nGL_INLINE void gl_gather_row("
             "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, gl_total *t) {\n"
-            f"    gl_begin_total(t);\n{'    c->stopped = 0;' * tree.stops}{''.join(loops)}"
-            "    gl_end_total(t);\n}\n"
+            f"    gl_begin_total(t);\n{'    c->stopped = 0;' * tree.stops}{outer.BEGIN * wait}"
+            f"{''.join(loops)}{outer.END * wait}    gl_end_total(t);\n}}\n"
         )
     result = "a0"
     if ways == 4:
@@ -91,12 +94,11 @@ def gather(tree: Tree) -> str:
     if combiner.collects:
         loads, loops = load(tree, tree.reads("gather", "v")), []
         look = looks(tree, tree.functions["gather"])
-        for way, (begin, neighbor, slot) in ROWS.items():
-            edge = f"{neighbor.format(p='p')}, {slot.format(p='p')}{is_forward(tree, 'gather', way == 'out')}"
+        for way, (begin, *_) in ROWS.items():
             loops.append(
                 f"    if ({walks(tree, 'gather', way)})\n"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{look}; p++)\n"
-                f"            at += gl_do_gather(c, n, {edge}, at);\n"
+                f"            at += {gather_call(tree, way, 'p')}, at);\n"
             )
         return lists.gather(tree, "".join(loops), VERTEX_LOOP, loads, FAULT_CHECK)
     if isinstance(combiner, RecordCombiner):

@@ -1,7 +1,7 @@
-"""Tests in a scatter of one end of the edge alone: made once per vertex, before its edges.
+"""Tests in scatter that read one end of the edge alone: evaluated once per vertex, before its edges.
 
-``if nbr.level < 0: nbr.signal()`` can do nothing for a target that has a level, so a pull passes over it
-without looking at an edge; ``if v.left and …`` says the same of a source that pushes.
+``if nbr.level < 0: nbr.signal()`` does nothing for a target that has a level, so a pull skips this target
+and all its edges; ``if v.left and …`` does the same for a source that pushes.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.tree import Tree
 
 _LEAVES = (t.Const, t.Param, t.Aggregate, t.Global, t.Bound)
 _INNER = (t.Unary, t.Binary, t.Compare, t.Logical, t.Conditional, t.Cast, t.Call, t.Let)
 
 
-def guard(tree: Tree, role: str) -> tuple[t.Expr, ...]:
+def guard(tree: t.Tree, role: str) -> tuple[t.Expr, ...]:
     """Return tests of the vertex *role* (``"v"`` or ``"nbr"``) alone without which scatter does nothing.
 
     They may be evaluated once and early: neither they nor the tests before them can fail.
@@ -33,7 +32,7 @@ def guard(tree: Tree, role: str) -> tuple[t.Expr, ...]:
     return tuple(found)
 
 
-def names(tests: tuple[t.Expr, ...], tree: Tree) -> frozenset[str]:
+def names(tests: tuple[t.Expr, ...], tree: t.Tree) -> frozenset[str]:
     """Return the fields and attributes of the vertex that *tests* read."""
     parts = [x for test in tests for x in t.nodes(test)]
     return frozenset(
@@ -53,4 +52,4 @@ def harmless(node: Any) -> bool:
         return node.function in ("abs", "min", "max")
     if isinstance(node, t.Cast):
         return not (node.type == "int" and node.operand.type == "float")
-    return not isinstance(node, t.CallHelper | t.Draw | t.Index | t.Reduce)
+    return not isinstance(node, t.CallHelper | t.Draw | t.Categorical | t.Index | t.Reduce | t.Search)

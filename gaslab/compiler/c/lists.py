@@ -1,9 +1,9 @@
-"""Lists and sorted sets as C text: their rows, the words on them, and the gathers that make them.
+"""Lists and sorted sets as C text: their rows, the operations on them, and the gathers that make them.
 
-A list's value is a ``gl_list``: where it lies and how long it is. A field's rows have fixed room, so
+The value of a list is a ``gl_list``: its address and its length. The rows of a field have fixed room, so
 nothing here allocates; `scratch` is the running thread's own. A gathered list is in ascending order
-(floats: -0.0 before 0.0, nan last), so that it is the same on any ranks; it is left unsorted where
-only words read it that do not see the order.
+(floats: -0.0 before 0.0, nan last), so that it is the same on any ranks; it stays unsorted where
+no operation on it depends on the order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import re
 from gaslab.compiler import tree as t
 from gaslab.compiler.c.list_templates import MARKS, TEMPLATES
 from gaslab.compiler.c.names import edge_name, field_name
-from gaslab.compiler.tree import STORAGE, Tree, element_storage
 from gaslab.compiler.tree.uses import order_seen
 from gaslab.errors import unknown
 
@@ -21,14 +20,14 @@ from gaslab.errors import unknown
 
 
 def helpers(text: str) -> str:
-    """Return what *text* uses of the templates, each for its storage types."""
+    """Return the templates that *text* uses, each for its storage types."""
     found: list[str] = []
     for name, template in reversed(TEMPLATES.items()):
         later = "".join((text, *found, MARKS if "gl_mark(" in text else ""))
         if f"{name}_" not in later:
             continue
-        for storage in sorted(set(re.findall(rf"\b{name}_(\w+)\b", later)) & STORAGE.keys()):
-            kind, c_type, _ = STORAGE[storage]
+        for storage in sorted(set(re.findall(rf"\b{name}_(\w+)\b", later)) & t.STORAGE.keys()):
+            kind, c_type, _ = t.STORAGE[storage]
             wide = {"float": "double", "bool": "_Bool"}.get(kind, "int64_t")
             less = "a < b || (a == b && __builtin_signbit(a) > __builtin_signbit(b)) || (b != b && a == a)"
             filled = template.replace("@LESS", less if kind == "float" else "a < b")
@@ -38,11 +37,11 @@ def helpers(text: str) -> str:
 
 def size_of(kind: str) -> int:
     """Return the bytes of an element of a list type."""
-    return STORAGE[element_storage(kind)][2]
+    return t.STORAGE[t.element_storage(kind)][2]
 
 
-def load(tree: Tree, k: int, vertex: str) -> str:
-    """Return the statement that brings a list field, and where apply would write it, into ``n``."""
+def load(tree: t.Tree, k: int, vertex: str) -> str:
+    """Return the statement that loads a list field into ``n``, with the place where apply writes it."""
     name, size = field_name(tree, k), size_of(tree.vertex_fields[k].storage)
     return (
         f"n->{name} = gl_row(c->{name}, {vertex}, {size}); "
@@ -50,8 +49,8 @@ def load(tree: Tree, k: int, vertex: str) -> str:
     )
 
 
-def store(tree: Tree, k: int, into: str) -> str:
-    """Return the statements that store a list field of ``n``; most often it lies there already."""
+def store(tree: t.Tree, k: int, into: str) -> str:
+    """Return the statements that store a list field of ``n``, unless it is in its place already."""
     name, size = field_name(tree, k), size_of(tree.vertex_fields[k].storage)
     return (
         f"{{ const gl_rows rows = *(const gl_rows *)w->{into}[{k}]; "
@@ -59,27 +58,27 @@ def store(tree: Tree, k: int, into: str) -> str:
     )
 
 
-def assign(tree: Tree, k: int, value: str) -> str:
-    """Return the statement that gives a list field of ``n`` its value; what it had is gone."""
+def assign(tree: t.Tree, k: int, value: str) -> str:
+    """Return the statement that assigns a list field of ``n`` its new value."""
     name, size = field_name(tree, k), size_of(tree.vertex_fields[k].storage)
     return f"n->{name} = gl_keep(n->{name}_room, {value}, {size});"
 
 
-def read(tree: Tree, k: int, far: str) -> str:
+def read(tree: t.Tree, k: int, far: str) -> str:
     """Return the C expression of a far vertex's list field."""
     return f"gl_row(c->{field_name(tree, k)}, {far}, {size_of(tree.vertex_fields[k].storage)})"
 
 
-def read_edge(tree: Tree, k: int) -> str:
+def read_edge(tree: t.Tree, k: int) -> str:
     """Return the C expression of an edge's list field."""
     return f"gl_row(c->{edge_name(tree, k)}, e, {size_of(tree.edge_fields[k].storage)})"
 
 
 def word(x: t.ListWord, arguments: list[str], marked: str | None) -> str:
-    """Return the C expression of a word; *marked* is the list that gather has marked, if it has."""
+    """Return the C expression of an operation on lists; *marked* is the list marked by gather, if any."""
     *others, last = arguments
     kind = x.arguments[-1].type
-    storage = element_storage(kind)
+    storage = t.element_storage(kind)
     if x.function == "len":
         return f"({last}).length"
     if x.function == "item":
@@ -98,22 +97,16 @@ def word(x: t.ListWord, arguments: list[str], marked: str | None) -> str:
     raise unknown("emit", x)
 
 
-def head(function: t.Function, first: str) -> str:
-    """Return the head of a gather that leaves its value, if it has one, at ``place``, and their number."""
-    assert not function.parameters
-    return f"GL_INLINE int64_t gl_do_gather({first})"
-
-
-def gather(tree: Tree, loops: str, head: str, loads: str, check: str) -> str:
+def gather(tree: t.Tree, loops: str, head: str, loads: str, check: str) -> str:
     """``gl_gather_row``, ``gl_finished`` and ``gl_gather`` of a gather that collects.
 
     *loops* walk a vertex's edges and add their values ``at`` the end, *head* is the loop over vertices,
-    *loads* what brings the near vertex's values, *check* what looks for a fault.
+    *loads* loads the near vertex's values, *check* checks for a fault.
     """
     combiner = tree.gather
     assert combiner is not None
-    storage, size = combiner.storage, STORAGE[combiner.storage][2]
-    c_type = STORAGE[storage][1]
+    storage, size = combiner.storage, t.STORAGE[combiner.storage][2]
+    c_type = t.STORAGE[storage][1]
     sort = f"gl_sort_{storage}(at, c->scratch->work, x.length);"
     unique = f"x.length = gl_unique_{storage}(at, x.length);"
     is_set = combiner.op == "set"
@@ -131,10 +124,10 @@ def gather(tree: Tree, loops: str, head: str, loads: str, check: str) -> str:
     )
 
 
-def totals(tree: Tree) -> tuple[str, str]:
+def totals(tree: t.Tree) -> tuple[str, str]:
     """Return the C expression of a materialised total, and of one gathered here and now."""
     assert tree.gather is not None
-    size = STORAGE[tree.gather.storage][2]
+    size = t.STORAGE[tree.gather.storage][2]
     return (
         f"gl_finished(c, gl_row(*(const gl_rows *)w->total, i, {size}))",
         "gl_finished(c, gl_gather_row(c, w, n, v, c->scratch->list))",

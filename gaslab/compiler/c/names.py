@@ -60,9 +60,14 @@ def widened(storage: str, expression: str) -> str:
     return f"(({C_TYPE[STORAGE[storage][0]]}){expression})"
 
 
+def is_bounded(storage: str) -> bool:
+    """Return whether storing a whole number in this storage type may fault."""
+    return storage in INTEGER_RANGE and storage != "int64"
+
+
 def narrowed(storage: str, expression: str, site: int) -> str:
     """Return the C expression to store *expression* (of the storage's expression type); it may fault."""
-    if storage in INTEGER_RANGE and storage != "int64":
+    if is_bounded(storage):
         lo, hi = INTEGER_RANGE[storage]
         return f"({STORAGE[storage][1]})gl_within(c, {expression}, {lo}, {hi}, {site})"
     if storage == "float32":

@@ -9,15 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gaslab.compiler.c import lists, records
-from gaslab.compiler.c.names import (
-    ATTRIBUTES,
-    C_TYPE,
-    MEMBER,
-    aggregate_name,
-    field_name,
-    narrowed,
-    widened,
-)
+from gaslab.compiler.c.names import ATTRIBUTES, C_TYPE, MEMBER, aggregate_name, field_name, narrowed, widened
 from gaslab.compiler.c.work import BLOCK, steps
 from gaslab.compiler.tree import STORAGE, Array, Combiner, Function, RecordCombiner, Tree, is_list
 from gaslab.compiler.tree.uses import by_source
@@ -38,7 +30,7 @@ ARGUMENTS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_f
 
 
 def fault_check(tree: Tree, functions: Iterable[Function]) -> str:
-    """Return what looks for a fault after a vertex; of long *functions*, also whether the run is to end."""
+    """Return the check for a fault after a vertex; for long *functions* also for the end of the run."""
     for function in functions:
         if steps(tree, function.body) > BLOCK:
             return FAULT_CHECK.replace("c->code != 0", f"gl_halted(c, {function.site})")
@@ -46,16 +38,22 @@ def fault_check(tree: Tree, functions: Iterable[Function]) -> str:
 
 
 def rows(tree: Tree) -> dict[str, str]:
-    """Return the kinds of rows that scatter's methods are made for, with what names an edge of such a row."""
+    """Return the kinds of rows for which scatter is emitted, with the expression for an edge of a row."""
     slot = "const int64_t e"
-    forward = ", const _Bool forward" if "forward" in tree.reads("scatter", "e") else ""
-    found = {"in": slot, "out": f"{slot}, const int64_t q"} if by_source(tree) else {"in": slot}
-    return {row: place + forward for row, place in found.items()}
+    found = {"in": slot, "out": f"{slot}, const int64_t q"} if by_source(tree, "scatter") else {"in": slot}
+    return {row: place + more_of_edge(tree, "scatter") for row, place in found.items()}
 
 
-def is_forward(tree: Tree, name: str, forward: bool) -> str:
-    """Return the argument of gather or scatter for ``e.forward``, where it is asked."""
-    return f", {int(forward)}" if "forward" in tree.reads(name, "e") else ""
+def more_of_edge(tree: Tree, name: str) -> str:
+    """Return the parameters for ``e.forward`` and for what draws belong to, where gather or scatter asks."""
+    forward = ", const _Bool forward" * ("forward" in tree.reads(name, "e"))
+    return forward + ", const int64_t p, const _Bool out" * ("self.draws" in tree.functions[name].reads)
+
+
+def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p") -> str:
+    """Return the arguments of `more_of_edge` at position *p* of *row*; those of row *forward* leave ``v``."""
+    passed = f", {int(row == forward)}" * ("forward" in tree.reads(name, "e"))
+    return passed + f", {p}, {int(row == 'out')}" * ("self.draws" in tree.functions[name].reads)
 
 
 def walks(tree: Tree, name: str, row: str) -> str:
@@ -65,9 +63,17 @@ def walks(tree: Tree, name: str, row: str) -> str:
 
 
 def edge(tree: Tree, row: str, p: str) -> tuple[str, str]:
-    """Return the row that scatter's method is made for, and the arguments for the edge at position *p*."""
+    """Return the kind of row for which scatter is emitted, and the arguments for the edge at position *p*."""
     slot = ROWS[row][2].format(p=p)
-    return (row, f"{slot}, {p}" if row == "out" else slot) if by_source(tree) else ("in", slot)
+    return (row, f"{slot}, {p}" if row == "out" else slot) if by_source(tree, "scatter") else ("in", slot)
+
+
+def gather_call(tree: Tree, row: str, p: str) -> str:
+    """Return the call of gather for the edge at position *p* of a row, up to what it adds to."""
+    _, neighbor, slot = (text.format(p=p) for text in ROWS[row])
+    own = row == "out" and bool(by_source(tree, "gather"))
+    more = f", {p}" * own + passed_of_edge(tree, "gather", row, "out", p)
+    return f"gl_do_gather{'_out' * own}(c, n, {neighbor}, {slot}{more}"
 
 
 def load(
@@ -76,7 +82,7 @@ def load(
 ) -> str:  # fmt: skip
     """Return the statements that bring the named values of a vertex into ``n``.
 
-    Of an array it is the address of its elements, for a field of *writes* where they are to be written.
+    For an array this is the address of its elements, in the buffer to be written for a field of *writes*.
     """
     lines = []
     for k, field in enumerate(tree.vertex_fields):
@@ -141,7 +147,7 @@ def message_of(combiner: Combiner) -> str:
 
 
 def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
-    """``gl_combine`` and ``gl_combine_messages``: fold one peer's parts into ours."""
+    """``gl_combine`` and ``gl_combine_messages``: combine the parts of one peer into those here."""
     if isinstance(combiner, RecordCombiner):
         return records.combine(name, target, combiner.own)
     c_type = STORAGE[combiner.storage][1]
@@ -214,7 +220,7 @@ def _check_in_apply(tree: Tree) -> str:
 
 
 def near_arguments(tree: Tree, name: str) -> str:
-    """Return what apply takes more where it signals."""
+    """Return the further arguments of an apply that signals."""
     return ", const gl_view *w, const int64_t v" if tree.signals(name) else ""
 
 
@@ -222,7 +228,7 @@ def apply(tree: Tree) -> str:
     """``gl_apply`` and, where there is a gather, ``gl_gather_apply``."""
     function, writes = tree.functions["apply"], tree.writes("apply")
     fields = tree.reads("apply", "v") | tree.writes("apply") | aggregated(tree)
-    takes = {name for name, _ in function.parameters}
+    takes = {parameter.name for parameter in function.parameters}
     message = ""
     if "message" in takes:
         assert tree.message is not None

@@ -1,25 +1,63 @@
-"""Prefetching, as C text, of what loops over edges read of the far vertices (see ``gl_ahead``)."""
+"""Prefetching as C text: loops over edges prefetch the values of far vertices, and of edges by source."""
 
 from __future__ import annotations
 
-from gaslab.compiler.c.names import ATTRIBUTES, field_name
-from gaslab.compiler.tree import Array, Tree, is_list
+from gaslab.compiler.c.names import ATTRIBUTES, edge_name, field_name
+from gaslab.compiler.tree import STORAGE, Array, Tree, is_list
+from gaslab.compiler.tree.uses import by_source
+
+LINE, LINES = 64, 4  # bytes of a cache line; how many of a vertex's row are prefetched, the rest follow
 
 
 def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4) -> str:
-    """Return the statements that prefetch what will be read of the far vertices of the next *edges*."""
+    """Return the statements that prefetch the values of the far vertices of the next *edges*."""
     arrays = [(field_name(tree, k), field) for k, field in enumerate(tree.vertex_fields)]
-    far = [(name, field.type.size if isinstance(field.type, Array) else 1)
+    far = [(name, field.type.size if isinstance(field.type, Array) else 1, STORAGE[field.storage][2])
            for name, field in arrays if field.name in names and not is_list(field.storage)]  # fmt: skip
-    far += [(name, 1) for name in ATTRIBUTES if name in names]
+    far += [(name, 1, 8) for name in ATTRIBUTES if name in names]
     if not far:
         return ""
-    distance = "GL_AHEAD" if edges > 1 else "GL_NEAR"
+    distance = "GL_PREFETCH_EDGES" if edges > 1 else "GL_PREFETCH_EDGES_BY_ONE"
     places = [neighbor.format(p=f"(p + {distance} + {k})") for k in range(edges)]
     fetches = [
-        f"__builtin_prefetch(&c->{array}[{place if size == 1 else f'(int64_t){place} * {size}'}]);"
-        for array, size in far
+        f"__builtin_prefetch(&c->{array}[{place if size == 1 else f'(int64_t){place} * {size} + {at}'}]);"
+        for array, size, item in far
         for place in places
+        for at in range(0, size, LINE // item)[:LINES]
     ]
     lines = "\n                ".join(fetches)
-    return f"            if (p < ahead) {{\n                {lines}\n            }}\n"
+    return f"            if (p < prefetch_end) {{\n                {lines}\n            }}\n"
+
+
+def prefetch_rows(tree: Tree, names: frozenset[str], begin: str, neighbor: str) -> tuple[str, str]:
+    """Return what stands before and in a loop of one edge at a time that reads vectors of far vertices."""
+    fields = [field for field in tree.vertex_fields if field.name in names and not is_list(field.storage)]
+    if not any(field.shape for field in fields):
+        return "", ""
+    total = sum(STORAGE[f.storage][2] * (f.type.size if isinstance(f.type, Array) else 1) for f in fields)
+    return (
+        f"        const int64_t prefetch_end = gl_prefetch_rows_end(w, {begin}, {total});\n",
+        prefetch(tree, names, neighbor, 1),
+    )
+
+
+def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[str, str]:
+    """Return the limit of what prefetches the edge fields of *phase* along a row, and its statements.
+
+    There is none along the in-rows, in whose order edges lie, nor for fields that are kept `by_source`.
+    """
+    names, kept = tree.reads(phase, "e") | tree.writes(phase, "e"), by_source(tree, phase)
+    fields = [
+        (edge_name(tree, k), field.type.size if isinstance(field.type, Array) else 1)
+        for k, field in enumerate(tree.edge_fields)
+        if field.name in names and k not in kept and not is_list(field.storage)
+    ]
+    if row == "in" or not fields:
+        return "", ""
+    lines = [
+        f"                    __builtin_prefetch(&c->{array}[(int64_t)c->out_slot[p + 16 + {k}] * {size}]);"
+        for array, size in fields
+        for k in range(edges)
+    ]
+    text = "                if (p < slots) {\n" + "\n".join(lines) + "\n                }\n"
+    return ", slots = gl_prefetch_slots_end(w)", text

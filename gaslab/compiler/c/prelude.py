@@ -5,9 +5,11 @@ Only the helpers that a program uses are emitted; that keeps cold compiles short
 
 from __future__ import annotations
 
+import functools
 import re
+from pathlib import Path
 
-from gaslab.compiler.c import arrays, work
+from gaslab.compiler.c import arrays, distributions, outer, solvers, sorting, work
 
 HEAD = """\
 #define GL_INLINE static inline __attribute__((always_inline))
@@ -22,11 +24,19 @@ FAULTS = """\
 GL_INLINE void gl_raise(gl_context *c, int64_t code, int64_t site) {
     if (!c->code) { c->code = code; c->site = site; }
 }
+/* A call, not inlined: gcc 12 loses the alignment of the stack in functions that call nothing. */
+static __attribute__((noinline, cold)) void gl_note_fault(
+    int64_t code, int64_t site, gl_fault *fault, int64_t vertex) {
+    fault->code = code; fault->vertex = vertex; fault->site = site;
+    __asm__ volatile("" ::: "memory");
+}
 GL_INLINE int32_t gl_fail(const gl_context *c, gl_fault *fault, int64_t vertex) {
-    fault->code = c->code; fault->vertex = vertex; fault->site = c->site;
+    gl_note_fault(c->code, c->site, fault, vertex);
     return 1;
 }
 """
+
+_NAME = re.compile(r"\b[Gg][Ll]_\w+\b")
 
 # name -> text; a helper stands after the helpers it uses
 HELPERS = {
@@ -117,11 +127,27 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
     "gl_choose_i": (
         "GL_INLINE int64_t gl_choose_i(_Bool first, int64_t a, int64_t b) { return first ? a : b; }\n"
     ),
-    # What is read of far vertices is asked for ahead of time where it cannot be in a core's own cache:
-    # from half a million vertices on (benchmarks/gather.py). Below, asking costs more than it saves.
-    "gl_ahead": """enum { GL_AHEAD = 64, GL_NEAR = 16, GL_FAR = 1 << 19 };
-GL_INLINE int64_t gl_ahead(const gl_view *w, const int64_t *begin) {   /* positions that may look ahead */
-    return w->num_local < GL_FAR ? 0 : begin[w->num_local] - GL_AHEAD - 4;
+    # The values of far vertices are prefetched where they cannot be in a core's own cache: from half a
+    # million vertices on (benchmarks/gather.py). Below, prefetching costs more than it saves.
+    "GL_FAR_VERTICES": (
+        "enum { GL_PREFETCH_EDGES = 64, GL_PREFETCH_EDGES_BY_ONE = 16, GL_FAR_VERTICES = 1 << 19 };\n"
+    ),
+    "gl_prefetch_end": """\
+GL_INLINE int64_t gl_prefetch_end(const gl_view *w, const int64_t *begin) {   /* none from here on */
+    return w->num_local < GL_FAR_VERTICES ? 0 : begin[w->num_local] - GL_PREFETCH_EDGES - 4;
+}
+""",
+    # The fields of an edge lie by target; a walk by source jumps among them (benchmarks/twins).
+    "gl_prefetch_slots_end": """enum { GL_MANY_SLOTS = 1 << 14 };
+GL_INLINE int64_t gl_prefetch_slots_end(const gl_view *w) {   /* of the positions in out-rows */
+    return w->num_edges < GL_MANY_SLOTS ? 0 : w->out_begin[w->num_local] - 20;
+}
+""",
+    "gl_prefetch_rows_end": """\
+/* The same where so many bytes are read of a far vertex, one edge at a time. */
+GL_INLINE int64_t gl_prefetch_rows_end(const gl_view *w, const int64_t *begin, const int64_t bytes) {
+    if (w->num_local * bytes < 8 * GL_FAR_VERTICES) return 0;
+    return begin[w->num_local] - GL_PREFETCH_EDGES_BY_ONE - 1;
 }
 """,
     "gl_min_f": "GL_INLINE double gl_min_f(double a, double b) { return b < a ? b : a; }\n",
@@ -179,8 +205,20 @@ GL_INLINE void gl_signal(const gl_view *w, int64_t vertex) {
 }
 
 
+@functools.cache
+def header(name: str) -> str:
+    """Return the text of a header of the kernels: the source tree's, else the one installed."""
+    here = Path(__file__).resolve().parent
+    source = here.parents[2] / "cython_kernels" / name
+    return (source if source.is_file() else here.parent / name).read_text(encoding="utf-8")
+
+
 def helpers_for(text: str) -> str:
-    """Return the helpers that *text* names, in order."""
-    used = set(re.findall(r"\bgl_\w+\b", text))
-    known = HELPERS | arrays.HELPERS
+    """Return the helpers that *text* names, and those that these name, in order."""
+    used = set(_NAME.findall(text))
+    known = HELPERS | arrays.HELPERS | outer.HELPERS | solvers.HELPERS
+    known = known | sorting.HELPERS | distributions.HELPERS
+    for name in reversed(known):
+        if name in used:
+            used.update(_NAME.findall(known[name]))
     return "".join(helper for name, helper in known.items() if name in used)

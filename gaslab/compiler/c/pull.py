@@ -1,9 +1,9 @@
-"""The target's side of scatter: each vertex looks along the edges that lead to it.
+"""Pull as C text: scatter by its targets, each of which loops over the edges that lead to it.
 
 ``n`` is the target, ``x`` the source. No other thread writes the target, so no atomics are needed.
 A scatter that only chooses whether to send a minimum or maximum (`Choice`) is emitted without
-branches: which sources have something to say is as good as random to the processor, and a wrong
-guess costs several edges' worth of work.
+branches: the processor cannot predict which sources send, and a misprediction costs as much as several
+edges.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.guard import guard, harmless, names
 from gaslab.compiler.c.names import C_TYPE, MEMBER, constant, narrowed, widened
-from gaslab.compiler.c.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load
+from gaslab.compiler.c.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, load, passed_of_edge
 from gaslab.compiler.c.prefetch import prefetch
 from gaslab.compiler.c.statements import block, text_of
 from gaslab.compiler.c.work import looks
-from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Choice:
     site: int
 
 
-def choice(tree: Tree) -> Choice | None:
+def choice(tree: t.Tree) -> Choice | None:
     """Return the scatter as a `Choice` if it is one, and nothing in it can fail or is costly."""
     combiner, body = tree.message, tree.functions["scatter"].body
     if combiner is None or not combiner.operation.is_scalar or not combiner.operation.keeps:
@@ -52,7 +51,7 @@ def choice(tree: Tree) -> Choice | None:
     return found if all(map(harmless, t.nodes((found.before, found.test, found.message)))) else None
 
 
-def method(tree: Tree, row: str, place: str) -> tuple[str, str]:
+def method(tree: t.Tree, row: str, place: str) -> tuple[str, str]:
     """Return the head and the body of ``gl_pull_in`` or ``_out``: scatter, by its target."""
     function, message = tree.functions["scatter"], tree.message
     head = f"gl_pull_{row}(gl_context *c, const gl_vertex *n, const int64_t x, {place}, _Bool *heard"
@@ -64,12 +63,12 @@ def method(tree: Tree, row: str, place: str) -> tuple[str, str]:
     more = deliver = ""
     if tree.contributed():
         more = ", const gl_view *w, const int64_t v"
-    if isinstance(message, RecordCombiner):
+    if isinstance(message, t.RecordCombiner):
         deliver, more = "message", f", gl_message *message{more}"
     elif message is not None:
         both = message.c(widened(message.storage, "*message"), "{message}")
         deliver = f"*message = {narrowed(message.storage, both, function.site)};"
-        more = f", {STORAGE[message.storage][1]} *message{more}"
+        more = f", {t.STORAGE[message.storage][1]} *message{more}"
     return f"GL_INLINE void {head}{more})", text_of(Body(tree, function, "nbr", "*heard = 1;", deliver, row))
 
 
@@ -85,13 +84,13 @@ def _choice_text(body: Body, chosen: Choice) -> str:
     return "".join(body.lines)
 
 
-def scatter_pull(tree: Tree) -> str:
+def scatter_pull(tree: t.Tree) -> str:
     """``gl_scatter_pull``."""
     return _pull_choice(tree) if choice(tree) is not None else _pull(tree)
 
 
-def _load_guarded(tree: Tree) -> str:
-    """Return the statements that pass over a target that no source can move, and load the others."""
+def _load_guarded(tree: t.Tree) -> str:
+    """Return the statements that skip a target for which scatter does nothing, and load the others."""
     tests, reads = guard(tree, "nbr"), tree.reads("scatter", "nbr")
     if not tests:
         return load(tree, reads)
@@ -101,17 +100,17 @@ def _load_guarded(tree: Tree) -> str:
     return f"{load(tree, first)}        if (!({test})) continue;\n{load(tree, reads - first)}"
 
 
-def _pull(tree: Tree) -> str:
-    """Any scatter, an edge at a time; without a message the first signal ends the row."""
+def _pull(tree: t.Tree) -> str:
+    """Return the loop of any scatter, an edge at a time; without a message the first signal ends the row."""
     combiner = tree.message
     first_only = combiner is None and not tree.contributed()
     enough = "        if (w->signalled[v]) continue;\n" if first_only else ""
     stop = " && !heard" * first_only + looks(tree, tree.functions["scatter"])
     passed = begin_message = end_message = ""
-    if isinstance(combiner, RecordCombiner):
+    if isinstance(combiner, t.RecordCombiner):
         passed = ", (gl_message *)w->message + v"
     elif combiner is not None:
-        c_type = STORAGE[combiner.storage][1]
+        c_type = t.STORAGE[combiner.storage][1]
         begin_message = f"        {c_type} message = (({c_type} *)w->message)[v];\n"
         end_message = f"            (({c_type} *)w->message)[v] = message;\n"
         passed = ", &message"
@@ -119,7 +118,7 @@ def _pull(tree: Tree) -> str:
     loops = []
     for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
-        place += is_forward(tree, "scatter", row == "in")
+        place += passed_of_edge(tree, "scatter", row, "in")
         loops.append(
             f"        if (w->scatter_edges & {mask}{' && !heard' * first_only})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
@@ -137,16 +136,16 @@ def _pull(tree: Tree) -> str:
     )
 
 
-def _pull_choice(tree: Tree) -> str:
-    """A choice: four edges at a time into four messages, made twice for whole and partial frontiers."""
+def _pull_choice(tree: t.Tree) -> str:
+    """Return the loop of a `Choice`: four edges at a time, emitted for whole and for partial frontiers."""
     combiner = tree.message
     assert combiner is not None
-    c_type, number = STORAGE[combiner.storage][1], C_TYPE[combiner.type]
+    c_type, number = t.STORAGE[combiner.storage][1], C_TYPE[combiner.type]
     nothing = constant(combiner.identity, combiner.type)
 
     def look(k: int, p: str, row: str) -> str:
         kind, place = edge(tree, row, p)
-        place += is_forward(tree, "scatter", row == "in")
+        place += passed_of_edge(tree, "scatter", row, "in", p)
         offer = f"gl_choose_{MEMBER[combiner.type]}(sends, offered, {nothing})"
         return (
             "                {\n"
@@ -167,7 +166,7 @@ def _pull_choice(tree: Tree) -> str:
         loops.append(
             f"        if (w->scatter_edges & {mask}) {{\n"
             f"            int64_t p = {begin}[v];\n"
-            f"            const int64_t end = {begin}[v + 1], ahead = gl_ahead(w, {begin});\n"
+            f"            const int64_t end = {begin}[v + 1], prefetch_end = gl_prefetch_end(w, {begin});\n"
             f"            for (; p + 4 <= end; p += 4) {{\n{prefetch(tree, far, neighbor)}{four}"
             f"            }}\n            for (; p < end; p++)\n{look(0, 'p', row)}        }}\n"
         )

@@ -1,4 +1,4 @@
-"""The source's side of scatter as C text, and how messages are combined where several threads send."""
+"""Push as C text: scatter by its sources, with messages that several threads may combine."""
 
 from __future__ import annotations
 
@@ -6,14 +6,23 @@ from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.guard import guard
 from gaslab.compiler.c.names import narrowed, widened
-from gaslab.compiler.c.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, is_forward, load, walks
-from gaslab.compiler.c.prefetch import prefetch
+from gaslab.compiler.c.phases import (
+    ARGUMENTS,
+    FAULT_CHECK,
+    ROWS,
+    VERTEX_LOOP,
+    edge,
+    load,
+    passed_of_edge,
+    walks,
+)
+from gaslab.compiler.c.prefetch import prefetch, prefetch_slots
 from gaslab.compiler.c.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
 def send(tree: Tree) -> str:
-    """Return ``gl_send``: combine a message into a vertex's, against other threads if there are any."""
+    """Return ``gl_send``, which combines a message into a vertex's, atomically if several threads push."""
     if tree.message is None or isinstance(tree.message, RecordCombiner):
         return ""
     combiner = tree.message
@@ -36,7 +45,7 @@ def send(tree: Tree) -> str:
 
 
 def scatter_push(tree: Tree) -> str:
-    """The source's side of scatter; with messages in two loops, for other threads may send to the same."""
+    """Return ``gl_scatter_push``; with messages it is emitted twice, with and without atomics."""
     concurrent = ", concurrent" if tree.message else ""
     if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", v"
@@ -47,13 +56,14 @@ def scatter_push(tree: Tree) -> str:
     loops, look = [], looks(tree, tree.functions["scatter"])
     for row in ("out", "in"):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
-        place += is_forward(tree, "scatter", row == "out")
+        place += passed_of_edge(tree, "scatter", row, "out")
         x = neighbor.format(p="p")
         early = prefetch(tree, tree.reads("scatter", "nbr"), neighbor, 1)
-        ahead = f", ahead = gl_ahead(w, {begin})" if early else ""
+        limit, more = prefetch_slots(tree, "scatter", row)
+        early, bound = early + more, limit + f", prefetch_end = gl_prefetch_end(w, {begin})" * bool(early)
         loops.append(
             f"        if ({walks(tree, 'scatter', row)})\n"
-            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{ahead}; p < end{look}; p++) {{\n"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{bound}; p < end{look}; p++) {{\n"
             f"{early}{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n"
             f"{after.format(x=x)}            }}\n"
         )

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.c.names import (
-    MEMBER,
-    before,
-    constant,
-    mangled,
-    narrowed,
-    widened,
-)
+from gaslab.compiler.c.names import MEMBER, before, constant, mangled, narrowed, widened
 from gaslab.compiler.tree import PAYLOAD, STORAGE, Array, Part, RecordCombiner, Tree
 
 
@@ -43,7 +36,7 @@ def pair(parts: tuple[Part, Part], places: tuple[str, str], values: tuple[str, s
 
 
 def structs(tree: Tree) -> str:
-    """Return ``gl_total`` and ``gl_message`` where they have parts, and what the program's merge is of."""
+    """Return ``gl_total`` and ``gl_message`` where they have parts, and the struct of the program's merge."""
     text = ""
     if tree.own is not None:
         text = _type(tree.own, "own") + _slots(tree.own)
@@ -70,7 +63,7 @@ def _same(kind: str) -> str:
 
 
 def _slots(record: RecordCombiner) -> str:
-    """Return how an accumulator is kept among the aggregates, and how it is got from there."""
+    """Return the functions that store an accumulator among the aggregates, and load it."""
     keep = get = ""
     slot = 0
     for k, part in enumerate(record.parts):
@@ -111,7 +104,7 @@ def _type(record: RecordCombiner, kind: str) -> str:
 
 
 def struct(record: RecordCombiner, kind: str = "total") -> str:
-    """Return ``gl_total`` or ``gl_message``, how it begins, how two are combined, how one is completed."""
+    """Return ``gl_total`` or ``gl_message`` and its functions: identity, combine, complete."""
     add = end = ""
     for k, part in enumerate(record.parts):
         name, combiner, storage = part_name(k, part), part.combiner, part.combiner.storage

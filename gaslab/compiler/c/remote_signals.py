@@ -6,7 +6,7 @@ from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
 def record(tree: Tree) -> str:
-    """Return ``gl_remote_signal``, which travels to another rank, and what puts one into the outbox."""
+    """Return ``gl_remote_signal``, a signal to another rank, and its way into the outbox."""
     if not tree.signals_by_id():
         return ""
     members = "int64_t to;" + " int64_t priority;" * tree.by_priority

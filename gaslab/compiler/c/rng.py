@@ -1,13 +1,12 @@
-"""Draws as C text: what begins a method that draws, and operands in Python's order of evaluation."""
+"""Draws as C text: the begin of a method that draws, and operands in Python's order of evaluation."""
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.c import distributions
 from gaslab.compiler.c.names import C_TYPE
 from gaslab.errors import unknown
 from gaslab.language import rng
@@ -15,16 +14,15 @@ from gaslab.language import rng
 STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_t ", "stream", "0"),
          ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"))  # fmt: skip
 HELPERS = """\
-GL_INLINE uint64_t gl_edge_unit(const gl_context *c, int64_t here, int64_t there, int64_t e) {
-    const _Bool in = e >= c->in_begin[there] && e < c->in_begin[there + 1];
-    const int64_t source = in ? here : there, target = in ? there : here;
-    return gl_edge_key(c->id[source], c->id[target],
-                       gl_occurrence(c->in_begin, c->in_neighbor, target, e));
+GL_INLINE uint64_t gl_edge_unit(const gl_context *c, int64_t here, int64_t there, int64_t p, _Bool out) {
+    const int64_t at = out ? gl_occurrence(c->out_begin, c->out_neighbor, here, p)
+                           : gl_occurrence(c->in_begin, c->in_neighbor, here, p);
+    return out ? {edge}(c->id[here], c->id[there], at) : {edge}(c->id[there], c->id[here], at);
 }
 GL_INLINE uint64_t gl_visit_unit(const gl_context *c, int64_t source, int64_t target, int64_t e) {
     int64_t p = e;   /* in a block, edges stand by source and target, parallel ones together */
     while (p > c->first && c->in_neighbor[p - 1] == source && c->out_neighbor[p - 1] == target) p--;
-    return gl_edge_key(c->id[source], c->id[target], e - p);
+    return {edge}(c->id[source], c->id[target], e - p);
 }
 GL_INLINE double gl_uniform(gl_context *c, double low, double high) {
     return low + (high - low) * gl_as_uniform(gl_next_word(c));
@@ -47,6 +45,13 @@ STREAM = """\
 GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
     c->stream = gl_philox(c->seed, 0, (uint32_t)c->superstep << 4 | phase, unit).first;
 }
+"""
+HASH = """\
+GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
+    c->stream = gl_moment_hash(c->seed, (uint32_t)c->superstep << 4 | phase) ^ unit;
+}
+"""
+WORDS = """\
 GL_INLINE uint64_t gl_next_word(gl_context *c) { return gl_spread(c->stream += 0x9E3779B97F4A7C15ull); }
 GL_INLINE gl_words gl_next_words(gl_context *c) {
     const uint64_t first = gl_next_word(c);
@@ -63,26 +68,23 @@ class Text:
     type: str
 
 
-@functools.cache
-def header() -> str:
-    """Return the text of ``philox.h``: the source tree's, else the one installed with the package."""
-    here = Path(__file__).resolve().parent
-    source = here.parents[2] / "cython_kernels" / "philox.h"
-    return (source if source.is_file() else here.parent / "philox.h").read_text(encoding="utf-8")
-
-
 def helpers(tree: t.Tree) -> str:
     """Return the functions behind a tree's draws; nothing where it has none."""
-    return (STREAM if tree.rng == "stream" else COUNTER) + HELPERS if tree.draws else ""
+    if not tree.draws:
+        return ""
+    words = {"counter": COUNTER, "stream": STREAM + WORDS, "hash": HASH + WORDS}[tree.rng]
+    return words + HELPERS.replace("{edge}", "gl_edge_hash" if tree.rng == "hash" else "gl_edge_key")
 
 
 def begin(tree: t.Tree, function: t.Function) -> str:
     """Return the statement that begins the draws of a method; nothing where it has none."""
     if "self.draws" not in function.reads or any(function is helper for helper in tree.helpers):
         return ""
-    unit = "gl_edge_unit(c, n->here, x, e)" if function.name in rng.EDGE_PHASES else "(uint64_t)n->id"
+    unit = "gl_vertex_hash(n->id)" if tree.rng == "hash" else "(uint64_t)n->id"
     if function.name == "visit":
         unit = "gl_visit_unit(c, v, x, e)"
+    elif function.name in rng.EDGE_PHASES:
+        unit = "gl_edge_unit(c, n->here, x, p, out)"
     return f"gl_draw_from(c, {rng.PHASES[function.name]}, {unit});"
 
 
@@ -92,6 +94,8 @@ def draw(x: t.Draw, arguments: list[str]) -> str:
         return f"gl_integers(c, {arguments[0]}, {x.site})"
     if x.kind == "normal":
         return f"({arguments[0]} * gl_as_normal(gl_next_words(c)))"
+    if x.kind in distributions.TEXTS:
+        return distributions.draw(x, arguments)
     if x.kind != "uniform":
         raise unknown("emit", x)
     if x.arguments == (t.Const(0.0, "float"), t.Const(1.0, "float")):
@@ -102,7 +106,8 @@ def draw(x: t.Draw, arguments: list[str]) -> str:
 def has_draw(x: Any, drawing_helpers: frozenset[int]) -> bool:
     """Return whether evaluating *x* draws."""
     return any(
-        isinstance(node, t.Draw) or (isinstance(node, t.CallHelper) and node.index in drawing_helpers)
+        isinstance(node, t.Draw | t.Categorical | t.Dirichlet)
+        or (isinstance(node, t.CallHelper) and node.index in drawing_helpers)
         for node in t.nodes(x)
     )
 
@@ -127,8 +132,7 @@ def in_order(x: Any, drawing: frozenset[int]) -> tuple[Any, list[Any]]:
     if sum(has_draw(operand, drawing) for operand in operands) + isinstance(x, t.Draw) < 2:
         return x, []
     texts = tuple(
-        operand if isinstance(operand, t.Const) else Text(f"o{k}_", operand.type)
-        for k, operand in enumerate(operands)
+        operand if _is_fixed(operand) else Text(f"o{k}_", operand.type) for k, operand in enumerate(operands)
     )
     operands_by_name: dict[str, Any] = {"arguments": texts}
     if isinstance(x, t.Binary | t.Compare):
@@ -136,11 +140,14 @@ def in_order(x: Any, drawing: frozenset[int]) -> tuple[Any, list[Any]]:
     return replace(x, **operands_by_name), list(operands)
 
 
+def _is_fixed(x: Any) -> bool:
+    """Return whether an operand is the same whenever it is evaluated: a number, or where an array lies."""
+    return isinstance(x, t.Const) or isinstance(x.type, t.Array)
+
+
 def sequenced(result: str, texts: list[tuple[str, Any]]) -> str:
     """Return *result* behind the variables it names."""
     made = "".join(
-        f"const {C_TYPE[x.type]} o{k}_ = {text}; "
-        for k, (text, x) in enumerate(texts)
-        if not isinstance(x, t.Const)
+        f"const {C_TYPE[x.type]} o{k}_ = {text}; " for k, (text, x) in enumerate(texts) if not _is_fixed(x)
     )
     return f"({{ {made}{result}; }})"

@@ -1,22 +1,26 @@
-"""Statements of a method as C text; `write` has a case for every kind, and a type checker sees that."""
+"""Statements of a method as C text; `write` has a case for every kind (a type checker sees it)."""
 
 from __future__ import annotations
 
+import re
+
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import rng, work
+from gaslab.compiler.c import distributions, outer, ranges, rng, work
+from gaslab.compiler.c.additions import add_pair, add_part, contribute, post
 from gaslab.compiler.c.arrays import declaration
-from gaslab.compiler.c.assign import assign
+from gaslab.compiler.c.assign import assign, fits
 from gaslab.compiler.c.body import Body
-from gaslab.compiler.c.expressions import expr, part_place
-from gaslab.compiler.c.names import c_string, constant, narrowed, widened
-from gaslab.compiler.c.records import pair
-from gaslab.compiler.tree import STORAGE, RecordCombiner
+from gaslab.compiler.c.expressions import array_at, expr
+from gaslab.compiler.c.names import c_string, constant, is_bounded, narrowed
+from gaslab.compiler.c.sorting import sort
 from gaslab.errors import unknown, unknown_node
+
+_MAY_FAULT = re.compile(r"\(c[,)]")  # calls that take the context
 
 
 def text_of(body: Body) -> str:
     """Return the declarations and statements, without the function's head and braces."""
-    parameters = {name for name, _ in body.function.parameters}
+    parameters = {parameter.name for parameter in body.function.parameters}
     for name, kind in body.function.locals.items():
         if name not in parameters:
             body.put(declaration(kind, f"l_{name}"))
@@ -60,12 +64,20 @@ def write(body: Body, s: t.Stmt) -> None:
         each(body, s)
     elif isinstance(s, t.AddPart):
         add_part(body, s)
+    elif isinstance(s, t.AddOuter):
+        outer.add_outer(body, s)
     elif isinstance(s, t.AddPair):
         add_pair(body, s)
     elif isinstance(s, t.Merge):
         merge(body, s)
     elif isinstance(s, t.Solve):
         solve(body, s)
+    elif isinstance(s, t.ConjugateGradient):
+        conjugate_gradient(body, s)
+    elif isinstance(s, t.Sort):
+        body.put(sort(s))
+    elif isinstance(s, t.Dirichlet):
+        body.put(distributions.dirichlet(s))
     elif isinstance(s, t.Stop):
         body.put("c->stopped = 1;")
     elif isinstance(s, t.Break):
@@ -89,24 +101,32 @@ def write(body: Body, s: t.Stmt) -> None:
         raise unknown_node("emit", s)
 
 
-def add_part(body: Body, s: t.AddPart) -> None:
-    place = s.target.array if isinstance(s.target, t.Element) else s.target
-    assert isinstance(place, t.PartOf)
-    combiner, target = body.tree.part(place).combiner, part_place(body, place)
-    value = expr(body, s.value)
-    if isinstance(s.target, t.Element):
-        index = expr(body, s.target.index)
-        if isinstance(s.target.index, t.Index):
-            body.put(f"{{ const int64_t at = {index};")
-            index = "at"
-        target = f"{target}[{index}]"
-    both = combiner.c(widened(combiner.storage, target), value)
-    end = " }" if isinstance(s.target, t.Element) and isinstance(s.target.index, t.Index) else ""
-    body.put(f"{target} = {narrowed(combiner.storage, both, s.site)};{end}")
+def each(body: Body, s: t.Each) -> None:
+    i = f"l_{s.counter}"
+    head = f"for (int64_t {i} = 0; {i} < {expr(body, s.count)}; {i}++)"
+    if not _independent(s):
+        nested(body, head, s.body)
+        return
+    (assigned,) = s.body
+    assert isinstance(assigned, t.Assign)
+    assert isinstance(assigned.target, t.Element)
+    storage, value = body.tree.storage_of(assigned.target.array), expr(body, assigned.value)
+    checked = is_bounded(storage) and not fits(body.tree, assigned.value, storage)
+    if not checked or _MAY_FAULT.search(value) or body.function.name in ("init", "visit"):
+        body.put("#pragma GCC ivdep")
+        nested(body, head, s.body)
+        return
+    lo, hi = t.INTEGER_RANGE[storage]  # checked once behind the loop, which is vectorised then
+    place = f"{array_at(body, assigned.target.array)}[{i}]"
+    body.put("{ int64_t outside = 0;")
+    body.put("#pragma GCC ivdep")
+    body.put(f"{head} {{ const int64_t whole = {value}; outside |= whole < {lo} | whole > {hi}; "
+             f"{place} = ({t.STORAGE[storage][1]})whole; }}")  # fmt: skip
+    body.put(f"if (__builtin_expect(outside != 0, 0)) gl_raise(c, GL_FAULT_RANGE, {assigned.site}); }}")
 
 
 def merge(body: Body, s: t.Merge) -> None:
-    """Fill a new record, and let the program merge it."""
+    """Write the statements that fill a new record and merge it by the program's merge."""
     into = "sent" if s.into == "sent" else "t"
     body.put("{")
     body.put("    gl_own filled, *made = &filled;")
@@ -116,20 +136,13 @@ def merge(body: Body, s: t.Merge) -> None:
     body.put("}")
 
 
-def add_pair(body: Body, s: t.AddPair) -> None:
-    key = s.target
-    payload = body.tree.payload(key)
-    parts = (body.tree.part(key), body.tree.part(payload))
-    places, values = (
-        (part_place(body, key), part_place(body, payload)),
-        (expr(body, s.key), expr(body, s.payload)),
-    )
-    body.put(pair(parts, places, values, s.site))
-
-
-def each(body: Body, s: t.Each) -> None:
-    i = f"l_{s.counter}"
-    nested(body, f"for (int64_t {i} = 0; {i} < {expr(body, s.count)}; {i}++)", s.body)
+def _independent(s: t.Each) -> bool:
+    """Return whether no element that the loop writes is read in another round: rows are the same or apart."""
+    at = t.Local(s.counter, "int")
+    if len(s.body) != 1 or not isinstance(s.body[0], t.Assign):
+        return False
+    elements = [x for x in t.nodes(s.body) if isinstance(x, t.Element)]
+    return s.body[0].target in elements and all(x.index == at for x in elements)
 
 
 def solve(body: Body, s: t.Solve) -> None:
@@ -143,18 +156,11 @@ def solve(body: Body, s: t.Solve) -> None:
     body.put(f"gl_solve_{s.method}(c, {arguments});")
 
 
-def post(body: Body, s: t.Post) -> None:
-    """Add to the neighbour's cached total on this rank, or forget it."""
-    body.put("c->posted = 1;")
-    if s.value is None:
-        body.put("w->cached[x] = 0;")
-        return
-    combiner = body.tree.gather
-    assert combiner is not None
-    kind = STORAGE[combiner.storage][1]
-    both = combiner.c(widened(combiner.storage, "*total"), expr(body, s.value))
-    body.put(f"if (w->cached[x]) {{ {kind} *total = &(({kind} *)w->cache)[x]; "
-             f"*total = {narrowed(combiner.storage, both, s.site)}; w->cached[x] = 2; }}")  # fmt: skip
+def conjugate_gradient(body: Body, s: t.ConjugateGradient) -> None:
+    assert isinstance(s.right.type, t.Array)
+    n, arrays = s.right.type.size, ", ".join(f"l_{x.name}" for x in (s.matrix, s.right, s.answer))
+    body.put(f"{{ double room[3 * {n}];")
+    body.put(f"gl_conjugate_gradient(c, {arrays}, room, {n}, {expr(body, s.steps)}, {s.site}); }}")
 
 
 def give_back(body: Body, s: t.Return) -> None:
@@ -166,23 +172,12 @@ def give_back(body: Body, s: t.Return) -> None:
     body.put("return;" if s.value is None else f"return {expr(body, s.value)};")
 
 
-def contribute(body: Body, s: t.Contribute) -> None:
-    """Add to what the end will get: ``v`` is near when pushed, ``nbr`` when pulled."""
-    field = s.place
-    if isinstance(field, t.EdgeField):
-        assert s.value is not None
-        body.put(f"gl_contribute_e{field.index}(w, e, forward, {expr(body, s.value)});")
-        return
-    place = "v" if field.role == body.near else "x"
-    if s.value is None:
-        body.put(f"gl_touch(w, {place});")
-        return
-    index = f"{expr(body, s.target.index)}, " if isinstance(s.target, t.Element) else ""
-    body.put(f"gl_contribute_{field.index}(w, {place}, {index}{expr(body, s.value)});")
-
-
 def for_range(body: Body, s: t.ForRange) -> None:
     body.loops += 1
+    interval, look = ranges.of_loop(s), work.look_every(body.tree, s)
+    if interval is not None and look is None:
+        counted(body, s, interval)
+        return
     i, first, step, count = (f"{name}{body.loops}" for name in ("i", "first", "step", "count"))
     body.put("{")
     body.depth += 1
@@ -191,7 +186,7 @@ def for_range(body: Body, s: t.ForRange) -> None:
         body.put(f"const int64_t {name} = {expr(body, bound)};")
     body.put(f"const uint64_t {count} = "
              f"gl_range_length(c, {first}, {stop}, {step}, {s.site});")  # fmt: skip
-    look, value = work.look_every(body.tree, s), f"l_{s.target.name} = {first} + (int64_t){i} * {step};"
+    value = f"l_{s.target.name} = {first} + (int64_t){i} * {step};"
     if look is None:
         loop_of(body, f"for (uint64_t {i} = 0; {i} < {count} && !c->code; {i}++) {{", value, s.body, "break;")
     else:  # in runs that do not look, so that these may be vectorised
@@ -205,6 +200,17 @@ def for_range(body: Body, s: t.ForRange) -> None:
             body.put(f"{over}:;")
     body.depth -= 1
     body.put("}")
+
+
+def counted(body: Body, s: t.ForRange, interval: ranges.Interval) -> None:
+    """Write a loop of few rounds between numbers, which goes on after a fault: the first one counts."""
+    i, name = f"i{body.loops}", s.target.name
+    first, stop, step = (expr(body, bound) for bound in (s.start, s.stop, s.step))
+    down = isinstance(s.step, t.Const) and s.step.value < 0
+    head = f"for (int64_t {i} = {first}; {i} {'>' if down else '<'} {stop}; {i} += {step}) {{"
+    before, body.intervals = body.intervals, body.intervals | {name: interval}
+    loop_of(body, head, f"l_{name} = {i};", s.body, "break;")
+    body.intervals = before
 
 
 def loop_of(body: Body, head: str, first: str, statements: tuple[t.Stmt, ...], leave: str) -> bool:
@@ -240,10 +246,13 @@ def signal(body: Body, s: t.Signal) -> None:
         message = narrowed(combiner.storage, expr(body, s.message), s.site)
         body.put(body.deliver.replace("{at}", at).replace("{message}", message))
     if body.tree.by_priority:
-        priority = "0" if s.priority is None else expr(body, s.priority)
-        priority = f"gl_within(c, {priority}, 0, INT64_MAX - 1, {s.site})"
-        body.put(f"gl_prioritise(w, {at}, {priority});")
+        body.put(f"gl_prioritise(w, {at}, {priority_of(body, s)});")
     body.put(body.signal.replace("{at}", at))
+
+
+def priority_of(body: Body, s: t.Signal) -> str:
+    value = "0" if s.priority is None else expr(body, s.priority)
+    return f"gl_within(c, {value}, 0, INT64_MAX - 1, {s.site})"
 
 
 def signal_by_id(body: Body, s: t.Signal) -> None:
@@ -256,7 +265,7 @@ def signal_by_id(body: Body, s: t.Signal) -> None:
     if tree.by_priority:
         members.append("priority")
     deliver = body.deliver
-    if isinstance(tree.message, RecordCombiner):
+    if isinstance(tree.message, t.RecordCombiner):
         members.append("message")
         deliver = f"gl_add_message(c, {deliver}, &message);"
         body.put("gl_message message, *sent = &message;")
@@ -268,10 +277,9 @@ def signal_by_id(body: Body, s: t.Signal) -> None:
         value = constant(combiner.identity, combiner.type)
         if s.message is not None:
             value = narrowed(combiner.storage, expr(body, s.message), s.site)
-        body.put(f"const {STORAGE[combiner.storage][1]} message = {value};")
+        body.put(f"const {t.STORAGE[combiner.storage][1]} message = {value};")
     if tree.by_priority:
-        priority = "0" if s.priority is None else expr(body, s.priority)
-        body.put(f"const int64_t priority = gl_within(c, {priority}, 0, INT64_MAX - 1, {s.site});")
+        body.put(f"const int64_t priority = {priority_of(body, s)};")
     body.put(f"const int64_t at = gl_locate(c, w, to, {s.site});")
     body.put("if (at >= 0) {")
     if s.sends:

@@ -1,4 +1,4 @@
-"""visit as C text: one edge at a time, both ends read and written where they lie."""
+"""visit as C text: one edge at a time, both ends read and written in place."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How long a method may run: where loops look at ``stop`` of the view, so that a run can be ended in them.
+"""Bounds on the work of a method: which loops check ``stop`` of the view, so that a run can be ended in them.
 
-A step is about one operation on numbers. A loop whose steps are known to be few has no look, and stays
-as simple as a compiler likes it; so does the code around a method of few steps.
+A step is about one operation on numbers. A loop whose steps are known to be few has no check, and stays
+simple for the C compiler; so does the code around a method of few steps.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from gaslab.compiler import tree as t
 MOST = 1 << 16  # steps of a loop between two looks
 ROW = 256  # steps of a method from which on its loop over a vertex's edges looks
 BLOCK = 4096  # the same of its loop over a block's vertices
+DRAW = 64  # steps of a draw from a Dirichlet distribution, for each element
 LIST = 4096  # steps of a word on lists, which may be as long as a hub has edges
 
 HELPER = """\
@@ -27,7 +28,7 @@ GL_INLINE _Bool gl_halted(gl_context *c, int64_t site) {
 
 
 def steps(tree: t.Tree, x: Any) -> int:
-    """Return about how many steps an expression, a statement or several are, of loops that look one round."""
+    """Estimate the steps of an expression or of statements; a loop with a check counts as one round."""
     return _steps(tree, x, {})
 
 
@@ -37,16 +38,27 @@ def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
         return sum(_steps(tree, one, known) for one in x)
     if not is_dataclass(x):
         return 0
-    if isinstance(x, t.Each | t.Reduce):
+    if isinstance(x, t.Each | t.Reduce | t.Categorical):
         count = x.count.value if isinstance(x.count, t.Const) else x.count
         inner = _steps(tree, x.body if isinstance(x, t.Each) else x.value, known)
         return 1 + inner * (int(count) if isinstance(count, int) else LIST)
     if isinstance(x, t.ForRange):
         inner = _steps(tree, x.body, known)
         return inner * (rounds(x) if _every(rounds(x), inner) is None else 1)
+    if isinstance(x, t.AddOuter):
+        return int(tree.part(x.target).shape[0]) ** 2 // 2
     if isinstance(x, t.Solve):
         assert isinstance(x.matrix.type, t.Array)
         return int(x.matrix.type.shape[0]) ** 3
+    if isinstance(x, t.ConjugateGradient):  # which looks at every step
+        assert isinstance(x.matrix.type, t.Array)
+        return int(x.matrix.type.size) + _steps(tree, x.steps, known)
+    if isinstance(x, t.Sort):
+        assert isinstance(x.array.type, t.Array)
+        return x.array.type.size * x.array.type.size.bit_length()
+    if isinstance(x, t.Dirichlet):
+        assert isinstance(x.array.type, t.Array)
+        return x.array.type.size * DRAW
     more = 0
     if isinstance(x, t.CallHelper):
         if x.index not in known:
@@ -66,7 +78,7 @@ def rounds(loop: t.ForRange) -> int:
 
 
 def look_every(tree: t.Tree, loop: t.ForRange) -> int | None:
-    """Return after how many rounds a loop looks, None where its rounds are few."""
+    """Return after how many rounds a loop checks, None where its rounds are few."""
     return _every(rounds(loop), steps(tree, loop.body))
 
 

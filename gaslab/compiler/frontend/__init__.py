@@ -1,14 +1,14 @@
-"""From a program class to its typed tree; every error in a program is raised on this road.
+"""From a program class to its typed tree; every error in a program is raised here.
 
 ::
 
     source       the user's text, found through code objects
     declare      parameters, fields, methods, combiners, directions   (fields, combiner)
     sequence     the same for each phase of a program of several
-    rules        what a program as a whole must have
+    rules        checks of a program as a whole
     method       a phase, and helpers: what phases call, made for the types it is called with
     body         types of locals, then the tree: one walk over the statements, each time
-    scope        what is known of one function while it is walked; an argument of every construct
+    scope        the state of one function while it is read; an argument of every construct
     statements   a function for each kind of statement   (assign, additive, records, signals, caching)
     dispatch     a function for each kind of expression  (names, subscripts, conditions, operators, calls)
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.caching import check_caching
 from gaslab.compiler.frontend.declare import PHASES, Declared, declare
 from gaslab.compiler.frontend.helpers import Helpers
@@ -25,28 +26,27 @@ from gaslab.compiler.frontend.method import is_over_edges, method
 from gaslab.compiler.frontend.rules import check_declared, check_tree
 from gaslab.compiler.frontend.scope import Sites, Unit
 from gaslab.compiler.frontend.sequence import declare_phases
-from gaslab.compiler.tree import Aggregator, Combiner, RecordCombiner, Tree
 
 
-def parse(cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False) -> Tree:
+def parse(cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False) -> t.Tree:
     """Return the typed tree of program class *cls*, of its first phase if it has several.
 
     *shapes* has the values of the int parameters (by default their own defaults); where a parameter is
     the length of a field, the tree holds its value for good.
-    With *debugging*, lines that call print() or breakpoint() are let pass and are not in the tree.
+    With *debugging*, lines that call print() or breakpoint() are allowed, and left out of the tree.
 
     Raises
     ------
     ProgramError
-        For what is outside the language: the user's file, line and column, what is wrong and what
-        to write instead, then the line itself and a caret.
+        The program is outside the language; the message has the user's file, line and column, the mistake and
+        the remedy, then the line itself and a caret.
     """
     return parse_phases(cls, shapes, debugging)[0]
 
 
 def parse_phases(
     cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False
-) -> tuple[Tree, ...]:
+) -> tuple[t.Tree, ...]:
     """Return the typed trees of all phases of *cls*: one for a program without ``phases``.
 
     They have the same parameters, fields and aggregators; ``init`` is in the first.
@@ -56,28 +56,28 @@ def parse_phases(
     return tuple(replace(tree, in_phases=bool(phases)) for tree in trees)
 
 
-def _halved(gather: Combiner | None, parts: set[tuple[str, str]]) -> Combiner | None:
+def _halved(gather: t.Combiner | None, parts: set[tuple[str, str]]) -> t.Combiner | None:
     """Note which parts of an accumulator get the lower half of a matrix alone."""
-    if not isinstance(gather, RecordCombiner):
+    if not isinstance(gather, t.RecordCombiner):
         return gather
     halved = {name for name, kind in parts if kind == "half" and (name, "whole") not in parts}
     return replace(gather, parts=tuple(replace(p, symmetric=p.name in halved) for p in gather.parts))
 
 
-def _tree(declared: Declared, debugging: bool, phase: int) -> Tree:
+def _tree(declared: Declared, debugging: bool, phase: int) -> t.Tree:
     check_declared(declared)
     sites, helpers = Sites(), Helpers()
     unit = helpers.unit = Unit(declared, sites, helpers, set(), debugging)
     functions = {name: method(unit, name) for name in PHASES if name in declared.functions and name != "done"}
     aggregators = tuple(
-        Aggregator(
+        t.Aggregator(
             name, combiner, method(unit, name),
             every=declared.marks[name].every, over_edges=is_over_edges(declared, name),
         )
         for name, combiner in declared.aggregators.items()
     )  # fmt: skip
     merge = method(unit, "merge") if declared.own else None
-    tree = Tree(
+    tree = t.Tree(
         name=declared.cls.__name__,
         params=declared.params,
         vertex_fields=declared.vertex_fields,

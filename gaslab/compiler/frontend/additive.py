@@ -6,6 +6,7 @@ import ast
 import builtins
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import each_element, kept_number
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.draws import draws_in
@@ -13,51 +14,39 @@ from gaslab.compiler.frontend.linear import numpy_word
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.subscripts import indices_of
 from gaslab.compiler.frontend.values import ArrayValue, flat
-from gaslab.compiler.tree import (
-    OPERATIONS,
-    Array,
-    Contribute,
-    EdgeField,
-    Element,
-    Expr,
-    Stmt,
-    Unary,
-    Variable,
-    VertexField,
-)
 from gaslab.errors import ProgramError
 
 
-def additive_field(scope: Scope, target: ast.expr) -> VertexField | EdgeField | None:
-    """Return the additive field that *target* names, if this is scatter, where any end may add to it."""
+def additive_field(scope: Scope, target: ast.expr) -> t.VertexField | t.EdgeField | None:
+    """Return the additive field that *target* names, in scatter, where either end may contribute to it."""
     role = scope.role(target.value) if isinstance(target, ast.Attribute) else None
     if not isinstance(target, ast.Attribute) or role not in ("v", "nbr", "e") or scope.name != "scatter":
         return None
     declared = scope.unit.declared
     for k, field in enumerate(declared.edge_fields if role == "e" else declared.vertex_fields):
         if field.name == target.attr and field.sync is not None and not scope.is_helper:
-            return EdgeField(k, field.type) if role == "e" else VertexField(role, k, field.type)
+            return t.EdgeField(k, field.type) if role == "e" else t.VertexField(role, k, field.type)
     return None
 
 
-def field_of(scope: Scope, place: VertexField | EdgeField) -> Variable:
-    """Return what a place was declared as."""
+def field_of(scope: Scope, place: t.VertexField | t.EdgeField) -> t.Variable:
+    """Return the declaration of a place."""
     declared = scope.unit.declared
-    return (declared.edge_fields if isinstance(place, EdgeField) else declared.vertex_fields)[place.index]
+    return (declared.edge_fields if isinstance(place, t.EdgeField) else declared.vertex_fields)[place.index]
 
 
-def added(scope: Scope, node: ast.AugAssign) -> list[Stmt] | None:
+def added(scope: Scope, node: ast.AugAssign) -> list[t.Stmt] | None:
     """Return ``nbr.x += d`` or ``nbr.x -= d`` as a contribution; None if it is none."""
     place = additive_field(scope, whole(node.target))
     if place is None:
         return None
     field = field_of(scope, place)
-    if OPERATIONS[str(field.sync)].sync != "+=" or not isinstance(node.op, ast.Add | ast.Sub):
+    if t.OPERATIONS[str(field.sync)].sync != "+=" or not isinstance(node.op, ast.Add | ast.Sub):
         raise wrong_contribution(scope, node.target, field)
     return contributions_to(scope, place, node.target, node.value, isinstance(node.op, ast.Sub), node)
 
 
-def chosen(scope: Scope, node: ast.Assign) -> list[Stmt] | None:
+def chosen(scope: Scope, node: ast.Assign) -> list[t.Stmt] | None:
     """Return ``nbr.x = min(nbr.x, d)`` as a contribution; None if it is none."""
     target, call = node.targets[0], node.value
     place = additive_field(scope, whole(target)) if len(node.targets) == 1 else None
@@ -65,7 +54,7 @@ def chosen(scope: Scope, node: ast.Assign) -> list[Stmt] | None:
         return None
     field = field_of(scope, place)
     if (
-        OPERATIONS[str(field.sync)].sync == "+="
+        t.OPERATIONS[str(field.sync)].sync == "+="
         or not isinstance(call, ast.Call)
         or not chooses(scope, call, field, isinstance(target, ast.Attribute))
         or len(call.args) != 2
@@ -76,9 +65,9 @@ def chosen(scope: Scope, node: ast.Assign) -> list[Stmt] | None:
     return contributions_to(scope, place, target, call.args[1], False, node)
 
 
-def chooses(scope: Scope, call: ast.Call, field: Variable, as_whole: bool) -> bool:
+def chooses(scope: Scope, call: ast.Call, field: t.Variable, as_whole: bool) -> bool:
     """Return whether a call is of ``min`` or ``max``, for whole arrays of numpy's functions."""
-    row = OPERATIONS[str(field.sync)]
+    row = t.OPERATIONS[str(field.sync)]
     if field.shape and as_whole:
         return numpy_word(scope.lookup, call.func) == row.numpy
     return scope.lookup(call.func) is getattr(builtins, row.sync)
@@ -86,22 +75,22 @@ def chooses(scope: Scope, call: ast.Call, field: Variable, as_whole: bool) -> bo
 
 def contributions_to(
     scope: Scope,
-    place: VertexField | EdgeField,
+    place: t.VertexField | t.EdgeField,
     target: ast.expr,
     amount: ast.expr,
     negative: bool,
     node: ast.stmt,
-) -> list[Stmt]:
+) -> list[t.Stmt]:
     """Return the statements that add *amount* to a field, to an element of it or to all elements."""
     scope.writes.add(f"{getattr(place, 'role', 'e')}.{field_of(scope, place).name}")
-    if isinstance(place, EdgeField):  # the additions of its two ends are kept in two places
+    if isinstance(place, t.EdgeField):  # the additions of its two ends are kept in two places
         scope.reads.add("e.forward")
     kind, what, site = place.type, ast.unparse(target), scope.site(node)
 
-    def one(at: VertexField | EdgeField | Element, value: Expr) -> Stmt:
-        return Contribute(at, Unary("-", value, str(at.type)) if negative else value, site)
+    def one(at: t.VertexField | t.EdgeField | t.Element, value: t.Expr) -> t.Stmt:
+        return t.Contribute(at, t.Unary("-", value, str(at.type)) if negative else value, site)
 
-    if not isinstance(kind, Array):
+    if not isinstance(kind, t.Array):
         if isinstance(target, ast.Subscript):
             raise scope.error(target, "only vectors and matrices are indexed; this is a number")
         return [one(place, scope.fit(value_of(scope, amount), kind, amount, what))]
@@ -111,9 +100,9 @@ def contributions_to(
             raise scope.error(target, "a row is not added to at once; write a loop over its elements")
         if scope.final and isinstance(node, ast.Assign) and any(draws_in(scope, index) for index in indices):
             raise scope.error(target, "both indices are drawn and may differ; assign one to a local")
-        at = Element(place, flat(indices, kind.shape), kind.element)
+        at = t.Element(place, flat(indices, kind.shape), kind.element)
         value = scope.fit(value_of(scope, amount), kind.element, amount, what)
-        return [one(at, value), Contribute(place, None, site)]
+        return [one(at, value), t.Contribute(place, None, site)]
     found: Any = value_of(scope, amount)
     is_array = isinstance(found, ArrayValue)
     array: Any = scope.fit(found, kind if is_array else kind.element, amount, what)
@@ -122,15 +111,15 @@ def contributions_to(
         array = ArrayValue(kind, lambda *_: number)
     array = array if array.type == kind else array.widened(kind)
 
-    def body(*indices: Expr) -> list[Stmt]:
-        return [one(Element(place, flat(indices, kind.shape), kind.element), array.at(*indices))]
+    def body(*indices: t.Expr) -> list[t.Stmt]:
+        return [one(t.Element(place, flat(indices, kind.shape), kind.element), array.at(*indices))]
 
-    return [*each_element(scope, kind.shape, body, node), Contribute(place, None, site)]
+    return [*each_element(scope, kind.shape, body, node), t.Contribute(place, None, site)]
 
 
-def wrong_contribution(scope: Scope, target: ast.expr, field: Variable) -> ProgramError:
+def wrong_contribution(scope: Scope, target: ast.expr, field: t.Variable) -> ProgramError:
     """Return the error for a write that is no contribution."""
-    text, target, row = ast.unparse(target), whole(target), OPERATIONS[str(field.sync)]
+    text, target, row = ast.unparse(target), whole(target), t.OPERATIONS[str(field.sync)]
     word = f"np.{row.numpy}" if field.shape and text.endswith(field.name) else row.sync
     write = f"{text} += ..." if row.sync == "+=" else f"{text} = {word}({text}, ...)"
     return scope.name_error(

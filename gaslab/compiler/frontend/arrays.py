@@ -1,8 +1,8 @@
 """Loops over the elements of vectors and matrices, and the locals that they need.
 
-``v.x + e.rating * nbr.x`` becomes one loop over elements where it is assigned. What a loop could spoil
-or would compute again and again (a product of matrices, a number) is put into a local before the
-statement: `pending` has these statements.
+``v.x + e.rating * nbr.x`` becomes one loop over elements where it is assigned. A value that the loop could
+overwrite or would recompute (a product of matrices, a number) is put into a local before the statement:
+`pending` has these assignments.
 """
 
 from __future__ import annotations
@@ -11,46 +11,33 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import join, remedy
 from gaslab.compiler.frontend.draws import put_before
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import ArrayValue, Place, flat, stored
-from gaslab.compiler.tree import (
-    Array,
-    Assign,
-    Binary,
-    Const,
-    Each,
-    Element,
-    Expr,
-    Global,
-    Local,
-    Param,
-    Stmt,
-    named,
-)
 
 
-def new_counter(scope: Scope) -> Local:
+def new_counter(scope: Scope) -> t.Local:
     """Return a new counter for an `Each` or a `Reduce`."""
     name, k = "_i", 0
     while name in scope.made or name in scope.names:
         k += 1
         name = f"_i_{k}"
     scope.made.add(name)
-    return Local(name, "int")
+    return t.Local(name, "int")
 
 
-def kept_number(scope: Scope, value: Expr, node: ast.AST) -> Expr:
-    """Return a number that loops may use again and again, and that no store can change."""
-    if isinstance(value, Const | Param | Global | Local):
+def kept_number(scope: Scope, value: t.Expr, node: ast.AST) -> t.Expr:
+    """Return a number in a form that loops may repeat and no store can change."""
+    if isinstance(value, t.Const | t.Param | t.Global | t.Local):
         return value
     local = scope.new_local("_number", value.type, node)
-    put_before(scope, [Assign(local, scope.widened(value, local.type), scope.site(node))], node)
+    put_before(scope, [t.Assign(local, scope.widened(value, local.type), scope.site(node))], node)
     return local
 
 
-def temporary(scope: Scope, value: ArrayValue, node: ast.AST) -> Local:
+def temporary(scope: Scope, value: ArrayValue, node: ast.AST) -> t.Local:
     """Return a local of its own with a copy of *value*."""
     local = scope.new_local("_array", value.type, node)
     put_before(scope, filled(scope, local, value, node), node)
@@ -58,70 +45,72 @@ def temporary(scope: Scope, value: ArrayValue, node: ast.AST) -> Local:
 
 
 def simple(scope: Scope, value: ArrayValue, node: ast.AST) -> ArrayValue:
-    """Return *value* with elements that cost no more than reading them."""
+    """Return *value* with elements that are only read, not computed."""
     if value.place is not None or not value.costly:
         return value
     return stored(temporary(scope, value, node))
 
 
 def each_element(
-    scope: Scope, shape: tuple[int, ...], body: Callable[..., list[Stmt]], node: ast.AST
-) -> list[Stmt]:
+    scope: Scope, shape: tuple[int, ...], body: Callable[..., list[t.Stmt]], node: ast.AST
+) -> list[t.Stmt]:
     """Return the loops over all elements; *body* makes the statements of one from its indices."""
     counters = tuple(new_counter(scope) for _ in shape)
     statements = body(*counters)
     for counter, length in reversed(list(zip(counters, shape, strict=True))):
-        statements = [Each(counter.name, Const(length, "int"), tuple(statements), scope.site(node))]
+        statements = [t.Each(counter.name, t.Const(length, "int"), tuple(statements), scope.site(node))]
     return statements
 
 
-def filled(scope: Scope, place: Place, value: ArrayValue, node: ast.AST) -> list[Stmt]:
+def filled(scope: Scope, place: Place, value: ArrayValue, node: ast.AST) -> list[t.Stmt]:
     """Return the statements that write *value* (of the same shape) to *place*."""
     kind = place.type
-    assert isinstance(kind, Array)
-    if value.plus is not None and isinstance(place, Local) and value.type == kind:
+    assert isinstance(kind, t.Array)
+    if value.plus is not None and isinstance(place, t.Local) and value.type == kind:
         return filled_plus(scope, place, *value.plus, node)
     value = value if value.type == kind else value.widened(kind)
     if not value.aligned and place in value.roots:
         value = stored(temporary(scope, value, node))
 
-    def body(*indices: Expr) -> list[Stmt]:
-        target = Element(place, flat(indices, kind.shape), kind.element)
-        return [Assign(target, value.at(*indices), scope.site(node))]
+    def body(*indices: t.Expr) -> list[t.Stmt]:
+        target = t.Element(place, flat(indices, kind.shape), kind.element)
+        return [t.Assign(target, value.at(*indices), scope.site(node))]
 
     return each_element(scope, kind.shape, body, node)
 
 
-def filled_plus(scope: Scope, place: Local, base: ArrayValue, number: Expr, node: ast.AST) -> list[Stmt]:
+def filled_plus(
+    scope: Scope, place: t.Local, base: ArrayValue, number: t.Expr, node: ast.AST
+) -> list[t.Stmt]:
     """As `fill`, for *base* with *number* added to its diagonal."""
     statements = [] if base.place == place else filled(scope, place, base, node)
     shape = base.type.shape
 
-    def body(i: Expr) -> list[Stmt]:
-        target = Element(place, flat((i, i), shape), base.type.element)
-        return [Assign(target, Binary("+", target, number, target.type), scope.site(node))]
+    def body(i: t.Expr) -> list[t.Stmt]:
+        target = t.Element(place, flat((i, i), shape), base.type.element)
+        return [t.Assign(target, t.Binary("+", target, number, target.type), scope.site(node))]
 
     return statements + each_element(scope, shape[:1], body, node)
 
 
 def elementwise(
-    scope: Scope, make: Callable[..., Expr], values: list[Any], node: ast.AST, doing: str
+    scope: Scope, make: Callable[..., t.Expr], values: list[Any], node: ast.AST, doing: str
 ) -> ArrayValue:
     """Return the array of ``make(elements...)``; numbers among *values* stand for every element."""
     arrays = [value for value in values if isinstance(value, ArrayValue)]
     shape = arrays[0].type.shape
     for array in arrays:
         if array.type.shape != shape:
-            first, second = named(arrays[0].type), named(array.type)
+            first, second = t.named(arrays[0].type), t.named(array.type)
             raise scope.error(node, f"{doing} {first} and {second}; make the shapes agree")
     values = [x if isinstance(x, ArrayValue) else kept_number(scope, x, node) for x in values]
 
-    def at(*indices: Expr) -> Expr:
+    def at(*indices: t.Expr) -> t.Expr:
         return make(*(x.at(*indices) if isinstance(x, ArrayValue) else x for x in values))
 
-    probe = at(*(Const(0, "int") for _ in shape))
+    probe = at(*(t.Const(0, "int") for _ in shape))
     return ArrayValue(
-        Array(str(probe.type), shape),
+        t.Array(str(probe.type), shape),
         at,
         frozenset().union(*(array.roots for array in arrays)),
         aligned=all(array.aligned for array in arrays),
@@ -130,12 +119,12 @@ def elementwise(
     )
 
 
-def joined_type(scope: Scope, then: Any, otherwise: Any, node: ast.AST) -> Array:
+def joined_type(scope: Scope, then: Any, otherwise: Any, node: ast.AST) -> t.Array:
     """Return the type that holds two arrays."""
     kind = join(then.type, otherwise.type)
     if kind is None:
         raise scope.error(
-            node, f"{named(then.type)} meets {named(otherwise.type)}; {remedy(then.type, otherwise.type)}"
+            node, f"{t.named(then.type)} meets {t.named(otherwise.type)}; {remedy(then.type, otherwise.type)}"
         )
-    assert isinstance(kind, Array)
+    assert isinstance(kind, t.Array)
     return kind

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.additive import added, additive_field, chosen, field_of, wrong_contribution
 from gaslab.compiler.frontend.arrays import filled, kept_number, temporary
 from gaslab.compiler.frontend.dispatch import value_of
@@ -15,20 +16,6 @@ from gaslab.compiler.frontend.pairs import pair_named
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.subscripts import indices_of
 from gaslab.compiler.frontend.values import ArrayValue, flat, stored
-from gaslab.compiler.tree import (
-    STORAGE,
-    Array,
-    Assign,
-    Const,
-    EdgeField,
-    Element,
-    Expr,
-    PartOf,
-    Stmt,
-    VertexField,
-    is_list,
-    named,
-)
 from gaslab.errors import ProgramError
 from gaslab.language.annotations import Namespace, evaluate
 
@@ -39,11 +26,11 @@ _WRITES_VERTEX = ("init", "init_message", "apply", "visit")
 
 
 def _calls(index: ast.expr) -> bool:
-    """Return whether an index calls something, which may draw: it is evaluated once, in Python's order."""
+    """Return whether an index has a call, which may draw: it is evaluated once, in Python's order."""
     return any(isinstance(part, ast.Call) for part in ast.walk(index))
 
 
-def assign(scope: Scope, node: ast.Assign) -> list[Stmt]:
+def assign(scope: Scope, node: ast.Assign) -> list[t.Stmt]:
     contributed = chosen(scope, node)
     if contributed is not None:
         return contributed
@@ -58,7 +45,7 @@ def assign(scope: Scope, node: ast.Assign) -> list[Stmt]:
     return statements
 
 
-def unpack(scope: Scope, targets: ast.Tuple | ast.List, node: ast.Assign) -> list[Stmt]:
+def unpack(scope: Scope, targets: ast.Tuple | ast.List, node: ast.Assign) -> list[t.Stmt]:
     """``a, b = x, y``: every value is computed before any target is written."""
     values = node.value
     pair = pair_named(scope, values)
@@ -73,7 +60,7 @@ def unpack(scope: Scope, targets: ast.Tuple | ast.List, node: ast.Assign) -> lis
         raise scope.error(
             values, f"{len(targets.elts)} targets but {len(values.elts)} values; give one to each"
         )
-    before: list[Stmt] = []
+    before: list[t.Stmt] = []
     kept = []
     for value in values.elts:
         statements, one = keep_value(scope, value_of(scope, value), node)
@@ -85,28 +72,28 @@ def unpack(scope: Scope, targets: ast.Tuple | ast.List, node: ast.Assign) -> lis
 
 
 def unpack_pair(
-    scope: Scope, targets: ast.Tuple | ast.List, pair: tuple[PartOf, PartOf], node: ast.Assign
-) -> list[Stmt]:
+    scope: Scope, targets: ast.Tuple | ast.List, pair: tuple[t.PartOf, t.PartOf], node: ast.Assign
+) -> list[t.Stmt]:
     """``key, payload = total``."""
     if len(targets.elts) != 2:
         raise scope.error(targets, f"{len(targets.elts)} targets but a pair has a key and a payload")
-    statements: list[Stmt] = []
+    statements: list[t.Stmt] = []
     for target, value in zip(targets.elts, pair, strict=True):
         statements += stored_in(scope, target, value, node, node.value)
     return statements
 
 
-def keep_value(scope: Scope, value: Any, node: ast.AST) -> tuple[list[Stmt], Any]:
-    """Return *value* by way of a local of its own, so that later writes leave it alone."""
+def keep_value(scope: Scope, value: Any, node: ast.AST) -> tuple[list[t.Stmt], Any]:
+    """Return *value* in a local of its own, which later writes do not change."""
     if isinstance(value, ArrayValue):
         return [], stored(temporary(scope, value, node))
-    if isinstance(value, Const):
+    if isinstance(value, t.Const):
         return [], value
     local = scope.new_local("_value", value.type, node)
-    return [Assign(local, scope.widened(value, local.type), scope.site(node))], local
+    return [t.Assign(local, scope.widened(value, local.type), scope.site(node))], local
 
 
-def augmented_assign(scope: Scope, node: ast.AugAssign) -> list[Stmt]:
+def augmented_assign(scope: Scope, node: ast.AugAssign) -> list[t.Stmt]:
     target = indexed_once(scope, node.target)
     node = ast.copy_location(ast.AugAssign(target, node.op, node.value), node)
     contributed = added(scope, node)
@@ -135,7 +122,7 @@ def indexed_once(
     return ast.copy_location(ast.Subscript(target.value, place), target)
 
 
-def annotated_assign(scope: Scope, node: ast.AnnAssign) -> list[Stmt]:
+def annotated_assign(scope: Scope, node: ast.AnnAssign) -> list[t.Stmt]:
     if not isinstance(node.target, ast.Name):
         raise scope.error(node.target, "a field has its type in class Vertex or Edge; assign it without one")
     name, text = node.target.id, ast.unparse(node.annotation)
@@ -145,16 +132,16 @@ def annotated_assign(scope: Scope, node: ast.AnnAssign) -> list[Stmt]:
     storage = storage_of(meant)
     if storage is None:
         raise scope.error(node.annotation, f"type {text} is not in the language; write float, int or bool")
-    kind = STORAGE[storage][0]
+    kind = t.STORAGE[storage][0]
     if scope.annotated.setdefault(name, kind) != kind:
         raise scope.error(
-            node, f"{name!r} is declared {named(scope.annotated[name])} elsewhere; use two names"
+            node, f"{name!r} is declared {t.named(scope.annotated[name])} elsewhere; use two names"
         )
     scope.infer(name, kind, node)
     return stored_in(scope, node.target, value_of(scope, node.value), node, node.value) if node.value else []
 
 
-def stored_in(scope: Scope, target: ast.expr, value: Any, node: ast.stmt, at: ast.AST) -> list[Stmt]:
+def stored_in(scope: Scope, target: ast.expr, value: Any, node: ast.stmt, at: ast.AST) -> list[t.Stmt]:
     """Return the assignment of *value*, written at *at*, to a local, a field or an element of one."""
     if isinstance(target, ast.Name):
         if isinstance(value, ArrayValue):
@@ -163,16 +150,18 @@ def stored_in(scope: Scope, target: ast.expr, value: Any, node: ast.stmt, at: as
     if isinstance(target, ast.Subscript):
         return store_element(scope, target, value, node, at)
     place = writable(scope, target)
-    is_edge = isinstance(place, EdgeField)
+    is_edge = isinstance(place, t.EdgeField)
     field = (scope.unit.declared.edge_fields if is_edge else scope.unit.declared.vertex_fields)[place.index]
     scope.writes.add(f"{getattr(place, 'role', 'e')}.{field.name}")
     value = scope.fit(value, field.type, at, target)
     if isinstance(value, ArrayValue):
         return filled(scope, place, value, node)
-    return [Assign(place, value, scope.site(node))]
+    return [t.Assign(place, value, scope.site(node))]
 
 
-def store_array(scope: Scope, target: ast.Name, value: ArrayValue, node: ast.stmt, at: ast.AST) -> list[Stmt]:
+def store_array(
+    scope: Scope, target: ast.Name, value: ArrayValue, node: ast.stmt, at: ast.AST
+) -> list[t.Stmt]:
     """Assign a whole array to a local."""
     name = target.id
     if name in scope.entities or name in scope.parameters:
@@ -185,7 +174,9 @@ def store_array(scope: Scope, target: ast.Name, value: ArrayValue, node: ast.stm
     return filled(scope, scope.local(name), value, node)
 
 
-def store_element(scope: Scope, target: ast.Subscript, value: Any, node: ast.stmt, at: ast.AST) -> list[Stmt]:
+def store_element(
+    scope: Scope, target: ast.Subscript, value: Any, node: ast.stmt, at: ast.AST
+) -> list[t.Stmt]:
     """``v.x[i] = value``."""
     owner = target.value
     if isinstance(owner, ast.Name) and owner.id in scope.names and owner.id not in scope.entities:
@@ -200,10 +191,10 @@ def store_element(scope: Scope, target: ast.Subscript, value: Any, node: ast.stm
         place: Any = base.place if isinstance(base, ArrayValue) else None
     else:
         place = writable(scope, owner)
-        if is_list(place.type):
+        if t.is_list(place.type):
             raise scope.error(target, "a list is assigned as a whole; gather it anew")
-        if isinstance(place.type, Array):
-            kind = "e" if isinstance(place, EdgeField) else place.role
+        if isinstance(place.type, t.Array):
+            kind = "e" if isinstance(place, t.EdgeField) else place.role
             fields = scope.unit.declared.edge_fields if kind == "e" else scope.unit.declared.vertex_fields
             scope.writes.add(f"{kind}.{fields[place.index].name}")
             text = ast.unparse(owner)
@@ -212,20 +203,20 @@ def store_element(scope: Scope, target: ast.Subscript, value: Any, node: ast.stm
                 raise scope.error(
                     target, f"{text} has another name here, {other!r}; write {other} = np.copy({text})"
                 )
-    if place is None or not isinstance(place.type, Array):
+    if place is None or not isinstance(place.type, t.Array):
         raise scope.error(owner, "only vectors and matrices are indexed; this is a number")
     indices = indices_of(scope, target, place.type)
     if len(indices) < len(place.type.shape):
         raise scope.error(target, "a row is not assigned at once; write a loop over its elements")
     value = scope.fit(value, place.type.element, at, target)
-    before: list[Stmt] = []
+    before: list[t.Stmt] = []
     if _calls(target.slice):  # after the value
         before, value = keep_value(scope, value, node)
-    element = Element(place, flat(indices, place.type.shape), place.type.element)
-    return [*before, Assign(element, value, scope.site(node))]
+    element = t.Element(place, flat(indices, place.type.shape), place.type.element)
+    return [*before, t.Assign(element, value, scope.site(node))]
 
 
-def store_local(scope: Scope, target: ast.Name, value: Expr, node: ast.stmt, at: ast.AST) -> Assign:
+def store_local(scope: Scope, target: ast.Name, value: t.Expr, node: ast.stmt, at: ast.AST) -> t.Assign:
     name = target.id
     if name in scope.entities:
         raise scope.error(target, f"{name!r} cannot be assigned; use another name")
@@ -234,10 +225,10 @@ def store_local(scope: Scope, target: ast.Name, value: Expr, node: ast.stmt, at:
     kind = scope.infer(name, value.type, at)
     if scope.assigned is not None:
         scope.assigned.add(name)
-    return Assign(scope.local(name), scope.widened(value, kind), scope.site(node))
+    return t.Assign(scope.local(name), scope.widened(value, kind), scope.site(node))
 
 
-def writable(scope: Scope, target: ast.expr) -> VertexField | EdgeField:
+def writable(scope: Scope, target: ast.expr) -> t.VertexField | t.EdgeField:
     """Return the field that *target* names; raises if this function may not write it."""
     role = scope.role(target.value) if isinstance(target, ast.Attribute) else None
     if not isinstance(target, ast.Attribute) or role is None:
@@ -251,7 +242,7 @@ def writable(scope: Scope, target: ast.expr) -> VertexField | EdgeField:
     place = value_of(scope, target)
     place = place.place if isinstance(place, ArrayValue) else place
     scope.reads = reads  # a field that is written is not read by that
-    if not isinstance(place, VertexField | EdgeField):
+    if not isinstance(place, t.VertexField | t.EdgeField):
         raise of_graph(scope, target)
     return place
 
@@ -282,7 +273,7 @@ def refused_write(scope: Scope, target: ast.Attribute, role: str) -> ProgramErro
         )
     if role == "e":
         fields = scope.unit.declared.edge_fields
-        if any(field.name == target.attr and is_list(field.storage) for field in fields):
+        if any(field.name == target.attr and t.is_list(field.storage) for field in fields):
             return scope.name_error(target, NO_WRITE)
         if scope.name == "visit":
             return None

@@ -1,15 +1,15 @@
 """A function as a whole: the types of its locals, then its tree.
 
 A local has one type, which holds all values assigned to it (int and float make float). The body is walked
-anew until no type widens any more; one more walk makes the tree.
+again until no type widens any more; one more walk makes the tree.
 """
 
 from __future__ import annotations
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import calls, conditions, names, operators, subscripts
 from gaslab.compiler.frontend.scope import Scope, ascii_name
 from gaslab.compiler.frontend.statements import block
-from gaslab.compiler.tree import PAIR, RECORD, Assign, Function, Local, Stmt
 from gaslab.compiler.tree.depth import TOO_DEEP, deepest
 
 _CONSTRUCTS = (names, subscripts, conditions, operators, calls)  # imported, they register what reads which
@@ -24,25 +24,28 @@ def infer_types(scope: Scope) -> None:
         walk(scope)
 
 
-def build_function(scope: Scope) -> Function:
+def build_function(scope: Scope) -> t.Function:
     """Return the function as a tree; its types are known."""
     scope.final = True
     canonical = {name: scope.canonical(name) for name in scope.parameters}
     scope.written = names_in_tree(scope, canonical)
     body = walk(scope)
-    parameters = [(canonical[name], kind) for name, kind in scope.parameters.items()]
-    parameters += [(local.name, local.type) for local in scope.hidden.values()]
+    parameters = [
+        *(t.Local(canonical[p], kind, scope.storages.get(p, "")) for p, kind in scope.parameters.items()),
+        *scope.hidden.values(),
+    ]
+    own = {scope.written[name]: kind for name, kind in scope.types.items()}
     at = scope.site(scope.source.node)
     widened = [
-        Assign(scope.local(name), scope.widened(Local(canonical[name], kind), scope.types[name]), at)
+        t.Assign(scope.local(name), scope.widened(t.Local(canonical[name], kind), scope.types[name]), at)
         for name, kind in scope.parameters.items()
         if scope.types[name] != kind
     ]
-    return Function(
+    return t.Function(
         name=scope.name,
         parameters=tuple(parameters),
-        returns=None if scope.result in (RECORD, PAIR) else scope.result,
-        locals={**dict(parameters), **{scope.written[name]: kind for name, kind in scope.types.items()}},
+        returns=None if scope.result in (t.RECORD, t.PAIR) else scope.result,
+        locals={parameter.name: parameter.type for parameter in parameters} | own,
         body=(*widened, *body),
         reads=frozenset(scope.reads),
         writes=frozenset(scope.writes),
@@ -50,7 +53,7 @@ def build_function(scope: Scope) -> Function:
     )
 
 
-def walk(scope: Scope) -> tuple[Stmt, ...]:
+def walk(scope: Scope) -> tuple[t.Stmt, ...]:
     """Return the tree of the body with the types known so far."""
     scope.assigned = set(scope.parameters)
     scope.breaks = []

@@ -1,16 +1,16 @@
-"""Gather caching in a program: ``nbr.post_delta(x)`` and ``nbr.clear_cache()``, and what goes with them."""
+"""Gather caching in a program: ``nbr.post_delta(x)`` and ``nbr.clear_cache()``, and their rules."""
 
 from __future__ import annotations
 
 import ast
 
 from gaslab.arguments import shown
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.checks import no_keywords
 from gaslab.compiler.frontend.declare import Declared
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.source import class_source
-from gaslab.compiler.tree import Aggregate, Combiner, EdgeField, Global, Post, Tree, nodes
 from gaslab.program import ALL, IN, OUT
 
 WORDS = ("post_delta", "clear_cache")
@@ -18,8 +18,8 @@ _ACROSS = {IN: OUT, OUT: IN, ALL: ALL}
 _NAMES = {IN: "gl.IN", OUT: "gl.OUT", ALL: "gl.ALL"}
 
 
-def post(scope: Scope, node: ast.Call, role: str) -> Post:
-    """Return the statement that *node* is; raises where it may not stand."""
+def post(scope: Scope, node: ast.Call, role: str) -> t.Post:
+    """Return the statement of *node*; raises where it is not allowed."""
     assert isinstance(node.func, ast.Attribute)
     word = node.func.attr
     example = "nbr.post_delta(x)" if word == "post_delta" else "nbr.clear_cache()"
@@ -28,20 +28,20 @@ def post(scope: Scope, node: ast.Call, role: str) -> Post:
     combiner = scope.unit.declared.gather
     if combiner is None:
         raise scope.name_error(node.func, f"{word} is about the total of a gather; there is none: remove it")
-    if type(combiner) is not Combiner or not combiner.operation.cached:
+    if type(combiner) is not t.Combiner or not combiner.operation.cached:
         raise scope.name_error(node.func, "only totals of one number are cached; gather its parts one by one")
     no_keywords(scope, node, word)
     if len(node.args) != (word == "post_delta"):
         takes = "one value" if word == "post_delta" else "nothing"
         raise scope.error(node, f"{word} takes {takes}; write {example}")
     if word == "clear_cache":
-        return Post(None, scope.site(node))
+        return t.Post(None, scope.site(node))
     value = scope.fit(value_of(scope, node.args[0]), combiner.type, node.args[0], "what is posted")
-    return Post(value, scope.site(node))
+    return t.Post(value, scope.site(node))
 
 
-def check_caching(declared: Declared, tree: Tree) -> None:
-    """Raise where a program posts to cached totals that could not be kept right."""
+def check_caching(declared: Declared, tree: t.Tree) -> None:
+    """Raise where a program posts to cached totals that could become wrong."""
     rebuild = declared.cls.cache_rebuild  # type: ignore[attr-defined]
     if type(rebuild) is not int or rebuild < 0:
         home = class_source(next(c for c in declared.cls.__mro__ if "cache_rebuild" in vars(c)))
@@ -59,7 +59,7 @@ def check_caching(declared: Declared, tree: Tree) -> None:
     if tree.scatter_edges != wanted:
         raise scatter.error(
             scatter.node,
-            f"cached gathers over {_NAMES[tree.gather_edges]} are told over {_NAMES[wanted]}; "
+            f"cached gathers over {_NAMES[tree.gather_edges]} are updated over {_NAMES[wanted]}; "
             f"write scatter_edges = {_NAMES[wanted]}"
             if wanted
             else "a gather over no edges needs no cache",
@@ -73,10 +73,10 @@ def check_caching(declared: Declared, tree: Tree) -> None:
         source = declared.source("init_message")
         raise source.error(source.node, "init with a message changes what is cached; write def init(self, v)")
     written = tree.writes("scatter", "e")
-    for node in nodes(tree.functions["gather"].body):
-        if isinstance(node, Aggregate) or (isinstance(node, Global) and node.name == "superstep"):
+    for node in t.nodes(tree.functions["gather"].body):
+        if isinstance(node, t.Aggregate) or (isinstance(node, t.Global) and node.name == "superstep"):
             raise gather.error(gather.node, f"a cached gather cannot read self.{node.name}, which changes")
-        if isinstance(node, EdgeField) and tree.edge_fields[node.index].name in written:
+        if isinstance(node, t.EdgeField) and tree.edge_fields[node.index].name in written:
             name = tree.edge_fields[node.index].name
             raise gather.error(gather.node, f"a cached gather cannot read e.{name}, which scatter writes")
     if "self.draws" in tree.functions["gather"].reads:

@@ -10,41 +10,23 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from gaslab.compiler.frontend import list_words
+from gaslab.compiler import tree as t
+from gaslab.compiler.frontend import distributions, linear, list_words, solving
 from gaslab.compiler.frontend.checks import as_number, check_count, no_array, no_keywords
 from gaslab.compiler.frontend.conditions import truth
 from gaslab.compiler.frontend.convert import INT_MAX, INT_MIN
 from gaslab.compiler.frontend.dispatch import reads, value_of
-from gaslab.compiler.frontend.draws import call_draw
 from gaslab.compiler.frontend.helper_calls import call_helper, call_method
-from gaslab.compiler.frontend.linear import (
-    call_len,
-    call_numpy,
-    call_solve_spd,
-    is_solve_spd,
-    math_of_elements,
-    numpy_word,
-)
 from gaslab.compiler.frontend.names import const_of, nearest_only, unknown_name
 from gaslab.compiler.frontend.operators import number_of
 from gaslab.compiler.frontend.scope import MISSING, Scope
 from gaslab.compiler.frontend.values import ArrayValue
-from gaslab.compiler.tree import MATH_ARITY as ARITY
-from gaslab.compiler.tree import (
-    Binary,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    element_of,
-    is_list,
-)
 from gaslab.errors import ProgramError
 from gaslab.language import rng
 
 BUILTINS = ("abs", "min", "max", "int", "float", "bool", "len")
 _KNOWN = {getattr(builtins, name): name for name in BUILTINS}
-_MATH = {getattr(math, name): name for name in ARITY if hasattr(math, name)}
+_MATH = {getattr(math, name): name for name in t.MATH_ARITY if hasattr(math, name)}
 _INSTEAD: dict[Any, str] = {
     print: "run with engine='reference' to print, or write to a field and read it from the result",
     breakpoint: "run with engine='reference' to stop here",
@@ -73,20 +55,20 @@ def call(scope: Scope, node: ast.Call) -> Any:
     if not isinstance(callee, ast.Name | ast.Attribute):
         raise scope.error(callee, "only functions by name can be called")
     function = scope.lookup(callee)
-    word = numpy_word(scope.lookup, callee)
+    word = linear.numpy_word(scope.lookup, callee)
     if word is not None:
-        return call_numpy(scope, node, word or str(getattr(function, "__name__", "")))
+        return linear.call_numpy(scope, node, word or str(getattr(function, "__name__", "")))
     if function is MISSING:
         raise unknown_function(scope, callee)
     if _found(function, rng.WORDS):
-        return call_draw(scope, node, rng.WORDS[function])
-    if is_solve_spd(function):
-        return call_solve_spd(scope, node)
+        return distributions.call(scope, node, rng.WORDS[function])
+    if _found(function, solving.WORDS):
+        return solving.call(scope, node, solving.WORDS[function])
     if _found(function, list_words.WORDS):
         return list_words.call(scope, node, list_words.WORDS[function])
     if function is len and len(node.args) == 1 and not node.keywords:
         value = value_of(scope, node.args[0])
-        if is_list(value.type):
+        if t.is_list(value.type):
             return list_words.length(value)
     if isinstance(function, FunctionType) and not _of_gaslab(function):
         return call_helper(scope, node, function, None)
@@ -107,12 +89,12 @@ def unknown_function(scope: Scope, callee: ast.Name | ast.Attribute) -> ProgramE
         name = callee.id
         if name in scope.names:
             return scope.error(callee, f"{name!r} is a local, not a function; call one of the module")
-        hint = scope.did_you_mean(name, "define it in the module, or import it", BUILTINS, ARITY)
+        hint = scope.did_you_mean(name, "define it in the module, or import it", BUILTINS, t.MATH_ARITY)
         return scope.error(callee, f"unknown function {name!r}{hint}")
     owner = scope.lookup(callee.value)
     if not inspect.ismodule(owner) and not inspect.isclass(owner):
         return unknown_name(scope, callee)
-    hint = nearest_only(callee.attr, list(ARITY) if owner is math else dir(owner))
+    hint = nearest_only(callee.attr, list(t.MATH_ARITY) if owner is math else dir(owner))
     return scope.name_error(callee, f"{ast.unparse(callee.value)} has no function {callee.attr!r}{hint}")
 
 
@@ -122,75 +104,75 @@ def not_a_method(scope: Scope, callee: ast.Attribute) -> ProgramError:
     return scope.name_error(callee, f"{ast.unparse(callee)} cannot be called; nbr.signal() in scatter can")
 
 
-def least_or_largest(scope: Scope, node: ast.Call, name: str) -> Expr:
+def least_or_largest(scope: Scope, node: ast.Call, name: str) -> t.Expr:
     """``min(a, b, c)`` is ``min(min(a, b), c)``, in Python's order of comparisons."""
     if len(node.args) < 2:
         raise scope.error(node, f"{name} needs two values or more; write {name}(a, b)")
     values = [value_of(scope, argument) for argument in node.args]
     for value, argument in zip(values, node.args, strict=True):
         no_array(scope, value, argument, name)
-    result: Expr = values[0]
+    result: t.Expr = values[0]
     for value, argument in zip(values[1:], node.args[1:], strict=True):
         result, value, kind = scope.join(result, value, argument)
-        result = Call(name, (result, value), kind)
+        result = t.Call(name, (result, value), kind)
     return result
 
 
 def call_abs(scope: Scope, node: ast.Call) -> Any:
     argument = value_of(scope, node.args[0])
     if isinstance(argument, ArrayValue):
-        return math_of_elements(scope, node, "abs", argument)
+        return linear.math_of_elements(scope, node, "abs", argument)
     value = as_number(scope, argument, node.args[0], "abs of")
     value = scope.widened(value, "int") if value.type == "bool" else value
-    return Call("abs", (value,), element_of(value.type))
+    return t.Call("abs", (value,), t.element_of(value.type))
 
 
-def call_int(scope: Scope, node: ast.Call) -> Expr:
+def call_int(scope: Scope, node: ast.Call) -> t.Expr:
     return cut_to_int(scope, number_of(scope, node.args[0], "int of"), node)
 
 
-def cut_to_int(scope: Scope, value: Expr, node: ast.AST) -> Expr:
+def cut_to_int(scope: Scope, value: t.Expr, node: ast.AST) -> t.Expr:
     """Return *value* cut off to an int; out of int64's range is a fault of this line."""
     if value.type != "float":
         return scope.widened(value, "int")
-    if isinstance(value, Const) and math.isfinite(value.value) and INT_MIN <= value.value <= INT_MAX:
+    if isinstance(value, t.Const) and math.isfinite(value.value) and INT_MIN <= value.value <= INT_MAX:
         return const_of(scope, int(value.value), node)
-    return Cast(value, "int", scope.site(node))
+    return t.Cast(value, "int", scope.site(node))
 
 
-def call_float(scope: Scope, node: ast.Call) -> Expr:
+def call_float(scope: Scope, node: ast.Call) -> t.Expr:
     argument = node.args[0]
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
         try:
-            return Const(float(argument.value), "float")  # float("inf") is a common way to write it
+            return t.Const(float(argument.value), "float")  # float("inf") is a common way to write it
         except ValueError:
             raise scope.error(argument, f"{argument.value!r} is no number; write one") from None
     return scope.widened(number_of(scope, argument, "float of"), "float")
 
 
-def call_bool(scope: Scope, node: ast.Call) -> Expr:
+def call_bool(scope: Scope, node: ast.Call) -> t.Expr:
     return truth(scope, node.args[0])
 
 
-def call_math(scope: Scope, node: ast.Call, name: str) -> Expr:
+def call_math(scope: Scope, node: ast.Call, name: str) -> t.Expr:
     no_keywords(scope, node, f"math.{name}")
-    check_count(scope, node, f"math.{name}", *ARITY[name])
+    check_count(scope, node, f"math.{name}", *t.MATH_ARITY[name])
     values = [number_of(scope, argument, f"math.{name} of") for argument in node.args]
     if name in ("floor", "ceil", "trunc"):
         if values[0].type != "float" or name == "trunc":
             return cut_to_int(scope, values[0], node)
-        return cut_to_int(scope, Call(f"math.{name}", (values[0],), "float"), node)
+        return cut_to_int(scope, t.Call(f"math.{name}", (values[0],), "float"), node)
     if name == "ldexp":
         exponent = scope.fit(values[1], "int", node.args[1], "the exponent of ldexp")
-        return Call("math.ldexp", (scope.widened(values[0], "float"), exponent), "float")
+        return t.Call("math.ldexp", (scope.widened(values[0], "float"), exponent), "float")
     arguments = tuple(scope.widened(value, "float") for value in values)
     if name in ("degrees", "radians"):
         factor = 180.0 / math.pi if name == "degrees" else math.pi / 180.0
-        return Binary("*", arguments[0], Const(factor, "float"), "float")
+        return t.Binary("*", arguments[0], t.Const(factor, "float"), "float")
     if name == "log" and len(arguments) == 2:
-        logs = [Call("math.log", (argument,), "float") for argument in arguments]
-        return Binary("/", logs[0], logs[1], "float")
-    return Call(f"math.{name}", arguments, "bool" if name.startswith("is") else "float")
+        logs = [t.Call("math.log", (argument,), "float") for argument in arguments]
+        return t.Binary("/", logs[0], logs[1], "float")
+    return t.Call(f"math.{name}", arguments, "bool" if name.startswith("is") else "float")
 
 
 def _found(function: Any, table: dict[Any, str]) -> bool:
@@ -215,7 +197,7 @@ def _why_not(function: Any, text: str) -> str:
         return f"{text!r} is of type {type(function).__name__} and cannot be called"
     if hasattr(function, "__wrapped__"):
         return f"{text} is wrapped by a decorator, which is not in the language; call a plain def"
-    if name in ARITY and hasattr(math, name):
+    if name in t.MATH_ARITY and hasattr(math, name):
         return f"{text} is not in the language; write math.{name}"
     if getattr(function, "__module__", "") == "math":
         return f"{text} is not in the language, which has the math functions of C"
@@ -227,5 +209,5 @@ _BUILTINS: dict[str, Callable[[Scope, ast.Call], Any]] = {
     "int": call_int,
     "float": call_float,
     "bool": call_bool,
-    "len": call_len,
+    "len": linear.call_len,
 }

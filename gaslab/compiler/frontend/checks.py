@@ -1,15 +1,15 @@
-"""What a value or a call must be where it stands; each raises otherwise, or returns the error."""
+"""Checks of values and of calls, which raise an error or return it."""
 
 from __future__ import annotations
 
 import ast
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import IDS
 from gaslab.compiler.frontend.lists import NO_VALUE
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import ArrayValue
-from gaslab.compiler.tree import PAIR, RECORD, Expr, is_list, named
 from gaslab.errors import ProgramError
 
 
@@ -17,25 +17,25 @@ def no_array(scope: Scope, value: Any, node: ast.AST, doing: str) -> None:
     """Raise if *value* is an array where one number is needed."""
     if isinstance(value, ArrayValue):
         raise scope.error(
-            node, f"{doing} needs one number but this is {named(value.type)}; "
+            node, f"{doing} needs one number but this is {t.named(value.type)}; "
             "write one of its elements, x[i]"
         )  # fmt: skip
 
 
 def no_record(scope: Scope, value: Any, node: ast.AST) -> None:
-    """Raise if *value* is an accumulator or a pair, which is no number."""
-    if value.type == RECORD:
+    """Raise if *value* is an accumulator or a pair where a number is needed."""
+    if value.type == t.RECORD:
         raise scope.error(node, "this is an accumulator, not a value; read one of its parts: total.part")
-    if value.type == PAIR:
+    if value.type == t.PAIR:
         raise scope.error(node, "this is a pair, not a value; unpack it: key, payload = total")
 
 
-def as_number(scope: Scope, value: Any, node: ast.expr, doing: str) -> Expr:
+def as_number(scope: Scope, value: Any, node: ast.expr, doing: str) -> t.Expr:
     """Return *value*, that of *node*; raises for what is no number."""
     no_array(scope, value, node, doing.removesuffix(" of"))
     if value.type == "id":
         raise scope.error(node, f"{doing} a vertex id; {IDS}")
-    if is_list(value.type):
+    if t.is_list(value.type):
         raise no_number(scope, value, node)
     return value  # type: ignore[no-any-return]
 
@@ -57,6 +57,6 @@ def check_count(scope: Scope, node: ast.Call, name: str, low: int, high: int) ->
         raise scope.error(node, f"{name} takes {wanted} but is given {count}")
 
 
-def no_number(scope: Scope, value: Expr, node: ast.AST) -> ProgramError:
+def no_number(scope: Scope, value: t.Expr, node: ast.AST) -> ProgramError:
     """Return the error for a list where a number is needed."""
-    return scope.error(node, f"this is {named(value.type)}; {NO_VALUE}")
+    return scope.error(node, f"this is {t.named(value.type)}; {NO_VALUE}")

@@ -1,4 +1,4 @@
-"""Combiners: how gathered values, messages and aggregates add up, read from annotations."""
+"""Combiners of gathered values, messages and aggregates, read from annotations."""
 
 from __future__ import annotations
 
@@ -10,22 +10,12 @@ from typing import Any
 
 from gaslab import program
 from gaslab.arguments import shown
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.argmin import pair_combiner, parts_of_pair
 from gaslab.compiler.frontend.fields import Declaration, Sizes, parts
 from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.marks import one_of, pair_marks, storage_of
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
-from gaslab.compiler.tree import (
-    OPERATIONS,
-    OWN,
-    REQUIRED,
-    STORAGE,
-    Combiner,
-    Part,
-    RecordCombiner,
-    element_storage,
-    is_list,
-)
 from gaslab.language.annotations import Namespace, closure_of, evaluate, namespace_of
 
 _CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"
@@ -39,7 +29,9 @@ def is_count(cls: type, source: FunctionSource) -> bool:
     return any(isinstance(m, program.Combine) and m.op == "count" for m in marks)
 
 
-def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes, collects: bool = False) -> Combiner:
+def combiner(
+    cls: type, source: FunctionSource, name: str, sizes: Sizes, collects: bool = False
+) -> t.Combiner:
     """Return the combiner that annotates parameter *name* of a method, or its ``"return"``.
 
     Where *collects*, it may be a list or a sorted set.
@@ -59,12 +51,12 @@ def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes, collect
     if pair_marks(annotation):
         return pair_combiner(annotation, source.file.site(node), lambda text: source.error(node, text))
     storage = storage_of(annotation)
-    if storage is not None and is_list(storage):
+    if storage is not None and t.is_list(storage):
         if not collects:
             raise source.error(node, f"{what} is a list, which only gather makes; write {_CHOICES}")
         if (why := refused_elements(storage)) is not None:
             raise source.error(node, why)
-        return Combiner(storage.partition(":")[0], element_storage(storage))
+        return t.Combiner(storage.partition(":")[0], t.element_storage(storage))
     marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
     if not marks:
         raise source.error(node, f"{what} has no combiner; write {_CHOICES}, as in {example}")
@@ -72,53 +64,53 @@ def combiner(cls: type, source: FunctionSource, name: str, sizes: Sizes, collect
         raise source.error(
             node, f"{what} combines no scalar of the language; write {_CHOICES}, as in {example}"
         )
-    return Combiner(checked(marks[0].op, storage, lambda text: source.error(node, text)), storage)
+    return t.Combiner(checked(marks[0].op, storage, lambda text: source.error(node, text)), storage)
 
 
 def checked(op: str, storage: str, error: Callable[[str], Exception]) -> str:
     """Return the operation of a mark as the tree has it; raises where the type has no such operation."""
-    kind, row = STORAGE[storage][0], OPERATIONS.get(op)
-    known = [row.name for row in OPERATIONS.values() if row.is_scalar]
+    kind, row = t.STORAGE[storage][0], t.OPERATIONS.get(op)
+    known = [row.name for row in t.OPERATIONS.values() if row.is_scalar]
     if row is None or (row.same_as or op) not in known:
         raise error(f"combine={shown(op)} is unknown; write {one_of(f'gl.{name.upper()}' for name in known)}")
-    for one in (row, OPERATIONS[row.same_as or op]):
+    for one in (row, t.OPERATIONS[row.same_as or op]):
         if kind not in one.types:
             raise error(one.instead[kind])
     return one.name
 
 
-def accumulator(cls: type, total: type, sizes: Sizes) -> RecordCombiner:
+def accumulator(cls: type, total: type, sizes: Sizes) -> t.RecordCombiner:
     """Return an accumulator with parts, of the class that declares them."""
     declared = parts(cls, total, sizes)
     if not declared:
         raise class_source(cls).error(None, f"{total.__name__} has no parts; write one: count: int")
     if merged(cls) is total:
-        return RecordCombiner(OWN, "record", name=total.__name__, parts=tuple(map(own_part, declared)))
-    found: list[Part] = []
+        return t.RecordCombiner(t.OWN, "record", name=total.__name__, parts=tuple(map(own_part, declared)))
+    found: list[t.Part] = []
     for one in declared:
         variable = one.variable
         if pair_marks(one.annotation):
             found += parts_of_pair(variable.name, one.annotation, variable.site, one.error)
             continue
         op = checked(one.op, variable.storage, one.error)
-        if variable.default is not REQUIRED and variable.default:
+        if variable.default is not t.REQUIRED and variable.default:
             raise one.error(
                 f"part {variable.name!r} starts from what combining nothing gives; remove the default"
             )
-        found.append(Part(variable.name, Combiner(op, variable.storage), variable.shape, variable.site))
-    return RecordCombiner("record", "record", name=total.__name__, parts=tuple(found))
+        found.append(t.Part(variable.name, t.Combiner(op, variable.storage), variable.shape, variable.site))
+    return t.RecordCombiner("record", "record", name=total.__name__, parts=tuple(found))
 
 
-def own_part(one: Declaration) -> Part:
+def own_part(one: Declaration) -> t.Part:
     """Return a part of an accumulator that the program's merge combines."""
     name, start = one.variable.name, one.variable.default
     if one.op != "sum" or any(isinstance(m, program.Combine) for m in marks_of(one.annotation)):
         raise one.error(f"merge says how {name!r} combines; write its type alone, and a default")
-    if start is REQUIRED:
+    if start is t.REQUIRED:
         raise one.error(f"merge starts from the parts' defaults and {name!r} has none; write {name}: ... = 0")
     if not isinstance(start, float | int):
         raise one.error(f"part {name!r} starts from a number; write one")
-    return Part(name, Combiner(OWN, one.variable.storage, start), one.variable.shape, one.variable.site)
+    return t.Part(name, t.Combiner(t.OWN, one.variable.storage, start), one.variable.shape, one.variable.site)
 
 
 def marks_of(annotation: Any) -> tuple[Any, ...]:
@@ -148,7 +140,7 @@ def merged(cls: type) -> type | None:
 
 
 def annotation_value(cls: type, source: FunctionSource, name: str, node: ast.expr) -> Any:
-    """Return what the annotation *node* of parameter *name* (or ``"return"``) of a method means."""
+    """Return the meaning of the annotation *node* of parameter *name* (or ``"return"``) of a method."""
     function = source.function
     try:
         written = function.__annotations__.get(name)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import list_words
 from gaslab.compiler.frontend.arrays import filled, joined_type
 from gaslab.compiler.frontend.checks import no_array, no_number
@@ -14,69 +15,44 @@ from gaslab.compiler.frontend.dispatch import reads, value_of
 from gaslab.compiler.frontend.draws import draws_in, put_before
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import ArrayValue, stored
-from gaslab.compiler.tree import (
-    Aggregate,
-    Array,
-    Assign,
-    Bound,
-    Cast,
-    Compare,
-    Conditional,
-    Const,
-    EdgeField,
-    Expr,
-    Forward,
-    Global,
-    If,
-    Let,
-    Local,
-    Logical,
-    NoList,
-    Param,
-    PartOf,
-    Stmt,
-    Unary,
-    VertexAttribute,
-    VertexField,
-    is_list,
-    named,
-)
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
-Lets = list[tuple[int, Expr]]  # numbers and values, see `Let`
-Skippable = tuple[Any, list[Stmt]]  # a value, and the statements that it takes
-_READ = (Aggregate, Bound, Const, EdgeField, Forward, Global, Local, NoList, Param, PartOf, VertexAttribute,
-         VertexField)  # fmt: skip
+Lets = list[tuple[int, t.Expr]]  # numbers and values, see `Let`
+Skippable = tuple[Any, list[t.Stmt]]  # a value, and the statements that it takes
+_READ = (
+    t.Aggregate, t.Bound, t.Const, t.EdgeField, t.Forward, t.Global, t.Local, t.NoList, t.Param, t.PartOf,
+    t.VertexAttribute, t.VertexField,
+)  # fmt: skip
 
 
-def truth(scope: Scope, node: ast.expr) -> Expr:
+def truth(scope: Scope, node: ast.expr) -> t.Expr:
     """Return the tree of *node* where only its truth counts."""
     if isinstance(node, ast.BoolOp):
         return logical(scope, node, in_turn(scope, node.values, truth))
     return as_bool(scope, value_of(scope, node), node)
 
 
-def as_bool(scope: Scope, value: Expr, node: ast.expr) -> Expr:
+def as_bool(scope: Scope, value: t.Expr, node: ast.expr) -> t.Expr:
     """Return whether *value* is true."""
     no_array(scope, value, node, "truth")
     if value.type == "id":
         raise scope.error(node, "a vertex id is neither true nor false; compare it with another id")
-    if is_list(value.type):
-        return Cast(list_words.length(value), "bool")
-    if isinstance(value, Const):
-        return Const(bool(value.value), "bool")
-    return value if value.type == "bool" else Cast(value, "bool")
+    if t.is_list(value.type):
+        return t.Cast(list_words.length(value), "bool")
+    if isinstance(value, t.Const):
+        return t.Const(bool(value.value), "bool")
+    return value if value.type == "bool" else t.Cast(value, "bool")
 
 
 def in_turn(scope: Scope, nodes: list[ast.expr], of: Callable[[Scope, ast.expr], Any]) -> list[Skippable]:
-    """Return the values of operands of which only the first is sure to be computed."""
+    """Return the values of operands, of which all but the first may be skipped."""
     return [(of(scope, nodes[0]), []), *(skippable(scope, node, of) for node in nodes[1:])]
 
 
 def skippable(scope: Scope, node: ast.expr, of: Callable[[Scope, ast.expr], Any]) -> Skippable:
-    """Return the value of an operand that may not be computed, and what stands before it if it is."""
+    """Return the value of an operand that may be skipped, and the statements before it if it is not."""
     around, scope.pending = scope.pending, []
     draws, scope.draws = scope.draws, 0
     value = of(scope, node)
@@ -86,7 +62,7 @@ def skippable(scope: Scope, node: ast.expr, of: Callable[[Scope, ast.expr], Any]
 
 
 @reads(ast.BoolOp)
-def bool_operation(scope: Scope, node: ast.BoolOp) -> Expr:
+def bool_operation(scope: Scope, node: ast.BoolOp) -> t.Expr:
     """``a or b`` is one of its operands, as in Python: a bool only if all are."""
     operands = in_turn(scope, node.values, value_of)
     values = [value for value, _ in operands]
@@ -95,42 +71,42 @@ def bool_operation(scope: Scope, node: ast.BoolOp) -> Expr:
     for (_, before), operand in zip(operands, node.values, strict=True):
         if before:
             raise scope.error(operand, "this takes a loop of its own; assign it to a local before")
-    result: Expr = values[-1]
+    result: t.Expr = values[-1]
     for value, operand in zip(reversed(values[:-1]), reversed(node.values[:-1]), strict=True):
         lets: Lets = []
         value = reusable(scope, value, lets)
         test = as_bool(scope, value, operand)
         value, result, kind = scope.join(value, result, node)
         then, otherwise = (result, value) if isinstance(node.op, ast.And) else (value, result)
-        result = let(lets, Conditional(test, then, otherwise, kind))
+        result = let(lets, t.Conditional(test, then, otherwise, kind))
     return result
 
 
 def reusable(scope: Scope, value: Any, lets: Lets) -> Any:
-    """Return what may stand for *value* more than once: itself if it is only read, else a new name.
+    """Return an expression that may repeat *value*: itself if it is only read, else a new name.
 
     The name and its value are added to *lets*.
     """
-    inner = value.operand if isinstance(value, Cast) else value
+    inner = value.operand if isinstance(value, t.Cast) else value
     if isinstance(inner, (*_READ, ArrayValue)):
         return value
     scope.bound += 1
     lets.append((scope.bound, value))
-    return Bound(scope.bound, value.type)
+    return t.Bound(scope.bound, value.type)
 
 
-def logical(scope: Scope, node: ast.expr, operands: list[Skippable], word: str = "") -> Expr:
-    """Return ``and`` or ``or`` of truths; what stands before one is skipped with it."""
+def logical(scope: Scope, node: ast.expr, operands: list[Skippable], word: str = "") -> t.Expr:
+    """Return ``and`` or ``or`` of truths; the statements before an operand are skipped with it."""
     if isinstance(node, ast.BoolOp):
         word = "and" if isinstance(node.op, ast.And) else "or"
     if not any(before for _, before in operands):
-        return Logical(word, tuple(value for value, _ in operands))
+        return t.Logical(word, tuple(value for value, _ in operands))
     so_far, site = scope.new_local("_so_far", "bool", node), scope.site(node)
-    opened: Expr = so_far if word == "and" else Unary("not", so_far, "bool")
+    opened: t.Expr = so_far if word == "and" else t.Unary("not", so_far, "bool")
     (first, certain), *others = operands
-    statements: list[Stmt] = [*certain, Assign(so_far, first, site)]
+    statements: list[t.Stmt] = [*certain, t.Assign(so_far, first, site)]
     for value, before in others:
-        statements.append(If(opened, (*before, Assign(so_far, value, site)), (), site))
+        statements.append(t.If(opened, (*before, t.Assign(so_far, value, site)), (), site))
     put_before(scope, statements, node)
     return so_far
 
@@ -146,22 +122,22 @@ def conditional(scope: Scope, node: ast.IfExp) -> Any:
     else:
         then, otherwise, kind = scope.join(then, otherwise, node)
     if isinstance(kind, str) and not before_then and not before_otherwise:
-        return Conditional(test, then, otherwise, kind)
+        return t.Conditional(test, then, otherwise, kind)
     target = scope.new_local("_chosen", kind, node)
     around, branches = scope.pending, []
     for value, scope.pending in ((then, before_then), (otherwise, before_otherwise)):
         if isinstance(value, ArrayValue):
             scope.pending += filled(scope, target, value, node)
         else:
-            scope.pending.append(Assign(target, scope.widened(value, target.type), scope.site(node)))
+            scope.pending.append(t.Assign(target, scope.widened(value, target.type), scope.site(node)))
         branches.append(tuple(scope.pending))
     scope.pending = around
-    put_before(scope, [If(test, branches[0], branches[1], scope.site(node))], node)
-    return stored(target) if isinstance(kind, Array) else target
+    put_before(scope, [t.If(test, branches[0], branches[1], scope.site(node))], node)
+    return stored(target) if isinstance(kind, t.Array) else target
 
 
 @reads(ast.Compare)
-def comparisons(scope: Scope, node: ast.Compare) -> Expr:
+def comparisons(scope: Scope, node: ast.Compare) -> t.Expr:
     """A chain ``a < b < c`` becomes ``a < b and b < c`` with one evaluation of b, after that of a."""
     left = value_of(scope, node.left)
     for op, right_node in zip(node.ops, node.comparators, strict=True):
@@ -174,7 +150,7 @@ def comparisons(scope: Scope, node: ast.Compare) -> Expr:
     rights = in_turn(scope, node.comparators, value_of)
     if any(before for _, before in rights):
         return chain_in_turn(scope, node, left, rights)
-    parts: list[tuple[Lets, Expr]] = []
+    parts: list[tuple[Lets, t.Expr]] = []
     for op, right_node, (right, _) in zip(node.ops, node.comparators, rights, strict=True):
         lets: Lets = []
         if right_node is not node.comparators[-1]:
@@ -187,19 +163,19 @@ def comparisons(scope: Scope, node: ast.Compare) -> Expr:
         left = right
     lets, result = parts.pop()
     for lets, test in reversed(parts):
-        rest = result.operands if isinstance(result, Logical) else (result,)
-        result = let(lets, Logical("and", (test, *rest)))
+        rest = result.operands if isinstance(result, t.Logical) else (result,)
+        result = let(lets, t.Logical("and", (test, *rest)))
     return result
 
 
-def chain_in_turn(scope: Scope, node: ast.Compare, left: Expr, rights: list[Skippable]) -> Expr:
-    """Return a chain of which some comparison takes statements: what two comparisons read is a local."""
+def chain_in_turn(scope: Scope, node: ast.Compare, left: t.Expr, rights: list[Skippable]) -> t.Expr:
+    """Return a chain in which a comparison takes statements; a value that two comparisons read is a local."""
     tests: list[Skippable] = []
     for op, right_node, (right, before) in zip(node.ops, node.comparators, rights, strict=True):
         no_array(scope, right, right_node, "a comparison")
         if right_node is not node.comparators[-1]:
             middle = scope.new_local("_middle", right.type, right_node)
-            kept: Stmt = Assign(middle, scope.widened(right, middle.type), scope.site(right_node))
+            kept: t.Stmt = t.Assign(middle, scope.widened(right, middle.type), scope.site(right_node))
             if scope.final and not tests and draws_in(scope, left) and draws_in(scope, kept):
                 raise scope.error(right_node, "two of these operands draw; assign them to locals first")
             before.append(kept)
@@ -209,30 +185,30 @@ def chain_in_turn(scope: Scope, node: ast.Compare, left: Expr, rights: list[Skip
     return logical(scope, node, tests, "and")
 
 
-def comparison(scope: Scope, op: ast.cmpop, left: Expr, right: Expr, node: ast.expr) -> Expr:
+def comparison(scope: Scope, op: ast.cmpop, left: t.Expr, right: t.Expr, node: ast.expr) -> t.Expr:
     no_array(scope, left, node, "a comparison")
     no_array(scope, right, node, "a comparison")
     for value in (left, right):
-        if is_list(value.type):
+        if t.is_list(value.type):
             raise no_number(scope, value, node)
     if (left.type == "id") != (right.type == "id"):
         other = right if left.type == "id" else left
         raise scope.error(
             node,
-            f"a vertex id is compared with {named(other.type)}; declare the other side gl.VertexId, "
+            f"a vertex id is compared with {t.named(other.type)}; declare the other side gl.VertexId, "
             "as a parameter or a field",
         )
     if left.type in NUMBERS:
         left, right, _ = scope.join(left, right, node)
-    return Compare(_COMPARISONS[type(op)], left, right)
+    return t.Compare(_COMPARISONS[type(op)], left, right)
 
 
-def membership(scope: Scope, op: ast.cmpop, left: Expr, node: ast.expr) -> Expr:
+def membership(scope: Scope, op: ast.cmpop, left: t.Expr, node: ast.expr) -> t.Expr:
     if not isinstance(node, ast.Tuple | ast.List | ast.Set):
         among = value_of(scope, node)
-        if is_list(among.type):
+        if t.is_list(among.type):
             found = list_words.contains(scope, left, among, node)
-            return found if isinstance(op, ast.In) else Unary("not", found, "bool")
+            return found if isinstance(op, ast.In) else t.Unary("not", found, "bool")
     if not isinstance(node, ast.Tuple | ast.List | ast.Set) or not node.elts:
         raise scope.error(node, "`in` needs its choices written out; write x in (1, 2, 3)")
     if len(node.elts) == 1:
@@ -243,12 +219,12 @@ def membership(scope: Scope, op: ast.cmpop, left: Expr, node: ast.expr) -> Expr:
         for choice in node.elts:
             value = reusable(scope, value_of(scope, choice), lets)
             parts.append(comparison(scope, ast.Eq(), left, value, choice))
-        one_of = let(lets, Logical("or", tuple(parts)))
-    return one_of if isinstance(op, ast.In) else Unary("not", one_of, "bool")
+        one_of = let(lets, t.Logical("or", tuple(parts)))
+    return one_of if isinstance(op, ast.In) else t.Unary("not", one_of, "bool")
 
 
-def let(lets: Lets, body: Any) -> Expr:
+def let(lets: Lets, body: Any) -> t.Expr:
     """Return *body* under the values that it names."""
     for number, value in reversed(lets):
-        body = Let(number, value, body, body.type)
+        body = t.Let(number, value, body, body.type)
     return body  # type: ignore[no-any-return]

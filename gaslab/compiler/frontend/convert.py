@@ -8,16 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gaslab.compiler.tree import (
-    PAIR,
-    RECORD,
-    Array,
-    Cast,
-    Const,
-    Expr,
-    Type,
-    is_list,
-)
+from gaslab.compiler import tree as t
 
 _RANK = {"bool": 0, "int": 1, "float": 2}
 NUMBERS = frozenset(_RANK)
@@ -25,45 +16,45 @@ INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
 IDS = "ids are only compared, copied and combined"
 
 
-def join(a: Type, b: Type) -> Any:
+def join(a: t.Type, b: t.Type) -> Any:
     """Return the type that holds both *a* and *b*; None if there is none."""
     if a == b:
         return a
-    if isinstance(a, Array) or isinstance(b, Array):
-        if isinstance(a, Array) and isinstance(b, Array) and a.shape == b.shape:
-            return Array(join(a.element, b.element), a.shape)
+    if isinstance(a, t.Array) or isinstance(b, t.Array):
+        if isinstance(a, t.Array) and isinstance(b, t.Array) and a.shape == b.shape:
+            return t.Array(join(a.element, b.element), a.shape)
         return None
     if a in NUMBERS and b in NUMBERS:
         return max(a, b, key=lambda kind: _RANK[kind])
     return None
 
 
-def widen(value: Expr, kind: Type) -> Expr | None:
+def widen(value: t.Expr, kind: t.Type) -> t.Expr | None:
     """Return *value* as *kind* if that loses nothing but an int's last bits in a float; else None."""
     if value.type == kind:
         return value
     if join(value.type, kind) != kind:
         return None
-    if isinstance(kind, Array):
+    if isinstance(kind, t.Array):
         return value.widened(kind)  # type: ignore[union-attr, no-any-return]
-    if isinstance(value, Const):
-        return Const(float(value.value) if kind == "float" else int(value.value), kind)
-    return Cast(value, kind)
+    if isinstance(value, t.Const):
+        return t.Const(float(value.value) if kind == "float" else int(value.value), kind)
+    return t.Cast(value, kind)
 
 
-def remedy(found: Type, wanted: Type) -> str:
-    """Return what to write where a *found* type stands and *wanted* is needed."""
-    if isinstance(found, Array) and isinstance(wanted, Array):
+def remedy(found: t.Type, wanted: t.Type) -> str:
+    """Return the remedy for a *found* type where *wanted* is needed."""
+    if isinstance(found, t.Array) and isinstance(wanted, t.Array):
         return "make the shapes agree" if found.shape != wanted.shape else "write a value of that type"
-    if isinstance(found, Array):
+    if isinstance(found, t.Array):
         return "write one of its elements, x[i], or np.sum(x)"
-    if isinstance(wanted, Array):
+    if isinstance(wanted, t.Array):
         return "write np.zeros(n) + x for a vector with one number everywhere"
-    if RECORD in (found, wanted):
+    if t.RECORD in (found, wanted):
         return "read one of its parts: total.part"
-    if PAIR in (found, wanted):
+    if t.PAIR in (found, wanted):
         return "unpack it: key, payload = total"
-    if is_list(found) or is_list(wanted):
+    if t.is_list(found) or t.is_list(wanted):
         return "a list meets only lists of the same kind and type"
     if "id" in (found, wanted):
         return IDS

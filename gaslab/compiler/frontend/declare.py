@@ -1,4 +1,4 @@
-"""What a program class declares: parameters, fields, methods, aggregators, combiners, directions."""
+"""The declarations of a program class: parameters, fields, methods, aggregators, combiners, directions."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import Any
 
 from gaslab import program
 from gaslab.arguments import shown
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.combiner import combiner, is_count
 from gaslab.compiler.frontend.fields import Sizes, fields, parameters
+from gaslab.compiler.frontend.marks import one_of
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
-from gaslab.compiler.tree import Combiner, RecordCombiner, Variable
 from gaslab.errors import ProgramError
+from gaslab.language.rng import RNGS
 
 PHASES = (
     "init", "init_message", "start", "active", "visit", "gather_edges", "gather", "apply", "scatter_edges",
     "scatter", "done",
 )  # fmt: skip
-MAX_VERTEX_FIELDS = 64  # bits of the view's `given`
+MAX_VERTEX_FIELDS = 64  # bits of the view's `initial_fields`
 
 
 @dataclass(frozen=True)
@@ -27,15 +29,15 @@ class Declared:
     """The declarations of a program class; `functions` has every method, inherited ones too, by name."""
 
     cls: type
-    params: tuple[Variable, ...]
-    vertex_fields: tuple[Variable, ...]
-    edge_fields: tuple[Variable, ...]
+    params: tuple[t.Variable, ...]
+    vertex_fields: tuple[t.Variable, ...]
+    edge_fields: tuple[t.Variable, ...]
     functions: dict[str, FunctionType]
     static: frozenset[str]
-    aggregators: dict[str, Combiner]
+    aggregators: dict[str, t.Combiner]
     marks: dict[str, program.Aggregator[Any]]
-    gather: Combiner | None
-    message: Combiner | None
+    gather: t.Combiner | None
+    message: t.Combiner | None
     gather_edges: int
     scatter_edges: int
     rng: str
@@ -45,10 +47,10 @@ class Declared:
     endless: ProgramError | None = None  # what to raise for a phase that nothing ends but signals
 
     @property
-    def own(self) -> RecordCombiner | None:
+    def own(self) -> t.RecordCombiner | None:
         """The accumulator that the program's merge is of."""
         combiners = (self.gather, self.message, *self.aggregators.values())
-        return next((c for c in combiners if isinstance(c, RecordCombiner) and c.own), None)
+        return next((c for c in combiners if isinstance(c, t.RecordCombiner) and c.own), None)
 
     def source(self, name: str) -> FunctionSource:
         """Return the source of method or aggregator *name*."""
@@ -64,7 +66,7 @@ def declare(
     directions: Directions | None = None,
     shapes: Mapping[str, int] | None = None,
 ) -> Declared:
-    """Return what program class *cls* and its bases declare; raises ProgramError.
+    """Return the declarations of program class *cls* and its bases; raises ProgramError.
 
     *functions* and *directions* (of gather and scatter) belong to one phase, where the class has
     several; by default the class's own. *shapes* has the values of int parameters.
@@ -164,11 +166,12 @@ def _refuse_shadows(cls: type, params: set[str], aggregators: list[str]) -> None
 
 def _rng(cls: type) -> str:
     value = getattr(cls, "rng", "counter")
-    if value in ("counter", "stream"):
+    if value in RNGS:
         return str(value)
     source = class_source(next(c for c in cls.__mro__ if "rng" in vars(c)))
     at = source.declaration("rng")
-    text = f'rng is {shown(value)}; write rng = "counter" or rng = "stream"'
+    quoted = one_of(f'"{name}"' for name in RNGS)
+    text = f"rng is {shown(value)}; write rng = {quoted}"
     raise source.error(getattr(at, "value", at), text)
 
 

@@ -1,4 +1,4 @@
-"""Which function reads which kind of expression; `value_of` is what they all call for their operands."""
+"""The function for each kind of expression; all of them call `value_of` for their operands."""
 
 from __future__ import annotations
 

@@ -6,36 +6,42 @@ import ast
 import inspect
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.scope import Scope
-from gaslab.compiler.tree import CallHelper, Const, Draw, Expr, Stmt, nodes
 from gaslab.language import rng
 
 
-def call_draw(scope: Scope, node: ast.Call, kind: str) -> Expr:
-    """Return a draw; its arguments are values like any."""
+def bound(scope: Scope, node: ast.Call, kind: str) -> dict[str, Any]:
+    """Return the arguments of a call by the word's parameters: syntax nodes, or defaults."""
     word = next(word for word, name in rng.WORDS.items() if name == kind)
     keywords = {str(keyword.arg): keyword.value for keyword in node.keywords}
     try:
-        bound = inspect.signature(word).bind(*node.args, **keywords)
+        found = inspect.signature(word).bind(*node.args, **keywords)
     except TypeError as error:
         raise scope.error(node, f"gl.{kind} cannot be called like this: {error}") from None
-    bound.apply_defaults()
-    type_ = rng.TYPES[kind]
-    arguments = []
-    for name, argument in bound.arguments.items():
+    found.apply_defaults()
+    return dict(found.arguments)
+
+
+def call_draw(scope: Scope, node: ast.Call, kind: str) -> t.Expr:
+    """Return a draw; its arguments are values like any."""
+    type_, arguments = "int" if kind == "integers" else "float", list[t.Expr]()
+    for name, argument in bound(scope, node, kind).items():
         if isinstance(argument, ast.expr):
             value = scope.fit(value_of(scope, argument), type_, argument, f"{name} of gl.{kind}")
         else:
-            value = Const(argument, type_)
+            value = t.Const(argument, type_)
+        if isinstance(value, t.Const) and (needed := rng.needed(kind, value.value)):
+            raise scope.error(argument, f"{name} of gl.{kind} is {value.value}; {needed} is needed")
         arguments.append(value)
-    if kind == "integers" and isinstance(arguments[0], Const) and arguments[0].value < 1:
+    if kind == "integers" and isinstance(arguments[0], t.Const) and arguments[0].value < 1:
         raise scope.error(node.args[0] if node.args else node, "gl.integers(n) draws from 0 .. n - 1; "
                          "write an n of at least 1")  # fmt: skip
-    if len(keywords) > 1:
+    if len(node.keywords) > 1:
         check_order(scope, node, arguments)
     note_draw(scope, node)
-    return Draw(kind, tuple(arguments), type_, scope.site(node))
+    return t.Draw(kind, tuple(arguments), rng.TYPES[kind], scope.site(node))
 
 
 def note_draw(scope: Scope, node: ast.AST) -> None:
@@ -53,12 +59,13 @@ def note_draw(scope: Scope, node: ast.AST) -> None:
 def draws_in(scope: Scope, value: Any) -> int:
     """Return how many draws stand in *value*; known while the tree is made."""
     helpers = scope.unit.helpers.all()
-    called = [helpers[n.index] for n in nodes(value) if isinstance(n, CallHelper) and n.index >= 0]
-    return sum("self.draws" in h.reads for h in called) + sum(isinstance(n, Draw) for n in nodes(value))
+    called = [helpers[n.index] for n in t.nodes(value) if isinstance(n, t.CallHelper) and n.index >= 0]
+    drawn = sum(isinstance(n, t.Draw | t.Categorical | t.Dirichlet) for n in t.nodes(value))
+    return drawn + sum("self.draws" in h.reads for h in called)
 
 
-def put_before(scope: Scope, statements: list[Stmt], node: ast.AST) -> None:
-    """Let *statements* stand before the one under way; raises if that brings a draw before an earlier."""
+def put_before(scope: Scope, statements: list[t.Stmt], node: ast.AST) -> None:
+    """Put *statements* before the one being read; raises if that would change the order of draws."""
     scope.pending += statements
     if (
         scope.final
@@ -68,7 +75,7 @@ def put_before(scope: Scope, statements: list[Stmt], node: ast.AST) -> None:
         raise scope.error(node, "a draw stands before this, which draws too; assign them to locals first")
 
 
-def check_order(scope: Scope, node: ast.Call, arguments: list[Expr]) -> None:
+def check_order(scope: Scope, node: ast.Call, arguments: list[t.Expr]) -> None:
     """Raise where two arguments draw and keywords may have changed their order."""
     if scope.final and sum(draws_in(scope, x) > 0 for x in arguments) > 1:
         raise scope.error(node, "two of these arguments draw; assign them to locals first")

@@ -11,19 +11,11 @@ from typing import Any, get_origin
 
 from gaslab import program
 from gaslab.arguments import ADDRESS, shown
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import INT_MAX, constant, join, type_of
 from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.marks import dimensions_of, one_of, pair_marks, storage_of
 from gaslab.compiler.frontend.source import ClassSource, class_source
-from gaslab.compiler.tree import (
-    OPERATIONS,
-    REQUIRED,
-    STORAGE,
-    Variable,
-    element_storage,
-    is_list,
-    named,
-)
 from gaslab.errors import ProgramError, nearest
 from gaslab.language.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
 from gaslab.language.fields import RANGES
@@ -41,19 +33,19 @@ MAX_ELEMENTS = 1 << 16  # of an array: some lie on the stacks of threads
 class Sizes:
     """The int parameters that shapes may name, with their values; `used` has the ones that a shape names."""
 
-    def __init__(self, params: tuple[Variable, ...], arguments: Mapping[str, int]) -> None:
+    def __init__(self, params: tuple[t.Variable, ...], arguments: Mapping[str, int]) -> None:
         self.values: dict[str, Any] = {
             p.name: arguments.get(p.name, p.default) for p in params if p.type == "int"
         }
         self.used: dict[str, int] = {}
 
 
-def parameters(cls: type) -> tuple[Variable, ...]:
+def parameters(cls: type) -> tuple[t.Variable, ...]:
     """Return the parameters of program class *cls*."""
     return _Group(cls, program.VertexProgram, "parameter", cls, Sizes((), {})).variables()
 
 
-def fields(cls: type, name: str, sizes: Sizes) -> tuple[Variable, ...]:
+def fields(cls: type, name: str, sizes: Sizes) -> tuple[t.Variable, ...]:
     """Return the fields of the nested class *name* (``Vertex`` or ``Edge``) of program class *cls*."""
     base = getattr(program, name)
     nested = getattr(cls, name, base)
@@ -72,7 +64,7 @@ def fields(cls: type, name: str, sizes: Sizes) -> tuple[Variable, ...]:
 class Declaration:
     """A part of an accumulator as it was declared; a pair's variable has no storage type yet."""
 
-    variable: Variable
+    variable: t.Variable
     op: str
     annotation: Any
     error: Callable[[str], ProgramError]  # at the part
@@ -88,7 +80,7 @@ def parts(cls: type, total: type, sizes: Sizes) -> list[Declaration]:
         source, at = group.place(name)
         said, op = getattr(total, name, None), pair_marks(annotation)
         if op:
-            variable = Variable(name, "", REQUIRED, source.site(at))
+            variable = t.Variable(name, "", t.REQUIRED, source.site(at))
         else:
             variable = group.variable(name, annotation)
             marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
@@ -104,8 +96,8 @@ class _Group:
         self.cls, self.stop, self.kind, self.owner, self.sizes = cls, stop, kind, owner, sizes
         self.is_parameter = kind == "parameter"
 
-    def variables(self) -> tuple[Variable, ...]:
-        """Return what is declared; raises where a name, a type or a default is outside the language."""
+    def variables(self) -> tuple[t.Variable, ...]:
+        """Return the declared variables; raises where a name, a type or a default is outside the language."""
         annotations = annotations_of(self.cls, self.stop, None if self.is_parameter else self.owner)
         return tuple(
             self.variable(name, annotation)
@@ -125,10 +117,10 @@ class _Group:
     def what(self, name: str) -> str:
         return f"parameter {name!r}" if self.is_parameter else f"{self.kind} field {name!r}"
 
-    def variable(self, name: str, annotation: Any) -> Variable:
+    def variable(self, name: str, annotation: Any) -> t.Variable:
         source, at = self.place(name)
         what = self.what(name)
-        default = getattr(self.cls, name, REQUIRED)
+        default = getattr(self.cls, name, t.REQUIRED)
         extra = default if isinstance(default, program.Field) else None
         rank = dimensions_of(annotation)
         if (rank or extra) and self.is_parameter:
@@ -145,20 +137,20 @@ class _Group:
         if storage is None:
             where = at.annotation if isinstance(at, ast.AnnAssign) else at
             raise source.error(where, f"{what} is {_text(annotation)}; write {_advice(annotation)}")
-        if is_list(storage):
+        if t.is_list(storage):
             return self.list_variable(name, storage, what, source, at)
         sync = None
         shape = self.shape(extra, rank, what, source, at) if extra else ()
         if extra is not None:
             sync = self.sync(extra.sync, rank, storage, what, source, at)
-            default = REQUIRED if storage == "id" and type(extra.init) is int else extra.init
+            default = t.REQUIRED if storage == "id" and type(extra.init) is int else extra.init
             if storage == "bool" and type(default) is int and default == 0:
                 default = False  # what gl.field starts from where nothing is said
-        if default is not REQUIRED:
+        if default is not t.REQUIRED:
             there = self.source(next(c for c in self.cls.__mro__ if name in vars(c)))
             written = there.declaration(name)
             default = self.default(default, storage, what, there, getattr(written, "value", None) or written)
-        return Variable(name, storage, default, source.site(at), shape, sync)
+        return t.Variable(name, storage, default, source.site(at), shape, sync)
 
     def shape(
         self, extra: program.Field, rank: int, what: str, source: ClassSource, at: ast.AST | None
@@ -178,7 +170,7 @@ class _Group:
                     known = nearest(length, self.sizes.values) if self.sizes.values else ""
                     raise source.error(at, f"{what} has the shape {shown(length)}, no int parameter{known}")
                 value = self.sizes.values[length]
-                if value is REQUIRED:
+                if value is t.REQUIRED:
                     raise source.error(
                         at, f"{what} has the shape {length!r}, a parameter without a value; give it a default"
                     )
@@ -202,7 +194,7 @@ class _Group:
         """Return how contributions to a field combine, None if it takes none."""
         if mark is None:
             return None
-        rows = [row for row in OPERATIONS.values() if row.sync]
+        rows = [row for row in t.OPERATIONS.values() if row.sync]
         if mark not in [row.name for row in rows]:
             words = one_of(f"gl.{row.name.upper()}" for row in rows)
             raise source.error(at, f"sync of {what} is {shown(mark)}; write {words}")
@@ -210,34 +202,36 @@ class _Group:
             raise source.error(at, f"{what} is an array, which cannot be additive on edges; leave out sync=")
         if self.kind not in ("Vertex", "Edge"):
             raise source.error(at, f"{what} has sync=, which is for fields of Vertex and Edge; leave it out")
-        kind = STORAGE[storage][0]
-        if kind not in OPERATIONS[mark].types:
+        kind = t.STORAGE[storage][0]
+        if kind not in t.OPERATIONS[mark].types:
             words = one_of(f"gl.{row.name.upper()}" for row in rows if kind in row.types)
             raise source.error(at, f"{what} is {kind}, which has no {mark}; write sync={words}")
         return str(mark)
 
     def list_variable(
         self, name: str, storage: str, what: str, source: ClassSource, at: ast.stmt | None
-    ) -> Variable:
+    ) -> t.Variable:
         where = at.annotation if isinstance(at, ast.AnnAssign) else at
         if self.kind not in ("Vertex", "Edge"):
-            raise source.error(where, f"{what} is {named(storage)}; only vertices and edges have such fields")
+            raise source.error(
+                where, f"{what} is {t.named(storage)}; only vertices and edges have such fields"
+            )
         if (why := refused_elements(storage)) is not None:
-            raise source.error(where, f"{what} is {named(storage)}; {why}")
+            raise source.error(where, f"{what} is {t.named(storage)}; {why}")
         if self.kind == "Edge":
-            if STORAGE[element_storage(storage)][0] == "id":
+            if t.STORAGE[t.element_storage(storage)][0] == "id":
                 raise source.error(
-                    where, f"{what} is {named(storage)}; columns of edges hold numbers: write gl.List[int]"
+                    where, f"{what} is {t.named(storage)}; columns of edges hold numbers: write gl.List[int]"
                 )
             if hasattr(self.cls, name):
                 raise source.error(
                     getattr(at, "value", at),
                     f"{what} comes from a column of the graph; leave the default out",
                 )
-            return Variable(name, storage, REQUIRED, source.site(at))
+            return t.Variable(name, storage, t.REQUIRED, source.site(at))
         if hasattr(self.cls, name):
             raise source.error(getattr(at, "value", at), f"{what} starts empty; assign it in init")
-        return Variable(name, storage, (), source.site(at))
+        return t.Variable(name, storage, (), source.site(at))
 
     def source(self, home: type) -> ClassSource:
         """Return the source of *home*, the class or the base that an attribute is written in."""
@@ -249,7 +243,7 @@ class _Group:
 
     def default(self, value: Any, storage: str, what: str, source: ClassSource, at: ast.AST | None) -> Any:
         """Return a default as the plain number of its type; raises where it does not fit."""
-        kind = STORAGE[storage][0]
+        kind = t.STORAGE[storage][0]
         if isinstance(value, Draw):
             return self.random_start(value, kind, what, source, at)
         if kind == "id":
@@ -328,13 +322,13 @@ def _written(annotation: Any) -> str:
 
 def _advice(annotation: Any) -> str:
     name = getattr(annotation, "__name__", "")
-    if getattr(annotation, "__module__", "") == "numpy" and name in STORAGE:
+    if getattr(annotation, "__module__", "") == "numpy" and name in t.STORAGE:
         return f"gl.{name}"
     if annotation is str:
         return "gl.VertexId for the id of a vertex"
     if isinstance(annotation, Unresolved):
         word = annotation.text.rpartition(".")[2]
-        known = ["VertexId", *(name for name in STORAGE if name.isidentifier())]
+        known = ["VertexId", *(name for name in t.STORAGE if name.isidentifier())]
         close = nearest(word, known).partition("did you mean ")[2]
         return f"{TYPES}; did you mean {close}" if close else TYPES
     return TYPES

@@ -10,31 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.body import infer_types
 from gaslab.compiler.frontend.declare import declare, parameters_of
 from gaslab.compiler.frontend.helpers import Helpers, HelperScope
 from gaslab.compiler.frontend.scope import Sites, Unit
 from gaslab.compiler.frontend.source import function_source
-from gaslab.compiler.tree import (
-    WIDE,
-    Assign,
-    CallHelper,
-    EdgeField,
-    Expr,
-    Function,
-    Global,
-    Site,
-    Tree,
-    Type,
-    Variable,
-    VertexAttribute,
-    VertexField,
-)
 from gaslab.program import VertexProgram
 
 ROLES = {"vertex": ("v",), "edge": ("v", "e", "nbr")}
 SIGNATURE = {"vertex": "(v)", "edge": "(source, e, target)", "merge": "(a, b)"}
-_NOWHERE = Site("", 0, "")
+_NOWHERE = t.Site("", 0, "")
 
 
 @dataclass(frozen=True)
@@ -47,7 +33,7 @@ class Input:
 
 def parse_function(
     function: Any, kind: str, vertex: Mapping[str, str], edge: Mapping[str, str], of: str = "float"
-) -> tuple[Tree, tuple[Input, ...], str]:
+) -> tuple[t.Tree, tuple[Input, ...], str]:
     """Return (program, what its fields hold, type of the result); the last field takes the result.
 
     Parameters
@@ -73,14 +59,14 @@ def parse_function(
         )  # fmt: skip
     declared = replace(
         declare(type(function.__name__, (VertexProgram,), {"__module__": function.__module__})),
-        vertex_fields=tuple(Variable(name, kept, 0, _NOWHERE) for name, kept in vertex.items()),
-        edge_fields=tuple(Variable(name, kept, 0, _NOWHERE) for name, kept in edge.items()),
+        vertex_fields=tuple(t.Variable(name, kept, 0, _NOWHERE) for name, kept in vertex.items()),
+        edge_fields=tuple(t.Variable(name, kept, 0, _NOWHERE) for name, kept in edge.items()),
     )
     sites, helpers = Sites(), Helpers()
     unit = helpers.unit = Unit(declared, sites, helpers, set())
     named = dict(zip(parameters, roles, strict=True))
     entities = named if kind in ROLES else {}
-    numbers: dict[str, Type] = {} if kind in ROLES else dict.fromkeys(parameters, of)
+    numbers: dict[str, t.Type] = {} if kind in ROLES else dict.fromkeys(parameters, of)
     helper = HelperScope(unit, source, function.__name__, entities, numbers, None)
     infer_types(helper)
     result = helper.result
@@ -91,36 +77,36 @@ def parse_function(
         raise source.error(source.node, f"{function.__name__} returns a vertex id; a column holds numbers")
     index = helpers.place(helper)
     inputs: list[Input] = []
-    fields: list[Variable] = []
-    arguments: list[Expr] = []
+    fields: list[t.Variable] = []
+    arguments: list[t.Expr] = []
 
-    def take(role: str, name: str, storage: str, kind: Type) -> None:
-        arguments.append(VertexField("v", len(fields), kind))
+    def take(role: str, name: str, storage: str, kind: t.Type) -> None:
+        arguments.append(t.VertexField("v", len(fields), kind))
         inputs.append(Input(role, name))
-        fields.append(Variable(f"{role}_{name}", storage, 0, _NOWHERE))
+        fields.append(t.Variable(f"{role}_{name}", storage, 0, _NOWHERE))
 
     for name in numbers:
-        take(named[name], "", WIDE[of], of)
+        take(named[name], "", t.WIDE[of], of)
     for value in helper.hidden:
-        if isinstance(value, VertexField):
+        if isinstance(value, t.VertexField):
             field = declared.vertex_fields[value.index]
             take(value.role, field.name, field.storage, value.type)
-        elif isinstance(value, EdgeField):
+        elif isinstance(value, t.EdgeField):
             field = declared.edge_fields[value.index]
             take("e", field.name, field.storage, value.type)
-        elif isinstance(value, VertexAttribute):
+        elif isinstance(value, t.VertexAttribute):
             take(value.role, value.name, "id" if value.type == "id" else "int64", value.type)
-        elif isinstance(value, Global):
+        elif isinstance(value, t.Global):
             arguments.append(value)
         else:
             raise source.error(source.node, f"{function.__name__} uses what only a vertex program has")
     at = sites.index(source.file.site(source.node))
-    target = VertexField("v", len(fields), result)
-    fields.append(Variable("result", WIDE[result], 0, _NOWHERE))
-    body = Assign(target, CallHelper(index, tuple(arguments), result), at)
+    target = t.VertexField("v", len(fields), result)
+    fields.append(t.Variable("result", t.WIDE[result], 0, _NOWHERE))
+    body = t.Assign(target, t.CallHelper(index, tuple(arguments), result), at)
     reads = frozenset(f"v.{field.name}" for field in fields[:-1])
-    apply = Function("apply", (), None, {}, (body,), reads, frozenset(["v.result"]), at)
-    tree = Tree(
+    apply = t.Function("apply", (), None, {}, (body,), reads, frozenset(["v.result"]), at)
+    tree = t.Tree(
         name=function.__name__, params=(), vertex_fields=tuple(fields), edge_fields=(), aggregators=(),
         functions={"apply": apply}, helpers=helpers.all(), gather=None, message=None,
         gather_edges=0, scatter_edges=0, has_done=False, sites=sites.all(),
@@ -130,6 +116,6 @@ def parse_function(
     return tree, tuple(inputs), result
 
 
-def reads_side(tree: Tree) -> bool:
+def reads_side(tree: t.Tree) -> bool:
     """Return whether a function's program reads ``v.side``."""
     return any("v.side" in helper.reads for helper in tree.helpers)

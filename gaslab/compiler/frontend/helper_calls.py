@@ -7,6 +7,7 @@ import inspect
 from types import FunctionType
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import temporary
 from gaslab.compiler.frontend.convert import constant
 from gaslab.compiler.frontend.declare import PHASES
@@ -14,8 +15,7 @@ from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.draws import check_order, note_draw, put_before
 from gaslab.compiler.frontend.names import const_of, forward_of, parameter_names
 from gaslab.compiler.frontend.scope import Scope
-from gaslab.compiler.frontend.values import ArrayValue, as_value
-from gaslab.compiler.tree import Assign, CallHelper, Expr, Forward, Local
+from gaslab.compiler.frontend.values import ArrayValue, Place, as_value
 from gaslab.errors import nearest
 
 
@@ -44,16 +44,16 @@ def call_method(scope: Scope, node: ast.Call, callee: ast.Attribute) -> Any:
 def call_helper(scope: Scope, node: ast.Call, function: FunctionType, me: str | None) -> Any:
     """Call a function of the user's, made for these types; *me* is a method's first parameter.
 
-    What the helper reads of the vertex, the edge or the program stands behind its arguments.
+    The values that the helper reads of the vertex, the edge or the program follow its arguments.
     """
-    arguments: dict[str, Expr | str] = {me: "self"} if me else {}
+    arguments: dict[str, t.Expr | str] = {me: "self"} if me else {}
     for name, argument in bound_arguments(scope, node, function, me is not None).items():
         role = scope.role(argument) if isinstance(argument, ast.expr) else None
         if role is not None:
             arguments[name] = role
         elif isinstance(argument, ast.expr):
             value = value_of(scope, argument)
-            arguments[name] = in_local(scope, value, argument) if isinstance(value, ArrayValue) else value
+            arguments[name] = in_place(scope, value, argument) if isinstance(value, ArrayValue) else value
         else:
             number = constant(argument)
             if number is None:
@@ -63,26 +63,29 @@ def call_helper(scope: Scope, node: ast.Call, function: FunctionType, me: str | 
             arguments[name] = const_of(scope, number, node)
     helper = scope.unit.helpers.special(function, arguments, scope, node)
     values = [value for value in arguments.values() if not isinstance(value, str)]
-    read = (forward_of(scope, node) if x == Forward() else scope.access(x, node) for x in helper.hidden)
+    read = (forward_of(scope, node) if x == t.Forward() else scope.access(x, node) for x in helper.hidden)
     hidden = [as_value(x) for x in read]
-    hidden = [in_local(scope, x, node) if isinstance(x, ArrayValue) else x for x in hidden]
+    hidden = [in_place(scope, x, node) if isinstance(x, ArrayValue) else x for x in hidden]
     if "self.draws" in helper.reads:
         note_draw(scope, node)
     index = scope.unit.helpers.place(helper) if scope.final else -1
     assert helper.result is not None  # every path of a helper returns
     if node.keywords:
         check_order(scope, node, values)
-    call = CallHelper(index, (*values, *hidden), helper.result)
+    call = t.CallHelper(index, (*values, *hidden), helper.result)
     if isinstance(helper.result, str):
         return call
     target = scope.new_local("_array", helper.result, node)
-    put_before(scope, [Assign(target, call, scope.site(node))], node)
+    put_before(scope, [t.Assign(target, call, scope.site(node))], node)
     return target
 
 
-def in_local(scope: Scope, value: ArrayValue, node: ast.AST) -> Local:
-    """Return a local that holds *value*: helpers take arrays in locals."""
-    return value.place if isinstance(value.place, Local) else temporary(scope, value, node)
+def in_place(scope: Scope, value: ArrayValue, node: ast.AST) -> Place:
+    """Return where *value* lies: helpers, which only read, take arrays by reference."""
+    place = value.place
+    if place is None or (isinstance(place, t.PartOf) and not place.record.startswith("self")):
+        return temporary(scope, value, node)  # parts of a total or a message may be kept narrower than read
+    return place
 
 
 def bound_arguments(scope: Scope, node: ast.Call, function: FunctionType, is_method: bool) -> dict[str, Any]:
@@ -108,7 +111,7 @@ def bound_arguments(scope: Scope, node: ast.Call, function: FunctionType, is_met
 
 
 def _signature(function: FunctionType) -> inspect.Signature:
-    """Return the signature without annotations, which may name what exists for type checkers alone."""
+    """Return the signature without annotations, which may have names that exist for type checkers alone."""
     code, kinds = function.__code__, inspect.Parameter
     positional, defaults = code.co_argcount, function.__defaults__ or ()
     keywords = positional + code.co_kwonlyargcount

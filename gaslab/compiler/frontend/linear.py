@@ -1,4 +1,4 @@
-"""numpy's words for vectors and matrices: products, reductions, solving; element-wise functions."""
+"""numpy functions of vectors and matrices: products, reductions; element-wise functions."""
 
 from __future__ import annotations
 
@@ -6,25 +6,12 @@ import ast
 import inspect
 from typing import Any
 
-from gaslab import program
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import elementwise, new_counter, simple, temporary
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.solving import solved
 from gaslab.compiler.frontend.values import ArrayValue, stored
-from gaslab.compiler.tree import (
-    Array,
-    Binary,
-    Call,
-    Compare,
-    Conditional,
-    Const,
-    Element,
-    Expr,
-    Reduce,
-    Solve,
-    element_of,
-    named,
-)
 from gaslab.errors import nearest
 
 _MATH = {"sqrt": "sqrt", "exp": "exp", "log": "log", "tanh": "tanh", "sin": "sin", "cos": "cos",
@@ -34,12 +21,12 @@ _REDUCE = {"sum": "sum", "prod": "prod", "min": "min", "max": "max", "argmin": "
 _MAKE = {"zeros": 0.0, "ones": 1.0}
 _WORDS = (
     *_MATH, *_REDUCE, *_MAKE, "abs", "absolute", "minimum", "maximum", "dot", "outer", "eye", "copy", "mean",
-    "linalg.norm", "linalg.solve",
+    "linalg.norm", "linalg.solve", "searchsorted", "cumsum", "sort",
 )  # fmt: skip
 
 
 def numpy_word(lookup: Any, callee: ast.expr) -> str | None:
-    """Return what a function is called in numpy (``linalg.solve``), None if it is not numpy's."""
+    """Return a function's name in numpy (``linalg.solve``), None if it is not numpy's."""
     if isinstance(callee, ast.Attribute):
         owner = lookup(callee.value)
         if inspect.ismodule(owner) and owner.__name__.split(".")[0] == "numpy":
@@ -54,11 +41,13 @@ def numpy_word(lookup: Any, callee: ast.expr) -> str | None:
 
 
 def call_numpy(scope: Scope, node: ast.Call, word: str) -> Any:
-    """Return the value of a call of numpy's *word*."""
+    """Return the value of a call of the numpy function *word*."""
     if word not in _WORDS:
         known = nearest(word, _WORDS)
         hint = known if "did you mean" in known else f"; there are {', '.join(sorted(set(_WORDS)))}"
         raise scope.name_error(node.func, f"np.{word} is not in the language{hint}")
+    if word == "searchsorted":
+        return searched(scope, node)
     for keyword in node.keywords:
         raise scope.error(keyword.value, f"np.{word} takes no keywords here; write the values in order")
     low, high = (2, 2) if word in ("dot", "outer", "minimum", "maximum", "linalg.solve") else (1, 1)
@@ -69,7 +58,7 @@ def call_numpy(scope: Scope, node: ast.Call, word: str) -> Any:
     if word in _MAKE:
         return made_of(scope, node, _MAKE[word])
     if word == "eye":
-        return unit_matrix(scope, node)
+        return multiple_of_eye(known_length(scope, node.args[0]), t.Const(1.0, "float"))
     values = [value_of(scope, argument) for argument in node.args]
     for value, argument in zip(values, node.args, strict=True):
         if value.type == "id":
@@ -89,10 +78,12 @@ def on_arrays(scope: Scope, node: ast.Call, word: str, values: list[Any]) -> Any
         return stored(temporary(scope, values[0], node))
     if word == "dot":
         return matrix_product(scope, values[0], values[1], node)
+    if word in ("cumsum", "sort"):
+        return reordered(scope, node, word, values[0])
     if word == "outer":
         return outer_product(scope, node, values)
     if word == "linalg.solve":
-        return solved(scope, node, "lu", values)
+        return solved(scope, node, "np.linalg.solve", "lu", values)
     if word == "linalg.norm":
         square = elementwise(
             scope,
@@ -101,11 +92,48 @@ def on_arrays(scope: Scope, node: ast.Call, word: str, values: list[Any]) -> Any
             node,
             "the norm of",
         )
-        return Call("math.sqrt", (scope.widened(reduced(scope, "sum", square, node), "float"),), "float")
+        return t.Call("math.sqrt", (scope.widened(reduced(scope, "sum", square, node), "float"),), "float")
     if word == "mean":
         total = scope.widened(reduced(scope, "sum", values[0], node), "float")
-        return Binary("/", total, Const(float(values[0].type.size), "float"), "float")
+        return t.Binary("/", total, t.Const(float(values[0].type.size), "float"), "float")
     return reduced(scope, _REDUCE[word], values[0], node)
+
+
+def reordered(scope: Scope, node: ast.Call, word: str, value: ArrayValue) -> ArrayValue:
+    """``np.cumsum(x)``, ``np.sort(x)``: in a copy, in place."""
+    if len(value.type.shape) != 1:
+        raise scope.error(node.args[0], f"np.{word} needs a vector but this is {t.named(value.type)}")
+    if word == "cumsum" and value.type.element == "bool":
+        value = value.widened(t.Array("int", value.type.shape))
+    copy, site = temporary(scope, value, node), scope.site(node)
+    if word == "sort":
+        scope.pending.append(t.Sort(copy, site))
+        return stored(copy)
+    counter = new_counter(scope)
+    following = t.Binary("+", counter, t.Const(1, "int"), "int")
+    before, here = (t.Element(copy, index, value.type.element) for index in (counter, following))
+    added = t.Assign(here, t.Binary("+", before, here, here.type), site)
+    count = t.Const(value.type.size - 1, "int")
+    scope.pending.append(t.Each(counter.name, count, (added,), site))
+    return stored(copy)
+
+
+def searched(scope: Scope, node: ast.Call) -> t.Expr:
+    """``np.searchsorted(x, value)``, ``np.searchsorted(x, value, side="right")``."""
+    sides = [*node.args[2:], *(keyword.value for keyword in node.keywords)]
+    wrong = [keyword for keyword in node.keywords if keyword.arg != "side"]
+    if len(node.args) < 2 or len(sides) > 1 or wrong:
+        raise scope.error(node, 'np.searchsorted takes a vector, a number and side="left" or "right"')
+    side = sides[0].value if sides and isinstance(sides[0], ast.Constant) else "left" if not sides else None
+    if side not in ("left", "right"):
+        raise scope.error(sides[0], 'side of np.searchsorted is "left" or "right"')
+    array, value = (value_of(scope, argument) for argument in node.args[:2])
+    if not isinstance(array, ArrayValue) or len(array.type.shape) != 1:
+        raise scope.error(node.args[0], f"np.searchsorted needs a vector but this is {t.named(array.type)}")
+    if isinstance(value, ArrayValue) or value.type == "id":
+        raise scope.error(node.args[1], f"np.searchsorted needs a number but this is {t.named(value.type)}")
+    place = array.place or temporary(scope, array, node)
+    return t.Search(place, scope.widened(value, "int") if value.type == "bool" else value, side == "right")
 
 
 def made_of(scope: Scope, node: ast.Call, number: float) -> ArrayValue:
@@ -115,13 +143,13 @@ def made_of(scope: Scope, node: ast.Call, number: float) -> ArrayValue:
     shape = tuple(known_length(scope, part) for part in parts)
     if not 1 <= len(shape) <= 2:
         raise scope.error(argument, "an array has one or two dimensions")
-    return ArrayValue(Array("float", shape), lambda *_: Const(number, "float"), symmetric=True)
+    return ArrayValue(t.Array("float", shape), lambda *_: t.Const(number, "float"), symmetric=True)
 
 
 def known_length(scope: Scope, node: ast.expr) -> int:
-    """Return a length that is known now: a number, a parameter that shapes name, or len(x)."""
+    """Return a length known at compile time: a number, a parameter that shapes name, or len(x)."""
     value = value_of(scope, node)
-    if not isinstance(value, Const) or value.type != "int" or value.value < 1:
+    if not isinstance(value, t.Const) or value.type != "int" or value.value < 1:
         raise scope.error(
             node, "the length of an array must be known: an int, a parameter that a field's shape names, "
             "or len(x)"
@@ -129,31 +157,26 @@ def known_length(scope: Scope, node: ast.expr) -> int:
     return int(value.value)
 
 
-def unit_matrix(scope: Scope, node: ast.Call) -> ArrayValue:
-    n = known_length(scope, node.args[0])
-    return multiple_of_eye(scope, n, Const(1.0, "float"))
+def multiple_of_eye(n: int, number: t.Expr) -> ArrayValue:
+    def at(i: t.Expr, j: t.Expr) -> t.Expr:
+        return t.Conditional(t.Compare("==", i, j), number, t.Const(0.0, "float"), "float")
+
+    return ArrayValue(t.Array("float", (n, n)), at, symmetric=True, eye=number)
 
 
-def multiple_of_eye(scope: Scope, n: int, number: Expr) -> ArrayValue:
-    def at(i: Expr, j: Expr) -> Expr:
-        return Conditional(Compare("==", i, j), number, Const(0.0, "float"), "float")
-
-    return ArrayValue(Array("float", (n, n)), at, symmetric=True, eye=number)
-
-
-def product_of_numbers(scope: Scope, left: Expr, right: Expr) -> Expr:
+def product_of_numbers(scope: Scope, left: t.Expr, right: t.Expr) -> t.Expr:
     kind = "float" if "float" in (left.type, right.type) else "int"
-    return Binary("*", scope.widened(left, kind), scope.widened(right, kind), kind)
+    return t.Binary("*", scope.widened(left, kind), scope.widened(right, kind), kind)
 
 
 def math_of_elements(scope: Scope, node: ast.Call, word: str, value: Any) -> Any:
     """``np.abs`` and math functions of every element, or of a number."""
 
-    def one(x: Expr) -> Expr:
+    def one(x: t.Expr) -> t.Expr:
         if word in ("abs", "absolute"):
             x = scope.widened(x, "int") if x.type == "bool" else x
-            return Call("abs", (x,), element_of(x.type))
-        return Call(f"math.{_MATH[word]}", (scope.widened(x, "float"),), "float")
+            return t.Call("abs", (x,), t.element_of(x.type))
+        return t.Call(f"math.{_MATH[word]}", (scope.widened(x, "float"),), "float")
 
     if not isinstance(value, ArrayValue):
         return one(value)
@@ -161,29 +184,29 @@ def math_of_elements(scope: Scope, node: ast.Call, word: str, value: Any) -> Any
 
 
 def pairwise(scope: Scope, node: ast.Call, word: str, values: list[Any]) -> Any:
-    def one(left: Expr, right: Expr) -> Expr:
+    def one(left: t.Expr, right: t.Expr) -> t.Expr:
         left, right, kind = scope.join(left, right, node)
-        return Call(word, (left, right), kind)
+        return t.Call(word, (left, right), kind)
 
     if not any(isinstance(value, ArrayValue) for value in values):
         return one(*values)
     return elementwise(scope, one, values, node, f"np.{word}imum of")
 
 
-def reduced(scope: Scope, op: str, value: ArrayValue, node: ast.AST) -> Expr:
+def reduced(scope: Scope, op: str, value: ArrayValue, node: ast.AST) -> t.Expr:
     """Return all elements combined to one number."""
     counter, shape = new_counter(scope), value.type.shape
     if len(shape) == 2:
         if value.place is None:
             value = stored(temporary(scope, value, node))
         assert value.place is not None
-        element: Expr = Element(value.place, counter, value.type.element)  # row by row
+        element: t.Expr = t.Element(value.place, counter, value.type.element)  # row by row
     else:
         element = value.at(counter)
     if element.type == "bool":
         element = scope.widened(element, "int")
     kind = "int" if op.startswith("arg") else element.type
-    return Reduce(op, counter.name, value.type.size, element, str(kind))
+    return t.Reduce(op, counter.name, value.type.size, element, str(kind))
 
 
 def matrix_product(scope: Scope, left: Any, right: Any, node: ast.AST) -> Any:
@@ -193,85 +216,48 @@ def matrix_product(scope: Scope, left: Any, right: Any, node: ast.AST) -> Any:
     inner = left.type.shape[-1]
     if inner != right.type.shape[0]:
         raise scope.error(
-            node, f"{named(left.type)} @ {named(right.type)}; make the inner lengths agree"
+            node, f"{t.named(left.type)} @ {t.named(right.type)}; make the inner lengths agree"
         )  # fmt: skip
     rows, columns = left.type.shape[:-1], right.type.shape[1:]
     if rows or columns:
         left, right = simple(scope, left, node), simple(scope, right, node)
 
-    def at(*indices: Expr) -> Expr:
+    def at(*indices: t.Expr) -> t.Expr:
         k = new_counter(scope)
         ours, theirs = indices[: len(rows)], indices[len(rows) :]
         element = product_of_numbers(scope, left.at(*ours, k), right.at(k, *theirs))
-        return Reduce("sum", k.name, inner, element, str(element.type))
+        return t.Reduce("sum", k.name, inner, element, str(element.type))
 
     if not rows and not columns:
         return at()
     element = "float" if "float" in (left.type.element, right.type.element) else "int"
     return ArrayValue(
-        Array(element, (*rows, *columns)), at, left.roots | right.roots, aligned=False, costly=True
+        t.Array(element, (*rows, *columns)), at, left.roots | right.roots, aligned=False, costly=True
     )
 
 
 def outer_product(scope: Scope, node: ast.Call, values: list[ArrayValue]) -> ArrayValue:
     for value, argument in zip(values, node.args, strict=True):
         if len(value.type.shape) != 1:
-            raise scope.error(argument, f"np.outer needs vectors but this is {named(value.type)}")
+            raise scope.error(argument, f"np.outer needs vectors but this is {t.named(value.type)}")
     left, right = (simple(scope, value, node) for value in values)
     same = ast.dump(node.args[0]) == ast.dump(node.args[1])
     if "self.draws" in scope.reads and any(isinstance(n, ast.Call) for n in ast.walk(node.args[0])):
         same = False  # what is called may draw, and gives two vectors
     if same:
         right = left
-    probe = product_of_numbers(scope, left.at(Const(0, "int")), right.at(Const(0, "int")))
+    probe = product_of_numbers(scope, left.at(t.Const(0, "int")), right.at(t.Const(0, "int")))
     return ArrayValue(
-        Array(str(probe.type), (left.type.size, right.type.size)),
+        t.Array(str(probe.type), (left.type.size, right.type.size)),
         lambda i, j: product_of_numbers(scope, left.at(i), right.at(j)), left.roots | right.roots,
-        aligned=False, symmetric=same,
+        aligned=False, symmetric=same, square=left if same else None,
     )  # fmt: skip
 
 
-def solved(scope: Scope, node: ast.Call, method: str, values: list[Any]) -> ArrayValue:
-    """Solve in copies: the matrix is spoilt, the right side becomes the answer."""
-    name = "np.linalg.solve" if method == "lu" else "gl.solve_spd"
-    for value, argument in zip(values, node.args, strict=True):
-        if not isinstance(value, ArrayValue):
-            raise scope.error(argument, f"{name} needs a matrix and a vector but this is a number")
-    matrix, right = values
-    shape = matrix.type.shape
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise scope.error(node.args[0], f"{name} needs a square matrix but this is {named(matrix.type)}")
-    if right.type.shape[0] != shape[0]:
-        raise scope.error(node.args[1], f"the matrix has {shape[0]} rows but this is {named(right.type)}")
-    work = temporary(scope, floats(scope, matrix), node)
-    answer = temporary(scope, floats(scope, right), node)
-    scope.pending.append(Solve(method, work, answer, scope.site(node)))
-    return stored(answer)
-
-
-def floats(scope: Scope, value: ArrayValue) -> ArrayValue:
-    kind = Array("float", value.type.shape)
-    return value if value.type == kind else value.widened(kind)
-
-
-def call_solve_spd(scope: Scope, node: ast.Call) -> ArrayValue:
-    for keyword in node.keywords:
-        raise scope.error(keyword.value, "gl.solve_spd takes no keywords here; write the values in order")
-    if len(node.args) != 2:
-        raise scope.error(node, f"gl.solve_spd takes 2 arguments but is given {len(node.args)}")
-    return solved(scope, node, "spd", [value_of(scope, argument) for argument in node.args])
-
-
-def call_len(scope: Scope, node: ast.Call) -> Expr:
+def call_len(scope: Scope, node: ast.Call) -> t.Expr:
     value = value_of(scope, node.args[0])
     if not isinstance(value, ArrayValue):
         raise scope.name_error(
-            node.func,
-            "len is of vectors and matrices; v.degree counts edges, self.num_vertices vertices",
+            node.func, "len is of vectors and matrices; v.degree counts edges, self.num_vertices vertices"
         )
-    return Const(value.type.shape[0], "int")
-
-
-def is_solve_spd(function: Any) -> bool:
-    """Whether *function* is `gaslab.solve_spd`."""
-    return function is program.solve_spd
+    return t.Const(value.type.shape[0], "int")

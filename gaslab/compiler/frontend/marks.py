@@ -1,4 +1,4 @@
-"""What annotations stand for: storage types, dimensions, pairs; and choices as errors write them."""
+"""The meaning of annotations: storage types, dimensions, pairs; and lists of words in errors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Annotated, Any, get_origin
 
 from gaslab import program
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.lists import list_storage
-from gaslab.compiler.tree import OPERATIONS
 
 _PLAIN = {float: "float64", int: "int64", bool: "bool"}
 
@@ -15,7 +15,7 @@ _PLAIN = {float: "float64", int: "int64", bool: "bool"}
 def pair_marks(annotation: Any) -> str | None:
     """Return ``"argmin"`` or ``"argmax"`` of an annotation that stands for a pair, None of others."""
     marks = [m.op for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
-    return marks[0] if marks and marks[0] in OPERATIONS and OPERATIONS[marks[0]].is_key else None
+    return marks[0] if marks and marks[0] in t.OPERATIONS and t.OPERATIONS[marks[0]].is_key else None
 
 
 def storage_of(annotation: Any) -> str | None:
@@ -35,6 +35,6 @@ def dimensions_of(annotation: Any) -> int:
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Return words as a choice among them: ``a, b or c``."""
+    """Return words as errors list them: ``a, b or c``."""
     *others, last = words
     return f"{', '.join(others)} or {last}" if others else last

@@ -1,9 +1,10 @@
-"""The methods of a program: phases and aggregators, their parameters and what each may do."""
+"""The methods of a program: phases and aggregators, their parameters and rules."""
 
 from __future__ import annotations
 
 import ast
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.argmin import is_type_of, type_text
 from gaslab.compiler.frontend.body import build_function, infer_types
 from gaslab.compiler.frontend.combiner import annotation_value
@@ -12,17 +13,6 @@ from gaslab.compiler.frontend.marks import storage_of
 from gaslab.compiler.frontend.records import is_accumulator
 from gaslab.compiler.frontend.scope import Scope, Unit
 from gaslab.compiler.frontend.source import FunctionSource
-from gaslab.compiler.tree import (
-    RECORD,
-    STORAGE,
-    Aggregate,
-    Combiner,
-    Expr,
-    Function,
-    RecordCombiner,
-    Type,
-    named,
-)
 from gaslab.errors import ProgramError
 
 _RETURNS = {"start": "bool", "active": "bool", "gather_edges": "int", "scatter_edges": "int"}
@@ -42,21 +32,21 @@ class MethodScope(Scope):
 
     counts = False  # it returns bools, and the total is how many are true
 
-    def returned(self, value: Expr, node: ast.AST) -> Expr:
+    def returned(self, value: t.Expr, node: ast.AST) -> t.Expr:
         """Return *value* in the type that this function returns."""
         if self.counts:
             value = self.fit(value, "bool", node, f"{self.source.node.name}'s value")
         return super().returned(value, node)
 
     def canonical(self, name: str) -> str:
-        """apply's two scalars have the same names in every tree, and what merge takes."""
+        """The scalars of apply and of merge have the same names in every tree."""
         if self.name == "merge":
             return "ab"[list(self.parameters).index(name)]
         return "message" if name == "message" else "total"
 
-    def access(self, value: Expr, node: ast.AST) -> Expr:
+    def access(self, value: t.Expr, node: ast.AST) -> t.Expr:
         """Return *value*; raises where an aggregate has no value yet."""
-        if isinstance(value, Aggregate):
+        if isinstance(value, t.Aggregate):
             if self.name == "merge":
                 raise self.name_error(
                     node, f"merge cannot read aggregator {value.name!r}; it has a, b and parameters"
@@ -72,7 +62,7 @@ class MethodScope(Scope):
         return super().access(value, node)
 
 
-def method(unit: Unit, name: str) -> Function:
+def method(unit: Unit, name: str) -> t.Function:
     """Return phase or aggregator *name* as a tree."""
     declared = unit.declared
     source = declared.source(name)
@@ -81,7 +71,7 @@ def method(unit: Unit, name: str) -> Function:
     if name == "merge":
         combiner = declared.own
     returns = combiner.type if combiner else _RETURNS.get(name)
-    if isinstance(combiner, RecordCombiner) and name in declared.aggregators:
+    if isinstance(combiner, t.RecordCombiner) and name in declared.aggregators:
         for part in combiner.parts:
             if part.shape and part.combiner.type == "bool":
                 raise source.error(
@@ -100,8 +90,8 @@ def is_over_edges(declared: Declared, name: str) -> bool:
 
 def entities_of(
     source: FunctionSource, name: str, declared: Declared
-) -> tuple[dict[str, str], dict[str, Type]]:
-    """Return what the parameters of a method stand for, and the types of apply's scalars."""
+) -> tuple[dict[str, str], dict[str, t.Type]]:
+    """Return the roles of a method's parameters, and the types of apply's scalars."""
     if name in declared.static:
         raise source.error(source.node, f"{name} is a static method; write def {_signature(name, declared)}")
     node, parameters = source.node, parameters_of(source.function)
@@ -110,7 +100,7 @@ def entities_of(
             node, f"{node.name} takes plain parameters; write def {_signature(name, declared)}"
         )
     if name == "merge":
-        return {parameters[0]: "self"}, dict.fromkeys(parameters[1:], RECORD)
+        return {parameters[0]: "self"}, dict.fromkeys(parameters[1:], t.RECORD)
     if name == "apply":
         return _of_apply(source, parameters, declared)
     if name == "init_message" and len(parameters) == 3 and parameters[2] == "message":
@@ -128,8 +118,8 @@ def entities_of(
 
 def _of_apply(
     source: FunctionSource, parameters: tuple[str, ...], declared: Declared
-) -> tuple[dict[str, str], dict[str, Type]]:
-    scalars: dict[str, Combiner] = {}
+) -> tuple[dict[str, str], dict[str, t.Type]]:
+    scalars: dict[str, t.Combiner] = {}
     message = declared.message is not None and "init_message" not in declared.functions
     wanted = 2 + (declared.gather is not None) + message
     if len(parameters) != wanted or "message" in parameters[:2] or "message" in parameters[2:-1]:
@@ -141,19 +131,19 @@ def _of_apply(
         annotation = next(a.annotation for a in source.arguments if a.arg == parameter)
         if annotation is not None and parameter != "message":
             meant = annotation_value(declared.cls, source, parameter, annotation)
-            if isinstance(combiner, RecordCombiner) and combiner.is_pair:
+            if isinstance(combiner, t.RecordCombiner) and combiner.is_pair:
                 if not is_type_of(meant, combiner):
                     write = f"{parameter}: {type_text(combiner)}"
                     raise source.error(annotation, f"gather gives a pair; write {write}")
                 continue
-            if isinstance(combiner, RecordCombiner) and is_accumulator(meant):
+            if isinstance(combiner, t.RecordCombiner) and is_accumulator(meant):
                 continue
             storage = storage_of(meant)
-            if storage is None or STORAGE[storage][0] != combiner.total:
+            if storage is None or t.STORAGE[storage][0] != combiner.total:
                 text = ast.unparse(annotation)
                 raise source.error(
                     annotation,
-                    f"{parameter!r} is {text} but gather gives {named(combiner.total)}; make them agree",
+                    f"{parameter!r} is {text} but gather gives {t.named(combiner.total)}; make them agree",
                 )
     return {parameters[0]: "self", parameters[1]: "v"}, {
         name: combiner.total for name, combiner in scalars.items()
@@ -173,7 +163,7 @@ def _wrong_apply(source: FunctionSource, parameters: tuple[str, ...], declared: 
 
 
 def _signature(name: str, declared: Declared) -> str:
-    """Return how a method is to be written."""
+    """Return the signature that a method must have, for errors."""
     parameters = ("self", "u", "e", "w") if name == "visit" else _ROLES.get(name, ("self", "v"))
     if name == "apply" and declared.gather is not None:
         parameters = (*parameters, "total")

@@ -1,33 +1,17 @@
-"""Values that stand for themselves: literals, names, and attributes of v, nbr, e and self."""
+"""Literals, names, and attributes of v, nbr, e and self."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import INT_MAX, INT_MIN, constant, type_of
 from gaslab.compiler.frontend.declare import PHASES
 from gaslab.compiler.frontend.dispatch import NO_TEXT, SCALARS, reads, value_of
 from gaslab.compiler.frontend.lists import EMPTY, NO_VALUE
 from gaslab.compiler.frontend.pairs import part_read, record_named
 from gaslab.compiler.frontend.scope import MISSING, Scope
-from gaslab.compiler.tree import (
-    Aggregate,
-    Array,
-    Cast,
-    Compare,
-    Const,
-    EdgeField,
-    Expr,
-    Forward,
-    Global,
-    Param,
-    VertexAttribute,
-    VertexField,
-    element_of,
-    is_list,
-    named,
-)
 from gaslab.errors import ProgramError, nearest
 from gaslab.program import NOBODY
 
@@ -49,14 +33,14 @@ _INSTEAD_OF = {
 
 
 @reads(ast.List)
-def empty_list(scope: Scope, node: ast.List) -> Expr:
+def empty_list(scope: Scope, node: ast.List) -> t.Expr:
     if node.elts:
         raise scope.error(node, f"a list {SCALARS}; gather one into a field of type gl.List[...]")
     return EMPTY
 
 
 @reads(ast.Constant)
-def literal(scope: Scope, node: ast.Constant) -> Expr:
+def literal(scope: Scope, node: ast.Constant) -> t.Expr:
     if isinstance(node.value, str | bytes):
         raise scope.error(node, NO_TEXT)
     number = constant(node.value)
@@ -65,15 +49,15 @@ def literal(scope: Scope, node: ast.Constant) -> Expr:
     return const_of(scope, number, node)
 
 
-def const_of(scope: Scope, number: float | int | bool, node: ast.AST) -> Const:
+def const_of(scope: Scope, number: float | int | bool, node: ast.AST) -> t.Const:
     """Return *number* as a constant of the tree."""
     if type_of(number) == "int" and not INT_MIN <= number <= INT_MAX:
         raise scope.error(node, f"{number} does not fit 64 bits; write it as a float, such as 1e20")
-    return Const(number, type_of(number))
+    return t.Const(number, type_of(number))
 
 
 @reads(ast.Name)
-def name_read(scope: Scope, node: ast.Name) -> Expr:
+def name_read(scope: Scope, node: ast.Name) -> t.Expr:
     name = node.id
     if name in scope.stand_ins:
         return scope.stand_ins[name]
@@ -87,13 +71,13 @@ def name_read(scope: Scope, node: ast.Name) -> Expr:
     return scope.local(name)
 
 
-def outside(scope: Scope, node: ast.Name | ast.Attribute) -> Expr:
+def outside(scope: Scope, node: ast.Name | ast.Attribute) -> t.Expr:
     """Return the number behind a name of the module, of an enclosing function or of a class."""
     value = scope.lookup(node)
     if value is MISSING:
         raise unknown_name(scope, node)
     if value is NOBODY:
-        return Const(INT_MAX, "id")
+        return t.Const(INT_MAX, "id")
     number = constant(value)
     if number is None:
         what = f"{ast.unparse(node)!r} is of type {type(value).__name__}"
@@ -102,13 +86,13 @@ def outside(scope: Scope, node: ast.Name | ast.Attribute) -> Expr:
 
 
 def unknown_name(scope: Scope, node: ast.Name | ast.Attribute) -> ProgramError:
-    """Return the error for a name, or a dotted name, that stands for nothing outside."""
+    """Return the error for a name, or a dotted name, that is not defined outside either."""
     if isinstance(node, ast.Name):
         hint = scope.did_you_mean(node.id, "assign it before, or define it in the module")
         return scope.error(node, f"unknown name {node.id!r}{hint}")
     if isinstance(node.value, ast.Attribute) and scope.role(node.value.value) in ("v", "nbr", "e"):
         value = value_of(scope, node.value)
-        if is_list(value.type):
+        if t.is_list(value.type):
             return scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
     owner, text = scope.lookup(node.value), ast.unparse(node.value)
     if inspect.ismodule(owner) or inspect.isclass(owner):
@@ -119,13 +103,12 @@ def unknown_name(scope: Scope, node: ast.Name | ast.Attribute) -> ProgramError:
         value_of(scope, node.value)  # raises, unless it is a number
     kind = "number" if owner is MISSING else type(owner).__name__
     return scope.error(
-        node.value,
-        f"{text!r} is of type {kind}; attributes are read of v, nbr, e, self, modules and classes",
+        node.value, f"{text!r} is of type {kind}; attributes are read of v, nbr, e, self, modules and classes"
     )
 
 
 @reads(ast.Attribute)
-def attribute(scope: Scope, node: ast.Attribute) -> Expr:
+def attribute(scope: Scope, node: ast.Attribute) -> t.Expr:
     role = scope.role(node.value)
     if role == "self":
         return of_program(scope, node)
@@ -135,19 +118,18 @@ def attribute(scope: Scope, node: ast.Attribute) -> Expr:
         return of_vertex(scope, node, role)
     record = record_named(scope, node.value)
     if record is not None:
-        part: Expr = part_read(scope, node, *record)
+        part: t.Expr = part_read(scope, node, *record)
         return part
     root = node.value
     while isinstance(root, ast.Attribute):
         root = root.value
     if not isinstance(root, ast.Name) or root.id in scope.names:
         value = value_of(scope, node.value)  # an error in the owner comes before one in the attribute
-        if is_list(value.type):
+        if t.is_list(value.type):
             raise scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
-        if isinstance(value.type, Array):
+        if isinstance(value.type, t.Array):
             raise scope.name_error(
-                node,
-                f"{named(value.type)} has no {node.attr!r}; {_INSTEAD_OF.get(node.attr, _OF_ARRAYS)}",
+                node, f"{t.named(value.type)} has no {node.attr!r}; {_INSTEAD_OF.get(node.attr, _OF_ARRAYS)}"
             )
         raise scope.name_error(node, f"a number has no {node.attr!r}; v, nbr, e and self have attributes")
     check_no_default(scope, node)
@@ -167,18 +149,18 @@ def parameter_names(scope: Scope) -> list[str]:
     return [param.name for param in scope.unit.declared.params]
 
 
-def of_program(scope: Scope, node: ast.Attribute) -> Expr:
+def of_program(scope: Scope, node: ast.Attribute) -> t.Expr:
     declared, name = scope.unit.declared, node.attr
     for k, param in enumerate(declared.params):
         if param.name == name:
             if name in declared.baked:
                 return const_of(scope, declared.baked[name], node)
-            return scope.access(Param(k, name, element_of(param.type)), node)
+            return scope.access(t.Param(k, name, t.element_of(param.type)), node)
     for k, (aggregator, combiner) in enumerate(declared.aggregators.items()):
         if aggregator == name:
-            return scope.access(Aggregate(k, name, combiner.type), node)
+            return scope.access(t.Aggregate(k, name, combiner.type), node)
     if name in GLOBALS:
-        return scope.access(Global(name), node)
+        return scope.access(t.Global(name), node)
     if name in PHASES:
         raise scope.name_error(node, f"self.{name} is a method that the engine calls, not a value")
     if name in declared.functions:
@@ -192,36 +174,36 @@ def of_program(scope: Scope, node: ast.Attribute) -> Expr:
     )
 
 
-def of_vertex(scope: Scope, node: ast.Attribute, role: str) -> Expr:
+def of_vertex(scope: Scope, node: ast.Attribute, role: str) -> t.Expr:
     name, fields = node.attr, scope.unit.declared.vertex_fields
     for k, field in enumerate(fields):
         if field.name == name:
-            return scope.access(VertexField(role, k, field.type), node)
+            return scope.access(t.VertexField(role, k, field.type), node)
     if name == "side":  # left ids come first: a vertex is on side 1 from the first right id on
-        at = scope.access(VertexAttribute(role, "id", "id"), node)
-        return Cast(Compare(">=", at, scope.access(Global("num_left", "id"), node)), "int")
+        at = scope.access(t.VertexAttribute(role, "id", "id"), node)
+        return t.Cast(t.Compare(">=", at, scope.access(t.Global("num_left", "id"), node)), "int")
     if name in ATTRIBUTES:
-        return scope.access(VertexAttribute(role, name, ATTRIBUTES[name]), node)
+        return scope.access(t.VertexAttribute(role, name, ATTRIBUTES[name]), node)
     raise no_field(scope, node, "Vertex", [*(field.name for field in fields), *ATTRIBUTES, "side"])
 
 
-def of_edge(scope: Scope, node: ast.Attribute) -> Expr:
+def of_edge(scope: Scope, node: ast.Attribute) -> t.Expr:
     fields = scope.unit.declared.edge_fields
     for k, field in enumerate(fields):
         if field.name == node.attr:
-            return scope.access(EdgeField(k, field.type), node)
+            return scope.access(t.EdgeField(k, field.type), node)
     if node.attr == "forward":
         return forward_of(scope, node)
     raise no_field(scope, node, "Edge", [*(field.name for field in fields), "forward"])
 
 
-def forward_of(scope: Scope, node: ast.AST) -> Expr:
+def forward_of(scope: Scope, node: ast.AST) -> t.Expr:
     """Return ``e.forward``, which is read here or in a helper that is called here."""
     if scope.name == "visit" and not scope.is_helper:
-        return Const(True, "bool")  # u is the source
+        return t.Const(True, "bool")  # u is the source
     if not scope.is_helper and scope.name not in ("gather", "scatter"):
         raise scope.name_error(node, f"{scope.name} has no side of an edge; gather and scatter have")
-    return scope.access(Forward(), node)
+    return scope.access(t.Forward(), node)
 
 
 def no_field(scope: Scope, node: ast.Attribute, kind: str, known: list[str]) -> ProgramError:

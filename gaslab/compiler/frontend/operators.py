@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import elementwise, kept_number
 from gaslab.compiler.frontend.checks import as_number, no_number
 from gaslab.compiler.frontend.conditions import truth
@@ -15,16 +16,6 @@ from gaslab.compiler.frontend.linear import matrix_product, multiple_of_eye
 from gaslab.compiler.frontend.names import const_of
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import ArrayValue
-from gaslab.compiler.tree import (
-    Binary,
-    Call,
-    Const,
-    Expr,
-    Global,
-    Unary,
-    element_of,
-    is_list,
-)
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -32,7 +23,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
 }  # fmt: skip
 
 
-def number_of(scope: Scope, node: ast.expr, doing: str) -> Expr:
+def number_of(scope: Scope, node: ast.expr, doing: str) -> t.Expr:
     """Return the value of *node*, which must be a number."""
     return as_number(scope, value_of(scope, node), node, doing)
 
@@ -40,23 +31,23 @@ def number_of(scope: Scope, node: ast.expr, doing: str) -> Expr:
 @reads(ast.UnaryOp)
 def unary_operation(scope: Scope, node: ast.UnaryOp) -> Any:
     if isinstance(node.op, ast.Not):
-        return Unary("not", truth(scope, node.operand), "bool")
+        return t.Unary("not", truth(scope, node.operand), "bool")
     negative = isinstance(node.op, ast.USub)
     if negative and isinstance(node.operand, ast.Constant) and type(node.operand.value) is int:
         return const_of(scope, -node.operand.value, node)  # -2**63 has no positive twin
     operand = value_of(scope, node.operand)
     if negative and isinstance(operand, ArrayValue):
-        return binary(scope, ast.Mult(), operand, Const(-1, "int"), node)
+        return binary(scope, ast.Mult(), operand, t.Const(-1, "int"), node)
     value = as_number(scope, operand, node.operand, "a sign before")
     if value.type == "bool":
         value = scope.widened(value, "int")
     if isinstance(node.op, ast.Invert):
         if value.type == "float":
             raise scope.error(node, "`~` needs an int but this is float; write int(...)")
-        return Unary("~", value, "int")
-    if isinstance(value, Const) and negative:
+        return t.Unary("~", value, "int")
+    if isinstance(value, t.Const) and negative:
         return const_of(scope, -value.value, node)
-    return Unary("-", value, element_of(value.type)) if negative else value
+    return t.Unary("-", value, t.element_of(value.type)) if negative else value
 
 
 @reads(ast.BinOp)
@@ -74,7 +65,7 @@ def binary(scope: Scope, operator: ast.operator, left: Any, right: Any, node: as
     if "id" in (left.type, right.type):
         raise scope.error(node, f"`{op}` on a vertex id; {IDS}")
     for value in (left, right):
-        if is_list(value.type):
+        if t.is_list(value.type):
             raise no_number(scope, value, node)
     if op in ("&", "|", "^", "<<", ">>"):
         return bits_of(scope, op, left, right, node)
@@ -83,11 +74,11 @@ def binary(scope: Scope, operator: ast.operator, left: Any, right: Any, node: as
     wide = "float" if "float" in (left.type, right.type) or op == "/" else "int"
     # An int zero is a fault under `/` even if the other side is a float, as in Python.
     may_fault = op in ("/", "//", "%") and right.type != "float" and (wide == "int" or op == "/")
-    if may_fault and isinstance(right, Const) and not right.value:
+    if may_fault and isinstance(right, t.Const) and not right.value:
         raise scope.error(node, f"`{op}` by the int 0; write 0.0 for inf or nan")
     may_fault = may_fault and not never_zero(right)
     left, right = scope.widened(left, wide), scope.widened(right, wide)
-    return Binary(op, left, right, wide, scope.site(node) if may_fault else -1, may_fault and op == "/")
+    return t.Binary(op, left, right, wide, scope.site(node) if may_fault else -1, may_fault and op == "/")
 
 
 def binary_of_arrays(
@@ -102,44 +93,43 @@ def binary_of_arrays(
         left, right, eyes = right, left, eyes[::-1]
     if eyes[0] is not None and not isinstance(right, ArrayValue) and op in ("*", "/"):
         number = kept_number(scope, binary(scope, operator, eyes[0], right, node), node)
-        return multiple_of_eye(scope, left.type.shape[0], number)
+        return multiple_of_eye(left.type.shape[0], number)
     made = elementwise(
         scope, lambda a, b: binary(scope, operator, a, b, node), [left, right], node, f"`{op}` of"
     )
     if op == "+" and eyes[0] is not None and isinstance(right, ArrayValue):
         left, right, eyes = right, left, eyes[::-1]
     if op in "+-" and eyes[1] is not None and left.type == made.type:
-        number = eyes[1] if op == "+" else Unary("-", eyes[1], "float")
+        number = eyes[1] if op == "+" else t.Unary("-", eyes[1], "float")
         return replace(made, plus=(left, kept_number(scope, number, node)))
     return made
 
 
-def bits_of(scope: Scope, op: str, left: Expr, right: Expr, node: ast.AST) -> Expr:
+def bits_of(scope: Scope, op: str, left: t.Expr, right: t.Expr, node: ast.AST) -> t.Expr:
     if "float" in (left.type, right.type):
         instead = {"&": "write `and` for truth", "|": "write `or` for truth"}.get(op, "write int(...)")
         raise scope.error(node, f"`{op}` needs ints or bools but meets a float; {instead}")
     if left.type == right.type == "bool" and op in "&|^":
-        return Binary(op, left, right, "bool")
+        return t.Binary(op, left, right, "bool")
     shift = op in ("<<", ">>")
     left, right = scope.widened(left, "int"), scope.widened(right, "int")
-    return Binary(op, left, right, "int", scope.site(node) if shift else -1)
+    return t.Binary(op, left, right, "int", scope.site(node) if shift else -1)
 
 
-def power_of(scope: Scope, left: Expr, right: Expr, node: ast.AST) -> Expr:
+def power_of(scope: Scope, left: t.Expr, right: t.Expr, node: ast.AST) -> t.Expr:
     if "float" in (left.type, right.type):
-        return Binary("**", scope.widened(left, "float"), scope.widened(right, "float"), "float")
-    if isinstance(right, Const) and right.value >= 0:
-        return Binary("**", scope.widened(left, "int"), scope.widened(right, "int"), "int")
+        return t.Binary("**", scope.widened(left, "float"), scope.widened(right, "float"), "float")
+    if isinstance(right, t.Const) and right.value >= 0:
+        return t.Binary("**", scope.widened(left, "int"), scope.widened(right, "int"), "int")
     raise scope.error(
-        node,
-        "int ** int is an int or a float by the exponent's sign; write float(...) ** ... for a float",
+        node, "int ** int is an int or a float by the exponent's sign; write float(...) ** ... for a float"
     )
 
 
-def never_zero(value: Expr) -> bool:
+def never_zero(value: t.Expr) -> bool:
     """Return whether an int is seen to be other than zero, so that dividing by it needs no check."""
-    if isinstance(value, Call) and value.function == "max":
-        return any(isinstance(a, Const) and a.value > 0 for a in value.arguments)
-    if isinstance(value, Global):
+    if isinstance(value, t.Call) and value.function == "max":
+        return any(isinstance(a, t.Const) and a.value > 0 for a in value.arguments)
+    if isinstance(value, t.Global):
         return value.name == "num_vertices"  # code runs on a vertex, so there is one
-    return isinstance(value, Const) and bool(value.value)
+    return isinstance(value, t.Const) and bool(value.value)

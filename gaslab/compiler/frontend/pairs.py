@@ -5,42 +5,42 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.checks import no_array
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import as_value
-from gaslab.compiler.tree import PAIR, PAYLOAD, RECORD, Aggregate, Expr, Part, PartOf, RecordCombiner
 from gaslab.errors import nearest
 
 
-def record_named(scope: Scope, node: ast.expr) -> tuple[RecordCombiner, str] | None:
+def record_named(scope: Scope, node: ast.expr) -> tuple[t.RecordCombiner, str] | None:
     """Return the accumulator that *node* names, and what it is called in the tree; None if it is none."""
     declared = scope.unit.declared
     if isinstance(node, ast.Name):
         kind = scope.parameters.get(node.id) if node.id not in scope.entities else None
-        if kind not in (RECORD, PAIR):
+        if kind not in (t.RECORD, t.PAIR):
             return None
         role = scope.canonical(node.id)
         record = declared.message if role == "message" else declared.gather
         if scope.name == "merge" and not scope.is_helper:
             record = declared.own
-        assert isinstance(record, RecordCombiner)
+        assert isinstance(record, t.RecordCombiner)
         return record, role
     if isinstance(node, ast.Attribute) and scope.role(node.value) == "self":
         found = declared.aggregators.get(node.attr)
-        if isinstance(found, RecordCombiner):
+        if isinstance(found, t.RecordCombiner):
             if scope.is_helper:
                 raise scope.error(
                     node, "a helper is given parts of an aggregate; pass it self.total.part"
                     if not found.is_pair else "a helper is given the key or the payload; unpack it before"
                 )  # fmt: skip
             k = list(declared.aggregators).index(node.attr)
-            scope.access(Aggregate(k, node.attr, found.type), node)
+            scope.access(t.Aggregate(k, node.attr, found.type), node)
             return found, f"self {k}"
     return None
 
 
-def pair_named(scope: Scope, node: ast.expr) -> tuple[PartOf, PartOf] | None:
+def pair_named(scope: Scope, node: ast.expr) -> tuple[t.PartOf, t.PartOf] | None:
     """Return the key and the payload of the pair that *node* names, None if it names none."""
     named = record_named(scope, node)
     if named is not None and named[0].is_pair:
@@ -55,11 +55,11 @@ def pair_named(scope: Scope, node: ast.expr) -> tuple[PartOf, PartOf] | None:
     return None
 
 
-def key_and_payload(scope: Scope, record: RecordCombiner, role: str, k: int) -> tuple[PartOf, PartOf]:
-    return PartOf(role, k, record.parts[k].type), PartOf(role, k + 1, record.parts[k + 1].type)
+def key_and_payload(scope: Scope, record: t.RecordCombiner, role: str, k: int) -> tuple[t.PartOf, t.PartOf]:
+    return t.PartOf(role, k, record.parts[k].type), t.PartOf(role, k + 1, record.parts[k + 1].type)
 
 
-def pair_item(scope: Scope, node: ast.Subscript) -> PartOf | None:
+def pair_item(scope: Scope, node: ast.Subscript) -> t.PartOf | None:
     """Return ``total[0]`` or ``total[1]`` of a pair, None if it is of something else."""
     found = pair_named(scope, node.value)
     if found is None:
@@ -71,12 +71,12 @@ def pair_item(scope: Scope, node: ast.Subscript) -> PartOf | None:
 
 
 def pair_written(
-    scope: Scope, parts: tuple[Part, ...], node: ast.expr | None, at: ast.AST, write: str
-) -> tuple[Expr, Expr]:
+    scope: Scope, parts: tuple[t.Part, ...], node: ast.expr | None, at: ast.AST, write: str
+) -> tuple[t.Expr, t.Expr]:
     """Return the key and the payload written at *node*, in the types of these *parts*."""
     if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
         raise scope.error(node or at, f"a key and its payload are needed here; write {write}")
-    values: list[Expr] = []
+    values: list[t.Expr] = []
     for part, one, word in zip(parts, node.elts, ("key", "payload"), strict=True):
         value = value_of(scope, one)
         no_array(scope, value, one, f"the {word}")
@@ -84,7 +84,7 @@ def pair_written(
     return values[0], values[1]
 
 
-def part_read(scope: Scope, node: ast.Attribute, record: RecordCombiner, role: str) -> Any:
+def part_read(scope: Scope, node: ast.Attribute, record: t.RecordCombiner, role: str) -> Any:
     """Return ``total.part``."""
     text = ast.unparse(node)
     if record.is_pair:
@@ -93,6 +93,6 @@ def part_read(scope: Scope, node: ast.Attribute, record: RecordCombiner, role: s
         if part.name == node.attr and part.combiner.is_key:
             raise scope.name_error(node, f"{text} is a pair; unpack it: key, payload = {text}")
         if part.name == node.attr:
-            return as_value(PartOf(role, k, part.type))
-    known = nearest(node.attr, [p.name for p in record.parts if p.combiner.op != PAYLOAD])
+            return as_value(t.PartOf(role, k, part.type))
+    known = nearest(node.attr, [p.name for p in record.parts if p.combiner.op != t.PAYLOAD])
     raise scope.name_error(node, f"{record.name} has no part {node.attr!r}{known}")

@@ -1,4 +1,4 @@
-"""Rules about a program as a whole: what must go together, and names that are likely slips."""
+"""Rules for a program as a whole: declarations that need each other, and likely misspellings."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from gaslab import program
 from gaslab.arguments import shown
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.declare import PHASES, Declared
 from gaslab.compiler.frontend.method import entities_of
 from gaslab.compiler.frontend.names import GLOBALS
 from gaslab.compiler.frontend.source import class_source
-from gaslab.compiler.tree import Combiner, RecordCombiner, Tree
 from gaslab.compiler.tree.edge_ends import READ, WRITTEN, conflict
 from gaslab.errors import nearest
 from gaslab.language.phases import DIRECTIONS
@@ -50,7 +50,12 @@ def check_declared(declared: Declared) -> None:
         raise source.error(source.node, "start has no say beside active; keep one of them")
     if "visit" in functions:
         _check_visit(declared)
+    whole = [p.name for p in declared.params if p.type == "int" and p.storage != "id"]
     for name, mark in declared.marks.items():
+        if isinstance(mark.every, str) and mark.every not in whole:
+            source = declared.source(name)
+            near = nearest(mark.every, whole)
+            raise source.error(source.node, f"every={mark.every!r} is no int parameter of the program{near}")
         if mark.finalizer is not None and gives_id(declared.aggregators[name]):
             source = declared.source(name)
             raise source.error(source.node, f"{name} gives a vertex id, which has no finaliser; remove it")
@@ -58,8 +63,8 @@ def check_declared(declared: Declared) -> None:
         check_done(declared)
 
 
-def gives_id(combiner: Combiner) -> bool:
-    parts = combiner.parts if isinstance(combiner, RecordCombiner) and combiner.is_pair else ()
+def gives_id(combiner: t.Combiner) -> bool:
+    parts = combiner.parts if isinstance(combiner, t.RecordCombiner) and combiner.is_pair else ()
     return combiner.type == "id" or any(part.combiner.type == "id" for part in parts)
 
 
@@ -74,7 +79,7 @@ def _check_visit(declared: Declared) -> None:
             )
     cls: Any = declared.cls
     ways = cls.visit_ways
-    if type(ways) is not int or not 1 <= ways <= MAX_WAYS:
+    if ways is not None and (type(ways) is not int or not 1 <= ways <= MAX_WAYS):
         home = class_source(next(c for c in cls.__mro__ if "visit_ways" in vars(c)))
         at = home.declaration("visit_ways")
         raise home.error(
@@ -82,8 +87,8 @@ def _check_visit(declared: Declared) -> None:
         )
 
 
-def check_tree(declared: Declared, tree: Tree) -> None:
-    """Raise for a message that apply takes and nobody sends, and for a phase without an end."""
+def check_tree(declared: Declared, tree: t.Tree) -> None:
+    """Raise for a message that apply takes but no method sends, and for a phase without an end."""
     if declared.message is not None and not any(signal.sends for signal in tree.signals()):
         source = declared.source("init_message" if "init_message" in declared.functions else "apply")
         text = "nothing sends messages; write nbr.signal(...) in scatter"
@@ -96,7 +101,7 @@ def check_tree(declared: Declared, tree: Tree) -> None:
         raise declared.endless
 
 
-def _check_ends(declared: Declared, tree: Tree) -> None:
+def _check_ends(declared: Declared, tree: t.Tree) -> None:
     """Raise for an edge field that both ends of an edge write, or one writes and the other reads."""
     found = conflict(tree)
     if found is None:

@@ -1,4 +1,4 @@
-"""One function on its way into the tree: its names, the types of its locals, what it touches."""
+"""The state of one function while it is read: its names, the types of its locals, its reads and writes."""
 
 from __future__ import annotations
 
@@ -9,24 +9,11 @@ import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import join, remedy, widen
 from gaslab.compiler.frontend.declare import Declared
 from gaslab.compiler.frontend.lists import fits
 from gaslab.compiler.frontend.source import FunctionSource
-from gaslab.compiler.tree import (
-    EdgeField,
-    Expr,
-    Forward,
-    Global,
-    Local,
-    Site,
-    Stmt,
-    Type,
-    VertexAttribute,
-    VertexField,
-    is_list,
-    named,
-)
 from gaslab.errors import ProgramError, nearest
 from gaslab.language.annotations import closure_of
 
@@ -41,19 +28,19 @@ class Sites:
     """The places that the tree refers to by index, each once."""
 
     def __init__(self) -> None:
-        self._index: dict[Site, int] = {}
+        self._index: dict[t.Site, int] = {}
 
-    def index(self, site: Site) -> int:
+    def index(self, site: t.Site) -> int:
         """Return the index of *site*, a new one for a new place."""
         return self._index.setdefault(site, len(self._index))
 
-    def all(self) -> tuple[Site, ...]:
+    def all(self) -> tuple[t.Site, ...]:
         """Return all places in the order of their indices."""
         return tuple(self._index)
 
 
 class Unit(NamedTuple):
-    """What all functions of one program share while it is parsed."""
+    """The state that all functions of one program share while it is parsed."""
 
     declared: Declared
     sites: Sites
@@ -63,7 +50,7 @@ class Unit(NamedTuple):
 
 
 class Scope:
-    """The state behind one function; `body` walks it until the types of its locals are known.
+    """The state of one function; `body` walks the function until the types of its locals are known.
 
     `entities` says which parameters stand for ``self``, ``v``, ``nbr`` or ``e``; `parameters` are the
     scalar ones with their types.
@@ -77,8 +64,8 @@ class Scope:
         source: FunctionSource,
         name: str,
         entities: dict[str, str],
-        parameters: dict[str, Type],
-        returns: Type | None,
+        parameters: dict[str, t.Type],
+        returns: t.Type | None,
     ) -> None:
         self.unit = unit
         self.source = source
@@ -89,17 +76,18 @@ class Scope:
         self.closure = closure_of(source.function)
         code = source.function.__code__
         self.names = frozenset((*code.co_varnames, *code.co_cellvars))  # what Python takes for local
-        self.types: dict[str, Type] = {}  # of locals, by the user's name; only ever widened
-        self.annotated: dict[str, Type] = {}  # types of locals that the user declared
+        self.types: dict[str, t.Type] = {}  # of locals, by the user's name; only ever widened
+        self.annotated: dict[str, t.Type] = {}  # types of locals that the user declared
         self.written: dict[str, str] = {}  # names of locals in the tree, where they differ
         self.made: set[str] = set()  # locals that are the frontend's own
-        self.stand_ins: dict[str, Expr] = {}  # of expressions that are evaluated once, by their text
+        self.stand_ins: dict[str, t.Expr] = {}  # of expressions that are evaluated once, by their text
         self.bound = 0  # values that the expressions of this walk name, see `Let`
         self.aliases: dict[str, str] = {}  # a local that is another name of an array -> that array
-        self.pending: list[Stmt] = []  # to stand before the statement under way
+        self.pending: list[t.Stmt] = []  # to stand before the statement under way
         self.breaks: list[Paths] = []  # of each loop around, what is assigned at its breaks
         self.draws = 0  # in the statement under way, so far
-        self.hidden: dict[Expr, Local] = {}  # a helper's parameters for what it reads of its entities
+        self.storages: dict[str, str] = {}  # of the elements of a helper's arrays, by parameter
+        self.hidden: dict[t.Expr, t.Local] = {}  # a helper's parameters for what it reads of its entities
         self.assigned: set[str] | None = set()  # locals sure to have a value here; None: never reached
         self.reads: set[str] = set()
         self.writes: set[str] = set()
@@ -109,17 +97,17 @@ class Scope:
     # ---- what differs between methods and helpers
 
     @property
-    def result(self) -> Type | None:
+    def result(self) -> t.Type | None:
         """The type of what the function returns, None if it returns nothing."""
         return self.returns
 
-    def returned(self, value: Expr, node: ast.AST) -> Expr:
+    def returned(self, value: t.Expr, node: ast.AST) -> t.Expr:
         """Return *value* in the type that this function returns."""
         assert self.returns is not None
         return self.fit(value, self.returns, node, f"{self.source.node.name}'s value")
 
     def canonical(self, name: str) -> str:
-        """Return what the tree calls parameter *name*."""
+        """Return the tree's name of parameter *name*."""
         return ascii_name(name)
 
     # ---- errors and places
@@ -129,7 +117,7 @@ class Scope:
         return self.source.error(node, message)
 
     def name_error(self, node: ast.AST, message: str) -> ProgramError:
-        """Return the error *message* about the name that *node* is, or that it has behind its last dot."""
+        """Return the error *message* at the name of *node*, behind its last dot."""
         return self.source.file.error(node, message, at_attribute=True)
 
     def site(self, node: ast.AST) -> int:
@@ -138,56 +126,65 @@ class Scope:
 
     # ---- types
 
-    def join(self, a: Expr, b: Expr, node: ast.AST) -> tuple[Expr, Expr, Any]:
+    def join(self, a: t.Expr, b: t.Expr, node: ast.AST) -> tuple[t.Expr, t.Expr, Any]:
         """Return both values in the type that holds either, and that type."""
         kind = join(a.type, b.type)
-        if is_list(a.type) and is_list(b.type):  # `[]` is of any type, a set is a list too
+        if t.is_list(a.type) and t.is_list(b.type):  # `[]` is of any type, a set is a list too
             for one, other in ((a, b), (b, a)):
                 if (same := fits(one, other.type)) is not None:
                     return (same, b, b.type) if one is a else (a, same, a.type)
         if kind is None:
-            raise self.error(node, f"{named(a.type)} meets {named(b.type)}; {remedy(a.type, b.type)}")
+            raise self.error(node, f"{t.named(a.type)} meets {t.named(b.type)}; {remedy(a.type, b.type)}")
         return self.widened(a, kind), self.widened(b, kind), kind
 
-    def widened(self, value: Expr, kind: Type) -> Expr:
+    def widened(self, value: t.Expr, kind: t.Type) -> t.Expr:
         """Return *value* as *kind*, which is known to hold it."""
         wide = widen(value, kind)
         assert wide is not None, (value, kind)
         return wide
 
-    def fit(self, value: Expr, kind: Type, node: ast.AST, what: str | ast.expr) -> Expr:
-        """Return *value* as *kind*; raises where it would have to be narrowed, naming *what* it is for."""
-        wide = fits(value, kind) if is_list(kind) else widen(value, kind)
+    def fit(self, value: t.Expr, kind: t.Type, node: ast.AST, what: str | ast.expr) -> t.Expr:
+        """Return *value* as *kind*; raises where that would narrow it, naming its use, *what*."""
+        wide = fits(value, kind) if t.is_list(kind) else widen(value, kind)
         if wide is None:
             name = what if isinstance(what, str) else ast.unparse(what)
             raise self.error(
-                node, f"{name} is {named(kind)} but this is {named(value.type)}; {remedy(value.type, kind)}"
+                node,
+                f"{name} is {t.named(kind)} but this is {t.named(value.type)}; {remedy(value.type, kind)}",
             )
         return wide
 
+    def storage(self, place: t.Expr) -> str:
+        """Return the storage type of the elements of an array that lies in *place*."""
+        if isinstance(place, t.VertexField | t.EdgeField):
+            declared = self.unit.declared
+            fields = declared.vertex_fields if isinstance(place, t.VertexField) else declared.edge_fields
+            return fields[place.index].storage
+        return place.storage if isinstance(place, t.Local) else ""
+
     # ---- locals
 
-    def local(self, name: str) -> Local:
+    def local(self, name: str) -> t.Local:
         """Return local *name* of the user as the tree has it."""
-        return Local(self.written.get(name, name), self.types[name])
+        return t.Local(self.written.get(name, name), self.types[name], self.storages.get(name, ""))
 
-    def infer(self, name: str, kind: Type, node: ast.AST) -> Type:
+    def infer(self, name: str, kind: t.Type, node: ast.AST) -> t.Type:
         """Note that local *name* is assigned a value of *kind*; return the type that holds all its values."""
-        if is_list(kind):
+        if t.is_list(kind):
             raise self.error(node, "a list has no local; read the field or the total itself")
         known = self.types.get(name, kind)
         wide = join(known, kind)
         if wide is None:
             raise self.error(
-                node, f"{name!r} is {named(known)} elsewhere but {named(kind)} here; use two names"
+                node, f"{name!r} is {t.named(known)} elsewhere but {t.named(kind)} here; use two names"
             )
         if self.types.get(name) != wide:
             self.types[name] = wide
             self.types_changed = True
         return self.types[name]
 
-    def new_local(self, stem: str, kind: Type, node: ast.AST) -> Local:
-        """Return a local of the frontend's own; a walk over the same body makes the same ones again."""
+    def new_local(self, stem: str, kind: t.Type, node: ast.AST) -> t.Local:
+        """Return a new local of the frontend; another walk over the same body makes the same ones."""
         name, k = stem, 0
         while name in self.made or name in self.names:
             k += 1
@@ -198,9 +195,9 @@ class Scope:
 
     # ---- what is read
 
-    def access(self, value: Expr, node: ast.AST) -> Expr:
-        """Return *value*, which reads the vertex, the edge or the program, as this function sees it."""
-        if self.name == "visit" and isinstance(value, VertexField) and is_list(value.type):
+    def access(self, value: t.Expr, node: ast.AST) -> t.Expr:
+        """Return *value*, a read of vertex, edge or program, as an expression of this function."""
+        if self.name == "visit" and isinstance(value, t.VertexField) and t.is_list(value.type):
             raise self.error(
                 node, "visit has no lists of vertices; read a list of the edge, or a gl.Vector of the vertex"
             )
@@ -209,18 +206,18 @@ class Scope:
             self.reads.add(label)
         return value
 
-    def label(self, value: Expr) -> str | None:
-        """Return what *value* reads as ``role.name``; None for what is no part of a vertex or edge."""
+    def label(self, value: t.Expr) -> str | None:
+        """Return the ``role.name`` that *value* reads; None if it reads no vertex or edge."""
         declared = self.unit.declared
-        if isinstance(value, VertexField):
+        if isinstance(value, t.VertexField):
             return f"{value.role}.{declared.vertex_fields[value.index].name}"
-        if isinstance(value, VertexAttribute):
+        if isinstance(value, t.VertexAttribute):
             return f"{value.role}.{value.name}"
-        if isinstance(value, Forward):
+        if isinstance(value, t.Forward):
             return "e.forward"
-        if isinstance(value, Global) and value.name == "num_left":
+        if isinstance(value, t.Global) and value.name == "num_left":
             return "v.side"  # says that the program needs a bipartite graph
-        return f"e.{declared.edge_fields[value.index].name}" if isinstance(value, EdgeField) else None
+        return f"e.{declared.edge_fields[value.index].name}" if isinstance(value, t.EdgeField) else None
 
     # ---- names
 

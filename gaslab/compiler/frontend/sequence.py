@@ -1,4 +1,4 @@
-"""Programs of several phases: what each phase declares, read from the class attribute ``phases``."""
+"""Programs of several phases: the declarations of each, from the class attribute ``phases``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from typing import Any
 
 from gaslab import program
 from gaslab.arguments import shown
-from gaslab.compiler.frontend.declare import (
-    Declared,
-    class_direction,
-    declare,
-    methods_of,
-    parameters_of,
-)
+from gaslab.compiler.frontend.declare import Declared, class_direction, declare, methods_of, parameters_of
 from gaslab.compiler.frontend.rules import check_done
 from gaslab.compiler.frontend.source import ClassSource, class_source
 from gaslab.errors import ProgramError
@@ -23,7 +17,7 @@ from gaslab.language.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of
 
 
 def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[Declared]:
-    """Return what *cls* declares for each of its phases; nothing for a program of one phase."""
+    """Return the declarations of each phase of *cls*; none for a program of one phase."""
     if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram) or phases_of(cls) == ():
         return []
     places, phases = _Places(cls), phases_of(cls)

@@ -1,21 +1,21 @@
-"""Signals: which vertex a method may make run again, with which message, and how soon."""
+"""Signals: their targets, messages and priorities."""
 
 from __future__ import annotations
 
 import ast
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.calls import cut_to_int
 from gaslab.compiler.frontend.checks import no_keywords
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.records import message_parts
 from gaslab.compiler.frontend.scope import Scope
-from gaslab.compiler.tree import Call, Expr, RecordCombiner, Signal, named
 
 _PLAIN = ("nbr.signal()", "nbr.signal(message)")
 
 
-def signal(scope: Scope, node: ast.Call, role: str) -> Signal:
-    """Return ``nbr.signal(...)``, ``v.signal(...)`` or ``self.signal(id, ...)`` as it stands in a method."""
+def signal(scope: Scope, node: ast.Call, role: str) -> t.Signal:
+    """Return the statement ``nbr.signal(...)``, ``v.signal(...)`` or ``self.signal(id, ...)``."""
     assert isinstance(node.func, ast.Attribute)
     if scope.is_helper or scope.name not in ("apply", "scatter"):
         where = "a helper" if scope.is_helper else scope.name
@@ -30,15 +30,15 @@ def signal(scope: Scope, node: ast.Call, role: str) -> Signal:
         at = message_nodes[0]
         if combiner is None:
             raise scope.error(at, "apply takes no message; write def apply(self, v, message: gl.Min[float])")
-        if isinstance(combiner, RecordCombiner):
+        if isinstance(combiner, t.RecordCombiner):
             before = f"{ast.unparse(node.func)}({'id, ' if role == 'self' else ''}"
             parts = message_parts(scope, at, before)
-            return Signal(None, scope.site(node), target, priority, to, parts)
+            return t.Signal(None, scope.site(node), target, priority, to, parts)
         message = scope.fit(value_of(scope, at), combiner.type, at, "the message")
-    return Signal(message, scope.site(node), target, priority, to)
+    return t.Signal(message, scope.site(node), target, priority, to)
 
 
-def addressee(scope: Scope, node: ast.Call) -> Expr:
+def addressee(scope: Scope, node: ast.Call) -> t.Expr:
     """Return the id of the vertex that ``self.signal`` is for."""
     if not node.args or isinstance(node.args[0], ast.Starred):
         raise scope.error(node, "self.signal takes a vertex id first; write self.signal(id)")
@@ -48,23 +48,23 @@ def addressee(scope: Scope, node: ast.Call) -> Expr:
         raise scope.error(at, f"self.signal takes a vertex id; write {name}.signal() or {name}.id")
     if role is not None:
         raise scope.error(at, "self.signal takes a vertex id; write v.id, a field or a parameter")
-    value: Expr = value_of(scope, at)
+    value: t.Expr = value_of(scope, at)
     if value.type != "id":
         raise scope.error(
-            at, f"self.signal takes a vertex id but this is {named(value.type)}; declare it gl.VertexId"
+            at, f"self.signal takes a vertex id but this is {t.named(value.type)}; declare it gl.VertexId"
         )
     return value
 
 
-def arguments(scope: Scope, node: ast.Call, skip: int) -> tuple[list[ast.expr], Expr | None]:
-    """Return what stands between the brackets behind *skip*: the message if there is one, the priority."""
+def arguments(scope: Scope, node: ast.Call, skip: int) -> tuple[list[ast.expr], t.Expr | None]:
+    """Return the arguments of a signal behind *skip*: the message if there is one, the priority."""
     priority = None
     for keyword in node.keywords:
         if keyword.arg != "priority":
             raise scope.error(keyword.value, "signal takes no other keyword than priority=")
         if "active" in scope.unit.declared.functions:
             raise scope.error(
-                keyword.value, "a priority has no say beside active, which chooses who runs; remove it"
+                keyword.value, "a priority has no say beside active, which chooses the vertices; remove it"
             )
         priority = bucket(scope, keyword.value)
     no_keywords(scope, ast.Call(node.func, node.args, []), "signal")  # `*` among the others
@@ -74,12 +74,12 @@ def arguments(scope: Scope, node: ast.Call, skip: int) -> tuple[list[ast.expr], 
     return node.args[skip:], priority
 
 
-def bucket(scope: Scope, node: ast.expr) -> Expr:
+def bucket(scope: Scope, node: ast.expr) -> t.Expr:
     """Return a priority as an int; a float is rounded down."""
-    value: Expr = value_of(scope, node)
+    value: t.Expr = value_of(scope, node)
     if value.type not in ("float", "int"):
-        raise scope.error(node, f"a priority is a number from 0 on but this is {named(value.type)}")
+        raise scope.error(node, f"a priority is a number from 0 on but this is {t.named(value.type)}")
     if value.type == "float":
-        whole: Expr = cut_to_int(scope, Call("math.floor", (value,), "float"), node)
+        whole: t.Expr = cut_to_int(scope, t.Call("math.floor", (value,), "float"), node)
         return whole
     return value

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from gaslab.compiler.tree import Site
+from gaslab.compiler import tree as t
 from gaslab.compiler.tree.places import shown
 from gaslab.errors import ProgramError
 from gaslab.language.annotations import functions_of
@@ -61,7 +61,7 @@ class SourceFile:
 
     @classmethod
     def of(cls, name: str, module: dict[str, Any] | None = None) -> SourceFile | None:
-        """Return the file that code objects call *name*, or None if its text is not to be had."""
+        """Return the file that code objects call *name*, or None if its text is not available."""
         linecache.checkcache(name)
         lines = linecache.getlines(name, module)
         known = cls._known.get(name)
@@ -81,10 +81,10 @@ class SourceFile:
         """Return a line, counted from 1, without its end."""
         return self.lines[line - 1].rstrip("\r\n") if 0 < line <= len(self.lines) else ""
 
-    def site(self, node: ast.AST) -> Site:
+    def site(self, node: ast.AST) -> t.Site:
         """Return the place of *node*."""
         line = getattr(node, "lineno", 1)
-        return Site(self.name, line, self.text(line))
+        return t.Site(self.name, line, self.text(line))
 
     def error(self, node: ast.AST, message: str, *, at_attribute: bool = False) -> ProgramError:
         """Return the error *message* at *node*: file, line, column, the line itself and a caret.
@@ -128,7 +128,7 @@ class FunctionSource:
 
 
 def function_source(function: FunctionType) -> FunctionSource:
-    """Return where *function* was written; raises ProgramError if that cannot be read."""
+    """Return the source of *function*; raises ProgramError if it cannot be read."""
     code = function.__code__
     name = function.__qualname__.rpartition("<locals>.")[2]
     file = SourceFile.of(code.co_filename, function.__globals__)
@@ -165,7 +165,7 @@ def _parameters(node: Def) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ClassSource:
-    """Where a class was written; `node` and `file` are None where that is not known."""
+    """The source of a class; `node` and `file` are None where it is not known."""
 
     cls: type
     node: ast.ClassDef | None
@@ -199,16 +199,16 @@ class ClassSource:
             return ProgramError(f"{self.cls.__module__}.{self.cls.__qualname__}: {message}")
         return self.file.error(at, message)
 
-    def site(self, node: ast.AST | None) -> Site:
+    def site(self, node: ast.AST | None) -> t.Site:
         """Return the place of *node*, else of the class."""
         at = node or self.node
         if at is None or self.file is None:
-            return Site(self.cls.__module__, 1, "")
+            return t.Site(self.cls.__module__, 1, "")
         return self.file.site(at)
 
 
 def class_source(cls: type) -> ClassSource:
-    """Return where *cls* was written: around its methods, else by its name in the files near it."""
+    """Return the source of *cls*: around its methods, else by its name in the files of module and bases."""
     for function in functions_of(cls).values():
         file = SourceFile.of(function.__code__.co_filename, function.__globals__)
         for node in file.classes.get(cls.__qualname__, ()) if file else ():

@@ -1,4 +1,4 @@
-"""Every kind of statement but assignments, and which locals are sure to have a value after each."""
+"""Every kind of statement but assignments, and which locals are assigned after each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gaslab import program
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import list_words
 from gaslab.compiler.frontend.assign import annotated_assign, assign, augmented_assign, store_local
 from gaslab.compiler.frontend.caching import WORDS, post
@@ -16,25 +17,6 @@ from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.records import contributed_parts
 from gaslab.compiler.frontend.scope import Paths, Scope
 from gaslab.compiler.frontend.signals import signal
-from gaslab.compiler.tree import (
-    OWN,
-    PAIR,
-    RECORD,
-    Assign,
-    Break,
-    Const,
-    Continue,
-    Expr,
-    ForRange,
-    If,
-    Local,
-    RecordCombiner,
-    Return,
-    Stmt,
-    Stop,
-    While,
-    is_list,
-)
 
 _NO_IMPORT = "import inside a method is not in the language; import at the top of the module"
 _NO_EXCEPTION = "is not in the language; give a field a value that says so"
@@ -60,9 +42,9 @@ _REFUSED: dict[str, str] = {
 }
 
 
-def block(scope: Scope, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
-    """Return the tree of *statements*; what is never reached is left out."""
-    found: list[Stmt] = []
+def block(scope: Scope, statements: list[ast.stmt]) -> tuple[t.Stmt, ...]:
+    """Return the tree of *statements*, without those that are never reached."""
+    found: list[t.Stmt] = []
     for statement in statements:
         if scope.assigned is None:
             break
@@ -78,11 +60,11 @@ def block(scope: Scope, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
     return tuple(found)
 
 
-def do_pass(scope: Scope, node: ast.Pass) -> list[Stmt]:
+def do_pass(scope: Scope, node: ast.Pass) -> list[t.Stmt]:
     return []
 
 
-def do_expression(scope: Scope, node: ast.Expr) -> list[Stmt]:
+def do_expression(scope: Scope, node: ast.Expr) -> list[t.Stmt]:
     value = node.value
     if isinstance(value, ast.Constant) and (isinstance(value.value, str) or value.value is ...):
         return []  # a docstring, or a body still to be written
@@ -106,26 +88,26 @@ def do_expression(scope: Scope, node: ast.Expr) -> list[Stmt]:
     raise scope.error(value, "this line has no effect; assign its value, or remove it")
 
 
-def stop_statement(scope: Scope, node: ast.Call) -> Stop:
-    """``gl.stop()``, where what is left out cannot matter."""
+def stop_statement(scope: Scope, node: ast.Call) -> t.Stop:
+    """``gl.stop()``, where the edges left out cannot change the total."""
     if scope.is_helper or scope.name != "gather":
         raise scope.error(node, f"{scope.name} cannot stop; gl.stop() is for gather")
     no_keywords(scope, node, "gl.stop")
     check_count(scope, node, "gl.stop", 0, 0)
     combiner = scope.unit.declared.gather
     combiners = {"": combiner} if combiner is not None else {}
-    if isinstance(combiner, RecordCombiner) and not combiner.is_pair:
+    if isinstance(combiner, t.RecordCombiner) and not combiner.is_pair:
         combiners = {f" like part {part.name!r}": part.combiner for part in combiner.parts}
     for part, one in combiners.items():
         if not one.operation.stops:
-            where = "for merge" if one.op == OWN else f"in a sum{part}"
+            where = "for merge" if one.op == t.OWN else f"in a sum{part}"
             raise scope.error(node, f"every edge counts {where}; gl.stop() is for gl.Min and gl.Max")
-    return Stop(scope.site(node))
+    return t.Stop(scope.site(node))
 
 
-def do_return(scope: Scope, node: ast.Return) -> list[Stmt]:
+def do_return(scope: Scope, node: ast.Return) -> list[t.Stmt]:
     name = scope.source.node.name
-    if scope.returns in (RECORD, PAIR):
+    if scope.returns in (t.RECORD, t.PAIR):
         if isinstance(node.value, ast.IfExp):
             return either_way(scope, node.value, node)
         contributions = contributed_parts(scope, node)
@@ -135,7 +117,7 @@ def do_return(scope: Scope, node: ast.Return) -> list[Stmt]:
     if gather is not None and gather.collects:
         if is_nothing(node.value):  # the edge adds nothing to the list
             scope.assigned = None
-            return [Return(None, scope.site(node))]
+            return [t.Return(None, scope.site(node))]
         if isinstance(either := node.value, ast.IfExp) and (
             is_nothing(either.body) or is_nothing(either.orelse)
         ):
@@ -149,10 +131,10 @@ def do_return(scope: Scope, node: ast.Return) -> list[Stmt]:
     else:
         value = scope.returned(value_of(scope, node.value), node.value)
     scope.assigned = None
-    return [Return(value, scope.site(node))]
+    return [t.Return(value, scope.site(node))]
 
 
-def either_way(scope: Scope, either: ast.IfExp, node: ast.Return) -> list[Stmt]:
+def either_way(scope: Scope, either: ast.IfExp, node: ast.Return) -> list[t.Stmt]:
     """``return a if test else b`` as two returns."""
     ways: list[list[ast.stmt]] = [
         [ast.copy_location(ast.Return(x), node)] for x in (either.body, either.orelse)
@@ -161,35 +143,35 @@ def either_way(scope: Scope, either: ast.IfExp, node: ast.Return) -> list[Stmt]:
 
 
 def path_here(scope: Scope) -> set[str] | None:
-    """Return a copy of what is assigned here."""
+    """Return a copy of the locals assigned here."""
     return None if scope.assigned is None else set(scope.assigned)
 
 
-def do_if(scope: Scope, node: ast.If) -> list[Stmt]:
+def do_if(scope: Scope, node: ast.If) -> list[t.Stmt]:
     test = truth(scope, node.test)
     before = path_here(scope)
     body = block(scope, node.body)
     after_body, scope.assigned = scope.assigned, before
     otherwise = block(scope, node.orelse)
     scope.assigned = meet([after_body, scope.assigned])
-    return [If(test, body, otherwise, scope.site(node))]
+    return [t.If(test, body, otherwise, scope.site(node))]
 
 
-def do_while(scope: Scope, node: ast.While) -> list[Stmt]:
+def do_while(scope: Scope, node: ast.While) -> list[t.Stmt]:
     no_else(scope, node)
     test = truth(scope, node.test)
     if scope.pending:
         raise scope.error(
             node.test, "this takes a loop of its own; write while True and test it with if and break"
         )
-    forever = isinstance(test, Const) and bool(test.value)
+    forever = isinstance(test, t.Const) and bool(test.value)
     before = path_here(scope)
     body, breaks = loop_body(scope, node.body)
     scope.assigned = meet(breaks if forever else [before, *breaks])
-    return [While(test, body, scope.site(node))]
+    return [t.While(test, body, scope.site(node))]
 
 
-def do_for(scope: Scope, node: ast.For) -> list[Stmt]:
+def do_for(scope: Scope, node: ast.For) -> list[t.Stmt]:
     no_else(scope, node)
     if (x := iterated(scope, node.iter)) is not None:
         return for_list(scope, node, x)
@@ -197,27 +179,27 @@ def do_for(scope: Scope, node: ast.For) -> list[Stmt]:
     if not isinstance(node.target, ast.Name):
         raise scope.error(node.target, "a loop counts in one local; write for i in range(...)")
     before = path_here(scope)
-    target = store_local(scope, node.target, Const(0, "int"), node, node.target).target
-    assert isinstance(target, Local)
-    lead: tuple[Stmt, ...] = ()
+    target = store_local(scope, node.target, t.Const(0, "int"), node, node.target).target
+    assert isinstance(target, t.Local)
+    lead: tuple[t.Stmt, ...] = ()
     if target.type != "int":  # the user's local holds floats elsewhere: count apart from it
         counter = scope.new_local("_count", "int", node)
-        lead = (Assign(target, scope.widened(counter, target.type), scope.site(node)),)
+        lead = (t.Assign(target, scope.widened(counter, target.type), scope.site(node)),)
         target = counter
     body, breaks = loop_body(scope, node.body)
     scope.assigned = meet([before, *breaks])
-    return [ForRange(target, start, stop, step, (*lead, *body), scope.site(node))]
+    return [t.ForRange(target, start, stop, step, (*lead, *body), scope.site(node))]
 
 
-def iterated(scope: Scope, node: ast.expr) -> Expr | None:
+def iterated(scope: Scope, node: ast.expr) -> t.Expr | None:
     """Return the list that a loop runs over, None if it is none."""
-    is_total = isinstance(node, ast.Name) and is_list(scope.types.get(node.id, ""))
+    is_total = isinstance(node, ast.Name) and t.is_list(scope.types.get(node.id, ""))
     is_field = isinstance(node, ast.Attribute) and scope.role(node.value) in ("v", "nbr", "e")
     value = value_of(scope, node) if is_total or is_field else None
-    return value if value is not None and is_list(value.type) else None
+    return value if value is not None and t.is_list(value.type) else None
 
 
-def for_list(scope: Scope, node: ast.For, x: Expr) -> list[Stmt]:
+def for_list(scope: Scope, node: ast.For, x: t.Expr) -> list[t.Stmt]:
     """``for y in x``, by position."""
     if not isinstance(node.target, ast.Name):
         raise scope.error(node.target, "a loop has one local; write for y in x")
@@ -227,10 +209,12 @@ def for_list(scope: Scope, node: ast.For, x: Expr) -> list[Stmt]:
     body, breaks = loop_body(scope, node.body)
     scope.assigned = meet([before, *breaks])
     length = list_words.length(x)
-    return [ForRange(position, Const(0, "int"), length, Const(1, "int"), (first, *body), scope.site(node))]
+    return [
+        t.ForRange(position, t.Const(0, "int"), length, t.Const(1, "int"), (first, *body), scope.site(node))
+    ]
 
 
-def range_bounds(scope: Scope, node: ast.expr) -> tuple[Expr, Expr, Expr]:
+def range_bounds(scope: Scope, node: ast.expr) -> tuple[t.Expr, t.Expr, t.Expr]:
     """Return start, stop and step of ``range(...)``."""
     if not isinstance(node, ast.Call) or scope.lookup(node.func) is not range:
         raise scope.error(node, "a for loop runs over range(...) alone; the engine visits the edges")
@@ -239,15 +223,15 @@ def range_bounds(scope: Scope, node: ast.expr) -> tuple[Expr, Expr, Expr]:
         raise scope.error(node, "range takes 1 to 3 ints: range(stop), range(start, stop, step)")
     bounds = [scope.fit(value_of(scope, bound), "int", bound, "a bound of range") for bound in node.args]
     if len(bounds) == 1:
-        return Const(0, "int"), bounds[0], Const(1, "int")
-    step = bounds[2] if len(bounds) == 3 else Const(1, "int")
-    if step == Const(0, "int"):
+        return t.Const(0, "int"), bounds[0], t.Const(1, "int")
+    step = bounds[2] if len(bounds) == 3 else t.Const(1, "int")
+    if step == t.Const(0, "int"):
         raise scope.error(node.args[2], "range with step 0 never ends; write another step")
     return bounds[0], bounds[1], step
 
 
-def loop_body(scope: Scope, body: list[ast.stmt]) -> tuple[tuple[Stmt, ...], Paths]:
-    """Return the tree of a loop's body, and what is assigned at each of its breaks."""
+def loop_body(scope: Scope, body: list[ast.stmt]) -> tuple[tuple[t.Stmt, ...], Paths]:
+    """Return the tree of a loop's body, and the locals assigned at each of its breaks."""
     scope.breaks.append([])
     statements = block(scope, body)
     return statements, scope.breaks.pop()
@@ -260,15 +244,15 @@ def no_else(scope: Scope, node: ast.While | ast.For) -> None:
         )
 
 
-def do_break(scope: Scope, node: ast.Break) -> list[Stmt]:
+def do_break(scope: Scope, node: ast.Break) -> list[t.Stmt]:
     scope.breaks[-1].append(scope.assigned)
     scope.assigned = None
-    return [Break(scope.site(node))]
+    return [t.Break(scope.site(node))]
 
 
-def do_continue(scope: Scope, node: ast.Continue) -> list[Stmt]:
+def do_continue(scope: Scope, node: ast.Continue) -> list[t.Stmt]:
     scope.assigned = None
-    return [Continue(scope.site(node))]
+    return [t.Continue(scope.site(node))]
 
 
 def is_nothing(node: ast.expr | None) -> bool:
@@ -277,12 +261,12 @@ def is_nothing(node: ast.expr | None) -> bool:
 
 
 def meet(paths: Paths) -> set[str] | None:
-    """Return what is assigned on every path that arrives; None if none does."""
+    """Return the locals assigned on every path that arrives; None if no path does."""
     arriving = [path for path in paths if path is not None]
     return set.intersection(*arriving) if arriving else None
 
 
-_READERS: dict[type[ast.stmt], Callable[[Scope, Any], list[Stmt]]] = {
+_READERS: dict[type[ast.stmt], Callable[[Scope, Any], list[t.Stmt]]] = {
     ast.Assign: assign,
     ast.AugAssign: augmented_assign,
     ast.AnnAssign: annotated_assign,

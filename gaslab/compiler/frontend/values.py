@@ -1,4 +1,4 @@
-"""Whole vectors and matrices as values: a function of the indices, until something stores it."""
+"""Whole vectors and matrices as values: functions of the indices, until a statement stores them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import widen
-from gaslab.compiler.tree import Array, Binary, Const, EdgeField, Element, Expr, Local, PartOf, VertexField
 
-Place = VertexField | EdgeField | Local | PartOf
+Place = t.VertexField | t.EdgeField | t.Local | t.PartOf
 
 
 @dataclass(frozen=True)
@@ -17,52 +17,56 @@ class ArrayValue:
     """A vector or a matrix: ``at(i)`` or ``at(i, j)`` is an element.
 
     `roots` are the places it reads; it is `aligned` if an element reads only the same element of these.
-    `place` is where it lies, if it is no more than a name for that. `plus` is (array, number) of a value
-    that is *array* with *number* added to its diagonal.
+    `place` is its place in memory, if it is only the name of one. `plus` is (array, number) of a value
+    that is *array* with *number* added to its diagonal. `square` is the vector of which it is the outer
+    product with itself.
     """
 
-    type: Array
-    at: Callable[..., Expr]
+    type: t.Array
+    at: Callable[..., t.Expr]
     roots: frozenset[Place] = frozenset()
     aligned: bool = True
     costly: bool = False  # an element takes a loop
     symmetric: bool = False
     place: Place | None = None
-    eye: Expr | None = None  # the number on the diagonal of a multiple of the unit matrix
-    plus: tuple[ArrayValue, Expr] | None = None
+    eye: t.Expr | None = None  # the number on the diagonal of a multiple of the unit matrix
+    plus: tuple[ArrayValue, t.Expr] | None = None
+    square: ArrayValue | None = None
 
-    def widened(self, kind: Array) -> ArrayValue:
+    def widened(self, kind: t.Array) -> ArrayValue:
         """Return the value with elements of another type, which is known to hold them."""
 
-        def at(*indices: Expr) -> Expr:
+        def at(*indices: t.Expr) -> t.Expr:
             wide = widen(self.at(*indices), kind.element)
             assert wide is not None
             return wide
 
-        return replace(self, type=kind, at=at, place=None, plus=None)
+        return replace(self, type=kind, at=at, place=None, plus=None, square=None)
 
 
-def flat(indices: tuple[Expr, ...], shape: tuple[int, ...]) -> Expr:
+def flat(indices: tuple[t.Expr, ...], shape: tuple[int, ...]) -> t.Expr:
     """Return the position of an element, counted row by row."""
     if len(shape) == 1:
         return indices[0]
     row, column = indices
-    if isinstance(row, Const) and isinstance(column, Const):
-        return Const(row.value * shape[1] + column.value, "int")
-    return Binary("+", Binary("*", row, Const(shape[1], "int"), "int"), column, "int")
+    if isinstance(row, t.Const) and isinstance(column, t.Const):
+        return t.Const(row.value * shape[1] + column.value, "int")
+    return t.Binary("+", t.Binary("*", row, t.Const(shape[1], "int"), "int"), column, "int")
 
 
 def stored(place: Any) -> ArrayValue:
     """Return the array in *place* as a value."""
     kind = place.type
 
-    def at(*indices: Expr) -> Expr:
-        return Element(place, flat(indices, kind.shape), kind.element)
+    def at(*indices: t.Expr) -> t.Expr:
+        return t.Element(place, flat(indices, kind.shape), kind.element)
 
     return ArrayValue(kind, at, frozenset([place]), place=place)
 
 
 def as_value(value: Any) -> Any:
     """Return an array in memory as an `ArrayValue`; anything else as it is."""
-    bare = isinstance(value, VertexField | EdgeField | Local | PartOf) and isinstance(value.type, Array)
+    bare = isinstance(value, t.VertexField | t.EdgeField | t.Local | t.PartOf) and isinstance(
+        value.type, t.Array
+    )
     return stored(value) if bare else value

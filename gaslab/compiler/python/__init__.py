@@ -1,8 +1,8 @@
 """Runs a program without a C compiler: the range functions of `abi.h` in plain Python.
 
 The typed tree is written out as Python text (`program`) with the language's numerics
-(`numerics`), so that a run gives the very bits of a compiled one, some hundred times slower. Only the
-range functions are exchanged: it runs on any number of ranks.
+(`numerics`), so that a run gives the same bits as a compiled one, about a hundred times slower. Only the
+range functions are replaced, so it runs on any number of ranks.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 
 
 class Interpreter:
-    """The phases of one program; `run` is to it what a range function is to a library."""
+    """The phases of one program; `run` takes the place of the range functions of a library."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._namespace = namespace(tree)
         self._rows = Gather(tree, self._namespace)
         self._phases: dict[str, Callable[..., None]] = {}
-        for name in ("init", "init_message", "start", "active", "gather_edges", "scatter_edges"):
-            if name in tree.functions:
-                self._phases[f"gl_{name}"] = getattr(self, f"_{name}")
+        alone = {"init": self._init, "init_message": self._init_message}
+        alone |= {name: partial(self._choose, name) for name in ("start", "active")}
+        alone |= {name: partial(self._ways, name) for name in ("gather_edges", "scatter_edges")}
+        self._phases |= {f"gl_{name}": phase for name, phase in alone.items() if name in tree.functions}
         if "visit" in tree.functions:
             self._phases["gl_visit"] = self._visit
         if tree.gather is not None:
@@ -105,31 +106,21 @@ class Interpreter:
             c.store(n, v, c.vertex, self._writes("init_message"))
 
     def _message(self, c: Block, v: int) -> Any:
-        """Return the message that waits for a vertex."""
+        """Return the message of a vertex."""
         combiner = self.tree.message
         if isinstance(combiner, RecordCombiner):
             return records.read(combiner, c.message, v)
         assert combiner is not None
         return bool(c.message.item(v)) if combiner.type == "bool" else c.message.item(v)
 
-    def _gather_edges(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
-        self._ways(c, positions, "gather_edges", c.gather_way)
-
-    def _scatter_edges(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
-        self._ways(c, positions, "scatter_edges", c.scatter_way)
-
-    def _ways(self, c: Block, positions: Iterator[tuple[int, int]], name: str, ways: Any) -> None:
-        site = self.tree.functions[name].site
+    def _ways(self, name: str, c: Block, positions: Iterator[tuple[int, int]]) -> None:
+        site, ways = self.tree.functions[name].site, getattr(c, name.replace("edges", "way"))
         for _, v in positions:
             ways[v] = numerics.within(self._namespace[f"do_{name}"](c, c.load(v), v), 0, IN | OUT, site)
 
-    def _start(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
+    def _choose(self, name: str, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
-            c.active[v] = self._namespace["do_start"](c, c.load(v), v)
-
-    def _active(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
-        for _, v in positions:
-            c.active[v] = self._namespace["do_active"](c, c.load(v), v)
+            c.active[v] = self._namespace[f"do_{name}"](c, c.load(v), v)
 
     def _visit(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, e in positions:
@@ -158,9 +149,9 @@ class Interpreter:
 
     def _apply_one(self, c: Block, n: list[Any], v: int, total: Any, add: Callable[..., None]) -> None:
         scalars = []
-        for name, kind in self.tree.functions["apply"].parameters:
-            value = self._message(c, v) if name == "message" else total
-            scalars.append(bool(value) if kind == "bool" else value)
+        for parameter in self.tree.functions["apply"].parameters:
+            value = self._message(c, v) if parameter.name == "message" else total
+            scalars.append(bool(value) if parameter.type == "bool" else value)
         self._namespace["do_apply"](c, n, v, *scalars)
         c.store(n, v, c.vertex_next, self._writes("apply"))
         add(n, v)

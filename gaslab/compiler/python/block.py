@@ -1,4 +1,4 @@
-"""A run as a method sees it over one block: fields, edges, signals, messages, totals."""
+"""The state of a run for an interpreted method over one block: fields, edges, signals, messages, totals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Block:
     def __init__(self, tree: Tree, view: Any, namespace: dict[str, Any]) -> None:
         self.tree, self._view, self.namespace = tree, view, namespace
         self._combine_message: Callable[..., Any] | None = namespace["combine_message"]
-        self.rng = Random(self, tree.rng == "stream")
+        self.rng = Random(self, tree.rng)
         self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
         self.stop = getattr(view, "stop", (0, 0))  # of gl_view
@@ -84,7 +84,7 @@ class Block:
         self.signal_blocks[x >> SIGNAL_BLOCK] = 1
 
     def delta_at(self, values: Any, *at: int) -> Any:
-        """Return what was added so far to a vertex, or to an element of its array."""
+        """Return the contributions until now to a vertex's field, or to an element of it."""
         return values.item(*at)
 
     def add_delta(self, values: Any, value: Any, *at: int) -> None:
@@ -123,7 +123,7 @@ class Block:
         return records.empty(self.tree.message)
 
     def message_at(self, messages: Any, x: int) -> list[Any]:
-        """Return the parts of the message that waits for a vertex."""
+        """Return the parts of the message of a vertex."""
         assert isinstance(self.tree.message, RecordCombiner)
         return records.read(self.tree.message, messages, x)
 
@@ -135,7 +135,7 @@ class Block:
         self.priority[x] = min(self.priority.item(x), priority)
 
     def post(self, x: int, delta: Any = None) -> None:
-        """Add to the neighbour's cached total on this rank, or forget it."""
+        """Add to the neighbour's cached total on this rank, or clear it."""
         self.posted = True
         if delta is None:
             self.cached[x] = 0

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gaslab.compiler.python import numerics
-from gaslab.compiler.tree import INTEGER_RANGE, Tree
+from gaslab.compiler.tree import INTEGER_RANGE, EdgeField, Tree
 from gaslab.compiler.tree.uses import contributed_at
 
 Positions = Iterator[tuple[int, int]]
 
 
 def phases(tree: Tree, namespace: dict[str, Any]) -> dict[str, Callable[[Any, Positions], None]]:
-    """Return ``gl_join_ends``, ``gl_settle_in`` and ``gl_settle_out`` of a program that adds to edges."""
+    """Return ``gl_join_ends``, ``gl_apply_deltas_in`` and ``_out`` of a program that adds to edges."""
     fields = [_Field(tree, k, namespace[f"combine_edge{k}"]) for k in tree.contributed_edges()]
     if not fields:
         return {}
@@ -42,7 +42,7 @@ def phases(tree: Tree, namespace: dict[str, Any]) -> dict[str, Callable[[Any, Po
         for _, v in positions:
             apply_deltas(c, v, c.out_row(v))
 
-    return {"gl_join_ends": join, "gl_settle_in": apply_in, "gl_settle_out": apply_out}
+    return {"gl_join_ends": join, "gl_apply_deltas_in": apply_in, "gl_apply_deltas_out": apply_out}
 
 
 class _Field:
@@ -50,7 +50,7 @@ class _Field:
 
     def __init__(self, tree: Tree, k: int, both: Callable[[Any, Any], Any]) -> None:
         self.index, self.name, self.storage, self.both = k, f"d{k}", tree.edge_fields[k].storage, both
-        self.nothing, self.site = tree.edge_fields[k].added.identity, contributed_at(tree, k)
+        self.nothing, self.site = tree.edge_fields[k].added.identity, contributed_at(tree, EdgeField, k)
 
     def stored(self, value: Any) -> Any:
         if self.storage in INTEGER_RANGE and self.storage != "int64":

@@ -41,6 +41,11 @@ def expr(body: Body, x: t.Expr) -> str:
         return part_place(body, x)
     if isinstance(x, t.Reduce):
         return reduction(body, x)
+    if isinstance(x, t.Search):
+        return f"search({argument(body, x.array)}, {expr(body, x.value)}, {x.right})"
+    if isinstance(x, t.Categorical):
+        weights = f"[{expr(body, x.value)} for l_{x.counter} in range({x.count})]"
+        return f"categorical(c.rng, {weights}, {x.site})"
     if isinstance(x, t.Unary):
         value = f"({x.op} {expr(body, x.operand)})"
         return f"wrap{value}" if x.type == "int" else value
@@ -61,7 +66,7 @@ def expr(body: Body, x: t.Expr) -> str:
             return f"to_int({expr(body, x.operand)}, {x.site})"
         return f"{x.type}({expr(body, x.operand)})"
     if isinstance(x, t.CallHelper):
-        arguments = "".join(", " + expr(body, a) for a in x.arguments)
+        arguments = "".join(", " + argument(body, a) for a in x.arguments)
         return f"helper{x.index}(c{arguments})"
     if isinstance(x, t.Draw):
         return rng.draw(x, ", ".join(expr(body, a) for a in x.arguments))
@@ -85,18 +90,34 @@ def position(body: Body, x: t.Expr) -> str:
 
 
 def element(body: Body, x: t.Element) -> str:
+    value = element_place(body, x, read=True)
+    in_memory = isinstance(x.array, t.VertexField | t.EdgeField) or bool(getattr(x.array, "storage", ""))
+    return f"({value} != 0)" if in_memory and x.type == "bool" else value
+
+
+def element_place(body: Body, x: t.Element, read: bool = False) -> str:
+    """Return where an element is stored, or, with *read*, its value there as a plain number."""
     place, index = x.array, position(body, x.index)
     if isinstance(place, t.Local):
         return f"l_{place.name}[{index}]"
     if isinstance(place, t.PartOf):
         return f"{part_place(body, place)}[{index}]"
     if isinstance(place, t.EdgeField):
-        value = f"c.edge_rows[{place.index}].item(e, {index})"
+        rows, at = f"c.edge_rows[{place.index}]", "e"
     elif place.role == body.near:
-        value = f"n[{place.index}][{index}]"
+        return f"n[{place.index}][{index}]"
     else:
-        value = f"c.vertex_rows[{place.index}].item({vertex_in(body, place.role)}, {index})"
-    return f"({value} != 0)" if x.type == "bool" else value
+        rows, at = f"c.vertex_rows[{place.index}]", vertex_in(body, place.role)
+    return f"{rows}.item({at}, {index})" if read else f"{rows}[{at}, {index}]"
+
+
+def argument(body: Body, x: t.Expr) -> str:
+    """Return what a helper takes for *x*, an array as a list of numbers."""
+    if isinstance(x.type, t.Array) and isinstance(x, t.EdgeField):
+        return f"c.edge_rows[{x.index}][e].tolist()"
+    if isinstance(x.type, t.Array) and isinstance(x, t.VertexField) and x.role != body.near:
+        return f"c.vertex_rows[{x.index}][{vertex_in(body, x.role)}].tolist()"
+    return expr(body, x)
 
 
 def part_place(body: Body, x: t.PartOf) -> str:

@@ -49,7 +49,7 @@ class Gather:
         return total
 
     def row(self, c: Block, n: list[Any], v: int) -> Any:
-        """Return a vertex's accumulator, added up in the order of the compiled one's."""
+        """Return a vertex's total, combined in the order of the compiled one."""
         if self._tree.gather is not None and self._tree.gather.collects:
             return self._collected(c, n, v)
         combine, do = self._namespace["combine_total"], self._namespace["do_gather"]
@@ -87,7 +87,7 @@ class Gather:
         return lists.ordered(found, self._tree.gather.op)
 
     def combine(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
-        """``gl_combine``: fold one peer's totals into ours."""
+        """``gl_combine``: combine the totals of one peer into those here."""
         combiner = self._tree.gather
         if isinstance(combiner, RecordCombiner):
             for i, at in positions:

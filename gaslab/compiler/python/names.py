@@ -1,4 +1,4 @@
-"""What types and their storage are as Python text."""
+"""Values of types, and their storage, as Python text."""
 
 from __future__ import annotations
 

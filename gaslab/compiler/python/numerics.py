@@ -1,7 +1,7 @@
 """The language's numerics in plain Python: the twin of `gaslab.compiler.c.prelude`.
 
 Ints wrap at 64 bits, floats are IEEE and never raise, math functions are the C library's own, so
-that an interpreted program gives the very bits of a compiled one.
+that an interpreted program gives the same bits as a compiled one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ctypes
 import ctypes.util
 import functools
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +19,7 @@ _HALF, _WHOLE = 1 << 63, 1 << 64
 
 
 class Fault(Exception):
-    """What ends a run; `code` as in abi.h, `site` an index of the tree's sites."""
+    """The fault that ends a run; `code` as in abi.h, `site` an index of the tree's sites."""
 
     def __init__(self, code: int, site: int) -> None:
         super().__init__(code, site)
@@ -218,56 +219,17 @@ def reduce_argmax(values: list[Any], whole: bool) -> int:
     return best
 
 
-def solve_lu(a: list[float], b: list[float], n: int, m: int, site: int) -> None:
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(a[i * n + k]) > abs(a[best * n + k]):
-                best = i
-        if a[best * n + k] == 0:
-            raise Fault(SINGULAR, site)
-        if best != k:
-            for j in range(k, n):
-                a[k * n + j], a[best * n + j] = a[best * n + j], a[k * n + j]
-            for j in range(m):
-                b[k * m + j], b[best * m + j] = b[best * m + j], b[k * m + j]
-        for i in range(k + 1, n):
-            f = divide(a[i * n + k], a[k * n + k])
-            for j in range(k + 1, n):
-                a[i * n + j] -= f * a[k * n + j]
-            for j in range(m):
-                b[i * m + j] -= f * b[k * m + j]
-    _substitute(a, b, n, m)
+def search(values: list[Any], wanted: Any, right: bool) -> int:
+    if isinstance(wanted, float) or isinstance(values[0], float):
+        values, wanted = list(map(float, values)), float(wanted)
+
+    bisect = bisect_right if right else bisect_left
+    return bisect(values, nan_last(wanted), key=nan_last)
 
 
-def solve_spd(a: list[float], b: list[float], n: int, m: int, site: int) -> None:
-    for j in range(n):
-        for i in range(j):
-            a[i * n + j] = a[j * n + i]
-    for k in range(n):
-        if not a[k * n + k] > 0:
-            raise Fault(SINGULAR, site)
-        d = math.sqrt(a[k * n + k])
-        for j in range(k, n):
-            a[k * n + j] = divide(a[k * n + j], d)
-        for i in range(k + 1, n):
-            f = a[k * n + i]
-            for j in range(i, n):
-                a[i * n + j] -= f * a[k * n + j]
-        for j in range(m):
-            b[k * m + j] = divide(b[k * m + j], a[k * n + k])
-            for i in range(k + 1, n):
-                b[i * m + j] -= a[k * n + i] * b[k * m + j]
-    _substitute(a, b, n, m)
-
-
-def _substitute(a: list[float], b: list[float], n: int, m: int) -> None:
-    for i in range(n - 1, -1, -1):
-        for j in range(m):
-            x = b[i * m + j]
-            for k in range(i + 1, n):
-                x -= a[i * n + k] * b[k * m + j]
-            b[i * m + j] = divide(x, a[i * n + i])
+def nan_last(x: Any) -> tuple[bool, Any]:
+    """Return a key to sort by, in which nan comes last."""
+    return (True, 0) if x != x else (False, x)
 
 
 def earlier_argmin(new: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.python import lists, numerics, records
+from gaslab.compiler.python import distributions, lists, numerics, records, solvers
 from gaslab.compiler.python.body import Body
 from gaslab.compiler.python.names import narrowed
 from gaslab.compiler.python.statements import text_of
@@ -25,7 +25,8 @@ def namespace(tree: t.Tree) -> dict[str, Any]:
         if not (error.msg or "").startswith("too many"):  # of nested parentheses, levels, blocks
             raise
         raise too_deep(tree) from None
-    names = {name: value for name, value in vars(numerics).items() if not name.startswith("_")}
+    words = vars(numerics) | vars(solvers) | vars(distributions)
+    names = {name: value for name, value in words.items() if not name.startswith("_")}
     for name in set(re.findall(r"\bmath_(\w+)", text)):
         names[f"math_{name}"] = numerics.math_function(name)
     names |= {f"list_{word}": function for word, function in lists.WORDS.items()}
@@ -43,12 +44,12 @@ def python_text(tree: t.Tree) -> str:
     texts = [_combiner("total", tree.gather, tree.functions.get("gather"))]
     texts.append(_combiner("message", tree.message, tree.functions.get("scatter")))
     for k, helper in enumerate(tree.helpers):
-        scalars = "".join(f", l_{name}" for name, _ in helper.parameters)
+        scalars = "".join(f", l_{p.name}" for p in helper.parameters)
         texts.append(text_of(Body(tree, helper), f"def helper{k}(c{scalars}):"))
     for name, function in tree.functions.items():
         edge = ", x, e" if name in ("visit", "gather", "scatter") else ""
         edge += ", t" if name == "gather" and isinstance(tree.gather, t.RecordCombiner) else ""
-        scalars = "".join(f", l_{p}" for p, _ in function.parameters)
+        scalars = "".join(f", l_{p.name}" for p in function.parameters)
         near = "" if name == "visit" else "v"
         texts.append(text_of(Body(tree, function, near), f"def do_{name}(c, n, v{edge}{scalars}):"))
     if tree.merge is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.python import distributions
 from gaslab.compiler.python.numerics import Fault, math_function
 from gaslab.errors import unknown
 from gaslab.language import rng
@@ -25,6 +26,8 @@ def begin(tree: t.Tree, function: t.Function) -> str:
 
 def draw(x: t.Draw, arguments: str) -> str:
     """Return a draw as a Python expression."""
+    if x.kind in distributions.SCALARS:
+        return f"{x.kind}(c.rng, {arguments}, {x.site})"
     if x.kind not in rng.TYPES:
         raise unknown("interpret", x)
     return f"c.rng.{x.kind}({arguments}{f', {x.site}' if x.kind == 'integers' else ''})"
@@ -56,14 +59,26 @@ def edge_key(source: int, target: int, occurrence: int) -> int:
     return key
 
 
+def edge_hash(source: int, target: int, occurrence: int) -> int:
+    """Return the unit of an edge for ``rng="hash"``."""
+    return spread(source * 0xD1342543DE82EF95 + target * 0xAF251AF3B0F025B5 + occurrence * _STEP & _MASK64)
+
+
+def moment_hash(seed: int, moment: int) -> int:
+    """Return what seed and moment add to a unit for ``rng="hash"``."""
+    return spread(spread(seed + _STEP & _MASK64) + moment * 0xD1342543DE82EF95 & _MASK64)
+
+
 class Random:
     """The draws of one method call after another; *block* is what the methods see of the view."""
 
-    def __init__(self, block: Any, stream: bool) -> None:
-        self._block, self._stream = block, stream
+    def __init__(self, block: Any, kind: str) -> None:
+        self._block, self._kind = block, kind
+        self._edge_key = edge_hash if kind == "hash" else edge_key
 
     def vertex(self, v: int) -> int:
-        return self._block.gid.item(v)  # type: ignore[no-any-return]
+        gid: int = self._block.gid.item(v)
+        return spread(gid + _STEP & _MASK64) if self._kind == "hash" else gid
 
     def edge(self, here: int, there: int, e: int) -> int:
         """Return the key of the edge at slot e, of which *here* and *there* are the ends."""
@@ -74,7 +89,7 @@ class Random:
         first = e
         while first > begins.item(target) and c.in_neighbor.item(first - 1) == c.in_neighbor.item(e):
             first -= 1
-        return edge_key(c.gid.item(source), c.gid.item(target), e - first)
+        return self._edge_key(c.gid.item(source), c.gid.item(target), e - first)
 
     def visit(self, source: int, target: int, e: int) -> int:
         """Return the key of the edge visited as number e; parallel ones stand together in their block."""
@@ -82,31 +97,35 @@ class Random:
         ends = (source, target)
         while first > c.first and (c.in_neighbor.item(first - 1), c.out_neighbor.item(first - 1)) == ends:
             first -= 1
-        return edge_key(c.gid.item(source), c.gid.item(target), e - first)
+        return self._edge_key(c.gid.item(source), c.gid.item(target), e - first)
 
     def begin(self, phase: int, unit: int) -> None:
         self._moment, self._unit, self._number = self._block.superstep << 4 | phase, unit, 0
-        if self._stream:
+        if self._kind == "stream":
             self._state = philox(self._block.seed, 0, self._moment, unit)[0]
+        elif self._kind == "hash":
+            self._state = moment_hash(self._block.seed, self._moment & _MASK32) ^ unit
 
-    def _word(self) -> int:
+    def _next(self) -> int:
         self._state = self._state + _STEP & _MASK64
         return spread(self._state)
 
-    def _words(self) -> tuple[int, int]:
-        if self._stream:
-            return self._word(), self._word()
+    def words(self) -> tuple[int, int]:
+        """Return the next two random words."""
+        if self._kind != "counter":
+            return self._next(), self._next()
         self._number += 1
         return philox(self._block.seed, self._number - 1, self._moment, self._unit)
 
-    def _first(self) -> int:
-        return self._word() if self._stream else self._words()[0]
+    def word(self) -> int:
+        """Return the next random word."""
+        return self.words()[0] if self._kind == "counter" else self._next()
 
     def uniform(self, low: float, high: float) -> float:
-        return low + (high - low) * ((self._first() >> 11) * 2.0**-53)
+        return low + (high - low) * ((self.word() >> 11) * 2.0**-53)
 
     def normal(self, scale: float) -> float:
-        first, second = self._words()
+        first, second = self.words()
         radius = math_function("sqrt")(-2.0 * math_function("log")(((first >> 11) + 1) * 2.0**-53))
         angle = 6.283185307179586 * ((second >> 11) * 2.0**-53)
         return scale * (radius * math_function("cos")(angle))  # type: ignore[no-any-return]
@@ -114,4 +133,4 @@ class Random:
     def integers(self, n: int, site: int) -> int:
         if n < 1:
             raise Fault(CHOICE, site)
-        return self._first() * n >> 64
+        return self.word() * n >> 64

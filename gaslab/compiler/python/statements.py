@@ -5,14 +5,14 @@ from __future__ import annotations
 from gaslab.compiler import tree as t
 from gaslab.compiler.python import rng
 from gaslab.compiler.python.body import Body
-from gaslab.compiler.python.expressions import expr, part_place, position, vertex_in
+from gaslab.compiler.python.expressions import element_place, expr, part_place, position, vertex_in
 from gaslab.compiler.python.names import narrowed, zero
 from gaslab.errors import unknown, unknown_node
 
 
 def text_of(body: Body, head: str) -> str:
     """Return the whole function; *head* is its ``def`` line."""
-    parameters = {name for name, _ in body.function.parameters}
+    parameters = {parameter.name for parameter in body.function.parameters}
     for name, kind in body.function.locals.items():
         if name not in parameters:
             body.put(f"l_{name} = {zero(kind)}")
@@ -57,9 +57,11 @@ def write(body: Body, s: t.Stmt) -> None:
         bounds = ", ".join(expr(body, a) for a in (s.start, s.stop, s.step))
         nested(body, f"for l_{s.target.name} in steps(c, {bounds}, {s.site})", s.body)
     elif isinstance(s, t.Each):
-        each(body, s)
+        nested(body, f"for l_{s.counter} in range({position(body, s.count)})", s.body)
     elif isinstance(s, t.AddPart):
         add_part(body, s)
+    elif isinstance(s, t.AddOuter):
+        add_outer(body, s)
     elif isinstance(s, t.AddPair):
         add_pair(body, s)
     elif isinstance(s, t.Merge):
@@ -69,6 +71,12 @@ def write(body: Body, s: t.Stmt) -> None:
         body.put(f"{into}[:] = do_merge(c, None, 0, {into}, made)")
     elif isinstance(s, t.Solve):
         solve(body, s)
+    elif isinstance(s, t.ConjugateGradient):
+        conjugate_gradient(body, s)
+    elif isinstance(s, t.Sort):
+        body.put(f"l_{s.array.name}.sort(key=nan_last)")
+    elif isinstance(s, t.Dirichlet):
+        body.put(f"l_{s.array.name} = dirichlet(c.rng, l_{s.array.name}, {s.site})")
     elif isinstance(s, t.Stop):
         body.put("c.stopped = True")
     elif isinstance(s, t.Break):
@@ -94,24 +102,6 @@ def write(body: Body, s: t.Stmt) -> None:
         raise unknown_node("interpret", s)
 
 
-def element_place(body: Body, x: t.Element) -> str:
-    """Return where an element is stored."""
-    place, index = x.array, position(body, x.index)
-    if isinstance(place, t.Local):
-        return f"l_{place.name}[{index}]"
-    if isinstance(place, t.PartOf):
-        return f"{part_place(body, place)}[{index}]"
-    if isinstance(place, t.EdgeField):
-        return f"c.edge_rows[{place.index}][e, {index}]"
-    if place.role == body.near:
-        return f"n[{place.index}][{index}]"
-    return f"c.vertex_rows[{place.index}][{vertex_in(body, place.role)}, {index}]"
-
-
-def each(body: Body, s: t.Each) -> None:
-    nested(body, f"for l_{s.counter} in range({position(body, s.count)})", s.body)
-
-
 def solve(body: Body, s: t.Solve) -> None:
     if s.method not in ("lu", "spd"):
         raise unknown("interpret", s)
@@ -120,6 +110,12 @@ def solve(body: Body, s: t.Solve) -> None:
     n = s.matrix.type.shape[0]
     columns = s.right.type.size // n
     body.put(f"solve_{s.method}(l_{s.matrix.name}, l_{s.right.name}, {n}, {columns}, {s.site})")
+
+
+def conjugate_gradient(body: Body, s: t.ConjugateGradient) -> None:
+    assert isinstance(s.right.type, t.Array)
+    arrays = ", ".join(f"l_{x.name}" for x in (s.matrix, s.right, s.answer))
+    body.put(f"conjugate_gradient(c, {arrays}, {s.right.type.size}, {expr(body, s.steps)}, {s.site})")
 
 
 def signal(body: Body, s: t.Signal) -> None:
@@ -137,9 +133,13 @@ def signal(body: Body, s: t.Signal) -> None:
         assert body.tree.message is not None
         body.put(f"sent = {narrowed(body.tree.message.storage, expr(body, s.message), s.site)}")
     if body.tree.by_priority:
-        priority = "0" if s.priority is None else expr(body, s.priority)
-        body.put(f"c.prioritise({at}, within({priority}, 0, {2**63 - 2}, {s.site}))")
+        body.put(f"c.prioritise({at}, {priority_of(body, s)})")
     body.put(f"c.signal(v, {at})" if s.message is None else f"c.send(c.{place}, {at}, sent)")
+
+
+def priority_of(body: Body, s: t.Signal) -> str:
+    value = "0" if s.priority is None else expr(body, s.priority)
+    return f"within({value}, 0, {2**63 - 2}, {s.site})"
 
 
 def signal_by_id(body: Body, s: t.Signal) -> None:
@@ -153,8 +153,7 @@ def signal_by_id(body: Body, s: t.Signal) -> None:
         assert body.tree.message is not None
         message = narrowed(body.tree.message.storage, expr(body, s.message), s.site)
     if body.tree.by_priority:
-        priority = "0" if s.priority is None else expr(body, s.priority)
-        priority = f"within({priority}, 0, {2**63 - 2}, {s.site})"
+        priority = priority_of(body, s)
     place = "message_next" if body.function.name == "apply" else "message"
     body.put(f"c.signal_id({expr(body, s.to)}, {message}, {priority}, c.{place}, {s.site})")
 
@@ -215,7 +214,7 @@ def assign(body: Body, s: t.Assign) -> None:
 
 def store_unless_initial(body: Body, field: int, store: str, *values: str) -> None:
     """Write a store by ``init``, skipped where the run has initial values; it draws all the same."""
-    body.put(f"if c.given >> {field} & 1: {', '.join(values)}")
+    body.put(f"if c.initial_fields >> {field} & 1: {', '.join(values)}")
     body.put(f"else: {store}")
 
 
@@ -228,6 +227,15 @@ def add_part(body: Body, s: t.AddPart) -> None:
         body.put(f"at = {position(body, s.target.index)}")
         target += "[at]"
     body.put(f"{target} = {narrowed(combiner.storage, combiner.python(target, value), s.site)}")
+
+
+def add_outer(body: Body, s: t.AddOuter) -> None:
+    combiner, n = body.tree.part(s.target).combiner, body.tree.part(s.target).shape[0]
+    target = f"{part_place(body, s.target)}[row * {n} + column]"
+    both = combiner.python(target, "vector[row] * vector[column]")
+    body.put(f"vector = [{expr(body, s.value)} for l_{s.counter} in range({n})]")
+    body.put(f"for row in range({n}):")
+    body.put(f"    for column in range(row + 1): {target} = {narrowed(combiner.storage, both, s.site)}")
 
 
 def add_pair(body: Body, s: t.AddPair) -> None:

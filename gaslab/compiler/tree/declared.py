@@ -1,4 +1,4 @@
-"""Types, and what a program declares with them: fields, parameters, combiners; a part of the tree."""
+"""Types, and a program's declarations: fields, parameters, combiners; a part of the tree."""
 
 from __future__ import annotations
 

@@ -73,10 +73,14 @@ class Forward:
 
 @dataclass(frozen=True)
 class Local:
-    """A local, or a parameter of apply or a helper; always an ASCII identifier (maybe a word of C)."""
+    """A local, or a parameter of apply or a helper; always an ASCII identifier (maybe a word of C).
+
+    A helper takes an array by reference; *storage* is then that of its elements where they lie.
+    """
 
     name: str
     type: Type
+    storage: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class PartOf:
     """A part of a record.
 
     The record is ``"total"`` or ``"message"``, parameters of apply, ``"into"``, to which gather contributes,
-    ``"sent"``, a message on its way, ``"self 2"``, the value of aggregator 2, ``"into 2"``, to which that
+    ``"sent"``, a message to be sent, ``"self 2"``, the value of aggregator 2, ``"into 2"``, to which that
     aggregator's method contributes; of the program's merge ``"a"`` and ``"b"``, which it takes, and
     ``"made"``, which it gives or will take.
     """
@@ -128,6 +132,37 @@ class Reduce:
     type: str
 
 
+@dataclass(frozen=True)
+class Search:
+    """``np.searchsorted``: how many elements of a vector, which rises, come before *value*.
+
+    With *right* those equal to it do too. nan comes last.
+    """
+
+    array: VertexField | EdgeField | Local | PartOf
+    value: Expr
+    right: bool
+    type: str = "int"
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """``gl.categorical``: an index drawn by weights, *value* at ``counter = 0 .. count - 1``.
+
+    The weights go to `SUMS` running sums in turn, element k to sum k % 8, and the ends of these are added
+    from the first on. Of a uniform number times the whole, the first sum that ends above it is chosen, and in
+    it the first element at which it is above the rest. A weight below 0 or nan, and a whole of 0 or infinity,
+    are faults.
+    """
+
+    counter: str
+    count: int
+    value: Expr
+    site: int
+    type: str = "int"
+
+
+SUMS = 8  # of a `Categorical`
 WAYS, WIDE_SUM = 4, 8  # sums of a `Reduce` of floats, and from how many elements on
 
 
@@ -203,7 +238,7 @@ class Let:
 
 @dataclass(frozen=True)
 class Bound:
-    """What a `Let` around it has evaluated."""
+    """The value that an enclosing `Let` has evaluated."""
 
     number: int
     type: str
@@ -248,7 +283,7 @@ class Call:
 class CallHelper:
     """A helper function of the user's module, already specialised: an index into Tree.helpers.
 
-    Arguments that are arrays are Locals. One that returns an array is the value of an `Assign` to a Local.
+    Arguments that are arrays are places. One that returns an array is the value of an `Assign` to a Local.
     """
 
     index: int
@@ -258,10 +293,11 @@ class CallHelper:
 
 @dataclass(frozen=True)
 class Draw:
-    """``gl.uniform(low, high)``, ``gl.normal(scale)`` or ``gl.integers(n)``: the next draw of this call.
+    """``gl.uniform(low, high)``, ``gl.normal(scale)``, ``gl.integers(n)``, …: the next draw of this call.
 
     Draws are numbered in the order in which Python evaluates them, from 0 in every call of a method;
-    see ``philox.h`` for what a draw is a function of. `integers` with n < 1 is a fault.
+    see ``philox.h`` for what a draw is a function of, and ``distributions.h`` for those of several numbers.
+    `integers` with n < 1 is a fault, and so is a parameter of another distribution out of its range.
     """
 
     kind: str
@@ -279,7 +315,7 @@ class NoList:
 
 @dataclass(frozen=True)
 class ListWord:
-    """What is asked of a list, its last argument, or of two.
+    """An operation on a list, its last argument, or on two.
 
     function: ``len(x)``, ``item(i, x)`` (may fault), ``in(value, x)``, ``common(a, b)``, ``mode(x)``
     (may fault) and ``mex(x)``.
@@ -294,7 +330,7 @@ class ListWord:
 Expr = (
     Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local | Unary
     | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
-    | Reduce | PartOf | NoList | ListWord | Let | Bound
+    | Reduce | Search | Categorical | PartOf | NoList | ListWord | Let | Bound
 )  # fmt: skip
 
 

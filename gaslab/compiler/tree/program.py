@@ -1,4 +1,4 @@
-"""A program as a tree, its functions, and what may be asked of them."""
+"""A program as a tree: its functions and their properties."""
 
 from __future__ import annotations
 
@@ -6,17 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from gaslab.compiler.tree.declared import (
-    WIDE,
-    Combiner,
-    Part,
-    RecordCombiner,
-    Site,
-    Type,
-    Variable,
-    element_of,
-    is_list,
-)
+from gaslab.compiler.tree import declared
 from gaslab.compiler.tree.expressions import EdgeField, Global, Local, PartOf, VertexField, nodes
 from gaslab.compiler.tree.statements import Post, Signal, Stmt, Stop, statements
 
@@ -27,16 +17,16 @@ class Function:
 
     A `Return` without a value leaves its edge out of a gather that collects.
 
-    `parameters` are (name, type): a helper's scalars in order; of apply ``total`` and ``message`` if
-    it takes them, by these names, not by the user's; of other methods none.
+    `parameters` are a helper's in order; of apply ``total`` and ``message`` if it takes them, by these names,
+    not by the user's; of other methods none.
     `reads` and `writes` hold names: ``v.score``, ``nbr.share``, ``e.weight``, ``v.out_degree``; a function
     that draws reads ``self.draws`` too, and over edges ``v.#`` and ``nbr.#``, the ends' local ids.
     """
 
     name: str
-    parameters: tuple[tuple[str, Type], ...]
-    returns: Type | None  # expression type, None for procedures
-    locals: dict[str, Type]
+    parameters: tuple[Local, ...]
+    returns: declared.Type | None  # expression type, None for procedures
+    locals: dict[str, declared.Type]
     body: tuple[Stmt, ...]
     reads: frozenset[str]
     writes: frozenset[str]
@@ -45,18 +35,20 @@ class Function:
 
 @dataclass(frozen=True)
 class Aggregator:
-    """`every` supersteps it is computed; with `over_edges` for each edge, ``v`` its source."""
+    """`every` supersteps it is computed, or as a parameter of this name says; with `over_edges` for each
+    edge, ``v`` its source.
+    """
 
     name: str
-    combiner: Combiner
+    combiner: declared.Combiner
     function: Function
-    every: int = 1
+    every: int | str = 1
     over_edges: bool = False
 
     @property
     def own_sweep(self) -> bool:
         """Whether it has a sweep of its own, not one with apply."""
-        return self.over_edges or self.every > 1 or isinstance(self.combiner, RecordCombiner)
+        return self.over_edges or self.every != 1 or isinstance(self.combiner, declared.RecordCombiner)
 
 
 def _of(role: str, names: Iterable[str]) -> frozenset[str]:
@@ -71,35 +63,35 @@ class Tree:
     """
 
     name: str
-    params: tuple[Variable, ...]
-    vertex_fields: tuple[Variable, ...]
-    edge_fields: tuple[Variable, ...]
+    params: tuple[declared.Variable, ...]
+    vertex_fields: tuple[declared.Variable, ...]
+    edge_fields: tuple[declared.Variable, ...]
     aggregators: tuple[Aggregator, ...]
     functions: dict[str, Function]
     helpers: tuple[Function, ...]
-    gather: Combiner | None
-    message: Combiner | None
+    gather: declared.Combiner | None
+    message: declared.Combiner | None
     gather_edges: int  # GL_IN | GL_OUT; 0 when there is no gather
     scatter_edges: int
     has_done: bool
-    sites: tuple[Site, ...] = field(default=())
+    sites: tuple[declared.Site, ...] = field(default=())
     phase: int = 0  # the place of this phase in a program of several
     in_phases: bool = False  # whether the program names its phases, even a single one
     supersteps: int | None = None  # of this phase, at most, each time it is its turn
     merge: Function | None = None  # of the records "a" and "b", into "made"
-    rng: str = "counter"  # or "stream": one Philox block seeds a small generator per call
+    rng: str = "counter"  # see `gaslab.language.rng.RNGS`
 
     @property
-    def own(self) -> RecordCombiner | None:
+    def own(self) -> declared.RecordCombiner | None:
         """The accumulator that the program's merge is of."""
         combiners = (self.gather, self.message, *(a.combiner for a in self.aggregators))
-        return next((c for c in combiners if isinstance(c, RecordCombiner) and c.own), None)
+        return next((c for c in combiners if isinstance(c, declared.RecordCombiner) and c.own), None)
 
     def slot(self, k: int) -> int:
         """Return the place of aggregator *k* among the eight-byte scalars of all."""
         return sum(a.combiner.slots for a in self.aggregators[:k])
 
-    def record(self, place: PartOf) -> tuple[RecordCombiner, int | None]:
+    def record(self, place: PartOf) -> tuple[declared.RecordCombiner, int | None]:
         """Return the accumulator that a part is of, and where the part begins among the aggregates."""
         name, _, k = place.record.partition(" ")
         combiner = self.aggregators[int(k)].combiner if k else self.gather
@@ -107,25 +99,25 @@ class Tree:
             combiner = self.message
         if name in ("a", "b", "made"):
             combiner = self.own
-        assert isinstance(combiner, RecordCombiner)
+        assert isinstance(combiner, declared.RecordCombiner)
         return combiner, sum(p.slots for p in combiner.parts[: place.index]) + self.slot(
             int(k)
         ) if k else None
 
-    def part(self, place: PartOf) -> Part:
+    def part(self, place: PartOf) -> declared.Part:
         """Return a part as it was declared; among the aggregates it is kept wide."""
         combiner, slot = self.record(place)
         part = combiner.parts[place.index]
         if slot is None:
             return part
-        return replace(part, combiner=replace(part.combiner, storage=WIDE[part.combiner.type]))
+        return replace(part, combiner=replace(part.combiner, storage=declared.WIDE[part.combiner.type]))
 
     def storage_of(self, place: VertexField | EdgeField | Local | PartOf) -> str:
         """Return the storage type of a place, of its elements if it is an array."""
         if isinstance(place, PartOf):
             return self.part(place).combiner.storage
         if isinstance(place, Local):
-            return WIDE[element_of(place.type)]
+            return place.storage or declared.WIDE[declared.element_of(place.type)]
         fields = self.vertex_fields if isinstance(place, VertexField) else self.edge_fields
         return fields[place.index].storage
 
@@ -180,7 +172,7 @@ class Tree:
 
         It is the first True of an ``Any`` and the first False of an ``All``.
         """
-        parts = self.gather.parts if isinstance(self.gather, RecordCombiner) else ()
+        parts = self.gather.parts if isinstance(self.gather, declared.RecordCombiner) else ()
         combiners = [part.combiner for part in parts] or ([self.gather] if self.gather is not None else [])
         found = [c.operation.decides if c.type == "bool" else None for c in combiners]
         if any(p.shape for p in parts):
@@ -225,7 +217,7 @@ class Tree:
     @property
     def has_lists(self) -> bool:
         """Whether a field or a gather's total is a list."""
-        return any(is_list(v.storage) for v in (*self.vertex_fields, *self.edge_fields)) or bool(
+        return any(declared.is_list(v.storage) for v in (*self.vertex_fields, *self.edge_fields)) or bool(
             self.gather is not None and self.gather.collects
         )
 

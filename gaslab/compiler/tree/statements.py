@@ -64,6 +64,19 @@ class AddPart:
 
 
 @dataclass(frozen=True)
+class AddOuter:
+    """The lower half of *target*, a matrix of sums of floats, += the outer product of a vector with itself.
+
+    *value* is the vector's element at *counter*.
+    """
+
+    target: PartOf
+    counter: str
+    value: Expr
+    site: int
+
+
+@dataclass(frozen=True)
 class AddPair:
     """*key* and *payload* take the place of a pair's if they come before: by key, on ties by payload."""
 
@@ -93,6 +106,39 @@ class Solve:
     method: str
     matrix: Local
     right: Local
+    site: int
+
+
+@dataclass(frozen=True)
+class ConjugateGradient:
+    """*answer* := itself after *steps* of the conjugate gradient method for ``matrix @ x = right``.
+
+    The matrix is symmetric; one seen not to be positive definite is a fault.
+    """
+
+    matrix: Local
+    right: Local
+    answer: Local
+    steps: Expr
+    site: int
+
+
+@dataclass(frozen=True)
+class Sort:
+    """*array* := its elements from the smallest up, nan last; equal ones keep their order."""
+
+    array: Local
+    site: int
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """*array*, of parameters := a point drawn from their Dirichlet distribution; see ``distributions.h``.
+
+    Parameters that are negative or not finite, or all 0, are a fault.
+    """
+
+    array: Local
     site: int
 
 
@@ -171,8 +217,8 @@ class Post:
 
 
 Stmt = (
-    Assign | If | While | ForRange | Each | AddPart | AddPair | Merge | Solve | Break | Continue | Return
-    | Signal | Stop | Contribute | Post
+    Assign | If | While | ForRange | Each | AddPart | AddOuter | AddPair | Merge | Solve | ConjugateGradient
+    | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | Post
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Uses of edges and lists in a program, for which backends and engines prepare, seen from its tree."""
+"""Uses of edges and lists in a program, for which backends and engines prepare."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from gaslab.compiler.tree.statements import Contribute, Stmt
 ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
 
 
-def by_source(tree: Tree) -> tuple[int, ...]:
-    """Return the edge fields that are kept a second time, in the order of the out-edges.
+def by_source(tree: Tree, *phases: str) -> tuple[int, ...]:
+    """Return the edge fields that are kept a second time, in the order of the out-edges, for these *phases*.
 
-    Scatter reads them and nothing writes edges: a loop over the out-edges of a vertex finds them in a row.
+    Gather or scatter reads them and nothing writes edges: a loop over the out-edges of a vertex finds them in
+    a row.
     """
     if any(tree.writes(name, "e") for name in tree.functions):
         return ()
-    read = tree.reads("scatter", "e")
+    read = frozenset().union(*(tree.reads(phase, "e") for phase in phases))
     return tuple(
         k
         for k, field in enumerate(tree.edge_fields)
@@ -27,20 +28,22 @@ def by_source(tree: Tree) -> tuple[int, ...]:
     )
 
 
-def contributed_at(tree: Tree, k: int) -> int:
-    """Return the site of the first contribution to an edge field."""
+def contributed_at(tree: Tree, kind: type[VertexField] | type[EdgeField], k: int) -> int:
+    """Return the site of the first contribution to field *k* of vertices or edges."""
     pending: list[Stmt] = list(tree.functions["scatter"].body)
     while pending:
         statement = pending.pop(0)
-        if isinstance(statement, Contribute) and statement.target == EdgeField(k, tree.edge_fields[k].type):
-            return statement.site
+        if isinstance(statement, Contribute):
+            place = statement.place
+            if isinstance(place, kind) and place.index == k:
+                return statement.site
         for name in ("body", "otherwise"):
             pending += getattr(statement, name, ())
     raise AssertionError(k)
 
 
 def words(tree: Tree) -> frozenset[str]:
-    """Return the words on lists that a program uses."""
+    """Return the operations on lists that a program uses."""
     functions = [*tree.functions.values(), *tree.helpers, *(a.function for a in tree.aggregators)]
     return frozenset(
         x.function for f in functions for x in nodes(f.body) if isinstance(x, ListWord)
@@ -48,7 +51,7 @@ def words(tree: Tree) -> frozenset[str]:
 
 
 def order_seen(tree: Tree) -> bool:
-    """Return whether apply reads its list in any way that shows the order."""
+    """Return whether the result of apply may depend on the order of its list."""
     apply = tree.functions["apply"]
     blind = sum(
         isinstance(x, ListWord) and x.function in ORDERLESS and _is_total(x.arguments[-1])

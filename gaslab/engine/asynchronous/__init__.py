@@ -1,1 +1,1 @@
-"""No supersteps: a vertex runs when its turn in the scheduler comes."""
+"""The asynchronous engine: no supersteps; a scheduler chooses the next vertices."""

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from gaslab.compiler.tree import Tree
+from gaslab.engine.options import Options
 from gaslab.errors import UsageError
-
-if TYPE_CHECKING:
-    from gaslab.compiler.tree import Tree
-    from gaslab.engine.options import Options
 
 
 def check_program(trees: list[Tree], compiled: bool, options: Options) -> str:
@@ -18,7 +14,7 @@ def check_program(trees: list[Tree], compiled: bool, options: Options) -> str:
     reasons = {
         "it has several phases": len(trees) > 1,
         "it has `phases`; remove them and name its methods gather, apply, scatter": tree.in_phases,
-        "no signals decide who runs; write a scatter that signals": not tree.by_signal,
+        "no signals decide which vertices run; write a scatter that signals": not tree.by_signal,
         "init(v, message) belongs to supersteps; let apply take the message": "init_message" in functions,
         "visit runs in sweeps over all edges": "visit" in functions,
         "its scatter adds to fields declared with sync=": bool(

@@ -1,4 +1,4 @@
-"""The counts that ranks without supersteps send each other, over and over: one row of int64 a rank."""
+"""Tables of counts that ranks without supersteps exchange repeatedly: one row of int64 a rank."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass
 class Counts:
-    """One rank's figures, or of a table those of all ranks: arrays by rank."""
+    """The figures of one rank; or those of all ranks, each an array by rank."""
 
     sent: Any  # batches so far
     received: Any
@@ -28,12 +28,12 @@ class Counts:
     turn: Any = 0
 
     def row(self, more: np.ndarray) -> np.ndarray:
-        """Return this rank's row, with *more* (int64) behind the figures."""
+        """Return this rank's row: the figures, then *more* (int64)."""
         return np.concatenate([np.array([getattr(self, f.name) for f in fields(self)], np.int64), more])
 
     @classmethod
     def of_table(cls, table: np.ndarray) -> tuple[Counts, np.ndarray]:
-        """Return the figures in a table of all ranks' rows, and what is behind them."""
+        """Split a table of all ranks' rows into the figures and the columns behind them."""
         width = len(fields(cls))
         return cls(*table[:, :width].T), table[:, width:]
 
@@ -42,7 +42,7 @@ class Counts:
         return np.stack([self.code, self.gid, self.site, self.turn], axis=1)
 
     def end(self, before: Counts | None) -> bool:
-        """Return whether all was over at these counts, of which *before* are the last before them."""
+        """Return whether the run had ended at these counts; *before* are those of the table before."""
         if before is None or not (before.passive.all() and self.passive.all()):
             return False
         if before.received.sum() != self.sent.sum():

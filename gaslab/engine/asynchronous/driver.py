@@ -1,20 +1,20 @@
 """The asynchronous engine: no supersteps; a vertex runs when its turn in the scheduler comes.
 
-`Machine` (a kernel) is the state machine of this rank's vertices. Here its batches of records are sent and
-received, the ranks agree on figures now and then, and it is found out when all is over.
+`Machine` (a kernel) is the state machine of this rank's vertices. The driver sends and receives its batches
+of records, exchanges counts with the other ranks, and detects the end of the run.
 
-**The end.** A rank is passive when nothing waits in its scheduler and nothing is left to send; only a batch
-that comes can change that. The ranks exchange rows of counts, over and over, none waiting for the others
-in between. When in two such rounds, the second begun after the first had ended, all were passive and
-as many batches had been received in the first as had been sent in the second, then nothing was under way at
-the end of the first, and nothing has moved since (Mattern: Algorithms for distributed termination
-detection, 1987: the four-counter method).
+**The end.** A rank is passive when no vertex waits in its scheduler and it has no record to send; only an
+arriving batch can make it active. The ranks exchange tables of counts repeatedly and work on in between. Take
+two tables, the second begun after the first was complete. If all ranks were passive in both, and the batches
+received by the first are as many as those sent by the second, then no batch was under way at the end of the
+first and no rank has worked since (Mattern: Algorithms for distributed termination detection, 1987: the
+four-counter method).
 """
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,15 +22,12 @@ from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.asynchronous.machine import make_machine
 from gaslab.engine.asynchronous.meter import Course, Meter
 from gaslab.engine.asynchronous.quota import Quota
-from gaslab.engine.stopping import Done, ask
+from gaslab.engine.bound import Bound
+from gaslab.engine.observe.observer import Observer
+from gaslab.engine.options import Options
+from gaslab.engine.stopping import ask
 from gaslab.engine.sync.step import Synchronous
 from gaslab.parallel.backoff import Backoff
-
-if TYPE_CHECKING:
-    from gaslab.engine.observe.observer import Observer
-    from gaslab.engine.options import Options
-    from gaslab.graph.graph import Graph
-    from gaslab.program import VertexProgram
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
 BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the transport, at least; on one rank
@@ -39,23 +36,23 @@ INTERVAL = 0.1  # seconds between two values of the aggregators
 PAUSE = 0.01  # seconds between two rounds of counts while there is work, where every rank has a core
 
 
-class Asynchronous:
-    """One program without supersteps, begun where `Parts.initialise` leaves it."""
+class AsynchronousDriver:
+    """Runs one program without supersteps, from the state that `Parts.initialise` leaves."""
 
     def __init__(
-        self, engine: Synchronous, program: VertexProgram, graph: Graph, library: Any, options: Options,
-        observe: Observer, watch: bool = False,
-    ) -> None:  # fmt: skip
+        self, engine: Synchronous, bound: Bound, options: Options, observe: Observer, watch: bool = False
+    ) -> None:
         self.engine, self.state, self.tree = engine, engine.state, engine.tree
-        self.program, self.graph, self.options = program, graph, options
-        self.comm, self.transport = graph.comm, observe.transport(graph.comm.transport())
+        self.program, self.graph, self.options = bound.program, bound.graph, options
+        self.comm = self.graph.comm
+        self.transport = observe.transport(self.comm.transport())
         self.converged, self.updates = False, 0
         self._serialisable = options.consistency == "serialisable"
-        self._observe, self._library, self._watch = observe, library, watch
+        self._observe, self._watch = observe, watch
         self._aggregated = 0.0
         self._closing = self._late = False
         self._ending = engine.executor.ending
-        self._done = getattr(type(program), "done", None)
+        self._done = getattr(type(self.program), "done", None)
         self._backoff = Backoff(self.comm.local_ranks)
         self._course = Course(time.perf_counter())
         self._quota = Quota(options.max_updates, self.comm.rank, self.comm.size)
@@ -69,7 +66,7 @@ class Asynchronous:
         return self.transport.bytes_sent
 
     def figures(self) -> dict[str, Any]:
-        """Return how it was run and what each rank did (collective)."""
+        """Return the consistency and the scheduler, and each rank's figures (collective)."""
         ranks = self.comm.allgather(self.meter.figures(self.machine, self.transport))
         options = self.options
         found = {"consistency": options.consistency, "scheduler": options.scheduler, "ranks": ranks}
@@ -78,7 +75,7 @@ class Asynchronous:
     # ---- the story ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Run init, and let those wait in the machine that are to begin (collective)."""
+        """Run init, and put the vertices of the initial frontier into the scheduler (collective)."""
         self.engine.parts.initialise()
         initial_frontier = self.engine.parts.initial_frontier()
         self.engine.executor.raise_any()  # of start
@@ -88,8 +85,8 @@ class Asynchronous:
             view.out_begin, view.out_neighbor, view.out_slot = self.graph.local.out()
         assert options.scheduler is not None
         self.machine = make_machine(
-            self.graph.local, view, self.state, self._library, options.scheduler, self._serialisable,
-            options.seed, self.engine.cache, self._watch,
+            self.graph.local, view, self.state, self.engine.executor.library, options.scheduler,
+            self._serialisable, options.seed, self.engine.cache, self._watch,
         )  # fmt: skip
         in_rounds = options.scheduler != "priority"
         if self._serialisable and self.comm.size > 1 and in_rounds:
@@ -98,14 +95,15 @@ class Asynchronous:
         self.meter.begin(self.machine, time.perf_counter())
 
     def run(self) -> None:
-        """Run until nothing is signalled; a round of counts makes a row of the history."""
+        """Run until no vertex is signalled; tables of counts make the rows of the history."""
         self.begin()
         before: Counts | None = None
         asked_at = 0.0
         budget = self._budget()
         while True:
             came = self.transport.collect()
-            begun = self.machine.step(came, self._allowed(budget), self._closing)
+            allowed = min(budget, self._quota.left(self.machine)) if self._quota.limited else budget
+            begun = self.machine.step(came, allowed, self._closing)
             busy, now = bool(begun or came), time.perf_counter()
             self.meter.look(self.machine, busy, now)
             self._post(everything=self.machine.urgent or not busy)
@@ -138,7 +136,7 @@ class Asynchronous:
         self._observe.row(self._row(counts, now))
 
     def _wait(self, until: float) -> None:
-        """Wait until something has come, or that long."""
+        """Wait for a batch or a table, at most so long."""
         while not self.transport.ready() and time.perf_counter() < until:
             self._backoff.wait()
 
@@ -150,10 +148,6 @@ class Asynchronous:
             return BUDGET  # a vertex takes longer, or others wait for the least priority
         degree = self.graph.num_edges / max(self.graph.num_vertices, 1)
         return int(max(BUDGET, EDGES / max(degree, 1)))
-
-    def _allowed(self, budget: int) -> int:
-        """Return how many of these `max_updates` leaves."""
-        return min(budget, self._quota.left(self.machine)) if self._quota.limited else budget
 
     def _post(self, everything: bool) -> None:
         for peer in range(self.comm.size):
@@ -188,7 +182,7 @@ class Asynchronous:
         return counts
 
     def _aggregate(self, now: float) -> np.ndarray:
-        """Return this rank's part of the aggregates, computed anew once an interval."""
+        """Return this rank's part of the aggregates, recomputed once an interval."""
         aggregates = self.engine.executor.aggregates
         if not len(aggregates):
             return np.empty(0, np.int64)
@@ -198,22 +192,20 @@ class Asynchronous:
         return aggregates.collected()
 
     def _take_in(self, counts: Counts, aggregates: np.ndarray) -> None:
-        """Take in what all ranks say: raise a fault, combine the aggregates, see whether to stop."""
+        """Use a table of all ranks' rows: raise a fault, combine the aggregates, find whether to stop."""
         self.engine.executor.raise_faults(counts.faults())
         self.updates = int(counts.updates.sum())
         self._quota.share(counts)
         if len(self.engine.executor.aggregates):
             self.engine.parts.aggregation.combine(aggregates)
-            if self._done is not None and self._says_done(self._done):
-                self._closing, self.converged = True, True
+            if (done := self._done) is not None:
+                question = (done, self.program, self.graph, self.tree, self.state, self._ending)
+                if self.comm.on_root(lambda: ask(*question)):
+                    self._closing, self.converged = True, True
         most = self.options.max_updates
         self._late = bool(counts.late.any())
         if self._late or (most is not None and self.updates >= most):
             self._closing = True
-
-    def _says_done(self, done: Done) -> bool:
-        question = (done, self.program, self.graph, self.tree, self.state, self._ending)
-        return self.comm.on_root(lambda: ask(*question))
 
     def _row(self, counts: Counts, now: float) -> dict[str, Any]:
         named = zip((a.name for a in self.tree.aggregators), self.state.aggregates, strict=True)

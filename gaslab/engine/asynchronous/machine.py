@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab._kernels.buckets import Buckets
 from gaslab._kernels.machine import Relaxed, Serialisable
+from gaslab._kernels.sweep import View
 from gaslab.engine.roles import field_roles
+from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity, total_dtype
+from gaslab.engine.sync.cache import Cache
+from gaslab.partition.local_graph import LocalGraph
 from gaslab.program import ALL, IN, OUT
-
-if TYPE_CHECKING:
-    from gaslab._kernels.sweep import View
-    from gaslab.engine.state import RunState
-    from gaslab.engine.sync.cache import Cache
-    from gaslab.partition.local_graph import LocalGraph
 
 IN_FLIGHT = 32768  # masters of one rank that wait for others at once
 MAX_BYPASS = 250  # times that a vertex which waits for its scope may be passed
@@ -30,11 +28,11 @@ _FUNCTIONS = (
 
 def make_machine(
     local: LocalGraph, view: View, state: RunState, library: Any, scheduler: str, serialisable: bool,
-    seed: int, caching: Cache | None = None, watch: bool = False,
+    seed: int, caching: Cache | None, watch: bool,
 ) -> Relaxed | Serialisable:  # fmt: skip
-    """Return the machine of this rank; the kernel's `Machine` says what all of it is.
+    """Return the machine of this rank; see the kernel's `Machine` for its parameters.
 
-    With *serialisable* on several ranks *view* has the out-edges too; *watch* keeps the times of all locks.
+    With *serialisable* on several ranks *view* needs the out-edges too; *watch* records times of locks.
     """
     tree = state.tree
     locking = serialisable and (local.size > 1 or watch)
@@ -58,7 +56,7 @@ def make_machine(
         message = np.array([identity(tree.message)], state.message.dtype).tobytes()  # type: ignore[union-attr]
     posts = None
     if caching is not None:
-        far, near = caching.watched
+        far, near = caching.fields_read
         posts = (caching.rebuild, far, near, [widths[k] for k in (*far, *near)])
     buckets = Buckets(state.priority, local.num_masters) if scheduler == "priority" else None
     parts: dict[str, Any] = {

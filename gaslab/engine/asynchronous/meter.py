@@ -1,20 +1,19 @@
-"""`Meter`: how much a rank without supersteps has done; `Course`: the rows of its history."""
+"""`Meter`: the figures of a rank without supersteps; `Course`: the rows of the run's history."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from gaslab._kernels.machine import Machine
-    from gaslab.engine.asynchronous.counts import Counts
-    from gaslab.engine.observe.timed import MachineSpans
-    from gaslab.parallel.transport import Transport
+from gaslab._kernels.machine import Machine
+from gaslab.engine.asynchronous.counts import Counts
+from gaslab.engine.observe.timed import MachineSpans
+from gaslab.parallel.transport import Transport
 
 SHARE = 1 / 5000  # of the time a run has taken is between two rows of its history
 
 
 class Meter:
-    """Looks at the machine between its steps, for a fraction of a microsecond."""
+    """Measures the machine between its steps; a look takes a fraction of a microsecond."""
 
     def __init__(self, drawn: MachineSpans | None = None) -> None:
         self._drawn = drawn
@@ -23,7 +22,7 @@ class Meter:
         self._idle = 0.0  # seconds
 
     def begin(self, machine: Machine, now: float) -> None:
-        """Take in how many vertices wait before the first step."""
+        """Note how many vertices wait before the first step."""
         self.began = self.seen = now
         waiting = machine.waiting
         self.count(waiting)
@@ -31,12 +30,12 @@ class Meter:
             self._drawn.begin(machine, now, waiting)
 
     def end(self, machine: Machine) -> None:
-        """Take in what waits after the last step."""
+        """Note how many vertices wait after the last step."""
         if self._drawn is not None:
             self.count(self._drawn.end(machine, self.seen))
 
     def look(self, machine: Machine, busy: bool, now: float) -> None:
-        """Take in a step that has just ended."""
+        """Note a step that has just ended."""
         if not busy:
             self._idle += now - self.seen
         if self._drawn is not None:
@@ -46,7 +45,7 @@ class Meter:
         self._most_in_flight = max(self._most_in_flight, machine.in_flight)
 
     def count(self, waiting: int) -> None:
-        """Take in how many wait in the scheduler, which is known when it has been counted."""
+        """Note how many vertices wait in the scheduler, where a step has counted them."""
         self._most_waiting = max(self._most_waiting, waiting)
 
     def figures(self, machine: Machine, transport: Transport) -> dict[str, Any]:
@@ -69,7 +68,7 @@ class Meter:
 
 
 class Course:
-    """Makes rows of the run's history: of every count at first, later fewer, so that they stay few."""
+    """Makes rows of the run's history: one for every table of counts at first, later for fewer and fewer."""
 
     def __init__(self, began: float) -> None:
         self._began = self._last = began
@@ -80,7 +79,7 @@ class Course:
         return now - self._last >= SHARE * (now - self._began)
 
     def row(self, counts: Counts, now: float) -> dict[str, Any]:
-        """Return what the counts of all ranks come to."""
+        """Return the row of a table of all ranks' counts."""
         updates = int(counts.updates.sum())
         rate = (updates - self._updates) / max(now - self._last, 1e-9)
         self._last, self._updates = now, updates

@@ -1,19 +1,16 @@
-"""How many vertices a rank without supersteps may begin, where `max_updates` limits all ranks together.
+"""Permits by which `max_updates` limits the updates of all ranks together, without supersteps.
 
-Every update takes one of a fixed number of permits, so there are never more updates than permits. Each rank
-has its part of them. With every row of counts a rank offers half of the permits that it has left, and the
-ranks on which vertices wait share all that was offered. The table of counts says what is needed for it.
+Every update uses one of a fixed number of permits, so there are never more updates than permits. Each rank
+holds a part of them. With every row of counts a rank offers half of the permits that it still holds, and the
+ranks on which vertices wait share all permits offered. All ranks compute the shares from one table of counts.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from gaslab._kernels.machine import Machine
-    from gaslab.engine.asynchronous.counts import Counts
+from gaslab._kernels.machine import Machine
+from gaslab.engine.asynchronous.counts import Counts
 
 SPARE = 1 / 40  # of `max_updates`: permits beyond it, so that the last need not be looked for one by one
 SPARE_EACH = 500  # beside these, for every rank
@@ -42,7 +39,7 @@ class Quota:
         return max(self._mine - int(machine.updates + machine.in_flight), 0)
 
     def offer(self, machine: Machine) -> int:
-        """Give half of what is left away; return how many permits that is."""
+        """Give up half of the permits held; return their number."""
         if not self.limited:
             return 0
         left = self.left(machine)
@@ -51,12 +48,12 @@ class Quota:
         return offered
 
     def share(self, counts: Counts) -> None:
-        """Take this rank's part of what all have offered."""
+        """Take this rank's share of the permits that all ranks have offered."""
         waiting = counts.waiting > 0
         self._mine += self._part(int(counts.offered.sum()), waiting if waiting.any() else ~waiting)
 
     def _part(self, permits: int, of: np.ndarray) -> int:
-        """Return this rank's part of permits for the ranks marked in *of*; the first have what is over."""
+        """Return this rank's share of permits among the ranks marked in *of*; the first get one more."""
         if not of[self._rank]:
             return 0
         before, count = int(of[: self._rank].sum()), int(of.sum())

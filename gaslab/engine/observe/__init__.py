@@ -1,1 +1,1 @@
-"""What is seen of a run as it goes: timeline, trace, progress."""
+"""Observers of a run: timeline, trace, history and progress."""

@@ -1,4 +1,4 @@
-"""`Observer`: what is seen of a run as it goes, for its timeline, trace, history and progress bar.
+"""`Observer`: records a run for its timeline, trace, history and progress bar.
 
 The engine names each stage of its work once, ``with observe.stage("visit", state):``. Without a timeline and
 a trace this is one context that does nothing.
@@ -9,22 +9,18 @@ from __future__ import annotations
 import contextlib
 import time
 from contextlib import AbstractContextManager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+import numpy as np
 
 from gaslab.engine.observe.progress import Supersteps, Updates
 from gaslab.engine.observe.timed import MachineSpans, TimedComm, TimedTransport
-from gaslab.engine.observe.timeline import is_drawn
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from gaslab.engine.observe.timeline import Timeline
-    from gaslab.engine.observe.trace import VertexTrace
-    from gaslab.engine.options import Options
-    from gaslab.engine.state import RunState
-    from gaslab.parallel.comm import Comm
-    from gaslab.parallel.transport import Transport
+from gaslab.engine.observe.timeline import Timeline, is_drawn
+from gaslab.engine.observe.trace import VertexTrace
+from gaslab.engine.options import Options
+from gaslab.engine.state import RunState
+from gaslab.parallel.comm import Comm
+from gaslab.parallel.transport import Transport
 
 _TITLES = {  # stage -> what a timeline calls it, where that is another word
     "enter": "enter phase",
@@ -39,7 +35,7 @@ _UNSEEN = contextlib.nullcontext()
 
 
 class _Stage:
-    """A stage that is drawn, and whose vertices are looked at before and after."""
+    """A stage that is drawn on the timeline, with its traced vertices recorded before and after."""
 
     def __init__(self, observe: Observer, name: str, state: RunState | None, ids: np.ndarray | None) -> None:
         self._timeline, self._name = observe.timeline, name
@@ -61,14 +57,14 @@ class _Stage:
 
 
 class Observer:
-    """All that looks at one run on one rank.
+    """The observers of one run on one rank.
 
     Attributes
     ----------
     timeline : Timeline or None
     trace : VertexTrace or None
     history : list of dict
-        The rows so far.
+        The rows until now.
     """
 
     def __init__(
@@ -86,26 +82,26 @@ class Observer:
     def stage(
         self, name: str, state: RunState | None = None, ids: np.ndarray | None = None
     ) -> AbstractContextManager[None]:
-        """Return the context of a stage; with a *state* its masters *ids* (None: all) may change in it."""
+        """Return the context of a stage, which may change the masters *ids* (None: all) of *state*."""
         if self.timeline is None and self.trace is None:
             return _UNSEEN
         return _Stage(self, name, state, ids)
 
     def begin(self, superstep: int) -> None:
-        """A superstep begins."""
+        """Note that a superstep begins."""
         if self.timeline is not None:
             self._began = time.perf_counter()
             self.timeline.paused = not is_drawn(superstep)
 
     def end(self, superstep: int, active: int) -> None:
-        """It is over; *active* vertices ran."""
+        """Note that the superstep has ended; *active* vertices ran."""
         if self.timeline is not None:
             title = "superstep" if active else "end"
             self.timeline.span(title, self._began, time.perf_counter(), superstep=superstep, active=active)
             self.timeline.paused = False
 
     def kernel_steps(self, first: int, began: float, ran: list[tuple[int, float]]) -> None:
-        """Supersteps ran in a kernel, from superstep *first* on: the size and the seconds of each."""
+        """Note supersteps run in a kernel, from superstep *first* on: the size and the seconds of each."""
         if self.timeline is None:
             return
         for superstep, (active, seconds) in enumerate(ran, first):
@@ -114,7 +110,7 @@ class Observer:
             began += seconds
 
     def row(self, row: dict[str, Any]) -> None:
-        """A row of the history is known."""
+        """Add a row to the history."""
         self.history.append(row)
         if self._bar is not None:
             self._bar.see(row)
@@ -122,7 +118,7 @@ class Observer:
     # ---- what travels ------------------------------------------------------------------------------
 
     def comm(self, comm: Comm) -> Comm:
-        """Return the communicator through which the exchange is to talk."""
+        """Return the communicator for the exchange: with a timeline, one that is drawn."""
         return comm if self.timeline is None else cast("Comm", TimedComm(comm, self.timeline))
 
     def transport(self, transport: Transport) -> Transport:
@@ -132,18 +128,18 @@ class Observer:
         return cast("Transport", TimedTransport(transport, self.timeline))
 
     def machine(self) -> MachineSpans | None:
-        """Return what draws the machine of a run without supersteps."""
+        """Return the observer of the machine of a run without supersteps."""
         return None if self.timeline is None else MachineSpans(self.timeline)
 
     # ---- the run -----------------------------------------------------------------------------------
 
     def prepared(self, began: float, now: float) -> None:
-        """The program is ready to run."""
+        """Note that the program is ready to run."""
         if self.timeline is not None:
             self.timeline.span("prepare", began, now)
 
     def write(self) -> None:
-        """Write the timeline, if there is to be one (collective)."""
+        """Write the timeline, if one was asked for (collective)."""
         if self.timeline is not None:
             self.timeline.write()
 
@@ -152,9 +148,7 @@ class Observer:
             self._bar = self._new_bar()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
 

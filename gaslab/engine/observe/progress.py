@@ -1,4 +1,4 @@
-"""What a run shows on stderr while it is under way: supersteps, or the figures of a run without them."""
+"""The progress of a run on stderr: supersteps, or the figures of a run without them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PACE = 0.2  # seconds that these are of
 
 
 class Supersteps:
-    """How many there were, of how many."""
+    """Shows the number of supersteps, out of the limit."""
 
     def __init__(self, most: int | None, what: str = "supersteps", scaled: bool = False) -> None:
         from tqdm.auto import tqdm  # slow to load, and scripts need none
@@ -20,16 +20,16 @@ class Supersteps:
         self.bar = tqdm(total=most, desc=what, unit="", unit_scale=scaled, leave=False)
 
     def see(self, row: Mapping[str, Any]) -> None:
-        """Take in a row of the run's history."""
+        """Show a new row of the run's history."""
         self.bar.update()
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         self.bar.close()
 
 
 class Updates(Supersteps):
-    """How many vertices ran, how quickly on each rank, and what waits."""
+    """Shows how many vertices ran, how quickly on each rank, and how many wait."""
 
     def __init__(self, most: int | None) -> None:
         super().__init__(most, "updates", scaled=True)
@@ -45,7 +45,7 @@ class Updates(Supersteps):
 
 
 def in_words(row: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
-    """Return in words what a row has, and each rank's updates per second since the row *before*."""
+    """Return the figures of a row as words, with each rank's updates per second since the row *before*."""
     ranks = len(row["updates_by_rank"])
     parts = [f"{short(row['waiting'])} waiting"]
     if ranks == 1:

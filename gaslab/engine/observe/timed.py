@@ -1,26 +1,24 @@
-"""Draws on a `Timeline` what passes between ranks, and what a machine does that has no supersteps."""
+"""Draws on a `Timeline` the messages between ranks, and the machine of a run without supersteps."""
 
 from __future__ import annotations
 
 import time
 from collections import abc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gaslab.engine.observe.timeline import COUNTS, MAIL, Timeline, is_drawn
+from gaslab._kernels.machine import Machine
+from gaslab.engine.observe.timeline import COUNTS, TRANSPORT, Timeline, is_drawn
 from gaslab.parallel.comm import Comm, Pending
 from gaslab.parallel.transport import Transport
-
-if TYPE_CHECKING:
-    from gaslab._kernels.machine import Machine
 
 SHORTEST, SHARE = 1e-4, 1 / 5000  # seconds of a span of the machine; of the time that it has run
 COUNTED = 1e-3  # seconds at least between two looks at how many wait, which takes a walk over all masters
 
 
 class TimedComm:
-    """A `Comm` whose messages are drawn; all else is that of the other."""
+    """A `Comm` whose messages are drawn on the timeline."""
 
     def __init__(self, comm: Comm, timeline: Timeline) -> None:
         self._comm, self._timeline = comm, timeline
@@ -54,7 +52,7 @@ class TimedPending(Pending):
 
 
 class MachineSpans:
-    """Draws the machine of a run without supersteps: stretches of work and idleness, and what waits."""
+    """Draws the machine of a run without supersteps: spans of work and idleness, curves of its queue."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -63,14 +61,14 @@ class MachineSpans:
         self._updates = 0
 
     def begin(self, machine: Machine, now: float, waiting: int) -> None:
-        """Draw what waits before the first step."""
+        """Draw how many vertices wait before the first step."""
         self._began = self._since = now
         self._count(machine, now, waiting)
 
     def look(self, machine: Machine, busy: bool, before: float, now: float) -> int | None:
-        """Take in a step that lasted from *before* to *now*; return what waits, where it was counted.
+        """Note a step from *before* to *now*; return how many vertices wait, where the step counted them.
 
-        A change of work and idleness that lasts no longer than a line on the screen is not one.
+        A span too short to be seen on the screen is joined with the one before.
         """
         least = max(SHORTEST, SHARE * (now - self._began))
         if busy != self._busy and before - self._since >= least:
@@ -81,7 +79,7 @@ class MachineSpans:
         return self._count(machine, now, machine.waiting)
 
     def end(self, machine: Machine, now: float) -> int:
-        """Draw what is left; return what waits."""
+        """Draw the last span; return how many vertices wait."""
         self._close(machine, now)
         return self._count(machine, now, machine.waiting)
 
@@ -99,7 +97,7 @@ class MachineSpans:
 
 
 class TimedTransport:
-    """A `Transport` whose batches and counts are drawn, all of the first and ever fewer of the later."""
+    """A `Transport` whose batches and counts are drawn: all of the first, fewer and fewer of the later."""
 
     def __init__(self, transport: Transport, timeline: Timeline) -> None:
         self._transport, self._timeline = transport, timeline
@@ -115,7 +113,8 @@ class TimedTransport:
         self._posted[peer] += 1
         self._transport.post(peer, data)
         if is_drawn(k):
-            self._timeline.span(f"send to {peer}", began, time.perf_counter(), MAIL, bytes=int(data.size))
+            ended = time.perf_counter()
+            self._timeline.span(f"send to {peer}", began, ended, TRANSPORT, bytes=int(data.size))
             self._timeline.arrow(True, f"{self._transport.rank}>{peer}:{k}", began)
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
@@ -131,7 +130,7 @@ class TimedTransport:
                 self._came[source] += 1
             if drawn:
                 total = sum(data.size for _, data in found)
-                self._timeline.span("receive", began, now, MAIL, batches=len(found), bytes=int(total))
+                self._timeline.span("receive", began, now, TRANSPORT, batches=len(found), bytes=int(total))
             for name in drawn:
                 self._timeline.arrow(False, name, now - 1e-9)
         return found

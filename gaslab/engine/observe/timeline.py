@@ -1,7 +1,8 @@
-"""`Timeline`: what every rank did when, as a file that a browser's trace viewer opens.
+"""`Timeline`: the work of every rank over time, as a file that a browser's trace viewer opens.
 
 The file is in the Trace Event Format (Chrome's ``chrome://tracing``, https://ui.perfetto.dev): a process for
-each rank, with a track for its engine and, without supersteps, one for its mail and one for its counts.
+each rank, with a track for its engine and, without supersteps in step, one for the batches of its transport
+and one for its counts.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ import numpy as np
 from gaslab.errors import GaslabError, warn_user
 from gaslab.parallel.comm import Comm
 from gaslab.parallel.tags import Tag
-from gaslab.system.outputs import Draft, Output, check_apart
+from gaslab.system.outputs import Draft, Output, check_distinct
 
 MOST = 100_000  # events of one rank; what comes after is counted and left out
-ENGINE, MAIL, COUNTS = 0, 1, 2  # tracks
-_TRACKS = ("engine", "mail", "counts")
+ENGINE, TRANSPORT, COUNTS = 0, 1, 2  # tracks
+_TRACKS = ("engine", "transport", "counts")
 _ROUNDS = 8
 _DENSE = 9  # bits
 
 
 def is_drawn(k: int) -> bool:
-    """Return whether the *k*-th of many is drawn: all of the first 512, then ever fewer, 256 per doubling."""
+    """Return whether event *k* of many is drawn: all of the first 512, then 256 for each doubling of *k*."""
     return k % (1 << max(k.bit_length() - _DENSE, 0)) == 0
 
 
@@ -71,12 +72,12 @@ class Timeline:
 
     def _check(self, read: Iterable[str]) -> None:
         self._output.check()
-        check_apart([("timeline=", self._output)], read)
+        check_distinct([("timeline=", self._output)], read)
 
     # ---- recording ---------------------------------------------------------------------------------
 
     def span(self, name: str, begin: float, end: float, track: int = ENGINE, **figures: Any) -> None:
-        """Draw what lasted from *begin* to *end*, by time.perf_counter."""
+        """Draw a span from *begin* to *end*, by time.perf_counter."""
         first, last = _nanoseconds(begin), _nanoseconds(end)
         more: dict[str, Any] = {"dur": (last - first) / 1000}
         if figures:
@@ -88,9 +89,9 @@ class Timeline:
         self._add(Event(ENGINE, _nanoseconds(at), 1, "C", name, {"args": values}))
 
     def arrow(self, begins: bool, name: str, at: float) -> None:
-        """Draw an end of the arrow *name* on the span of the mail track that begins, or ends, now."""
-        more: dict[str, Any] = {"cat": "mail", "id": name} | ({} if begins else {"bp": "e"})
-        self._add(Event(MAIL, _nanoseconds(at), 1, "s" if begins else "f", "batch", more))
+        """Draw an end of the arrow *name* on the span of the transport track that begins, or ends, now."""
+        more: dict[str, Any] = {"cat": "transport", "id": name} | ({} if begins else {"bp": "e"})
+        self._add(Event(TRANSPORT, _nanoseconds(at), 1, "s" if begins else "f", "batch", more))
 
     def _add(self, event: Event) -> None:
         if self.paused:
@@ -103,7 +104,7 @@ class Timeline:
     # ---- writing -----------------------------------------------------------------------------------
 
     def write(self) -> None:
-        """Write what all ranks drew (collective); a file that cannot be written is warned of."""
+        """Write the events of all ranks (collective); warns if the file cannot be written."""
         self._events.sort(key=lambda event: (event.track, event.begin, event.order))
         lines = [json.dumps(line) for line in (*self._heads(), *map(self._line, self._events))]
         parts = self.comm.gather_array(np.frombuffer(",\n".join(lines).encode(), np.uint8))
@@ -114,21 +115,19 @@ class Timeline:
 
     def _written(self, parts: list[np.ndarray], left_out: int) -> str | None:
         """Write the file; return why it cannot be, if so."""
+        rest = {"displayTimeUnit": "ms", "otherData": {"ranks": self.comm.size, "events_left_out": left_out}}
+        events = b",\n".join(part.tobytes() for part in parts)
         try:
-            self._write([part.tobytes() for part in parts], left_out)
+            with Draft(self._output) as draft:
+                draft.write(b'{"traceEvents": [\n' + events + b"\n],\n")
+                draft.write(json.dumps(rest).encode()[1:] + b"\n")
+                draft.keep()
         except GaslabError as error:
             return str(error)
         return None
 
-    def _write(self, parts: list[bytes], left_out: int) -> None:
-        rest = {"displayTimeUnit": "ms", "otherData": {"ranks": self.comm.size, "events_left_out": left_out}}
-        with Draft(self._output) as draft:
-            draft.write(b'{"traceEvents": [\n' + b",\n".join(parts) + b"\n],\n")
-            draft.write(json.dumps(rest).encode()[1:] + b"\n")
-            draft.keep()
-
     def _heads(self) -> list[dict[str, Any]]:
-        """Return what names this rank and its tracks."""
+        """Return the events that name this rank and its tracks."""
         heads: list[tuple[str, int, dict[str, Any]]] = [
             ("process_name", 0, {"name": f"rank {self.comm.rank} on {platform.node()}"}),
             ("process_sort_index", 0, {"sort_index": self.comm.rank}),
@@ -157,8 +156,8 @@ def _nanoseconds(seconds: float) -> int:
 def behind(comm: Comm) -> int:
     """Return how many nanoseconds this rank's clock is behind that of rank 0 (collective).
 
-    Asked for a few times, of which the quickest answer counts. Less than that may be wrong by is none:
-    ranks of one machine have one clock.
+    The quickest of a few round trips decides. An offset below its error counts as none: ranks of one machine
+    have one clock.
     """
     if comm.rank == 0:
         for peer in range(1, comm.size):

@@ -1,26 +1,22 @@
-"""What the synchronous engine writes into a run's trace: chosen masters before and after each stage.
+"""The trace of the synchronous engine: chosen masters before and after each stage.
 
-A compiled method is not looked into. What is seen of a vertex is what its master holds: its fields, the
-total of its gather and the message it found. `gaslab.reference.trace` sees every edge and signal.
+A compiled method shows nothing of its inside. The trace has the state of a vertex at its master: its fields,
+the total of its gather and its message. `gaslab.reference.trace` sees every edge and signal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gaslab.compiler.tree import PAYLOAD, RecordCombiner, element_storage, is_list
+from gaslab.compiler.tree import PAYLOAD, Combiner, RecordCombiner, element_storage, is_list
+from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
+from gaslab.graph.graph import Graph
 from gaslab.ragged import Rows
 from gaslab.results.trace import Vertex, differ, new_row
-
-if TYPE_CHECKING:
-    from gaslab.compiler.tree import Combiner
-    from gaslab.engine.state import RunState
-    from gaslab.graph.graph import Graph
-
 
 _METHODS = {  # stage of a superstep -> the method of the rows; a stage with a function has a row in any case
     "init": ("init", "init"),
@@ -32,7 +28,7 @@ _METHODS = {  # stage of a superstep -> the method of the rows; a stage with a f
 
 
 class VertexTrace:
-    """The chosen vertices that this rank is master of, and the rows about them."""
+    """The chosen vertices whose masters are on this rank, and their rows."""
 
     def __init__(self, graph: Graph, gids: np.ndarray) -> None:
         self._gid = graph.local.gid
@@ -44,12 +40,12 @@ class VertexTrace:
         self._found: dict[int, dict[str, Any]] = {}  # vertex -> the message and the total that it finds
 
     def begin(self, stage: str, state: RunState, active: np.ndarray | None) -> None:
-        """Look at the chosen vertices among the active masters (None is all), before a stage runs at them."""
+        """Record the chosen vertices among the active masters (None is all), before a stage runs at them."""
         ids = self.ids if active is None else np.intersect1d(self.ids, active)
         self._before = {v: _fields(state, v) for v in ids.tolist()}
         self._found = {v: {} for v in self._before}
         functions = state.tree.functions
-        takes = dict(functions["apply"].parameters) if "apply" in functions else {}
+        takes = {p.name for p in functions["apply"].parameters} if "apply" in functions else set()
         if stage == "init_message" or (stage == "gather_apply" and "message" in takes):
             self._messages(state)
         gather = state.tree.gather
@@ -64,13 +60,13 @@ class VertexTrace:
             found["message"] = _total(state.tree.message, state.message[v])
 
     def totals(self, combiner: Combiner, ids: np.ndarray, totals: Any) -> None:
-        """Note what was gathered for the chosen vertices among the masters *ids*."""
+        """Record the totals of the chosen vertices among the masters *ids*."""
         for at in np.flatnonzero(np.isin(ids, list(self._found))).tolist():
             one = totals.item(at) if isinstance(totals, Rows) else totals[at]
             self._found[int(ids[at])]["total"] = _total(combiner, one)
 
     def end(self, stage: str, state: RunState) -> None:
-        """Write a row for each, now that the stage is over; without a function where something changed."""
+        """Write a row for each after the stage; for a stage without a method only where a value changed."""
         self._step += 1
         method, function = _METHODS[stage]
         always = function in state.tree.functions

@@ -1,1 +1,1 @@
-"""Supersteps under bounded staleness: a rank may be ahead of the others."""
+"""The engine of bounded staleness: ranks may be in different supersteps."""

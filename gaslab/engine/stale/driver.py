@@ -1,72 +1,67 @@
-"""Runs a program under bounded staleness to its end, which all ranks find at the same superstep.
+"""Runs a program under bounded staleness to its end, at the same superstep on all ranks.
 
-Every rank has every other's row of each superstep, though later than its own, and looks at the tables in
-order. What a table says is the same everywhere; so a rank that finds in table T that the run is over knows,
-as do all others before they could pass it, that the last superstep is T + staleness.
+Each superstep has a table with one row of figures from every rank. A rank gets the rows of the others later
+than it has its own, and reads the complete tables in order. A table is the same on all ranks; so if table T
+says that the run ends, every rank finds it before it can pass superstep T + staleness, which is the last.
 
-**Nothing is left.** What a vertex does in superstep a makes another run in superstep a + 1 + 2 * staleness at
-the latest: its values are scattered at a mirror at most `staleness` later, and the signals reach their
-masters at most `staleness` after that. So where nobody ran in 2 * staleness + 1 tables in a row nobody ever
-will.
+**An empty frontier.** A vertex that runs in superstep a can make others run until superstep
+a + 1 + 2 * staleness: a mirror scatters its values at most `staleness` supersteps later, and the signals
+reach their masters at most `staleness` after that. So if no vertex ran in 2 * staleness + 1 tables in a row,
+none will.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab.engine.activation import Frontier
+from gaslab.engine.bound import Bound
+from gaslab.engine.observe.observer import Observer
 from gaslab.engine.stale.step import Stale
-from gaslab.engine.stopping import Stopping, ask
-
-if TYPE_CHECKING:
-    from gaslab.engine.observe.observer import Observer
-    from gaslab.graph.graph import Graph
-    from gaslab.program import VertexProgram
+from gaslab.engine.stopping import ask
 
 _ROW = ("code", "gid", "site", "superstep", "active", "late", "oldest", "age", "reads", "waited")
 
 
 def _here(action: Callable[[], list[Any]]) -> list[Any]:
-    """Return what *action* gives on this rank; on every rank it is the same."""
+    """Return the result of *action*, which is the same on every rank."""
     return action()
 
 
 class StaleDriver:
-    """One run on one rank."""
+    """Runs one program under bounded staleness, on one rank."""
 
-    def __init__(
-        self, engine: Stale, stopping: Stopping, program: VertexProgram, graph: Graph, observe: Observer
-    ) -> None:
+    def __init__(self, engine: Stale, bound: Bound, observe: Observer) -> None:
         self._observe = observe
-        self.engine, self.state, self.stopping = engine, engine.state, stopping
-        self.program, self.graph = program, graph
-        self.transport = observe.transport(graph.comm.transport())
+        self.engine, self.state, self.stopping = engine, engine.state, bound.stopping[0]
+        self.program, self.graph = bound.program, bound.graph
+        self.transport = observe.transport(self.graph.comm.transport())
         self.converged = False
         self.bytes_posted = 0
         self._figures: dict[str, Any] = {"bound": engine.staleness, "max": 0, "mean": 0.0}
-        self._done = getattr(type(program), "done", None)
+        self._done = getattr(type(self.program), "done", None)
         self._waited = 0.0  # before this superstep
         self._next = 0  # the table that is looked at next
         self._last: int | None = None  # the last superstep, once it is known
-        self._quiet = 0  # tables in a row in which nobody ran
-        self._ended = 0  # supersteps, without those at the end in which nobody ran
+        self._quiet = 0  # tables in a row in which no vertex ran
+        self._ended = 0  # supersteps, without the last ones in which no vertex ran
         self._updates, self._age, self._reads = 0, 0, 0
         self._rows: list[dict[str, Any]] = []
         self._turned = (time.perf_counter(), 0)  # when this rank made its last row, and its bytes then
         engine.executor.aggregates.ask = _here  # each rank when it has the table
 
     def figures(self) -> dict[str, Any]:
-        """Return how old the values were that the ranks read, and how long each rank waited."""
+        """Return the age of the values that the ranks read, and how long each rank waited."""
         return {"staleness": self._figures}
 
     # ---- the story ---------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run the whole; each superstep makes a row of the history, as soon as all ranks' are known."""
+        """Run the program to its end; each complete table makes a row of the history."""
         engine, limit = self.engine, self.stopping.limit
         if not self.stopping.works:
             engine.parts.initialise()
@@ -104,7 +99,7 @@ class StaleDriver:
         self._figures |= {"mean": self._age / max(self._reads, 1), "waited": waited}
 
     def _show_rows(self) -> None:
-        """Put the known rows into the history; rows of supersteps without vertices wait for one with some."""
+        """Add complete rows to the history; rows of empty supersteps are held until a vertex runs again."""
         ready = max(len(self._rows) - self._quiet, 0)
         for row in self._rows[:ready]:
             self._observe.row(row)
@@ -113,7 +108,7 @@ class StaleDriver:
     # ---- the tables --------------------------------------------------------------------------------
 
     def _own_row(self, frontier: Frontier) -> np.ndarray:
-        """Return this rank's row of the superstep that it is in."""
+        """Return this rank's row of the present superstep."""
         engine, late = self.engine, self.stopping.ending.late
         ran = engine.local.num_masters if frontier.ids is None else frontier.ids.size
         waited, self._waited = engine.streams.waited - self._waited, engine.streams.waited
@@ -121,20 +116,20 @@ class StaleDriver:
         return np.array([*fault, ran, late, *engine.ages, round(1e6 * waited)], np.int64)
 
     def _look(self) -> None:
-        """Look at all tables that are complete, in their order."""
+        """Read all complete tables, in order."""
         tables = self.engine.tables
         while len(tables.get(self._next, ())) == self.graph.comm.size:
             of_rank = tables.pop(self._next)
             table = np.stack([of_rank[p] for p in range(self.graph.comm.size)])
             try:
                 self._take_in(self._next, table)
-            except Exception:  # raised on every rank, at this table
-                self.engine.streams.close()
+            except Exception:  # raised on every rank, at this table; one that is ahead may wait for this one
+                self.engine.streams.give_up()
                 raise
             self._next += 1
 
     def _take_in(self, superstep: int, table: np.ndarray) -> None:
-        """Take in what all ranks say of one superstep: faults, aggregates, whether it is the end."""
+        """Use the table of one superstep: raise faults, combine aggregates, find whether the run ends."""
         engine, state = self.engine, self.state
         of = dict(zip(_ROW, table.T, strict=False))
         engine.executor.raise_faults(table[:, :4])

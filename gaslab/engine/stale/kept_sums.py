@@ -1,4 +1,4 @@
-"""Gathers under bounded staleness: masters use the last partial sums that came, mirrors send what changed."""
+"""Gathers under bounded staleness: mirrors send changed partial sums, masters use the last received ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FEW = 8  # fewer changed vertices than one in so many: look for the mirrors next
 
 
 class KeptSums:
-    """The last partial sums of the mirrors of this rank's masters, which no gather waits for."""
+    """The last partial sums received from mirrors of this rank's masters; no gather waits for newer ones."""
 
     def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
         assert state.tree.gather is not None
@@ -35,7 +35,7 @@ class KeptSums:
             self.weights[p] = owned.size
 
     def begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Sent[list[tuple[np.ndarray, Any]]]:
-        """Return the partial sums of active masters that are here."""
+        """Return the partial sums received for active masters."""
         found = []
         for p, kept in self._kept.items():
             owned = self.exchange.owned(self.mask)[p]
@@ -44,7 +44,7 @@ class KeptSums:
         return Sent(Pending(), lambda _: found)
 
     def pack(self) -> Packed:
-        """Return the partial sums of mirrors here that may have changed, by their master's rank."""
+        """Return the partial sums, of mirrors here, that may have changed, by the master's rank."""
         mirrors = self._outdated()
         partial = np.empty(mirrors.size, self._dtype)
         self.executor.over("gl_gather", mirrors, self.mask, total=partial)
@@ -52,13 +52,13 @@ class KeptSums:
         return self.exchange.pack_changes(self.mask, mirrors, partial)
 
     def receive(self, came: Packed) -> None:
-        """Keep what other ranks sent."""
+        """Keep the partial sums from other ranks."""
         found = self.exchange.unpack_changes(self.mask, self._dtype, came)
         for p, (positions, values) in found.items():
             self._kept[p][positions] = values
 
     def _outdated(self) -> np.ndarray:
-        """Return the mirrors whose partial sums may be others than those last sent, ascending."""
+        """Return the mirrors whose partial sums may differ from those last sent, ascending."""
         local, changed = self.executor.local, np.flatnonzero(self.changed)
         if self.volatile or changed.size * FEW > local.num_local:
             return self._mirrors
@@ -77,7 +77,7 @@ class KeptSums:
 
 
 def _is_volatile(tree: Tree) -> bool:
-    """Whether a gather may come to something else though no vertex has changed."""
+    """Whether the total of a gather may change although no vertex has changed."""
     written = tree.written_edges()
     functions = [tree.functions["gather"], *tree.helpers]
     if any("self.draws" in f.reads for f in functions):

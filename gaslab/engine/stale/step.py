@@ -1,17 +1,17 @@
-"""Supersteps under bounded staleness: a rank may be some supersteps ahead of what it knows of the others.
+"""Supersteps under bounded staleness: a rank may read values of the others that are some supersteps old.
 
-The parts are those of the synchronous engine, composed otherwise: no rank waits for what the others do in
-the same superstep. A superstep is a row of stages, at each of which a rank posts one batch to every other and
-takes in the batches that have come:
+The parts are those of the synchronous engine, composed in another way: no rank waits for the others' work of
+the same superstep. A superstep is a sequence of stages. In each stage a rank posts one batch to every other
+rank, and unpacks the batches received:
 
-``VALUES`` masters -> mirrors: what apply changed, and which vertices scatter
+``VALUES`` masters -> mirrors: the values that apply changed, and which vertices scatter
 ``COUNTS`` this rank's part of the aggregates, and mirrors -> masters: additive contributions (only where
            gathers must see them)
 ``SHARES`` masters -> mirrors: additive fields (only of programs that have them)
 ``SUMS``   mirrors -> masters: signals, and the partial sums of the mirrors whose neighbours have changed
 
-It goes on when nothing it then reads is more than `staleness` supersteps older than it would be without any
-staleness. docs/staleness.md says what a program may rely on, and why.
+A stage ends when no value that the rank then reads is more than `staleness` supersteps older than in the
+synchronous engine. docs/staleness.md says what a program may rely on, and why.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def check_program(trees: list[Tree]) -> None:
         "visit moves the right to write from rank to rank": "visit" in tree.functions,
         "init(v, message) changes what others gather in the same superstep; let apply take the message":
             "init_message" in tree.functions,
-        "gather_edges is a method, and mirrors gather before they are told": "gather_edges" in tree.functions,
+        "gather_edges is a method, and mirrors gather before they know its answer":
+            "gather_edges" in tree.functions,
         "its gather collects lists": tree.gather is not None and tree.gather.collects,
         "an aggregator holds vertex ids, which all ranks together name": "id" in types,
     }  # fmt: skip
@@ -58,9 +59,9 @@ def check_program(trees: list[Tree]) -> None:
 
 
 class Stale:
-    """One program's supersteps on one rank, at most *staleness* ahead of what it reads.
+    """One program's supersteps on one rank, which read values at most *staleness* supersteps old.
 
-    Its parts are composed so that no rank waits for another in a stage; see `begin` for what it is given.
+    No rank waits for the same stage of another; see `begin` for the callbacks.
     """
 
     def __init__(self, parts: Parts, staleness: int) -> None:
@@ -103,8 +104,8 @@ class Stale:
     ) -> None:
         """Run init, and send the first partial sums to the masters (collective).
 
-        *own_row* returns this rank's figures of a superstep, which go before its aggregates; *look* is called
-        when there may be a table with all ranks' rows of a superstep.
+        *own_row* returns this rank's figures of a superstep, which precede the aggregates in its row; *look*
+        is called when the table of a superstep may be complete.
         """
         self._own_row, self._look_at_tables = own_row, look
         self.parts.initialise()
@@ -147,14 +148,14 @@ class Stale:
         return frontier
 
     def catch_up(self) -> None:
-        """Take in all that was posted, once every rank has come as far as this one."""
+        """Unpack all posted batches, when every rank has reached this superstep."""
         self.streams.wait_for_all(SUMS)
         for stage, batches in self.streams.waves(None):
             self._receivers[stage](batches)
         self._count()
 
     def rest(self) -> int:
-        """Return how many replicas would still do something, on all ranks (collective)."""
+        """Return how many replicas, on all ranks, still have work (collective)."""
         waiting = np.count_nonzero(self.state.signalled) if self.tree.by_signal else 0
         frontier = self._activate()
         mine = self.local.num_masters if frontier.ids is None else frontier.ids.size
@@ -180,7 +181,7 @@ class Stale:
         self.streams.post(stage, self.clock, basis, parts)
 
     def _take(self, stage: int) -> None:
-        """Wait for batches of this stage that are young enough; take in what has come."""
+        """Wait for batches of this stage that are new enough; unpack all batches received."""
         with self.observe.stage("wait and take in"):
             self.streams.wait(stage, max(self.clock - self.staleness, -1))
             for k, batches in self.streams.waves(stage):
@@ -191,14 +192,14 @@ class Stale:
                 self._count()
 
     def _note_ages(self, known: np.ndarray, weights: np.ndarray) -> None:
-        """Note how old the values are that are about to be read."""
+        """Note the age of the values that are about to be read."""
         old = np.maximum(self.clock - known, 0)
         read = weights > 0
         self.ages[0] = max(self.ages[0], old[read].max(initial=0))
         self.ages[1:] += [(old * weights).sum(), weights.sum()]
 
     def _row(self, frontier: Frontier) -> dict[int, np.ndarray]:
-        """Return this rank's row of the superstep for every other, and keep it."""
+        """Return this rank's row of the superstep, for every other rank, and keep it."""
         aggregates = self.executor.aggregates.collected()  # first: what they fail of is in the same row
         row = np.concatenate([self._own_row(frontier), aggregates])
         self.ages[:] = 0
@@ -241,10 +242,10 @@ class Stale:
         self._scatter_with(named[role] if role else np.empty(0, np.int32))
 
     def _scatter_with(self, mirrors: np.ndarray) -> None:
-        """Let *mirrors* scatter, and the masters here that have not yet."""
+        """Scatter from *mirrors*, and from masters here that have not scattered yet."""
         ids = mirrors
         if self._own is not None:
-            self.parts.aggregation.apart()
+            self.parts.aggregation.run_own_sweeps()
             ids, self._own = np.concatenate([self._own, mirrors]), None
         if self.delivery is None or "scatter" not in self.tree.functions or not ids.size:
             return
@@ -258,7 +259,7 @@ class Stale:
     # ---- contributions to additive fields ----------------------------------------------------------
 
     def _contributions(self) -> Packed:
-        """Return what mirrors were given: no signal may come before what it was sent with."""
+        """Return the contributions to mirrors, so that no signal arrives before its contributions."""
         return {} if self.additive is None else self.additive.pack()
 
     def _receive_counts(self, batches: dict[int, Batch]) -> None:
@@ -270,7 +271,7 @@ class Stale:
             self.additive.receive(self.additive.unpack(_part(batches, k)))
 
     def _count(self) -> None:
-        """Let what masters were given count."""
+        """Apply the contributions at the masters."""
         if self.additive is not None:
             _, changed = self.additive.count()
             self._unshared[changed] = 1
@@ -297,9 +298,9 @@ class Stale:
         by_id: Packed = {}
         if self.delivery is not None and self.clock >= 0:
             signals, by_id = self.delivery.pack()
-        given = self._contributions()  # of scatters since COUNTS, which signalled too
+        added = self._contributions()  # of scatters since COUNTS, which signalled too
         sums = {} if self.sums is None else self.sums.pack()
-        self._post(SUMS, [signals, by_id, given, sums, row])
+        self._post(SUMS, [signals, by_id, added, sums, row])
 
     def _receive_sums(self, batches: dict[int, Batch]) -> None:
         delivery, message = self.delivery, self.state.message

@@ -1,8 +1,8 @@
-"""Batches between ranks that need not be in the same superstep: what each rank has heard of the others.
+"""Batches between ranks that may be in different supersteps.
 
-A superstep is a row of stages. At each stage a rank posts one batch to every other rank, and goes on once it
-has a batch of that stage from each that is young enough. What one rank posts is taken in in its order:
-whoever sees a batch has seen all that its sender posted before.
+A superstep is a sequence of stages. In each stage a rank posts one batch to every other rank, and goes on
+when it has a new enough batch of that stage from each. The batches of one sender are unpacked in the order in
+which it posted them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from gaslab.parallel.comm import CHUNK
 from gaslab.parallel.transport import Transport
 
 VALUES, COUNTS, SHARES, SUMS = range(4)  # the stages of a superstep, in their order
+MOST_PARTS = 5  # of a batch
+LAST = 1 << 62  # the superstep of a rank that sends no more
 NOTHING = -2  # the superstep of a rank of which nothing was heard
 
 
 @dataclass
 class Batch:
-    """What one rank sent to another at one stage of one superstep."""
+    """The bytes from one rank to another in one stage of one superstep."""
 
     stage: int
     superstep: int
@@ -34,7 +36,7 @@ class Batch:
 
 
 class Streams:
-    """The batches from and to all other ranks, on one rank."""
+    """The batches to and from all other ranks, on one rank."""
 
     def __init__(self, transport: Transport, backoff: Backoff) -> None:
         self.transport, self._backoff = transport, backoff
@@ -47,23 +49,23 @@ class Streams:
         self._posted = [NOTHING] * 4
 
     def post(self, stage: int, superstep: int, basis: int, parts: Sequence[dict[int, np.ndarray]]) -> None:
-        """Begin to send one batch to every other rank: of each part its bytes by rank, none if left out."""
+        """Begin to send one batch to every other rank; a part has bytes by rank, maybe none for some."""
         self._posted[stage] = superstep
         nothing = np.empty(0, np.uint8)
         for p in self.peers:
             mine = [np.ascontiguousarray(part.get(p, nothing)).view(np.uint8) for part in parts]
             head = np.array([stage, superstep, basis, len(mine), *(part.size for part in mine)], np.int64)
-            padded = [x for part in mine for x in (part, nothing_of(-part.size % 8))]
+            padded = [x for part in mine for x in (part, np.zeros(-part.size % 8, np.uint8))]
             data = np.concatenate([head.view(np.uint8), *padded])
             for lo in range(0, data.size + 1, CHUNK):  # a piece that is not full ends the batch
                 self.transport.post(p, data[lo : lo + CHUNK])
 
     def wait(self, stage: int, least: int) -> None:
-        """Wait until every rank's last batch of *stage* shows nothing older than superstep *least*."""
+        """Wait until the last batch of *stage* of every rank has no value older than superstep *least*."""
         self._until(lambda: all(self._basis[stage, p] >= least for p in self.peers))
 
     def wait_for_all(self, stage: int) -> None:
-        """Wait until every rank's batches of *stage* are here, as many as this rank has posted."""
+        """Wait until every rank has sent as many batches of *stage* as this rank has posted."""
         self._until(lambda: all(self._heard[stage, p] >= self._posted[stage] for p in self.peers))
 
     def _until(self, come: Any) -> None:
@@ -99,9 +101,9 @@ class Streams:
         self._heard[stage, p], self._basis[stage, p] = superstep, basis
 
     def waves(self, stage: int | None) -> Iterator[tuple[int, dict[int, Batch]]]:
-        """Give what is here, each rank's in its order, up to its last batch of *stage* (None: all of it).
+        """Yield the batches received, in the order of each sender, up to its last of *stage* (None: all).
 
-        Batches of one stage from several ranks come at once, at most one from each, by rank.
+        Batches of one stage from several ranks are yielded together, at most one from each, by rank.
         """
         left = {}
         for p, queue in self._queues.items():
@@ -115,11 +117,12 @@ class Streams:
             left = {p: n - (p in wave) for p, n in left.items() if n > (p in wave)}
             yield chosen, wave
 
+    def give_up(self) -> None:
+        """Let no rank wait for this one any more, then close (collective)."""
+        for stage in range(4):
+            self.post(stage, LAST, LAST, [{}] * MOST_PARTS)
+        self.close()
+
     def close(self) -> None:
-        """Take in and forget what is still on its way (collective)."""
+        """Receive and drop the batches still under way (collective)."""
         self.transport.close()
-
-
-def nothing_of(size: int) -> np.ndarray:
-    """Return so many bytes of padding."""
-    return np.zeros(size, np.uint8)

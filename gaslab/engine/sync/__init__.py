@@ -1,1 +1,1 @@
-"""Supersteps in step: every rank waits for the others."""
+"""The synchronous engine: all ranks run the same superstep."""

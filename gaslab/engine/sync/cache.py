@@ -1,28 +1,24 @@
-"""Gather caching: totals kept from superstep to superstep, brought up to date by what neighbours post.
+"""Gather caching: totals are kept between supersteps, and updated by the deltas that neighbours post.
 
 Every replica keeps the total of its own edges. A mirror sends it to its master when it has changed; the
-master keeps the last total of each mirror and combines them with its own, in the order of ranks. So nothing
-has to be taken out of a sum, and combiners without an inverse are kept the same way. A replica gathers again
+master keeps the last total of each mirror, and combines them with its own in the order of ranks. So nothing
+is subtracted from a sum, and combiners without an inverse can be cached too. A replica gathers again
 when its total was cleared, when a neighbour changed and posted nothing over an edge to it, and every
-`cache_rebuild` supersteps, which bounds what rounding adds up to.
+`cache_rebuild` supersteps, which bounds the sum of rounding errors.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from gaslab.compiler.tree import Tree
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import CachedTotals, RunState
 from gaslab.engine.storage import dtype_of, identity
 from gaslab.ragged import Rows
 from gaslab.replication.exchange import Exchange, Section
 
-if TYPE_CHECKING:
-    from gaslab.compiler.tree import Tree
-
-UNKNOWN, TOLD, NEW = 0, 1, 2  # of a replica's own total
+UNKNOWN, SENT, NEW = 0, 1, 2  # of a replica's own total
 
 
 class Cache:
@@ -51,16 +47,16 @@ class Cache:
         executor.view.changed = self._changed
 
     @property
-    def watched(self) -> tuple[list[int], list[int]]:
+    def fields_read(self) -> tuple[list[int], list[int]]:
         """The fields that apply writes and gathers read: of neighbours, of the vertex itself."""
         return self._far, self._near
 
     def forget(self) -> None:
-        """Gather everything anew: another phase has run."""
+        """Clear all totals: another phase has run."""
         self.cached.known[:] = UNKNOWN
 
     def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Bring active masters' (*ids*; None is all) totals up to date and apply; return ids, totals."""
+        """Update the totals of active masters (*ids*; None is all) and apply; return ids and totals."""
         state, executor = self.state, self.executor
         if self.rebuild and (state.superstep - state.entered) % self.rebuild == 0:
             self.forget()
@@ -71,7 +67,7 @@ class Cache:
         self._look(mirrors)
         new = mirrors[self.cached.known[mirrors] == NEW]
         sent = self.exchange.changes(self._mask, new, self.cached.totals[new])
-        self.cached.known[new] = TOLD
+        self.cached.known[new] = SENT
 
         self._look(ids)
         total = self.cached.totals[ids]
@@ -87,7 +83,7 @@ class Cache:
         return ids, total
 
     def _look(self, replicas: np.ndarray) -> None:
-        """Gather over the edges here where the total is not known."""
+        """Gather over the edges here at replicas without a valid total."""
         unknown = replicas[self.cached.known[replicas] == UNKNOWN]
         partial = np.empty(unknown.size, self.cached.totals.dtype)
         self.executor.over("gl_gather", unknown, self._mask, total=partial)
@@ -97,7 +93,7 @@ class Cache:
         self.cached.kept += replicas.size - unknown.size
 
     def notice(self) -> None:
-        """See on whom something that gathers read has changed; mirrors are up to date."""
+        """Find the replicas of which a field that gathers read has changed; needs up-to-date mirrors."""
         fields = self.state.fields
         self._changed[:] = 0
         for k in self._far:
@@ -107,7 +103,7 @@ class Cache:
 
 
 def _differ(now: np.ndarray | Rows, before: np.ndarray | Rows) -> np.ndarray:
-    """Return as bool[vertices] whose value of a field has changed, by its bytes: -0.0 is not 0.0."""
+    """Return bool[vertices]: whether the value of a field has changed, by its bytes; -0.0 is not 0.0."""
     if isinstance(now, Rows):
         assert isinstance(before, Rows)
         return now.differ(before)

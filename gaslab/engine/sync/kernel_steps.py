@@ -1,4 +1,4 @@
-"""Supersteps of small frontiers on one rank, in a kernel: Python would decide the same for each."""
+"""Supersteps of small frontiers on one rank, run in a kernel, where no superstep needs a decision."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class KernelSteps:
 
     @staticmethod
     def can(executor: Executor, state: RunState, ranks: int) -> bool:
-        """Whether a superstep of this phase is no more than apply and scatter."""
+        """Whether a superstep of this phase consists of apply and scatter alone."""
         tree = state.tree
         plain = tree.functions.keys() <= {"init", "start", "apply", "scatter"} and "apply" in tree.functions
         adds = tree.contributed() or tree.contributed_edges()
@@ -43,7 +43,7 @@ class KernelSteps:
         )  # fmt: skip
 
     def run(self, signalled: np.ndarray, most: int) -> tuple[np.ndarray, list[tuple[int, float]]]:
-        """Run at most *most* supersteps; return the masters signalled then, and each size and seconds."""
+        """Run up to *most* supersteps; return the masters then signalled, and sizes and seconds."""
         ids, sizes, seconds, fault = self._steps.run(
             signalled, min(most, MOST_STEPS), self._delivery.most_pushed, MOST_SECONDS
         )

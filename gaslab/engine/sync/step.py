@@ -1,8 +1,8 @@
 """The synchronous engine: supersteps of gather, apply and scatter with barriers between.
 
-One superstep reads top to bottom in `Synchronous.step`; begin/end pairs send what other ranks wait
-for first and overlap it with work that needs nothing from them. Results do not depend on arrival
-order: partial sums and messages are combined in rank order, aggregates in block order.
+`Synchronous.step` is one superstep, from top to bottom. Its begin/end pairs first send the values that other
+ranks wait for, and overlap the messages with work that does not depend on them. Results do not depend on
+arrival order: partial sums and messages are combined in rank order, aggregates in block order.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ class Synchronous:
         self.gather_apply = GatherApply(
             parts.executor, parts.state, parts.aggregation, parts.delivery, gather, swaps=True
         )
-        self._ahead = None
+        self._kernel_steps = None
         unseen = visits is None and self.observe.trace is None  # a trace looks at every superstep
         if (
             self.delivery is not None
             and unseen
             and KernelSteps.can(self.executor, self.state, parts.exchange.comm.size)
         ):
-            self._ahead = KernelSteps(self.executor, self.state, self.delivery)
+            self._kernel_steps = KernelSteps(self.executor, self.state, self.delivery)
 
     # ---- the story ---------------------------------------------------------------------------------
 
     def enter(self, before: Synchronous) -> None:
-        """Begin this phase where the phase *before* left the run; bring its mirrors up to date."""
+        """Begin this phase with the state that the phase *before* left; update its mirrors."""
         with self.observe.stage("enter"):
             state, view = self.state, self.view
             state.follow(before.state)
@@ -57,16 +57,16 @@ class Synchronous:
             view.vertex, view.vertex_next = state.fields, state.next_fields
             for field, values in zip(self.tree.edge_fields, state.edge_fields, strict=True):
                 if field.name in before.tree.written_edges():
-                    self.local.forget_by_source(values)
+                    self.local.forget_derived(values)
             self._show_state()
 
     def resume(self) -> None:
-        """Go on from a state that was read: see `RunState.from_arrays` (collective)."""
+        """Resume from a state read by `state_arrays.from_arrays` (collective)."""
         self.state.aggregates = self.executor.aggregates.values(self.state.aggregate_row)
         self._show_state()
 
     def _show_state(self) -> None:
-        """Let the view and the mirrors have what the state has that another phase, or run, has left."""
+        """Pass a state that another phase, or run, has left to the view and the mirrors."""
         state, view = self.state, self.view
         view.aggregate, view.superstep = state.aggregate_row, state.superstep
         set_by_source(view, state, self.local)
@@ -93,7 +93,7 @@ class Synchronous:
             mirrors = parts.mirrors.spread(frontier)
         if self.cache is not None:
             self.cache.notice()
-        parts.aggregation.apart()
+        parts.aggregation.run_own_sweeps()
         if self.delivery is not None:
             with stage("scatter", state):
                 self._deliver(self.delivery, frontier, mirrors)
@@ -107,9 +107,9 @@ class Synchronous:
     def run_in_kernel(self, most: int) -> list[tuple[int, float]]:
         """Run up to *most* supersteps that need no decision; return the size and seconds of each."""
         state = self.state
-        if self._ahead is None or self.executor.fault or state.superstep == state.entered:
+        if self._kernel_steps is None or self.executor.fault or state.superstep == state.entered:
             return []
-        state.frontier, ran = self._ahead.run(state.frontier, most)
+        state.frontier, ran = self._kernel_steps.run(state.frontier, most)
         if ran:
             state.next_total = None
             self.parts.mirrors.note_changes()
@@ -124,7 +124,7 @@ class Synchronous:
     # ---- stages ------------------------------------------------------------------------------------
 
     def _receive(self, frontier: Frontier) -> None:
-        """Let init have the messages before any vertex gathers; send what it changed to the mirrors."""
+        """Run init with the messages, before any vertex gathers; send the changed values to the mirrors."""
         assert self.delivery is not None
         self.executor.over_active("gl_init_message", frontier.ids)
         self.delivery.forget_messages(frontier.ids)

@@ -1,1 +1,1 @@
-"""visit: sweeps over all edges in which both ends are written."""
+"""visit: sweeps over all edges, which write both ends of each."""

@@ -1,13 +1,14 @@
-"""Which edges may be visited at once: blocks of vertices that meet at tables, in rounds.
+"""The schedule of visit: which blocks of vertices meet at which table, in which round.
 
-Vertices fall into blocks by a hash of their global id. In a round two blocks sit at each table, every
-block at one table only, and the edges between the two are visited there: tables share no vertex, so
-they may be on different threads and ranks. After the last round every two blocks have met once. Where
-no vertex is both a source and a target, the sources stay at their tables and the targets move on by one
-(the strata of Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with Distributed
-Stochastic Gradient Descent. KDD 2011); else all move as in a round-robin tournament.
+Vertices fall into groups by a hash of their global id, and the groups become blocks in an order in which
+heavy and light ones alternate: every run of neighbouring blocks has its share of the edges. In a round two
+blocks sit at each table, every block at one table only, and the edges between the two are visited there:
+tables share no vertex, so they may be on different threads and ranks. After the last round every two blocks
+have met once. Where no vertex is both a source and a target, the sources stay at their tables and the
+targets move on by one (the strata of Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with
+Distributed Stochastic Gradient Descent. KDD 2011); else all move as in a round-robin tournament.
 
-Nothing here knows of ranks or threads, so the answer does not depend on them.
+The schedule does not depend on ranks or threads, so neither does the answer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 
 class Schedule:
-    """The rounds of *ways* tables; `seats` is int64 [rounds, blocks]: the table of each block.
+    """The rounds of *ways* tables; `seats` is int32 [rounds, blocks]: the table of each block.
 
     A bipartite graph has *ways* blocks of sources and then *ways* of targets.
     """
@@ -26,7 +27,7 @@ class Schedule:
         self.blocks = 2 * ways
         self.rounds = ways if bipartite else 2 * ways - 1
         table, turn = np.arange(ways), np.arange(self.rounds)[:, None]
-        self.seats = np.empty((self.rounds, self.blocks), np.int64)
+        self.seats = np.empty((self.rounds, self.blocks), np.int32)
         if bipartite:
             self.seats[:, :ways] = table
             np.put_along_axis(self.seats, ways + (table + turn) % ways, table[None, :], axis=1)
@@ -36,11 +37,20 @@ class Schedule:
             np.put_along_axis(self.seats, (turn + table) % last, table[None, :], axis=1)
             np.put_along_axis(self.seats, (turn - table) % last, table[None, :], axis=1)
 
-    def block_of(self, gid: np.ndarray, is_target: np.ndarray) -> np.ndarray:
-        """Return the block of each vertex, as int32."""
+    def group_of(self, gid: np.ndarray, is_target: np.ndarray) -> np.ndarray:
+        """Return the group of each vertex, as int32."""
         parts = self.ways if self.bipartite else self.blocks
-        block = (_mix(gid) % np.uint64(parts)).astype(np.int32)
-        return block + np.int32(self.ways) * is_target if self.bipartite else block  # type: ignore[no-any-return]
+        group = (_mix(gid) % np.uint64(parts)).astype(np.int32)
+        return group + np.int32(self.ways) * is_target if self.bipartite else group  # type: ignore[no-any-return]
+
+    def block_of_group(self, ends: np.ndarray) -> np.ndarray:
+        """Return the block that each group becomes, as int32; *ends* are the ends of edges in each."""
+        sides = np.split(ends, 2) if self.bipartite else [ends]
+        size = sides[0].size
+        block = np.empty((len(sides), size), np.int32)
+        for k, side in enumerate(sides):
+            block[k, np.argsort(-side, kind="stable")] = k * size + _apart(size)
+        return block.reshape(-1)
 
     def round_of(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the round in which edges from block a to block b are visited, as int64."""
@@ -51,6 +61,25 @@ class Schedule:
         met = (a + b) * self.ways % last  # half of a + b in a circle of an odd number of places
         met = np.where(a == last, b, np.where(b == last, a, met))
         return np.where(a == b, 0, met)
+
+    def tasks(self) -> np.ndarray:
+        """Return round * ways + table of the edges from each block to each, int32 [blocks, blocks]."""
+        a, b = np.ogrid[: self.blocks, : self.blocks]
+        turn = np.broadcast_to(self.round_of(a, b), (self.blocks, self.blocks))
+        return (turn * self.ways + self.seats[turn, a]).astype(np.int32)  # type: ignore[no-any-return]
+
+
+def _apart(count: int) -> np.ndarray:
+    """Return 0..count-1 so that the first of them are far apart: by their bits, read backwards.
+
+    >>> _apart(8).tolist(), _apart(3).tolist()
+    ([0, 4, 2, 6, 1, 5, 3, 7], [0, 2, 1])
+    """
+    numbers = np.arange(count)
+    backwards = np.zeros(count, np.int64)
+    for bit in range(count.bit_length()):
+        backwards = backwards << 1 | numbers >> bit & 1
+    return np.argsort(backwards, kind="stable")
 
 
 def _mix(gid: np.ndarray) -> np.ndarray:

@@ -1,65 +1,56 @@
-"""visit: sweeps over all edges in which both ends are written, by blocks that move between ranks.
+"""visit: sweeps over all edges, which write both ends, by blocks of vertices that move between ranks.
 
-Each table of the `Schedule` belongs to one rank, which keeps for good the edges that are visited there.
+Each table of the `Schedule` belongs to one rank, which has the edges that are visited there.
 The vertices' values are brought from their masters to where their block sits in the first round, go
 with it from table to table together with the right to write them, and are brought back at the end.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from gaslab._kernels import sweep
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
-from gaslab.engine.visit.plan import Edges, Places
-from gaslab.engine.visit.schedule import Schedule
+from gaslab.engine.visit.plan import plan_of
+from gaslab.graph.graph import Graph
+from gaslab.language.ways import choose_ways, field_bytes
+from gaslab.parallel.comm import Pending
 from gaslab.parallel.tags import Tag
 from gaslab.ragged import Rows
-from gaslab.replication.exchange import Exchange
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-
+_SHARED = (  # what the view of `gl_visit` has as that of other methods
+    "num_vertices", "num_edges", "num_left", "seed", "param", "initial_fields", "concurrent", "all_active",
+    "scratch", "stop",
+)  # fmt: skip
 _ATTRIBUTES = ("degree", "in_degree", "out_degree")  # the id always goes along, to name faults
 
 
 class Visits:
     """The sweeps of one program on one rank; all ranks sweep together."""
 
-    def __init__(
-        self, executor: Executor, state: RunState, exchange: Exchange, graph: Graph, ways: int
-    ) -> None:
+    def __init__(self, executor: Executor, state: RunState, graph: Graph, ways: int | None) -> None:
         self.executor, self.state, self.comm = executor, state, graph.comm
-        tree, local = state.tree, graph.local
-        masters = slice(local.num_masters)
-        mixed = not graph.directed or bool((local.in_degree[masters] * local.out_degree[masters]).any())
-        self.schedule = Schedule(ways, not self.comm.allreduce(int(mixed), "max"))
-        self.places = Places(self.schedule, graph, exchange)
-        self.edges = Edges(self.schedule, self.places, graph)
+        tree = state.tree
+        if ways is None:
+            size = sum(field_bytes(field.storage, field.shape) for field in tree.vertex_fields)
+            ways = choose_ways(graph.num_vertices, graph.num_edges, size)
+        plan = plan_of(graph, ways)
+        self.rounds, self.places, self.edges = plan.rounds, plan.places, plan.edges
         self._touched = tree.writes("visit", "v") | tree.writes("visit", "nbr")
         names = self._touched | tree.reads("visit", "v") | tree.reads("visit", "nbr")
         self._used = [k for k, field in enumerate(tree.vertex_fields) if field.name in names]
+        # Fields that only visit writes after init are in the places of round 0 after every sweep.
+        others = tree.writes("apply") | tree.writes("init_message")
+        self._kept = [k for k in self._used if tree.vertex_fields[k].name not in others]
+        self._brought: frozenset[int] = frozenset()
         self._view(graph, names)
 
     def _view(self, graph: Graph, names: frozenset[str]) -> None:
-        """Make the view of `gl_visit`: vertices by place, edges in the order they are visited."""
+        """Make the view of `gl_visit`: vertices by place, edges in the order of visits."""
         main, tree, size = self.executor.view, self.state.tree, self.places.size
         view = self.view = sweep.View()
-        for name in (
-            "num_vertices",
-            "num_edges",
-            "num_left",
-            "seed",
-            "param",
-            "given",
-            "concurrent",
-            "all_active",
-            "scratch",
-            "stop",
-        ):
+        for name in _SHARED:
             setattr(view, name, getattr(main, name))
         view.num_masters = view.num_local = size
         view.gather_edges = view.scatter_edges = 0
@@ -96,10 +87,15 @@ class Visits:
         main, view = self.executor.view, self.view
         view.superstep, view.aggregate = main.superstep, main.aggregate
         for k in self._used:
-            self.places.bring(self.state.fields[k], view.vertex[k])
-        for turn in range(self.schedule.rounds):
-            self.executor.over_edges(view, self.edges.bounds(turn))
-            self._move(turn)
+            if k not in self._brought:
+                self.places.bring(self.state.fields[k], view.vertex[k])
+        self._brought = frozenset(self._kept)
+        for turn in range(self.rounds):
+            first, second = self.edges.bounds(turn)
+            self.executor.over_edges(view, first)
+            sent = self._send(turn)
+            self.executor.over_edges(view, second)
+            self._receive(turn, sent)
         for k in self._used:
             if self.state.tree.vertex_fields[k].name in self._touched:
                 self.places.take_back(view.vertex[k], self.state.fields[k])
@@ -107,30 +103,29 @@ class Visits:
             self.edges.take_back(view.edge[k], self.state.edge_fields[k])
         return self._touched
 
-    def bring_edges(self) -> None:
-        """Take over the edge fields that visit writes, as the graph's order has them (collective)."""
+    def resume(self) -> None:
+        """Take over a state that was read: see `RunState.from_arrays` (collective)."""
+        self._brought = frozenset()
         for k in self._written:
             self.view.edge[k][:] = self.edges.bring(self.state.edge_fields[k])
 
     def put_back(self) -> None:
-        """Bring the edge fields that visit wrote back to the graph's order (collective)."""
+        """Copy the edge fields that visit wrote back into the graph's order (collective)."""
         for k in self._written:
             self.edges.take_back(self.view.edge[k], self.state.edge_fields[k])
 
-    def _move(self, turn: int) -> None:
-        """Take every block to its table of the next round, after the last to that of the first."""
-        leaving, coming = self.places.moves(turn)
-        mine = self.comm.rank
-        outgoing = {
-            rank: np.concatenate(
-                [values[rows].reshape(-1).view(np.uint8) for rows in parts for values in self._moving]
-            )
-            for rank, parts in leaving.items()
-        }
-        kept = outgoing.pop(mine, None)
-        came = self.comm.begin(outgoing, sorted(coming.keys() - {mine}), Tag.MOVED_VERTICES).end()
-        if kept is not None:
-            came[mine] = kept
+    def _send(self, turn: int) -> Pending:
+        """Send the blocks that have left their tables after a round to the ranks of the next."""
+        leaving, coming = self.places.moves[turn]
+        outgoing = {rank: self._packed(parts) for rank, parts in leaving.items() if rank != self.comm.rank}
+        return self.comm.begin(outgoing, sorted(coming.keys() - {self.comm.rank}), Tag.MOVED_VERTICES)
+
+    def _receive(self, turn: int, sent: Pending) -> None:
+        """Put the blocks that come to tables here into their places; after the last round comes the first."""
+        leaving, coming = self.places.moves[turn]
+        came = sent.end()
+        if self.comm.rank in leaving:
+            came[self.comm.rank] = self._packed(leaving[self.comm.rank])
         for rank, parts in coming.items():
             offset = 0
             for rows in parts:
@@ -138,3 +133,9 @@ class Visits:
                     size = values[rows].nbytes
                     values[rows].reshape(-1).view(np.uint8)[:] = came[rank][offset : offset + size]
                     offset += size
+
+    def _packed(self, parts: list[slice]) -> np.ndarray:
+        """Return what the vertices in these places have, as bytes."""
+        return np.concatenate(
+            [values[rows].reshape(-1).view(np.uint8) for rows in parts for values in self._moving]
+        )

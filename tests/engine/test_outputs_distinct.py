@@ -11,7 +11,7 @@ import pytest
 
 from gaslab.errors import GaslabError, UsageError
 from gaslab.system import leftovers
-from gaslab.system.outputs import Draft, FolderDraft, Output, check_apart, write_bytes
+from gaslab.system.outputs import Draft, FolderDraft, Output, check_distinct, write_bytes
 
 
 def names(folder: Path) -> list[str]:
@@ -125,12 +125,12 @@ def test_of_two_jobs_with_force_the_later_one_stays_whole(tmp_path: Path, make: 
     assert names(tmp_path) == ["a"]
 
 
-# ---- apart -----------------------------------------------------------------------------------------
+# ---- distinct outputs ------------------------------------------------------------------------------
 
 
-def apart(*pairs: tuple[str, Output], read: tuple[Path, ...] = ()) -> str:
+def clash(*pairs: tuple[str, Output], read: tuple[Path, ...] = ()) -> str:
     with pytest.raises(UsageError) as caught:
-        check_apart(pairs, read)
+        check_distinct(pairs, read)
     return str(caught.value)
 
 
@@ -140,12 +140,12 @@ def test_two_outputs_are_two_files(tmp_path: Path) -> None:
     same = [f"{tmp_path}/./a.tsv", f"{tmp_path}/here/a.tsv", f"{tmp_path}/here/../{tmp_path.name}/a.tsv"]
     for there in (False, True):
         for other in same:
-            told = apart(("-o", Output(a, True)), ("--json", Output(other, True)))
-            assert told == f"-o and --json both write {other}".replace("/./", "/") + "; name two files"
+            message = clash(("-o", Output(a, True)), ("--json", Output(other, True)))
+            assert message == f"-o and --json both write {other}".replace("/./", "/") + "; name two files"
         if not there:
             a.write_bytes(b"")
-    check_apart([("-o", Output(a)), ("--json", Output(tmp_path / "b"))])
-    check_apart([("-o", Output("/dev/null")), ("--json", Output("/dev/null"))])
+    check_distinct([("-o", Output(a)), ("--json", Output(tmp_path / "b"))])
+    check_distinct([("-o", Output("/dev/null")), ("--json", Output("/dev/null"))])
 
 
 def test_no_output_lies_in_another(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_no_output_lies_in_another(tmp_path: Path) -> None:
     folder = Output(f"{tmp_path}/link/", True, folder=True)
     inside = Output(tmp_path / "out" / "run.json", True)
     expected = f"{tmp_path}/out/run.json lies in {tmp_path}/link, which is written as a whole"
-    assert apart(("-o", folder), ("--json", inside)) == expected
-    assert apart(("--json", inside), ("-o", folder)) == expected
+    assert clash(("-o", folder), ("--json", inside)) == expected
+    assert clash(("--json", inside), ("-o", folder)) == expected
 
 
 def test_what_is_read_is_not_written(tmp_path: Path) -> None:
@@ -165,11 +165,11 @@ def test_what_is_read_is_not_written(tmp_path: Path) -> None:
     os.link(graph, tmp_path / "hard.tsv")
     for name in ("g.tsv", "link.tsv", "hard.tsv", "./g.tsv"):
         output = Output(f"{tmp_path}/{name}", force=True)
-        told = apart(("-o", output), read=(graph,))
-        assert told == f"-o {output.path} is read too; write to another file"
-    assert "is read too" in apart(("-o", Output(graph, True)), read=(tmp_path / "link.tsv",))
+        message = clash(("-o", output), read=(graph,))
+        assert message == f"-o {output.path} is read too; write to another file"
+    assert "is read too" in clash(("-o", Output(graph, True)), read=(tmp_path / "link.tsv",))
     folder = Output(tmp_path, True, folder=True)
-    assert apart(("-o", folder), read=(graph,)) == (
+    assert clash(("-o", folder), read=(graph,)) == (
         f"-o {tmp_path} holds {graph}, which is read; write elsewhere"
     )
-    check_apart([("-o", Output(tmp_path / "new.tsv"))], [graph, tmp_path / "absent.tsv"])
+    check_distinct([("-o", Output(tmp_path / "new.tsv"))], [graph, tmp_path / "absent.tsv"])

@@ -1,45 +1,37 @@
-"""`PhaseDriver`: the phases of one run, in turn; a program that names no phases has one."""
+"""`SyncDriver`: runs the phases of a program in turn; a program without `phases` is one phase."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gaslab.engine.state_arrays import NUMBERS, Arrays
+from gaslab.engine.bound import Bound
+from gaslab.engine.observe.observer import Observer
+from gaslab.engine.options import Options
+from gaslab.engine.state_arrays import NUMBERS, Arrays, from_arrays, to_arrays
 from gaslab.engine.stopping import Stopping, ask
 from gaslab.engine.sync.step import Synchronous
 
-if TYPE_CHECKING:
-    from gaslab.engine.bound import Bound
-    from gaslab.engine.observe.observer import Observer
-    from gaslab.engine.options import Options
-    from gaslab.graph.graph import Graph
-    from gaslab.program import VertexProgram
 
+class SyncDriver:
+    """Runs each phase until it ends; then all phases again, if the program has a ``done`` that returns False.
 
-class PhaseDriver:
-    """Runs every phase until it is over; then, if the program has a ``done`` that says no, all of them again.
-
-    How far the run has come is in its state: the phase, how many supersteps of it have run in a row, and the
-    superstep at which the first phase began last.
+    The state holds the position of the run: the phase, how many supersteps of it have run in a row, and the
+    superstep at which the first phase last began.
     """
 
-    def __init__(
-        self, engines: list[Synchronous], program: VertexProgram, graph: Graph, bound: Bound,
-        options: Options, observe: Observer,
-    ) -> None:  # fmt: skip
-        self._program, self._graph, self._bound, self._options = program, graph, bound, options
-        self._observe = observe
+    def __init__(self, engines: list[Synchronous], bound: Bound, options: Options, observe: Observer) -> None:
+        self._graph, self._bound, self._options, self._observe = bound.graph, bound, options, observe
         self._engines = engines
         self.converged = self._over = self._begun = False
         self.bytes_posted = 0  # beside those that the communicator counts
         self.state = engines[0].state
 
     def figures(self) -> dict[str, Any]:
-        """Return how many totals of replicas were gathered, and how many kept, where gathers are cached."""
+        """Return how many totals of replicas were gathered and how many kept, where gathers are cached."""
         caches = [engine.state.cached for engine in self._engines if engine.state.cached is not None]
         if not caches:
             return {}
@@ -50,7 +42,7 @@ class PhaseDriver:
     # ---- the run -----------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run to the end; each superstep makes a row of the history."""
+        """Run the program to its end; each superstep makes a row of the history."""
         if not self._begun:
             self._engines[0].parts.initialise()
             self._begun = True
@@ -62,16 +54,16 @@ class PhaseDriver:
         """Return this rank's part of the state, between two supersteps (collective)."""
         engine = self._engine
         engine.finish()
-        return self.state.to_arrays(self._graph.local, self._written())
+        return to_arrays(self.state, self._graph.local, self._written())
 
     def from_arrays(self, parts: Sequence[Arrays]) -> None:
-        """Go on where the state was taken of which all ranks' parts are here (collective)."""
+        """Resume from the state in the parts of all ranks (collective)."""
         phase = int(parts[0]["numbers"][NUMBERS.index("phase")])
         self.state = self._engines[phase].state
-        self.state.from_arrays(parts, self._graph.local, self._graph.comm, self._written())
+        from_arrays(self.state, parts, self._graph.local, self._graph.comm, self._written())
         for engine in self._engines:
             if engine.visits is not None:
-                engine.visits.bring_edges()
+                engine.visits.resume()
         self._engine.resume()
         self._begun = True
 
@@ -85,9 +77,9 @@ class PhaseDriver:
         return self._engines[self.state.phase]
 
     def _advance(self) -> None:
-        """Run one superstep, or several in a kernel, or go on to the next phase, or find that all is over."""
+        """Run one superstep, or several in a kernel, or enter the next phase, or end the run."""
         engine, stopping, state = self._engine, self._bound.stopping[self.state.phase], self.state
-        if not stopping.works or stopping.done(engine.executor, state, state.ran):
+        if not stopping.works or stopping.done(engine.executor.raise_any, state, state.ran):
             self._next_phase()
         elif stopping.limited(state):
             if engine.parts.activation.next_total():
@@ -98,13 +90,14 @@ class PhaseDriver:
             self._next_phase()
 
     def _run_in_kernel(self, engine: Synchronous, stopping: Stopping) -> bool:
-        """Run supersteps that need no decision, if there are any."""
+        """Run in a kernel the supersteps that need no decision, if there are any."""
         state, began = self.state, time.perf_counter()
         first = state.superstep
         ran = engine.run_in_kernel(stopping.unasked(state, state.ran))
         self._observe.kernel_steps(first, began, ran)
+        same = self._row(engine, first, 0, 0.0, 0)  # but for three figures; there may be a million rows
         for superstep, (active, seconds) in enumerate(ran, first):
-            self._observe.row(self._row(engine, superstep, active, seconds, 0))
+            self._observe.row({**same, "superstep": superstep, "active": active, "seconds": seconds})
         state.ran += len(ran)
         return bool(ran)
 
@@ -123,7 +116,7 @@ class PhaseDriver:
         return True
 
     def _next_phase(self) -> None:
-        """Enter the next phase, or the first again; after the last the run may be over."""
+        """Enter the next phase, or the first again; the run may end after the last."""
         before, following = self._engine, self.state.phase + 1
         if following == len(self._engines):
             if self._is_done():
@@ -136,12 +129,14 @@ class PhaseDriver:
         self.state = engine.state
 
     def _is_done(self) -> bool:
-        """Return whether the run is over now that every phase is (collective)."""
+        """Return whether the run ends, after its last phase (collective)."""
         done, state = self._bound.done, self.state
         if done is None or state.superstep == state.cycle:
             return True
         tree, ending = self._bound.tree, self._options.ending
-        return self._graph.comm.on_root(lambda: ask(done, self._program, self._graph, tree, state, ending))
+        return self._graph.comm.on_root(
+            lambda: ask(done, self._bound.program, self._graph, tree, state, ending)
+        )
 
     def _row(
         self, engine: Synchronous, superstep: int, active: int, seconds: float, sent: int

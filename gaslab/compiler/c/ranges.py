@@ -1,0 +1,46 @@
+"""Intervals of whole numbers: of a loop's variable, and of what is reckoned from it; inside them no check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gaslab.compiler import tree as t
+
+Interval = tuple[int, int]  # the least and the greatest value
+MOST = 1 << 31  # bounds beyond it are not followed: no sum or product of two of these overflows
+
+
+def of_loop(loop: t.ForRange) -> Interval | None:
+    """Return the interval of a loop's variable; None where a bound is no number or its body assigns it."""
+    bounds = [x.value for x in (loop.start, loop.stop, loop.step) if isinstance(x, t.Const)]
+    if len(bounds) < 3 or not bounds[2] or max(map(abs, bounds)) > MOST:
+        return None
+    if any(isinstance(x, t.Assign | t.ForRange) and x.target == loop.target for x in t.nodes(loop.body)):
+        return None
+    values = range(*map(int, bounds))
+    return (min(values[0], values[-1]), max(values[0], values[-1])) if values else None
+
+
+def of(x: t.Expr, known: Mapping[str, Interval]) -> Interval | None:
+    """Return the interval of *x*, where variables have the intervals *known*; None where there is none."""
+    if isinstance(x, t.Const) and x.type == "int":
+        return (int(x.value), int(x.value)) if abs(x.value) <= MOST else None
+    if isinstance(x, t.Local):
+        return known.get(x.name)
+    if not isinstance(x, t.Binary) or x.type != "int":
+        return None
+    left, right = of(x.left, known), of(x.right, known)
+    if x.op == "%" and right is not None and right[0] > 0:
+        return 0, right[1] - 1
+    if left is None or right is None:
+        return None
+    if x.op == "+":
+        found = left[0] + right[0], left[1] + right[1]
+    elif x.op == "-":
+        found = left[0] - right[1], left[1] - right[0]
+    elif x.op == "*":
+        products = [a * b for a in left for b in right]
+        found = min(products), max(products)
+    else:
+        return None
+    return found if max(map(abs, found)) <= MOST else None

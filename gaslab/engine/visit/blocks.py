@@ -1,0 +1,58 @@
+"""The vertices with edges, by block: what the places of vertices and the order of edges are made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaslab.engine.visit.schedule import Schedule
+from gaslab.engine.visit.transfer import rows_to, split
+from gaslab.replication.replicas import to_mirrors
+
+if TYPE_CHECKING:
+    from gaslab.graph.graph import Graph
+
+
+class Blocks:
+    """The vertices of all blocks, numbered by block and in it by global id (collective).
+
+    Attributes
+    ----------
+    sizes : int64[blocks]
+        Of the whole graph.
+    masters : list of int64 arrays
+        The local ids of the vertices here, by the rank on which their block is in round 0.
+    block, position : int64 arrays
+        Of the vertices whose block is on this rank in round 0, as they come from their masters' ranks;
+        a position is one among its block's vertices.
+    counts : int64[size]
+        How many of these come from each rank.
+    number : int32 or int64[num_local]
+        By local id, on mirrors too; 0 of vertices without edges, which are in no block.
+    """
+
+    def __init__(self, schedule: Schedule, rank_of_table: np.ndarray, graph: Graph) -> None:
+        comm, local = graph.comm, graph.local
+        met = np.flatnonzero(local.degree[: local.num_masters])
+        group = schedule.group_of(local.gid[met], local.in_degree[met] > 0)
+        ends = np.zeros(schedule.blocks, np.int64)
+        np.add.at(ends, group, local.degree[met])
+        block = schedule.block_of_group(np.asarray(comm.allreduce(ends)))[group]
+
+        rank = rank_of_table[schedule.seats[0, block]]
+        self.masters = split(met, rank, comm.size)
+        gids, self.counts = rows_to(comm, [local.gid[ids] for ids in self.masters])
+        self.block = rows_to(comm, split(block, rank, comm.size))[0]
+        here = np.bincount(self.block, minlength=schedule.blocks)
+        self.sizes = np.asarray(comm.allreduce(here))
+        self.position = np.empty(gids.size, np.int64)
+        self.position[np.lexsort((gids, self.block))] = np.arange(gids.size)
+        self.position -= (np.cumsum(here) - here)[self.block]
+
+        self.first = np.cumsum(self.sizes) - self.sizes
+        kind = np.int32 if self.sizes.sum() < 1 << 31 else np.int64
+        numbers = np.zeros(local.num_masters, kind)
+        back = np.split((self.first[self.block] + self.position).astype(kind), np.cumsum(self.counts)[:-1])
+        numbers[np.concatenate(self.masters)] = rows_to(comm, back)[0]
+        self.number = to_mirrors(comm, local, numbers)

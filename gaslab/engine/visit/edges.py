@@ -1,0 +1,121 @@
+"""The edges that are visited on a rank, in their order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gaslab._kernels.csr as kernels
+from gaslab.engine.visit.blocks import Blocks
+from gaslab.engine.visit.places import Walk
+from gaslab.engine.visit.schedule import Schedule
+from gaslab.engine.visit.transfer import rows_to, split
+from gaslab.ragged import RaggedColumn, Rows
+
+if TYPE_CHECKING:
+    from gaslab.graph.graph import Graph
+
+DIGIT = 11  # bits that a pass of `kernels.radix_pass` sorts by
+
+
+class Edges:
+    """The edges visited on this rank, in order; `source` and `target` are the places of their ends.
+
+    They are ordered by round and table, and at a table by the numbers that `Blocks` gives their sources,
+    then their targets; parallel edges as they were given. The tables of a round stand with the most edges
+    first: so threads, which take one after the other, come to their ends together. But before all others
+    stand those from which a block goes to another rank: it is on its way while the second half is visited.
+    """
+
+    def __init__(
+        self, schedule: Schedule, rank_of_table: np.ndarray, blocks: Blocks, walk: Walk, graph: Graph
+    ) -> None:
+        self._comm, self._threads, self._ways = graph.comm, graph.local.threads, schedule.ways
+        ends = blocks.number[graph.local.in_neighbor], blocks.number.repeat(np.diff(graph.local.in_begin))
+        block_of = np.arange(schedule.blocks, dtype=np.int32).repeat(blocks.sizes)
+        tasks = schedule.tasks()
+
+        self._slots: list[np.ndarray] | None = None  # of the edges visited on each rank; None: all are here
+        if self._comm.size > 1:
+            rank = rank_of_table[_pairs(tasks, block_of, *ends) % schedule.ways]
+            self._slots = split(np.arange(rank.size, dtype=np.int32), rank, self._comm.size)
+            parts = [[end[ids] for ids in self._slots] for end in ends]
+            (a, counts), (b, _) = (rows_to(self._comm, part) for part in parts)
+            self._cuts = np.cumsum(counts)[:-1]
+        else:
+            a, b = ends
+        task = _pairs(tasks, block_of, a, b)
+        count = np.bincount(task, minlength=schedule.rounds * schedule.ways)
+        turn = np.arange(count.size) // schedule.ways
+        tables = np.lexsort((-count, ~walk.leaves.reshape(-1), turn))
+        self._bounds = np.append(0, np.cumsum(count[tables]))
+        leaving, here = int(walk.leaves.sum(axis=1).max()), int((rank_of_table == self._comm.rank).sum())
+        self._half = max(leaving, here // 2) if leaving else schedule.ways
+        stands = np.empty(count.size, np.int32)
+        stands[tables] = np.arange(count.size)
+        self._order = in_order(stands.take(task), count.size, a, b, block_of.size)
+
+        # From numbers to places, by round and block.
+        shift = (walk.first - blocks.first).astype(blocks.number.dtype).reshape(-1)
+        turn = turn.astype(np.int32).take(task.take(self._order)) * np.int32(schedule.blocks)
+        self.source, self.target = (
+            (number + shift.take(turn + block_of.take(number))).astype(np.int32)
+            for number in (a.take(self._order), b.take(self._order))
+        )
+
+    def bounds(self, turn: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the int64 bounds of the tables' edges in both halves of a round; one rank has one."""
+        of_round = self._bounds[turn * self._ways : (turn + 1) * self._ways + 1]
+        return of_round[: self._half + 1], of_round[self._half :]
+
+    def bring(self, values: Any) -> Any:
+        """Return *values*, in slot order, in the order of visits (collective)."""
+        if isinstance(values, Rows):
+            column = RaggedColumn(*values.pack(np.arange(values.size, dtype=np.int32)))
+            if self._slots is not None:
+                came = RaggedColumn.exchange(self._comm, [column[ids] for ids in self._slots])
+                column = RaggedColumn.joined(came)
+            column = column[self._order]
+            return Rows.of(column.lengths, column.values)
+        if self._slots is not None:
+            values = rows_to(self._comm, [values[ids] for ids in self._slots])[0]
+        if values.ndim > 1:
+            return values[self._order]
+        ordered = np.empty_like(values)
+        kernels.take_slots(values, self._order, ordered, self._threads)
+        return ordered
+
+    def take_back(self, values: np.ndarray, into: np.ndarray) -> None:
+        """Copy *values*, in the order of visits, into an array in slot order (collective)."""
+        if self._slots is None:
+            into[self._order] = values
+            return
+        came = np.empty_like(values)
+        came[self._order] = values
+        into[np.concatenate(self._slots)] = rows_to(self._comm, np.split(came, self._cuts))[0]
+
+    def memory_bytes(self) -> int:
+        """The bytes of the arrays held here."""
+        arrays = (self.source, self.target, self._order, self._bounds, *(self._slots or ()))
+        return sum(int(values.nbytes) for values in arrays)
+
+
+def _pairs(table: np.ndarray, block_of: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the entry of *table* for the blocks of *a* and of *b*."""
+    found: np.ndarray = table.reshape(-1).take(block_of.take(a) * np.int32(len(table)) + block_of.take(b))
+    return found
+
+
+def in_order(task: np.ndarray, tasks: int, a: np.ndarray, b: np.ndarray, numbers: int) -> np.ndarray:
+    """Return the positions of edges by task, then *a*, then *b*, then position, as int32: a radix sort."""
+    wide = max(numbers - 1, 0).bit_length()
+    first = b.astype(np.uint64), wide
+    second = task.astype(np.uint64) << np.uint64(wide) | a.astype(np.uint64), wide + tasks.bit_length()
+    order, other = np.arange(task.size, dtype=np.int32), np.empty(task.size, np.int32)
+    counts = np.empty((1 << DIGIT) + 1, np.int64)
+    for key, bits in (first, second):
+        for shift in range(0, bits, DIGIT):
+            kernels.radix_pass(key, order, shift, counts, other)
+            order, other = other, order
+    return order

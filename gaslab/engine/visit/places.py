@@ -1,0 +1,79 @@
+"""The places of vertices on a rank: as many as the blocks need that sit at its tables at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaslab.engine.visit.blocks import Blocks
+from gaslab.engine.visit.schedule import Schedule
+from gaslab.engine.visit.transfer import rows_to
+from gaslab.parallel.comm import Comm
+
+Moves = dict[int, list[slice]]  # runs of places, by the other's rank
+
+
+class Walk:
+    """Where blocks are in each round.
+
+    `rank_at` is the rank of each and `first` its first place on this rank while it is here, int32
+    [rounds, blocks]; `leaves` says of tables, bool [rounds, ways], whether a block goes from there to
+    another rank; `size` counts the places here. Every block has room for the largest: one that arrives takes
+    the places of one that has just left, and as many leave as arrive.
+    """
+
+    def __init__(self, schedule: Schedule, rank_of_table: np.ndarray, sizes: np.ndarray, comm: Comm) -> None:
+        self._sizes, self._rank = sizes, comm.rank
+        self.rank_at = rank_of_table[schedule.seats]
+        here = self.rank_at == comm.rank
+        room, present = int(sizes.max()), int(here[0].sum())
+        self.size = room * present
+        self.first = np.zeros(here.shape, np.int32)
+        self.first[0, here[0]] = np.arange(present) * room
+        for turn in range(1, schedule.rounds):
+            before, now = here[turn - 1], here[turn]
+            self.first[turn, now] = self.first[turn - 1, now]
+            self.first[turn, now & ~before] = self.first[turn - 1, before & ~now]
+        turns, blocks = np.nonzero(here & ~np.roll(here, -1, axis=0))
+        self.leaves = np.zeros((schedule.rounds, schedule.ways), bool)
+        self.leaves[turns, schedule.seats[turns, blocks]] = True
+
+    def moves(self, turn: int) -> tuple[Moves, Moves]:
+        """Return the places that blocks leave after a round, and those that they take for the next."""
+        after = (turn + 1) % len(self.first)
+        start, end = self.rank_at[turn], self.rank_at[after]
+        old, new = self.first[turn], self.first[after]
+        mine = (start == self._rank) | (end == self._rank)
+        leaving: Moves = {}
+        coming: Moves = {}
+        for block in np.flatnonzero(mine & ((start != end) | (old != new)) & (self._sizes > 0)).tolist():
+            here, there, size = int(old[block]), int(new[block]), int(self._sizes[block])
+            if start[block] == self._rank:
+                leaving.setdefault(int(end[block]), []).append(slice(here, here + size))
+            if end[block] == self._rank:
+                coming.setdefault(int(start[block]), []).append(slice(there, there + size))
+        return leaving, coming
+
+
+class Places:
+    """Which masters' values are where in round 0, and where they go after each round."""
+
+    def __init__(self, blocks: Blocks, walk: Walk, comm: Comm) -> None:
+        self.comm, self.size = comm, walk.size
+        self._masters = blocks.masters
+        self._whole = np.concatenate(blocks.masters)
+        self._place = walk.first[0, blocks.block] + blocks.position
+        self._cuts = np.cumsum(blocks.counts)[:-1]
+        self.moves = [walk.moves(turn) for turn in range(len(walk.first))]
+
+    def bring(self, values: np.ndarray, into: np.ndarray) -> None:
+        """Copy *values* of masters, by local id, to the places of their blocks in round 0 (collective)."""
+        into[self._place] = rows_to(self.comm, [values[ids] for ids in self._masters])[0]
+
+    def take_back(self, values: np.ndarray, into: np.ndarray) -> None:
+        """Copy *values* from the places of round 0 to the masters (collective)."""
+        into[self._whole] = rows_to(self.comm, np.split(values[self._place], self._cuts))[0]
+
+    def memory_bytes(self) -> int:
+        """The bytes of the arrays held here."""
+        arrays = (*self._masters, self._whole, self._place)
+        return sum({id(a): a.nbytes for a in arrays}.values())

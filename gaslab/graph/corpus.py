@@ -1,0 +1,173 @@
+"""`read_corpus` and `corpus_from`: the graph of documents and words that topic models take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gaslab.graph.graph import Graph
+from gaslab.ingest import EdgeList, corpus_edges_from, read_corpus_edges
+from gaslab.parallel.collective import collective
+from gaslab.parallel.comm import Comm
+
+
+@collective()
+def read_corpus(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    format: str = "auto",
+    vocabulary: str | os.PathLike[str] | None = None,
+    stop_words: str | os.PathLike[str] | Sequence[str] | None = None,
+    min_df: int | float = 0,
+    max_df: int | float = 1.0,
+    columns: Mapping[str, int | str | None] | Sequence[str] | None = None,
+    ids: str = "auto",
+    comments: str = "#%",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    on_bad_line: str = "error",
+    max_bad_lines: int | None = None,
+    strategy: str | None = None,
+    comm: Any = None,
+) -> Graph:
+    """Read a corpus: the bipartite graph of documents and words, with the edge column ``count`` (collective).
+
+    Each rank parses its own byte range of a plain file, or its own files of a folder; a gzip file is read by
+    one. ``docs/corpora.md`` has the formats.
+
+    Parameters
+    ----------
+    path : path, glob, or sequence of them
+        Files, or a folder, of which each file is a document of plain text.
+    format : {"auto", "bagofwords", "ldac", "svmlight", "matrixmarket", "text", "edges"}
+        What the files are: UCI's ``docword``, lda-c, SVMlight, a matrix with a row for each document, a
+        document a line, or a line for each document and word with the count in a further field if there is
+        one. "auto" looks at names and first lines.
+    vocabulary : path, optional
+        A file with a word a line, for the formats that number words: word 1 of a bag of words, of a
+        matrix or of SVMlight is that of line 1; of lda-c, and of SVMlight with a word 0, it is word 0.
+        Without it the ids of words are their numbers.
+    stop_words : "english", path of a file with a word a line, or sequence of str, optional
+        Words that are left out.
+    min_df, max_df : int or float
+        Words in fewer and in more documents are left out; an int is a number of documents, a float from 0 to
+        1 a share of all, empty ones included. By default none are, and words of a vocabulary without tokens
+        stay.
+    columns : mapping or sequence of str, optional
+        As for `gaslab.read_graph`, of an edge list: ``{"count": "n"}`` names the field of counts, by default
+        ``count``, the third field, or the only further one. ``{"count": None}``: each entry is one token, in
+        any format.
+    ids, comments, delimiter, header, on_bad_line, max_bad_lines
+        As for `gaslab.read_graph`, of an edge list.
+    strategy : str, optional
+        The vertex-cut; see `gaslab.partition.strategies`.
+    comm : Comm or mpi4py communicator, optional
+        The ranks; all of them by default.
+
+    Returns
+    -------
+    Graph
+        Documents are left vertices, also those without words, words right ones; an edge for each entry of
+        the input leads from the document to the word, and its ``count`` (int64, 1 and more) is its number of
+        tokens. The ids of documents are their numbers from 1 on, of files in a folder their paths in it, of
+        an edge list those in it.
+
+    Raises
+    ------
+    InputError
+        A file that is missing, damaged, not UTF-8 or in a format that is not read; a line that is bad, a
+        count that is no whole number from 1 on, a word beyond the vocabulary: with file, line and text. A
+        corpus without tokens.
+    UsageError
+        Arguments that cannot be or do not fit the input; no word is left.
+
+    Examples
+    --------
+    >>> import gaslab as gl, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "talks.txt")
+    >>> _ = open(path, "w").write("The cat and the dog.\\nA bond of the bank, the bank!\\n\\n")
+    >>> corpus = gl.read_corpus(path, stop_words="english")
+    >>> corpus.num_left, corpus.num_edges, int(corpus.edge_columns["count"].sum())
+    (3, 4, 5)
+    >>> gl.degrees(corpus).vertices.side(1).ids.tolist()
+    ['bank', 'bond', 'cat', 'dog']
+    """
+
+    def load(comm: Comm) -> EdgeList:
+        return read_corpus_edges(
+            path, comm, format=format, vocabulary=vocabulary, stop_words=stop_words, min_df=min_df,
+            max_df=max_df, columns=columns, ids=ids, comments=comments, delimiter=delimiter, header=header,
+            on_bad_line=on_bad_line, max_bad_lines=max_bad_lines,
+        )  # fmt: skip
+
+    return Graph._ingest(load, strategy, comm)
+
+
+@collective(exempt=("data",), data=("vocabulary",))
+def corpus_from(
+    data: Any,
+    *,
+    vocabulary: Sequence[str] | Mapping[str, int] | None = None,
+    document: str = "document",
+    word: str = "word",
+    count: str | None = "count",
+    stop_words: str | os.PathLike[str] | Sequence[str] | None = None,
+    min_df: int | float = 0,
+    max_df: int | float = 1.0,
+    rows: str = "same",
+    strategy: str | None = None,
+    comm: Any = None,
+) -> Graph:
+    """Return the corpus of data in memory, as `gaslab.read_corpus` returns that of files (collective).
+
+    Parameters
+    ----------
+    data : SciPy sparse matrix or array, 2-D array, pandas.DataFrame, or sequence of str
+        Counts with a row for each document and a column for each word, as CountVectorizer gives them; a row
+        for each document and word; or texts, each a document, cut into words as the lines of a file are.
+    vocabulary : sequence of str, or mapping of str to int, optional
+        Of a matrix: the word of every column, as ``get_feature_names_out()`` and ``vocabulary_`` of a
+        CountVectorizer have them. Without it the ids of words are the columns, from 0 on.
+    document, word, count : str
+        The columns of a frame. *count* is None, or the frame has no ``count``: each row is one token.
+    stop_words, min_df, max_df
+        As for `gaslab.read_corpus`.
+    rows : {"same", "parts", "root"}
+        Every rank passes the same data; or each its own documents (rows of a matrix and texts are numbered
+        one rank after the other); or rank 0 all and the others anything.
+    strategy : str, optional
+    comm : Comm or mpi4py communicator, optional
+
+    Returns
+    -------
+    Graph
+        As of `gaslab.read_corpus`. The ids of documents are the rows of the matrix or the places of the
+        texts, from 0 on, or those in the frame. Counts of 0 are no tokens; counts that are not whole are
+        rounded, with one warning.
+
+    Raises
+    ------
+    InputError
+        A count that is negative, nan or above 2**31 - 1; a corpus without tokens.
+    UsageError
+        Data of another kind, a vocabulary of another length, ranks that disagree, no word is left.
+
+    Examples
+    --------
+    >>> import gaslab as gl, scipy.sparse as sp
+    >>> counts = sp.csr_array([[2, 1, 0], [0, 0, 3]])
+    >>> corpus = gl.corpus_from(counts, vocabulary=["cat", "dog", "bank"])
+    >>> corpus
+    <Graph from matrix: 5 vertices, 3 edges, directed; bipartite, 2 + 3; columns: count (int64)>
+    >>> gl.lda(corpus, topics=2, iterations=20, seed=1).metrics["figures"]["tokens"]
+    6
+    """
+
+    def load(comm: Comm) -> EdgeList:
+        return corpus_edges_from(
+            data, comm, vocabulary=vocabulary, document=document, word=word, count=count,
+            stop_words=stop_words, min_df=min_df, max_df=max_df, rows=rows,
+        )  # fmt: skip
+
+    return Graph._ingest(load, strategy, comm)

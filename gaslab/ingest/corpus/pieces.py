@@ -1,0 +1,104 @@
+"""Documents by their lines: each rank reads its own, numbers them, and says which line is bad."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gaslab.errors import InputError
+from gaslab.ingest.files import Block, InputFile, blocks, share
+from gaslab.ingest.problems import BadLine, shown
+from gaslab.ingest.text import first_bad
+from gaslab.parallel.comm import Comm
+
+LONGEST_DOCUMENT = 1 << 26  # bytes of a line
+BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a block says: the document of each entry, from 0 in the block; its word and its count."""
+
+    document: np.ndarray
+    word: np.ndarray
+    count: np.ndarray
+    lines: int
+    documents: int
+    bad: tuple[int, str, bytes] | None = None  # a line of the block from 0, what is wrong with it, the text
+
+
+@dataclass
+class Documents:
+    """This rank's entries, their documents numbered over all ranks once `number` was called."""
+
+    document: np.ndarray
+    word: np.ndarray
+    count: np.ndarray
+    total: int  # documents of all ranks
+    lines: int  # of all ranks
+
+
+@dataclass
+class _Pieces:
+    """What this rank has read so far."""
+
+    parts: list[Part] = field(default_factory=list)
+    piece: list[int] = field(default_factory=list)  # of each part
+    above: list[int] = field(default_factory=list)  # documents of the piece above each part
+    pieces: list[tuple[int, int, int, int]] = field(default_factory=list)  # file, begin, lines, documents
+    bad: list[BadLine] = field(default_factory=list)
+
+
+def read_documents(
+    files: Sequence[InputFile], parse: Callable[[InputFile, Block], Part], comm: Comm
+) -> Documents:
+    """Read the lines of files, each rank its own range of bytes; a gzip file is read by one (collective).
+
+    Documents are numbered from 0 through all the files. Raises InputError for the first line that *parse*
+    finds bad.
+    """
+    read = comm.attempt(lambda: _read(files, parse, comm))
+    bad = first_bad(read.pieces, read.bad, comm)
+    if bad is not None:
+        raise InputError(f"{files[bad.file].name}:{bad.line}: {bad.problem.format(shown(bad.text))}")
+    every = sorted(piece for part in comm.allgather(read.pieces) for piece in part)
+    first, total, lines = {}, 0, 0
+    for file, begin, length, documents in every:
+        first[file, begin] = total
+        total += documents
+        lines += length
+    bases = [
+        first[read.pieces[piece][:2]] + above for piece, above in zip(read.piece, read.above, strict=True)
+    ]
+    nothing = np.empty(0, np.int64)
+    return Documents(
+        np.concatenate([nothing, *(p.document + base for p, base in zip(read.parts, bases, strict=True))]),
+        np.concatenate([nothing, *(part.word for part in read.parts)]),
+        np.concatenate([nothing, *(part.count for part in read.parts)]),
+        total,
+        lines,
+    )
+
+
+def _read(files: Sequence[InputFile], parse: Callable[[InputFile, Block], Part], comm: Comm) -> _Pieces:
+    """Parse this rank's lines up to the first bad one (not collective)."""
+    read = _Pieces()
+    for piece in share(files, comm.rank, comm.size):
+        lines = documents = 0
+        for block in blocks(files[piece.file], piece, BLOCK_BYTES, LONGEST_DOCUMENT):
+            part = parse(files[piece.file], block)
+            if part.bad is not None:
+                line, problem, text = part.bad
+                lines += line + 1  # so that bad lines of later pieces come later
+                read.bad.append(BadLine(piece.file, lines, problem, 0, text))
+                break
+            read.parts.append(part)
+            read.piece.append(len(read.pieces))
+            read.above.append(documents)
+            lines, documents = lines + part.lines, documents + part.documents
+        read.pieces.append((piece.file, piece.begin, lines, documents))
+        if read.bad:
+            break
+    return read

@@ -1,0 +1,42 @@
+"""How many pairs of blocks of vertices `visit` brings together at once, where the class does not say.
+
+The number is part of the order of the edges, so it is made of the graph and the program alone: the cache is
+that of no machine, but one that most have. Two things ask for more ways: the vertices of a pair of blocks
+shall fit that cache while the edges between them are visited; and a pair shall be little work, so that
+threads and ranks come out even.
+"""
+
+from __future__ import annotations
+
+import math
+
+LEAST, MOST = 16, 1024
+CACHE_BYTES = 1 << 19  # half of a second-level cache of 1 MiB: edges, and what comes next, want room too
+PAIR_EDGES = 1 << 12
+
+
+def choose_ways(num_vertices: int, num_edges: int, vertex_bytes: int) -> int:
+    """Return a power of two; *vertex_bytes* are those of a vertex's fields.
+
+    >>> choose_ways(3, 4, 16), choose_ways(30_000, 2_000_000, 136), choose_ways(20_000, 10_000_000, 4104)
+    (16, 32, 256)
+    """
+    ways = LEAST
+    while ways < MOST and (
+        num_edges > ways * ways * PAIR_EDGES
+        or (num_vertices * vertex_bytes > ways * CACHE_BYTES and num_edges > ways * num_vertices)
+    ):  # with less than an edge of a vertex in each round, what is in the cache is used once
+        ways *= 2
+    return ways
+
+
+def field_bytes(storage: str, shape: tuple[int, ...]) -> int:
+    """Return the bytes of a vertex's field, 0 of a list, which `visit` does not read.
+
+    >>> field_bytes("float32", (4, 2)), field_bytes("id", ()), field_bytes("set:id", ())
+    (32, 8, 0)
+    """
+    if ":" in storage:
+        return 0
+    bits = {"bool": 8, "id": 64}.get(storage) or int(storage.lstrip("abcdefghijklmnopqrstuvwxyz"))
+    return bits // 8 * math.prod(shape)

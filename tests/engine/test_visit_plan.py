@@ -1,0 +1,185 @@
+"""What visit keeps with the graph: made once, used only where it fits, and without a trace in the answers."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import gaslab as gl
+from gaslab.engine.visit.plan import Plan
+from gaslab.engine.visit.schedule import Schedule
+from gaslab.language.ways import LEAST, MOST, choose_ways, field_bytes
+from gaslab.parallel.comm import Comm
+from tests.mpi.ranks import Ranks
+from tests.programs.visits import Chain, Sized, Trade
+
+PROGRAMS = (Trade(), Chain(), Sized(), Trade(share=0.5))
+WAYS = (LEAST, Chain.visit_ways, LEAST, LEAST)
+
+
+class Fails(gl.VertexProgram):
+    """Ends in the middle of a sweep, when blocks are on their way."""
+
+    class Vertex(gl.Vertex):
+        part: int = 1
+
+    def visit(self, u: Vertex, e: gl.Edge, w: Vertex) -> None:
+        u.part = 5 // (w.in_degree - 9)
+
+
+def graph_of(comm: Comm, kind: str, strategy: str = "random") -> gl.Graph:
+    rng = np.random.default_rng(7)
+    ends = rng.integers(0, 50, (2, 300))
+    ends[1, :40] = ends[1, 0]  # a hub
+    if kind == "bipartite":
+        ends = ends * 2 + np.array([[0], [1]])
+    weights = rng.integers(1, 9, 300) / 8
+    return gl.Graph.from_edges(
+        *ends, columns={"weight": weights}, directed=kind != "undirected", strategy=strategy, comm=comm
+    )
+
+
+def answer(program: gl.VertexProgram, graph: gl.Graph, **options: Any) -> list[bytes]:
+    result = gl.run(program, graph, max_iterations=3, edges=True, **options)
+    order = np.lexsort(tuple(reversed(result.edges.ids))) if result.edges.columns else []
+    columns = [result.vertices[name] for name in result.vertices.columns]
+    columns += [result.edges[name][order] for name in result.edges.columns]
+    return [values.tobytes() for values in columns]
+
+
+class Counted:
+    """How many plans are made, and for how many ways, while it is entered."""
+
+    def __enter__(self) -> list[int]:
+        made: list[int] = []
+        real = Plan.__init__
+
+        def counted(plan: Plan, graph: gl.Graph, ways: int) -> None:
+            made.append(ways)
+            real(plan, graph, ways)
+
+        self._patch = patch.object(Plan, "__init__", counted)
+        self._patch.start()
+        return made
+
+    def __exit__(self, *_: object) -> None:
+        self._patch.stop()
+
+
+def runs(comm: Comm, kind: str) -> tuple[list[list[bytes]], list[list[bytes]], list[int], list[int]]:
+    """Return each program's answer on a new graph and on one that all share, with the plans made."""
+    alone, shared = [], []
+    with Counted() as each:
+        for program in PROGRAMS:
+            alone.append(answer(program, graph_of(comm, kind)))
+    graph = graph_of(comm, kind)
+    with Counted() as made:
+        for threads in (1, 2):
+            for program in PROGRAMS:
+                shared.append(answer(program, graph, threads=threads))
+    return alone, shared, each, made
+
+
+@pytest.mark.parametrize("kind", ["any", "undirected", "bipartite"])
+def test_runs_that_share_a_plan_have_the_answers_of_runs_that_do_not(ranks: Ranks, kind: str) -> None:
+    expected = runs(Comm(), kind)[0]
+    for alone, shared, each, made in ranks.run(runs, kind):
+        assert alone == expected
+        assert shared == 2 * expected
+        assert each == list(WAYS)
+        assert made == [LEAST, 2, LEAST, 2, LEAST]  # of the last number of ways
+
+
+def one_after_another(comm: Comm) -> list[int]:
+    """Run one program again and again, each time with something else that makes no other plan."""
+    graph = graph_of(comm, "any")
+    with Counted() as made:
+        first = answer(Trade(), graph)
+        assert answer(Trade(), graph, seed=3) == first
+        assert answer(Trade(), graph.with_degrees()) == first
+        other = answer(Trade(), graph, columns={"weight": "weight"}, init={"wealth": 2.0})
+        assert other != first
+        with pytest.raises(gl.ExecutionError):
+            answer(Fails(), graph)
+        assert answer(Trade(), graph) == first
+        assert answer(Trade(share=0.5), graph) != first
+        assert answer(Trade(), graph) == first
+    return made
+
+
+def test_only_the_ways_make_another_plan_and_a_failed_run_leaves_it_whole(ranks: Ranks) -> None:
+    assert ranks.run(one_after_another) == [[LEAST]] * ranks.size
+
+
+def partitioned_anew(comm: Comm) -> tuple[list[int], list[int], list[int]]:
+    graph = graph_of(comm, "any", "random")
+    with Counted() as first:
+        expected = answer(Trade(), graph)
+    with Counted() as second:
+        assert answer(Trade(), graph, strategy="1d") == expected  # of a graph for this run alone
+        other = graph.partitioned("2d")
+        assert answer(Trade(), other) == expected
+    with Counted() as third:
+        assert answer(Trade(), graph) == answer(Trade(), other) == expected
+    return first, second, third
+
+
+def test_a_graph_that_is_cut_anew_has_a_plan_of_its_own(ranks: Ranks) -> None:
+    assert ranks.run(partitioned_anew) == [([LEAST], [LEAST, LEAST], [])] * ranks.size
+
+
+def kept_bytes(comm: Comm) -> tuple[int, int]:
+    graph = graph_of(comm, "any")
+    before = graph.memory_bytes()
+    gl.run(Trade(), graph, max_iterations=1)
+    return graph.memory_bytes() - before, graph.local.num_masters
+
+
+def test_what_is_kept_counts_as_memory_of_the_graph(ranks: Ranks) -> None:
+    found = ranks.run(kept_bytes)
+    edges, vertices = 300, sum(masters for _, masters in found)
+    an_edge, a_vertex = (12, 24) if ranks.size == 1 else (16, 24)
+    fixed = 8 * (2 * LEAST * (2 * LEAST - 1) + 1) * ranks.size  # the bounds of the tables' edges
+    assert 0 < sum(kept for kept, _ in found) <= an_edge * edges + a_vertex * vertices + fixed
+
+
+def test_it_is_freed_with_the_graph() -> None:
+    graph = graph_of(Comm(), "any")
+    gl.run(Trade(), graph, max_iterations=1)
+    kept = weakref.ref(graph.local._plan[1])
+    gc.collect()
+    gc.disable()
+    try:
+        del graph
+        assert kept() is None
+    finally:
+        gc.enable()
+
+
+def test_ways_grow_with_the_edges_and_with_what_does_not_fit_the_cache() -> None:
+    assert choose_ways(0, 0, 0) == choose_ways(1000, 1_000_000, 8) == LEAST
+    assert choose_ways(1000, 5_000_000, 8) == 64
+    assert choose_ways(20_000, 1_000_000, 600) == 32
+    assert choose_ways(10_000_000, 1_000_000, 1 << 20) == LEAST  # few edges of a vertex: no second use
+    assert choose_ways(1 << 30, 1 << 40, 8) == MOST
+    assert [field_bytes(*one) for one in (("bool", ()), ("int16", ()), ("float64", (3, 3)))] == [1, 2, 72]
+
+
+@pytest.mark.parametrize("ways", [1, 3, 16])
+@pytest.mark.parametrize("bipartite", [True, False])
+def test_blocks_with_many_edges_are_far_apart(ways: int, bipartite: bool) -> None:
+    schedule = Schedule(ways, bipartite)
+    ends = np.arange(schedule.blocks)[::-1] ** 4
+    block = schedule.block_of_group(ends)
+    assert sorted(block.tolist()) == list(range(schedule.blocks))
+    by_block = np.zeros(schedule.blocks)
+    by_block[block] = ends
+    if ways == 16:
+        for side in np.split(by_block, 2) if bipartite else [by_block]:
+            halves = [np.roll(side, k)[: side.size // 2].sum() / side.sum() for k in range(side.size)]
+            assert 0.35 < min(halves) <= max(halves) < 0.65
