@@ -1,8 +1,9 @@
-/* Ctrl-C while a kernel runs on the main thread.
+/* Ctrl-C while a run lasts on the main thread.
  *
- * Python handles SIGINT between two of its instructions, so not before a kernel returns. For as long as a run lasts,
- * our handler stands before the one in place: while a kernel runs (stop[1] of abi.h) it stores the signal in
- * stop[0], where the kernel's loops find it; else, and at the second Ctrl-C, it calls the handler behind it.
+ * Python handles SIGINT between two of its instructions, so not before a kernel returns; and where that is within a
+ * callback of its own (of a weak reference, a finaliser) it drops the exception. For as long as a run lasts, our
+ * handler stands before the one in place: it stores the first signal in stop[0], where the kernels' loops find it.
+ * Where no kernel runs (stop[1] of abi.h), and at the second Ctrl-C, it calls the handler behind it too.
  */
 #ifndef GASLAB_INTERRUPT_H
 #define GASLAB_INTERRUPT_H
@@ -20,22 +21,17 @@ static gl_listener *gl_innermost;              /* of the runs on the main thread
 static int32_t *volatile gl_stop;              /* the innermost run's, or NULL */
 static struct sigaction gl_behind;
 
-/* Store the signal for the kernel that runs; return whether one runs that had none. */
-static int gl_store_interrupt(int32_t *stop) {
-    int32_t none = 0;
-    return __atomic_load_n(&stop[1], __ATOMIC_SEQ_CST) &&
-        __atomic_compare_exchange_n(&stop[0], &none, GL_FAULT_INTERRUPT, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-}
-
 static void gl_on_interrupt(int number, siginfo_t *info, void *context) {
     int32_t *const stop = gl_stop;
-    if (stop && gl_store_interrupt(stop)) return;
+    int32_t none = 0;
+    /* Stored before stop[1] is read: on another thread than the main one, a kernel may begin in between. */
+    const int first = stop && __atomic_compare_exchange_n(&stop[0], &none, GL_FAULT_INTERRUPT, 0,
+                                                          __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    if (first && __atomic_load_n(&stop[1], __ATOMIC_SEQ_CST)) return;
     if (gl_behind.sa_flags & SA_SIGINFO)
         gl_behind.sa_sigaction(number, info, context);
     else if (gl_behind.sa_handler != SIG_IGN && gl_behind.sa_handler != SIG_DFL)
         gl_behind.sa_handler(number);
-    /* On another thread than the main one, which may have asked Python just before and be in a kernel by now. */
-    if (stop && stop == gl_stop) gl_store_interrupt(stop);
 }
 
 static int gl_is_ours(void) {

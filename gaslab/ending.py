@@ -69,14 +69,14 @@ class Ending:
 
     def __enter__(self) -> Ending:
         self._began = time.perf_counter()
-        if self.timeout is not None and self.timeout < threading.TIMEOUT_MAX:
-            self._timer = threading.Timer(max(self.timeout, 0.0), self._expire)
-            self._timer.daemon = True
-            self._timer.start()
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._listener = Listener(self.stop)
             self._listener.listen()
+        if self.timeout is not None and self.timeout < threading.TIMEOUT_MAX:
+            self._timer = threading.Timer(max(self.timeout, 0.0), self._expire)
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:

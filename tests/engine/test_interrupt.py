@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import os
 import re
 import signal
+import sys
 import threading
 import time
 import warnings
+import weakref
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -192,7 +195,7 @@ def test_ctrl_c_ends_an_endless_method(program: Any, way: dict[str, Any]) -> Non
     for wait in (0.1, 0.4, 1.6):  # a busy machine comes late to the method
         timer, began = interrupted(wait), time.perf_counter()
         with pytest.raises(KeyboardInterrupt) as ended:
-            run(program(at=AT), graph, way)
+            run(program(at=AT), graph, way, timeout=wait + 2 * SOON)
         seconds = time.perf_counter() - began - wait
         timer.join()
         if re.search(said(program, "was interrupted"), str(ended.value)):
@@ -214,8 +217,9 @@ def test_ctrl_c_that_another_thread_takes_ends_a_run() -> None:
 
     def run_beside(timer: threading.Timer) -> None:
         timer.start()
-        run(programs.InApply(at=AT), graph, {})
+        run(programs.InApply(at=AT), graph, {}, timeout=2 * SOON)
 
+    gc.disable()  # or Python drops a signal, before the run begins, in a callback that the collector calls
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         for k in range(60):
@@ -225,6 +229,7 @@ def test_ctrl_c_that_another_thread_takes_ends_a_run() -> None:
             timer.join()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        gc.enable()
         over.set()
         other.join()
 
@@ -245,6 +250,30 @@ def test_ctrl_c_just_before_a_kernel_is_not_left_until_its_end() -> None:
     with patch.object(sweep, "run", begin), pytest.raises(KeyboardInterrupt):
         run(programs.InApply(at=AT), graph, {}, timeout=2 * SOON)
     assert time.perf_counter() - began < SOON
+
+
+def test_ctrl_c_that_python_drops_ends_a_run() -> None:
+    """An exception in a callback of a weak reference is printed and gone."""
+    graph, kernel, dropped = ring(), sweep.run, []
+    run(programs.InApply(at=AT, ends=True), graph, {})
+
+    class Referenced:
+        pass
+
+    def begin(*arguments: Any) -> Any:
+        referenced = Referenced()
+        watch = weakref.ref(referenced, lambda _: signal.raise_signal(signal.SIGINT))
+        del referenced
+        assert watch() is None
+        return kernel(*arguments)
+
+    with (
+        patch.object(sys, "unraisablehook", lambda found: dropped.append(found.exc_type)),
+        patch.object(sweep, "run", begin),
+        pytest.raises(KeyboardInterrupt, match="InApply was interrupted before vertex 0"),
+    ):
+        run(programs.InApply(at=AT), graph, {}, timeout=2 * SOON)
+    assert dropped == [KeyboardInterrupt]
 
 
 def test_an_abandoned_run_does_not_make_a_later_one_deaf() -> None:
