@@ -8,10 +8,10 @@ import numpy as np
 
 from gaslab._kernels import pack
 from gaslab.engine.activation import Frontier
-from gaslab.engine.aggregation import Aggregation
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.executor import Executor
 from gaslab.engine.gather import Gather
+from gaslab.engine.phase_aggregation import Aggregation
 from gaslab.engine.state import RunState
 from gaslab.engine.sync.cache import Cache
 from gaslab.ragged import Rows

@@ -11,7 +11,7 @@ from gaslab.ingest.duplicates import first_of_each
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.subset import SubsetIds
 from gaslab.parallel import launch
-from gaslab.replication.replicas import to_mirrors
+from gaslab.replication.transfer import to_mirrors
 
 if TYPE_CHECKING:
     from gaslab.graph.graph import Graph

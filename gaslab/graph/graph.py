@@ -24,7 +24,7 @@ from gaslab.partition.build import build_local
 from gaslab.partition.local_graph import LocalGraph
 from gaslab.partition.metrics import measure
 from gaslab.ragged import RaggedColumn
-from gaslab.replication.replicas import deliver
+from gaslab.replication.transfer import deliver
 
 
 class Graph(Sources, Operations):

@@ -21,7 +21,7 @@ from gaslab.errors import UsageError
 from gaslab.ingest.sides import need_sides
 from gaslab.parallel import launch
 from gaslab.ragged import RaggedColumn
-from gaslab.replication.replicas import to_mirrors
+from gaslab.replication.transfer import to_mirrors
 
 if TYPE_CHECKING:
     from gaslab.graph.graph import Graph

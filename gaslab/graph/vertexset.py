@@ -11,7 +11,7 @@ from gaslab import arguments
 from gaslab.errors import UsageError
 from gaslab.parallel.collective import collective
 from gaslab.partition.local_graph import ALL, IN, OUT
-from gaslab.replication.replicas import any_to_masters, deliver, to_mirrors
+from gaslab.replication.transfer import any_to_masters, deliver, to_mirrors
 
 if TYPE_CHECKING:
     from gaslab.graph.graph import Graph

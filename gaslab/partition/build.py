@@ -11,8 +11,8 @@ from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
 from gaslab.partition.index import Index
 from gaslab.partition.local_graph import LocalGraph
+from gaslab.partition.masters import Placement, place_masters
 from gaslab.partition.parts import parts_of
-from gaslab.partition.place import Placement, place_masters
 from gaslab.partition.rows import rows_by_target
 from gaslab.partition.shuffle import check_limit, shuffle
 from gaslab.partition.strategies import SHIPPED, Context, Strategy

@@ -151,7 +151,7 @@ def squared_errors(result: gl.Result, graph: gl.Graph, test: gl.Graph, column: s
 
     Each rank brings the vectors of the users and items of its own test ratings from their masters.
     """
-    from gaslab.replication.replicas import to_mirrors
+    from gaslab.replication.transfer import to_mirrors
 
     local, comm = test.local, test.comm
     masters = local.gid[: local.num_masters]
@@ -175,7 +175,7 @@ def vectors(
 
     Each rank asks for its own; -1 is a vertex that is not there. The result may be on any ranks.
     """
-    from gaslab.replication.replicas import deliver
+    from gaslab.replication.transfer import deliver
 
     comm, table, local = graph.comm, result.vertices, graph.local
     rows = table.global_ids["id"]

@@ -13,7 +13,7 @@ from gaslab.errors import ProgramError, unknown
 from gaslab.language.annotations import annotations_of
 from gaslab.language.nobody import Nobody
 from gaslab.reference.arithmetic import LIMITS, narrow, number, translate
-from gaslab.reference.merges import OwnCombiner
+from gaslab.reference.own_merges import OwnCombiner
 from gaslab.reference.records import PairCombiner, RecordCombiner
 
 _STORAGE = {float: "float64", int: "int64", bool: "bool"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gaslab import program as words
-from gaslab.language.ways import choose_ways
+from gaslab.language.visit_ways import choose_ways
 from gaslab.reference.arithmetic import number
 from gaslab.reference.views import Edge, Vertex
 from gaslab.reference.visit import visit_order

@@ -15,13 +15,13 @@ from gaslab import program as words
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
 from gaslab.language import rng
 from gaslab.language.rng import EDGE_PHASES, drawing
-from gaslab.language.ways import field_bytes
+from gaslab.language.visit_ways import field_bytes
 from gaslab.reference import declared, records
 from gaslab.reference.additive import Contributions
 from gaslab.reference.arithmetic import Fault, narrow, number
 from gaslab.reference.arrays import SINGULAR, field_row
 from gaslab.reference.graph import PlainGraph
-from gaslab.reference.merges import OwnCombiner
+from gaslab.reference.own_merges import OwnCombiner
 from gaslab.reference.records import shown
 from gaslab.reference.rng import PlainRandom
 from gaslab.reference.signals import SignalById

@@ -279,8 +279,9 @@ def test_an_array_is_made_once_and_what_it_was_made_of_is_let_go() -> None:
 
 
 def test_nothing_is_sorted_before_it_is_asked_for() -> None:
-    with patch.object(np, "lexsort", side_effect=AssertionError), patch.object(
-        collect, "objects", side_effect=AssertionError
+    with (
+        patch.object(np, "lexsort", side_effect=AssertionError),
+        patch.object(collect, "objects", side_effect=AssertionError),
     ):
         result = told(Comm(), "names")
         assert len(result.vertices) == 3

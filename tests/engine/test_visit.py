@@ -14,7 +14,7 @@ from gaslab._kernels import sweep
 from gaslab.engine.visit.schedule import Schedule
 from gaslab.engine.visit.sweep import Visits
 from gaslab.errors import ExecutionError
-from gaslab.language.ways import LEAST
+from gaslab.language.visit_ways import LEAST
 from gaslab.parallel.comm import Comm, Pending
 from tests.mpi.ranks import Ranks
 from tests.programs.visits import Chain, Trade

@@ -13,7 +13,7 @@ import pytest
 import gaslab as gl
 from gaslab.engine.visit.plan import Plan
 from gaslab.engine.visit.schedule import Schedule
-from gaslab.language.ways import LEAST, MOST, choose_ways, field_bytes
+from gaslab.language.visit_ways import LEAST, MOST, choose_ways, field_bytes
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.programs.visits import Chain, Sized, Trade

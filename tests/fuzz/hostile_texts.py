@@ -181,7 +181,8 @@ def _statement(generator: random.Random) -> str:
 
 def _body(generator: random.Random) -> str:
     return program(
-        "v.n = 1", more="".join(f"    {generator.choice(BODIES)}\n" for _ in range(generator.choice((1, 1, 2))))
+        "v.n = 1",
+        more="".join(f"    {generator.choice(BODIES)}\n" for _ in range(generator.choice((1, 1, 2)))),
     )
 
 

@@ -152,9 +152,7 @@ def run_marks(program: type[Marks], comm: Comm, strategy: str) -> tuple[Any, ...
 
 
 @pytest.mark.parametrize("program", [Marks, StreamMarks, HashMarks])
-def test_edges_draw_by_their_ends_and_their_place_among_parallels(
-    ranks: Ranks, program: type[Marks]
-) -> None:
+def test_edges_draw_by_their_ends_and_their_place_among_parallels(ranks: Ranks, program: type[Marks]) -> None:
     expected = run_marks(program, Comm(), "1d")
     assert len({mark for *_, mark, _ in expected[1]}) == 9
     assert len({late for *_, late in expected[1]}) == 9

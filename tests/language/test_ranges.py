@@ -35,7 +35,14 @@ SAFE = {
 CHECKED = {
     "for k in range(-8, 0): v.x[k] = k": [*range(-8, 0)],
     "for k in range(3):\n            v.x[k] = 1\n            k = k + 4\n            v.x[k] = 2": [
-        1, 1, 1, 0, 2, 2, 2, 0,
+        1,
+        1,
+        1,
+        0,
+        2,
+        2,
+        2,
+        0,
     ],
     "for k in range(7, 7): v.x[k + 100] = 1": [0] * 8,
     "k = 9\n        for k in range(1, 8): v.x[k - 1] = k\n        v.x[k] = k": [1, 2, 3, 4, 5, 6, 7, 7],

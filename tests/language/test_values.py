@@ -220,9 +220,7 @@ FAULTS = {
     Bins: (FAULT[5], "return self.Total(bins=gl.at(v.in_degree))"),
     Singular: (FAULT[6], "v.x = np.linalg.solve(a, v.x)"),
     Indefinite: (FAULT[6], "v.x = gl.solve_spd((1.5 - v.in_degree) * np.eye(2), v.x)"),
-    Saddle: (
-        FAULT[6], "v.x = gl.conjugate_gradient((1.5 - v.in_degree) * np.eye(2), v.x, np.zeros(2), 1)"
-    ),
+    Saddle: (FAULT[6], "v.x = gl.conjugate_gradient((1.5 - v.in_degree) * np.eye(2), v.x, np.zeros(2), 1)"),
     Narrow: (FAULT[2], "v.n = v.n + 14 * v.in_degree"),
 }
 

@@ -287,7 +287,9 @@ PARTED = {
 @pytest.mark.parametrize("what", PARTED)
 def test_programs_that_differ_in_what_they_read(tmp_path: Path, what: str) -> None:
     width = "WIDTH" if what == "widths" else "float"
-    text = PARTED[what] + f"""
+    text = (
+        PARTED[what]
+        + f"""
 class Heat(gl.VertexProgram):
     class Vertex(gl.Vertex):
         heat: {width} = {"FIELD" if what == "fields" else "1.0"}
@@ -297,6 +299,7 @@ class Heat(gl.VertexProgram):
 
 gl.run(Heat(), graph, max_iterations=1)
 """
+    )
     code, _, error = job(tmp_path, 2, text)
     assert code == 1
     assert re.search(r"Heat is not the same program on all ranks|ranks disagree on program of run\(\)", error)

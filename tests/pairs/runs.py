@@ -373,8 +373,14 @@ def run(task: Task, graph: Graph, module: types.ModuleType, mode: Mode) -> dict[
     limit = {} if options.get("engine") == "async" else {"max_iterations": task.limit}
     warnings.simplefilter("ignore")
     result = gl.run(
-        program, graph, threads=mode.threads, compile=mode.compile, timeout=SECONDS, edges=True,
-        **limit, **options
+        program,
+        graph,
+        threads=mode.threads,
+        compile=mode.compile,
+        timeout=SECONDS,
+        edges=True,
+        **limit,
+        **options,
     )
     vertices = {name: plain(list(result.vertices[name])) for name in result.vertices.columns}
     ids = [plain(list(x)) for x in result.edges.ids] if result.edges.columns else []

@@ -23,7 +23,7 @@ from gaslab.compiler.frontend.caching import check_caching
 from gaslab.compiler.frontend.declare import PHASES, Declared, declare
 from gaslab.compiler.frontend.helpers import Helpers
 from gaslab.compiler.frontend.method import is_over_edges, method
-from gaslab.compiler.frontend.rules import check_declared, check_tree
+from gaslab.compiler.frontend.program_rules import check_declared, check_tree
 from gaslab.compiler.frontend.scope import Sites, Unit
 from gaslab.compiler.frontend.sequence import declare_phases
 

@@ -6,11 +6,11 @@ import ast
 
 from gaslab.arguments import shown
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.checks import no_keywords
 from gaslab.compiler.frontend.declare import Declared
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.source import class_source
+from gaslab.compiler.frontend.value_checks import no_keywords
 from gaslab.program import ALL, IN, OUT
 
 WORDS = ("post_delta", "clear_cache")

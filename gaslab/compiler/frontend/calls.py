@@ -12,7 +12,6 @@ from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import distributions, linear, list_words, solving
-from gaslab.compiler.frontend.checks import as_number, check_count, no_array, no_keywords
 from gaslab.compiler.frontend.conditions import truth
 from gaslab.compiler.frontend.convert import INT_MAX, INT_MIN
 from gaslab.compiler.frontend.dispatch import reads, value_of
@@ -20,6 +19,7 @@ from gaslab.compiler.frontend.helper_calls import call_helper, call_method
 from gaslab.compiler.frontend.names import const_of, nearest_only, unknown_name
 from gaslab.compiler.frontend.operators import number_of
 from gaslab.compiler.frontend.scope import MISSING, Scope
+from gaslab.compiler.frontend.value_checks import as_number, check_count, no_array, no_keywords
 from gaslab.compiler.frontend.values import ArrayValue
 from gaslab.errors import ProgramError
 from gaslab.language import rng

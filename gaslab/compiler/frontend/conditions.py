@@ -9,11 +9,11 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import list_words
 from gaslab.compiler.frontend.arrays import filled, joined_type
-from gaslab.compiler.frontend.checks import no_array, no_number
 from gaslab.compiler.frontend.convert import NUMBERS
 from gaslab.compiler.frontend.dispatch import reads, value_of
 from gaslab.compiler.frontend.draws import draws_in, put_before
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import no_array, no_number
 from gaslab.compiler.frontend.values import ArrayValue, stored
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {

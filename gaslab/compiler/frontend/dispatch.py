@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from gaslab.compiler.frontend.checks import no_record
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import no_record
 from gaslab.compiler.frontend.values import as_value
 
 NO_TEXT = (

@@ -7,10 +7,10 @@ from typing import Any
 
 from gaslab import program
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.checks import check_count, no_keywords
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.lists import EMPTY, element_type
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import check_count, no_keywords
 
 WORDS: dict[Any, str] = {program.common: "common", program.mode: "mode", program.mex: "mex"}
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import elementwise, kept_number
-from gaslab.compiler.frontend.checks import as_number, no_number
 from gaslab.compiler.frontend.conditions import truth
 from gaslab.compiler.frontend.convert import IDS
 from gaslab.compiler.frontend.dispatch import reads, value_of
 from gaslab.compiler.frontend.linear import matrix_product, multiple_of_eye
 from gaslab.compiler.frontend.names import const_of
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import as_number, no_number
 from gaslab.compiler.frontend.values import ArrayValue
 
 _OPERATORS: dict[type[ast.operator], str] = {

@@ -6,9 +6,9 @@ import ast
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.checks import no_array
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import no_array
 from gaslab.compiler.frontend.values import as_value
 from gaslab.errors import nearest
 

@@ -9,10 +9,10 @@ from typing import Any
 from gaslab import program
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import each_element, new_counter
-from gaslab.compiler.frontend.checks import check_count, no_array, no_keywords
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.pairs import pair_written, record_named
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import check_count, no_array, no_keywords
 from gaslab.compiler.frontend.values import ArrayValue, as_value, flat
 from gaslab.errors import nearest
 

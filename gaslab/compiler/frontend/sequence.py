@@ -10,7 +10,7 @@ from typing import Any
 from gaslab import program
 from gaslab.arguments import shown
 from gaslab.compiler.frontend.declare import Declared, class_direction, declare, methods_of, parameters_of
-from gaslab.compiler.frontend.rules import check_done
+from gaslab.compiler.frontend.program_rules import check_done
 from gaslab.compiler.frontend.source import ClassSource, class_source
 from gaslab.errors import ProgramError
 from gaslab.language.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of

@@ -6,10 +6,10 @@ import ast
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.calls import cut_to_int
-from gaslab.compiler.frontend.checks import no_keywords
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.records import message_parts
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import no_keywords
 
 _PLAIN = ("nbr.signal()", "nbr.signal(message)")
 

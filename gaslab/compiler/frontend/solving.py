@@ -6,10 +6,10 @@ import ast
 from typing import Any
 
 from gaslab.compiler.frontend.arrays import temporary
-from gaslab.compiler.frontend.checks import check_count, no_array, no_keywords
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.draws import put_before
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import check_count, no_array, no_keywords
 from gaslab.compiler.frontend.values import ArrayValue, stored
 from gaslab.compiler.tree import Array, ConjugateGradient, Local, Solve, named
 from gaslab.language import solvers

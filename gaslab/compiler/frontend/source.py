@@ -17,7 +17,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.tree.places import shown
+from gaslab.compiler.tree.source_places import shown
 from gaslab.errors import ProgramError
 from gaslab.language.annotations import functions_of
 

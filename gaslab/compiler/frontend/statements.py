@@ -11,12 +11,12 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import list_words
 from gaslab.compiler.frontend.assign import annotated_assign, assign, augmented_assign, store_local
 from gaslab.compiler.frontend.caching import WORDS, post
-from gaslab.compiler.frontend.checks import check_count, no_keywords
 from gaslab.compiler.frontend.conditions import truth
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.records import contributed_parts
 from gaslab.compiler.frontend.scope import Paths, Scope
 from gaslab.compiler.frontend.signals import signal
+from gaslab.compiler.frontend.value_checks import check_count, no_keywords
 
 _NO_IMPORT = "import inside a method is not in the language; import at the top of the module"
 _NO_EXCEPTION = "is not in the language; give a field a value that says so"

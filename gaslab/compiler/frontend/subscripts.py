@@ -7,11 +7,11 @@ from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import kept_number
-from gaslab.compiler.frontend.checks import no_array
 from gaslab.compiler.frontend.dispatch import reads, value_of
 from gaslab.compiler.frontend.list_words import item
 from gaslab.compiler.frontend.pairs import pair_item
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import no_array
 from gaslab.compiler.frontend.values import ArrayValue
 
 

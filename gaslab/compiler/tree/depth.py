@@ -6,8 +6,8 @@ import ast
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from gaslab.compiler.tree.places import error_at
 from gaslab.compiler.tree.program import Tree
+from gaslab.compiler.tree.source_places import error_at
 from gaslab.errors import ProgramError
 
 TOO_DEEP = "this is nested too deeply; compute parts of it in lines or methods of their own"

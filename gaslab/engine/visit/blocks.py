@@ -8,7 +8,7 @@ import numpy as np
 
 from gaslab.engine.visit.schedule import Schedule
 from gaslab.engine.visit.transfer import rows_to, split
-from gaslab.replication.replicas import to_mirrors
+from gaslab.replication.transfer import to_mirrors
 
 if TYPE_CHECKING:
     from gaslab.graph.graph import Graph

@@ -14,7 +14,7 @@ from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.visit.plan import plan_of
 from gaslab.graph.graph import Graph
-from gaslab.language.ways import choose_ways, field_bytes
+from gaslab.language.visit_ways import choose_ways, field_bytes
 from gaslab.parallel.comm import Pending
 from gaslab.parallel.tags import Tag
 from gaslab.ragged import Rows
