@@ -14,6 +14,7 @@ from gaslab import arguments
 from gaslab.compiler import tree as t
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse_phases
+from gaslab.compiler.tree.edge_work import edge_work
 from gaslab.engine.bind import shapes_of
 from gaslab.engine.remote_signals import remote_signal_dtype
 from gaslab.engine.roles import across, field_roles, reasons
@@ -41,6 +42,9 @@ class Explanation:
     travels : list of dict
         what, to, why, bytes (of a vertex's value; of each element of a list), and with a graph: values (how
         many are sent if all vertices are active).
+    edge_loops : list of dict
+        method, line, text, rounds: the loops that run for each edge (over the elements of a vector, say), and
+        how often each goes round; None where only a run knows.
     code : dict of str to list of (line, user's text, C text)
         By method.
     """
@@ -48,6 +52,7 @@ class Explanation:
     title: str
     fields: list[dict[str, Any]]
     travels: list[dict[str, Any]]
+    edge_loops: list[dict[str, Any]]
     code: dict[str, list[tuple[int, str, str]]]
 
     def __str__(self) -> str:
@@ -62,6 +67,10 @@ class Explanation:
             size = f"{way['bytes']} bytes" + (" for each in the list" if way["list"] else "")
             lines.append(f"  {way['what']} ({size}) {way['to']}: {way['why']}{count}")
         lines += [] if self.travels else ["  nothing"]
+        lines += ["", "loops at each edge"] if self.edge_loops else []
+        for loop in self.edge_loops:
+            rounds = "a run decides how often" if loop["rounds"] is None else f"{loop['rounds']:,} times"
+            lines.append(f"  {loop['method']}, line {loop['line']}, {rounds}: {loop['text'].strip()}")
         for method, rows in self.code.items():
             lines += ["", method]
             for line, text, c in rows:
@@ -98,16 +107,20 @@ def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = 
     arguments.instance("graph", graph, Graph, arguments.GRAPH, optional=True)
     trees = parse_phases(cls, None if isinstance(program, type) else shapes_of(program))
     fields = _fields(trees)
-    travels, code = [], {}
+    travels, loops, code = [], [], {}
     for tree in trees:
         label = f" of phase {tree.phase}" if len(trees) > 1 else ""
         travels += [{**way, "what": way["what"] + label} for way in _travels(tree, graph)]
+        for method, sites in edge_work(tree).items():
+            for site, rounds in sorted(sites.items()):
+                place = {"line": tree.sites[site].line, "text": tree.sites[site].text}
+                loops.append({"method": method + label, **place, "rounds": rounds})
         for method, rows in _code(tree).items():
             code[method + label] = rows
     over = [_WORDS[edges] for edges in (trees[0].gather_edges, trees[0].scatter_edges)]
     directions = f"gathers over {over[0]}, scatters over {over[1]}"
     title = f"{cls.__name__}: {directions if len(trees) == 1 else f'{len(trees)} phases'}"
-    return Explanation(title, fields, travels, code)
+    return Explanation(title, fields, travels, loops, code)
 
 
 def _fields(trees: tuple[t.Tree, ...]) -> list[dict[str, Any]]:

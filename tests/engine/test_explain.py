@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gaslab as gl
@@ -205,3 +206,53 @@ def test_the_command_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     printed = capsys.readouterr().out
     assert "what travels between ranks\n  nothing\n" in printed
     assert "   9 | v.heat = v.heat / 2.0\n" in printed
+
+
+class Loops(gl.VertexProgram):
+    """A loop for each edge of every kind: over elements, by range, in a helper, within a loop, while."""
+
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape=8)
+        y: gl.Vector = gl.field(shape=8)
+
+    class Total(gl.Accumulator):
+        squares: gl.Matrix = gl.field(shape=(8, 8))
+
+    @gl.aggregator
+    def closeness(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
+        return nearness(v, nbr) + v.degree
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
+        return self.Total(squares=np.outer(nbr.x, nbr.x))
+
+    def apply(self, v: Vertex, total: Total) -> None:
+        v.x = v.x + total.squares[0]
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        n = 0.0
+        for k in range(2, 5):
+            n += np.sum(v.y) + k
+        while n > 1.0:
+            n /= 2.0
+        if v.x[0] > n:
+            nbr.signal()
+
+
+def nearness(v: Loops.Vertex, nbr: Loops.Vertex) -> float:
+    return np.dot(v.x, nbr.x)
+
+
+def test_loops_at_each_edge_are_shown() -> None:
+    found = gl.explain(Loops)
+    rounds = {(loop["method"], loop["text"].strip()): loop["rounds"] for loop in found.edge_loops}
+    assert rounds == {
+        ("closeness", "return np.dot(v.x, nbr.x)"): 8,
+        ("gather", "return self.Total(squares=np.outer(nbr.x, nbr.x))"): 36,
+        ("scatter", "for k in range(2, 5):"): 3,
+        ("scatter", "n += np.sum(v.y) + k"): 24,
+        ("scatter", "while n > 1.0:"): None,
+    }
+    shown = str(found)
+    assert ", 36 times: return self.Total(" in shown
+    assert ", a run decides how often: while n > 1.0:" in shown
+    assert "loops at each edge" not in str(gl.explain(gl.programs.PageRank))
