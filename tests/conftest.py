@@ -78,6 +78,14 @@ def log_as_it_was() -> Iterator[None]:
     log.handlers[:], log.propagate, log.level = kept
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_as_it_was() -> Iterator[None]:
+    """Let no test leave a handler of its own: a run that finds one leaves Ctrl-C to it."""
+    yield
+    left = signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert left is signal.default_int_handler, f"SIGINT is left to {left}"
+
+
 class Hosts:
     """Every number of ranks that a test asked for, started at first use, kept for the session."""
 

