@@ -130,7 +130,7 @@ def test_a_run_goes_on_from_a_state(hosts: Any, size: int) -> None:
     which = list(range(len(CASES)))
     answers = hosts(size).run(taken, CUT, which, timeout=300)[0]
     states = [parts for parts, _ in answers]
-    for other, cut in [(size, CUT), *((other, ANOTHER) for other in (1, 2, 3))]:
+    for other, cut in [(size, CUT), (size % 3 + 1, ANOTHER)]:
         exact = (other, cut) == (size, CUT)
         found = hosts(other).run(resumed, cut, which, states, timeout=300)[0]
         wrong = {}

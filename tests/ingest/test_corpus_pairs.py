@@ -16,6 +16,7 @@ import gaslab as gl
 from gaslab._kernels import documents as kernels
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import entries
+from gaslab.ingest.corpus import pieces
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.corpora import error_on_all, on_all, written
@@ -97,9 +98,10 @@ def test_hostile_lines(tmp_path_factory: pytest.TempPathFactory, text: str, labe
         assert (found[0], len(found[1])) == expected
 
 
-def test_lines_longer_than_blocks(tmp_path: Path) -> None:
-    """A document of 3 MB is in three blocks; documents are numbered through two files."""
-    words = random.Random(1).sample(range(1_000_000), 200_000)
+def test_lines_longer_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document of 12 kB is in three blocks; documents are numbered through two files."""
+    monkeypatch.setattr(pieces, "BLOCK_BYTES", 1 << 12)
+    words = random.Random(1).sample(range(1_000_000), 1500)
     first = written(
         tmp_path, "1 5:1\n" + f"{len(words)} " + " ".join(f"{w}:1" for w in words) + "\n", "a.ldac"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -116,10 +115,10 @@ void add(double *a, const double *x, int64_t n, int64_t count) { gl_add_outer(a,
 """
 
 
-@pytest.fixture(params=range(toolchain.cpu_level() + 1))
-def library(request: pytest.FixtureRequest, tmp_path: Path) -> ctypes.CDLL:
+@pytest.fixture(scope="module", params=range(toolchain.cpu_level() + 1))
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The helpers, compiled for each CPU level that this machine has."""
-    output = tmp_path / "bare.so"
+    output = tmp_path_factory.mktemp("bare") / "bare.so"
     toolchain.compile_text(BARE + helpers_for(CALLS) + CALLS, toolchain.levels()[request.param], output)
     loaded = ctypes.CDLL(str(output))
     loaded.solve.restype = ctypes.c_int64

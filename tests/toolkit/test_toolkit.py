@@ -61,7 +61,7 @@ def of_forty(directed: bool) -> Drawn:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", ["random", "2d"])
 def test_eight_ranks_answer_as_one(hosts: Hosts, strategy: str) -> None:
     programs = set()
     for drawn in (of_forty(True), of_forty(False)):

@@ -122,6 +122,7 @@ def rank_of_wrong(comm: Comm) -> list[str]:
     return said
 
 
+@pytest.mark.parametrize("ranks", [1, 3], ids=lambda size: f"{size}ranks", indirect=True)
 def test_numbers_that_are_refused(ranks: Ranks) -> None:
     wanted = [message for *_, message in WRONG]
     for said in ranks.run(rank_of_wrong):
@@ -149,6 +150,7 @@ def rank_of_right(comm: Comm) -> list[Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 3], ids=lambda size: f"{size}ranks", indirect=True)
 def test_what_depends_on_ratios_is_the_same_at_any_scale(ranks: Ranks) -> None:
     for found in ranks.run(rank_of_right):
         for first, last in ((0, 3), (3, 7), (7, 11), (11, 15)):
@@ -254,6 +256,7 @@ def rank_of_answers_as_columns(comm: Comm) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 3], ids=lambda size: f"{size}ranks", indirect=True)
 def test_a_column_with_the_name_of_a_field_is_not_where_the_toolkit_starts(ranks: Ranks) -> None:
     assert ranks.run(rank_of_answers_as_columns) == [[]] * ranks.size
     graph = gl.Graph.from_edges([0, 1], [1, 2], comm=world()).with_vertices(
