@@ -14,13 +14,19 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.sidefile import check_side_file
+from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
+from gaslab.results.collect import rows_by_id
 from gaslab.results.tables import Table, objects
 from gaslab.system.outputs import Output, write_bytes
 from gaslab.topics import archive
+from gaslab.topics.documents import documents_of
+from gaslab.topics.foldin import ITERATIONS, Laid, known_words, rows_of_words
+from gaslab.topics.resume import drawn_topics
 
 LEAST, MOST = 1e-100, 1e9  # a prior, as of `gaslab.lda`
+MOST_STEPS = 1 << 20
 SETTINGS = ("topic_word_prior", "sampler", "iterations", "tokens", "seed", "history")
 LIKELIHOOD = "log_likelihood_per_token"
 
@@ -147,6 +153,87 @@ class TopicModel:
         found: np.ndarray = self.counts.sum(axis=0)
         return found
 
+    @functools.cached_property
+    def order(self) -> np.ndarray:
+        """Return the positions of the words, in the order of the words."""
+        return np.argsort(self.words, kind="stable")
+
+    @collective(name="transform")
+    def transform(
+        self,
+        corpus: gl.Graph,
+        *,
+        iterations: int = ITERATIONS,
+        count: str | None = "auto",
+        threads: int | None = None,
+        on: str = "all",
+    ) -> Table:
+        """Return the topics of documents by those of the model, which stay as they are (collective).
+
+        Each document by itself: its mixture comes by expectation maximisation under the prior, without random
+        numbers, so that the same document has the same row, bit for bit, beside any others and on any ranks.
+
+        Parameters
+        ----------
+        corpus : Graph
+            Bipartite, as for `gaslab.lda`, with words named as those of the model are. Words that the model
+            does not have are left out, with one warning that counts them.
+        iterations : int
+            Steps, from 1.
+        count : str, optional
+            As for `gaslab.lda`.
+        threads : int, optional
+            Of each rank.
+        on : {"all", "root", "local"}
+            Which ranks get the answer, as for `gaslab.run`.
+
+        Returns
+        -------
+        Table
+            A row for each document, by id: ``probability`` (float64, a vector of length *num_topics*), which
+            sums to 1. A document without words that the model has is given the mean of the prior.
+
+        Raises
+        ------
+        UsageError
+            The graph is not bipartite, a count is no whole number, or the words of the corpus are numbers and
+            those of the model texts.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> counts, words = [[9, 0], [0, 9]], ["cat", "bank"]
+        >>> model = gl.TopicModel(counts, words, doc_topic_prior=0.5, topic_word_prior=0.5)
+        >>> model.transform(gl.corpus_from(["cat cat", "bank cat"]))["probability"].round(2)
+        array([[0.83, 0.17],
+               [0.5 , 0.5 ]])
+
+        References
+        ----------
+        Wallach, Murray, Salakhutdinov, Mimno: Evaluation Methods for Topic Models. ICML 2009.
+        """
+        arguments.instance("corpus", corpus, gl.Graph, arguments.GRAPH)
+        iterations = arguments.whole("iterations", iterations, 1, MOST_STEPS)
+        threads, on = arguments.threads(threads), arguments.choice("on", on, arguments.PLACES)
+        threads = launch.choose_threads(threads, corpus.comm.local_ranks, corpus.comm.rank)
+        documents = documents_of(corpus, count)
+        row = rows_of_words(self, corpus)
+        documents = documents.kept(known_words(corpus, documents, row))
+        laid = Laid.out(self, documents, row[documents.word - (corpus.ids.num_left or 0)])
+        mixes = np.ascontiguousarray(laid.mixtures(iterations, threads)[:, : self.num_topics])
+        return rows_by_id(corpus, documents.number, {"probability": mixes}, on)
+
+    @collective(name="draw")
+    def draw(self, tokens: gl.Graph, *, seed: int = 0) -> np.ndarray:
+        """Return a topic, int32, for each edge of this rank, where every edge is a token (collective).
+
+        A token of word w in document d has topic k with a probability in proportion to theta[d, k] phi[w, k],
+        by the document's mixture, as of `transform`, and the topics of the model. For a word that the model
+        does not have it is the mixture. The draws are the same on any ranks and under any cut.
+        """
+        arguments.instance("tokens", tokens, gl.Graph, arguments.GRAPH)
+        return drawn_topics(self, tokens, arguments.whole("seed", seed))
+
     @collective(exempt=("self",), name="save")
     def save(self, path: str | os.PathLike[str], *, force: bool = False, comm: Any = None) -> None:
         """Write the model to an ``.npz`` file, whole or not at all (collective).
@@ -237,7 +324,7 @@ def _counts(counts: Any) -> np.ndarray:
     found = np.asarray(counts)
     if found.ndim != 2 or 0 in found.shape or found.dtype.kind not in "iuf":
         raise UsageError(
-            f"counts of shape {found.shape} and dtype {found.dtype}; a number for each word and topic is needed"
+            f"counts have shape {found.shape}, dtype {found.dtype}; a number a word and topic is needed"
         )
     kind = np.float64 if found.dtype.kind == "f" else np.int64
     found = np.ascontiguousarray(found, kind)
@@ -308,12 +395,15 @@ def _gathered(comm: Comm, table: Table, on: str) -> tuple[np.ndarray, Any]:
 def _settings(result: gl.Result) -> dict[str, Any]:
     """Return the settings of the model that a result of `gaslab.lda` is."""
     known = {**result.metrics["parameters"], **result.metrics["figures"]}
+    earlier = result.metrics.get("resumed", {"iterations": 0, "history": []})
+    rows = [row for row in result.history if LIKELIHOOD in row]
+    later = [{**row, "iteration": row["iteration"] + earlier["iterations"]} for row in rows]
     return {
         "doc_topic_prior": known["alpha"],
         "topic_word_prior": known["beta"],
         "sampler": known.get("sampler", "metropolis-hastings"),
-        "iterations": result.iterations,
+        "iterations": result.iterations + earlier["iterations"],
         "tokens": known["tokens"],
         "seed": result.metrics["seed"],
-        "history": [row for row in result.history if LIKELIHOOD in row],
+        "history": [*earlier["history"], *later],
     }
