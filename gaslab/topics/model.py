@@ -147,6 +147,12 @@ class TopicModel:
         found /= self._sums + self.num_words * self.topic_word_prior
         return found
 
+    def recounted(self, counts: np.ndarray, words: Any = None) -> TopicModel:
+        """Return this model with other counts; *words*, if given, are other names of the same words."""
+        names = ("doc_topic_prior", "topic_word_prior", "sampler", "iterations", "seed", "history")
+        settings = {name: getattr(self, name) for name in names}
+        return TopicModel(counts, self.words if words is None else words, **settings)
+
     @functools.cached_property
     def _sums(self) -> np.ndarray:
         """Return the tokens of each topic."""
