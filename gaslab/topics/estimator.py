@@ -17,7 +17,7 @@ from gaslab.topics.foldin import ITERATIONS, Laid
 from gaslab.topics.increment import counted
 from gaslab.topics.model import LEAST, MOST, TopicModel
 
-ROUNDS = 10  # of the tokens of a call of `LDA.partial_fit`
+ROUNDS = 3  # of the tokens of a call of `LDA.partial_fit`
 MOST_TOKENS = (1 << 31) - 1  # of a word in a document
 
 
@@ -139,8 +139,8 @@ class LDA(*BASES):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
         """Go on with further documents: only their tokens are sampled, the counts of words add up.
 
-        The first call is `fit`. In a later one each token of *X* is drawn ten times, given the topics of all
-        documents up to then and of the other tokens of *X*.
+        The first call is `fit`. In a later one each token of *X* is drawn three times, given the topics of
+        all documents up to then and of the other tokens of *X*.
         """
         first = not hasattr(self, "model_")
         counts = self._counts(X, reset=first)

@@ -109,9 +109,8 @@ def known_words(graph: gl.Graph, documents: Documents, row: np.ndarray) -> np.nd
     """Return which of the words of documents the model has; one warning counts the others (collective)."""
     left = graph.ids.num_left or 0
     known: np.ndarray = row[documents.word - left] != UNKNOWN
-    lacking = np.bincount(
-        documents.word[~known] - left, weights=documents.count[~known], minlength=row.size
-    )  # fmt: skip
+    lacking = np.zeros(row.size, np.int64)
+    np.add.at(lacking, documents.word[~known] - left, documents.count[~known])
     lacking = graph.comm.allreduce(lacking)
     words, tokens = int(np.count_nonzero(lacking)), int(lacking.sum())
     if words:

@@ -11,10 +11,10 @@ from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins.entry import Builtin
 from gaslab.cli.corpus import corpus_options
 from gaslab.errors import UsageError
-from gaslab.parallel.comm import Comm
 
 if TYPE_CHECKING:
     import gaslab as gl
+    from gaslab.parallel.comm import Comm
 
 log = logging.getLogger("gaslab")
 LIKELIEST = 3  # topics of a document that are shown
