@@ -123,6 +123,8 @@ if TYPE_CHECKING:
     from gaslab.results.result import Result as Result
     from gaslab.results.tables import Table as Table
     from gaslab.results.trace import Trace as Trace
+    from gaslab.topics.estimator import LDA as LDA
+    from gaslab.topics.model import TopicModel as TopicModel
 
 # Where each name lives. A type checker reads the imports above; a test keeps the two the same.
 _HOME = {
@@ -170,6 +172,8 @@ _HOME = {
         )
     },
     "transitivity": "gaslab.programs.clustering",
+    "LDA": "gaslab.topics.estimator",
+    "TopicModel": "gaslab.topics.model",
 }  # fmt: skip
 _MODULES = ("errors", "programs")
 

@@ -11,7 +11,7 @@ from gaslab.cli.arguments import LINE_OPTIONS, Parser, add_lines, bound_columns,
 def add_corpus(parser: Parser) -> None:
     """Add the corpus and how to read it."""
     parser.add_argument(
-        "input", nargs="+", metavar="CORPUS",
+        "input", nargs="*", metavar="CORPUS",
         help="file(s), text or .gz, a glob, or a folder of texts: each file in it is a document",
     )  # fmt: skip
     group = parser.add_argument_group("corpus")

@@ -14,9 +14,9 @@ from gaslab.results.writers import Target
 from gaslab.system.outputs import Output, check_distinct
 
 TABLES = ("output", "map")  # beside those that a command has of its own, which its `tables` name
-FILES = ("json", "timeline")
+FILES = ("json", "timeline", "save")
 # Options that name a file that rank 0 reads; it looks at the file before it reads the graph.
-SIDE_FILES = ("personalization", "rhs", "prior", "vertices")
+SIDE_FILES = ("personalization", "rhs", "prior", "vertices", "load", "resume")
 READ = (*SIDE_FILES, "vocabulary", "stop_words", "test")  # all that name a file to read, beside the graph
 
 
@@ -28,6 +28,7 @@ class Destinations:
     map: Target | None = None
     json: Output | None = None
     timeline: Output | None = None
+    save: Output | None = None
     tables: dict[str, Target] = field(default_factory=dict)  # by name: what the command answers beside
 
 

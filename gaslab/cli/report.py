@@ -22,7 +22,7 @@ SCHEMA_VERSION = 1
 # Options that say where things go or that the document names elsewhere.
 _NOT_PARAMETERS = {
     *("command", "began", "input", "output", "json", "force", "quiet", "log_level", "top", "fields"),
-    *("allow_singleton", "timeout", "seed", "strategy", "threads", "timeline", "tables"),
+    *("allow_singleton", "save", "timeout", "seed", "strategy", "threads", "timeline", "tables"),
 }
 
 

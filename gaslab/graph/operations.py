@@ -71,7 +71,7 @@ class Operations:
         <Graph from arrays: 3 vertices, 2 edges, directed; vertex columns: age (int64)>
         """
         columns = vertextable.joined(self, table, default, rows)
-        return _with_columns(self, vertex=columns)
+        return with_columns(self, vertex=columns)
 
     @collective()
     def with_degrees(self: Graph) -> Graph:  # type: ignore[misc]
@@ -85,7 +85,7 @@ class Operations:
         """
         names = ("degree", "in_degree", "out_degree") if self.directed else ("degree",)
         masters = slice(self.local.num_masters)
-        return _with_columns(self, vertex={name: getattr(self.local, name)[masters].copy() for name in names})
+        return with_columns(self, vertex={name: getattr(self.local, name)[masters].copy() for name in names})
 
     # ---- sets
 
@@ -151,7 +151,7 @@ class Operations:
         [0.5, 1.0, 1.0]
         """
         made = {name: transform.of_vertices(self, f, name) for name, f in _names(functions, named).items()}
-        return _with_columns(self, vertex=made)
+        return with_columns(self, vertex=made)
 
     @collective()
     def map_edges(self: Graph, *functions: Any, **named: Any) -> Graph:  # type: ignore[misc]
@@ -169,7 +169,7 @@ class Operations:
         [1.0, 1.5]
         """
         made = {name: transform.of_edges(self, f, name) for name, f in _names(functions, named).items()}
-        return _with_columns(self, edge=made)
+        return with_columns(self, edge=made)
 
     @collective()
     def map_reduce_vertices(self: Graph, function: Any, combine: str = "sum") -> Any:  # type: ignore[misc]
@@ -341,9 +341,10 @@ class Operations:
         return _built(self, *derive.repeated(self, counts))
 
 
-def _with_columns(
+def with_columns(
     graph: Graph, vertex: Mapping[str, np.ndarray] | None = None, edge: Mapping[str, np.ndarray] | None = None
 ) -> Graph:
+    """Return the graph with further columns, of this rank's masters and edge slots."""
     for name in (*(vertex or {}), *(edge or {})):
         if name in KEYS:
             raise UsageError(f"a column cannot be named {name!r}")

@@ -20,6 +20,7 @@ import numpy as np
 
 import gaslab as gl
 from gaslab import arguments
+from gaslab.graph.operations import with_columns
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._sweeps import check_options, run_sweeps
@@ -128,12 +129,13 @@ class LDA(gl.VertexProgram):
 def lda(
     graph: gl.Graph,
     *,
-    topics: int = 20,
-    alpha: float = 0.1,
-    beta: float = 0.01,
+    topics: int | None = None,
+    alpha: float | None = None,
+    beta: float | None = None,
     iterations: int = 200,
     evaluate_every: int = 10,
     count: str | None = "auto",
+    resume: gl.TopicModel | None = None,
     **options: Any,
 ) -> gl.Result:
     """Find topics in documents: latent Dirichlet allocation, ``result.tables["topic_word"]``.
@@ -144,11 +146,11 @@ def lda(
         Bipartite, documents on the left and words on the right. Those without an edge are in the answer, with
         the probabilities of the prior alone.
     topics : int
-        How many, 1 to 65,536.
+        How many, 1 to 65,536; by default 20, or as many as the model has that is resumed.
     alpha : float
-        Dirichlet prior of each topic in a document, 1e-100 to 1e9.
+        Dirichlet prior of each topic in a document, 1e-100 to 1e9; by default 0.1, or that of the model.
     beta : float
-        Dirichlet prior of each word in a topic, 1e-100 to 1e9.
+        Dirichlet prior of each word in a topic, 1e-100 to 1e9; by default 0.01, or that of the model.
     iterations : int
         Sweeps over all tokens, from 1. The run ends after them and is converged.
     evaluate_every : int
@@ -157,6 +159,10 @@ def lda(
     count : str, optional
         Edge column of how many tokens an edge is, whole numbers; None: each edge is one token. "auto" is
         ``count``, else ``weight`` (which is what the third field of a text file is called), else None.
+    resume : TopicModel, optional
+        A model to go on from, of this corpus or of another. The topics of tokens are not kept in it: they are
+        drawn given the topics of the model, which is as good as a sweep, so the chain is another than that of
+        one long run, and as far.
     **options
         As for `gaslab.run`, without ``max_iterations``, ``columns``, ``init`` and ``start``; ``engine`` is
         ``"sync"`` or ``"reference"``.
@@ -198,6 +204,7 @@ def lda(
     Blei, Ng, Jordan: Latent Dirichlet Allocation. JMLR 2003. Chen, Li, Zhu, Chen: WarpLDA. VLDB 2016.
     """
     check_graph(graph)
+    topics, alpha, beta = _start(resume, topics, alpha, beta)
     topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
     alpha = arguments.number("alpha", alpha, least=LEAST, most=MOST, hint="; 0.1 is usual")
     beta = arguments.number("beta", beta, least=LEAST, most=MOST, hint="; 0.01 is usual")
@@ -216,6 +223,9 @@ def lda(
             return {}
         return {"log_likelihood_per_token": row["likelihood"] / tokens.num_edges}
 
+    if resume is not None:
+        drawn = resume.draw(tokens, seed=arguments.whole("seed", options.get("seed", 0)))
+        tokens, options["columns"] = with_columns(tokens, edge={"topic": drawn}), {"_topic": "topic"}
     result = run_sweeps(program, tokens, 2, measured, **options)
     documents, words = (result.vertices.side(side) for side in (0, 1))
     counted = _whole(graph, result, words["counts"].sum(axis=0))
@@ -232,6 +242,8 @@ def lda(
     result.vertices = Table(keys, columns, vertices.global_ids)
     result.tables = {"document_topic": _table(result, 0), "topic_word": _table(result, 1)}
     result.metrics["figures"]["tokens"] = tokens.num_edges
+    if resume is not None:
+        result.metrics["resumed"] = {"iterations": resume.iterations, "history": resume.history}
     if tokens is not graph:
         result.fingerprint = graph.fingerprint
         result.metrics |= {"source": graph.source, "edges": graph.num_edges, "fingerprint": graph.fingerprint}
@@ -239,6 +251,18 @@ def lda(
             result.metrics["seconds"][name] += spent
             result.metrics["seconds"]["total"] += spent
     return result
+
+
+def _start(model: gl.TopicModel | None, *asked: Any) -> tuple[Any, Any, Any]:
+    """Return the number of topics and the priors: as asked, else those of the model, else the defaults."""
+    usual: tuple[Any, Any, Any] = (20, 0.1, 0.01)
+    if model is not None:
+        arguments.instance("resume", model, gl.TopicModel, "a gaslab.TopicModel")
+        if asked[0] not in (None, model.num_topics):
+            raise arguments.wrong("topics", asked[0], f"the model to resume has {model.num_topics}")
+        usual = (model.num_topics, float(model.doc_topic_prior[0]), model.topic_word_prior)
+    topics, alpha, beta = (one if value is None else value for value, one in zip(asked, usual, strict=True))
+    return topics, alpha, beta
 
 
 def _tokens(graph: gl.Graph, count: str | None) -> gl.Graph:

@@ -22,7 +22,7 @@ from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm
 from gaslab.ragged import RaggedColumn
 from gaslab.results.columns import Column, LazyArray, array_of
-from gaslab.results.tables import Table, objects
+from gaslab.results.tables import Table, narrow, objects
 from gaslab.system.memory import available_memory, human
 
 OBJECT_BYTES = 64  # of a small Python object and the pointer to it
@@ -58,7 +58,7 @@ class Collector:
             count = self._ids.num_vertices if everywhere or self.comm.rank == 0 else 0
             begun = self._ids.begin_whole(everywhere)
             self._every = LazyArray(count, lambda: (check(), begun())[1])
-        gids, here = self._gathered(gids), {name: self._gathered(x) for name, x in values.items()}
+        gids, here = self.gathered(gids), {name: self.gathered(x) for name, x in values.items()}
         if self._is_local:
             order = np.argsort(gids)
             return self._table({"id": gids}, here, check, lambda values: values[order])
@@ -76,9 +76,9 @@ class Collector:
         source: Column = LazyArray(neighbor.size, lambda: gid[neighbor])
         target: Column = LazyArray(neighbor.size, lambda: gid.repeat(np.diff(begin)))
         check = self._check("the table of edges", {"source": source, "target": target}, values)
-        here = {name: self._gathered(x) for name, x in values.items()}
+        here = {name: self.gathered(x) for name, x in values.items()}
         if self.comm.size > 1:
-            source, target = self._gathered(array_of(source)), self._gathered(array_of(target))
+            source, target = self.gathered(array_of(source)), self.gathered(array_of(target))
 
         # Stable: parallel edges keep their order.
         order = LazyArray(len(source), lambda: np.lexsort((array_of(target), array_of(source))))
@@ -176,13 +176,13 @@ class Collector:
 
     # ---- between ranks -----------------------------------------------------------------------------
 
-    def _gathered(self, values: Any) -> Any:
+    def gathered(self, values: Any) -> Any:
         """Return the values of all ranks, in rank order, where the answer goes; elsewhere none."""
         comm = self.comm
         if comm.size == 1 or self.on == "local":
             return values
         if isinstance(values, RaggedColumn):
-            return RaggedColumn(self._gathered(values.lengths), self._gathered(values.values))
+            return RaggedColumn(self.gathered(values.lengths), self.gathered(values.values))
         if values.dtype == object:
             return self._gathered_objects(values)
         row, values = values.shape[1:], values.reshape(-1)
@@ -235,6 +235,20 @@ class SpreadEdges:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SpreadEdges:
         return self  # nothing in it changes
+
+
+def rows_by_id(graph: Graph, gids: np.ndarray, values: Mapping[str, np.ndarray], on: str) -> Table:
+    """Return the table of some vertices of one side, on the ranks of ``on=`` (collective).
+
+    *gids* ascend on a rank, and from each rank to the next; *values* are their rows here.
+    """
+    comm = graph.comm
+    collector = Collector(graph, {}, on)
+    if comm.size > 1 and on != "local":
+        mine = 8 * gids.size + sum(int(one.nbytes) for one in values.values()) + OBJECT_BYTES * gids.size
+        _check_room(comm, "the whole answer", mine, on == "all")
+    gids, columns = collector.gathered(gids), {name: collector.gathered(one) for name, one in values.items()}
+    return Table({"id": narrow(graph.ids.lookup(gids))}, columns, {"id": gids})
 
 
 # ---- ids --------------------------------------------------------------------------------------------

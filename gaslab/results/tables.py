@@ -139,7 +139,7 @@ class Table:
             raise UsageError("the table has no sides: it is not of the vertices of a bipartite graph")
         side = arguments.whole("side", side, 0, 1)
         rows = self.take(self._keys["side"] == side)
-        keys = {"id": _narrow(rows["id"])}
+        keys = {"id": narrow(rows["id"])}
         return Table(keys, {name: rows[name] for name in rows.columns}, rows.global_ids, self._id_lists)
 
     def flat(self) -> dict[str, np.ndarray]:
@@ -251,7 +251,7 @@ def _texts(values: np.ndarray) -> list[str]:
     return [f"{value:.{decimals}f}" for value in values.tolist()]
 
 
-def _narrow(ids: np.ndarray) -> np.ndarray:
+def narrow(ids: np.ndarray) -> np.ndarray:
     """Return ids as int64 where all of them are integers."""
     if ids.dtype == object and set(map(type, ids.tolist())) == {int}:
         with contextlib.suppress(OverflowError):  # nodes of a NetworkX graph may be larger

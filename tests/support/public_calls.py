@@ -28,7 +28,8 @@ WORDS = {"at", "categorical", "common", "conjugate_gradient", "dirichlet", "mex"
 INNER = {"Graph.from_edge_list", "Graph.first_edge", "Graph.check_column", "Graph.bounds_here",
          "VertexSet.of_ids",
          "VertexIds.locate", "VertexIds.named", "VertexIds.named_alone", "VertexIds.marked",
-         "VertexIds.begin_lookup", "VertexIds.begin_whole"}  # fmt: skip
+         "VertexIds.begin_lookup", "VertexIds.begin_whole",
+         "TopicModel.write", "TopicModel.recounted", "TopicModel.probabilities"}  # fmt: skip
 OPTIONS = inspect.Parameter.VAR_KEYWORD
 OPEN = (OPTIONS, inspect.Parameter.VAR_POSITIONAL)
 
@@ -93,7 +94,13 @@ def examples(folder: Path) -> dict[str, Any]:
     graph = gl.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], columns={"weight": [1.0, 2.0, 1.0, 3.0]})
     path = nx.path_graph(4)
     rated = gl.Graph.from_edges([0, 0, 1], [0, 1, 1], columns={"rating": [1.0, 2.0, 4.0]}, bipartite=True)
+    corpus = gl.corpus_from(matrix)
+    topics = gl.lda(corpus, topics=2, iterations=1)
+    model = gl.TopicModel.of(corpus, topics)
+    model.save(folder / "model.npz")
     return {
+        "of.graph": corpus, "of.result": topics, "load.path": folder / "model.npz", "model": model,
+        "save.path": folder / "other.npz", "save.force": True, "corpus": corpus, "tokens": corpus,
         "graph": graph, "edges": edges_from_arrays([0, 1], [1, 2]), "program": gl.programs.Components(),
         "jacobi.graph": gl.Graph.from_scipy(matrix), "jacobi.rhs": 1.0,
         "lda.graph": gl.Graph.from_edges([0, 1], [0, 1], bipartite=True), "repeat_edges.column": "weight",
@@ -120,7 +127,7 @@ def calls(folder: Path) -> list[Call]:
     sided = gl.Graph.from_edges([0, 1], [0, 1], bipartite=True)
     owners = {
         "Graph": graph, "Table": gl.degrees(sided).vertices, "VertexSet": graph.vertices([0]),
-        "Trace": result.trace, "VertexIds": graph.ids,
+        "Trace": result.trace, "VertexIds": graph.ids, "TopicModel": known["model"],
     }  # fmt: skip
     found: list[Call] = []
 

@@ -47,6 +47,8 @@ def execute(arguments: Any) -> int:
     builtin = BUILTINS[arguments.command]
     if builtin.tables and arguments.fields and arguments.output is None:
         raise UsageError("--fields says what --output writes; give --output too, or leave --fields out")
+    if builtin.execute is not None:
+        return builtin.execute(builtin, arguments)
     corpus = builtin.corpus
     reading = corpus_options(arguments) if corpus else read_options(arguments, builtin.keep(arguments))
     job = Job(arguments, reading, builtin.names(), corpus)

@@ -6,19 +6,21 @@ from typing import Any
 
 import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least
+from gaslab.cli.builtins import topic_models
 from gaslab.cli.builtins.entry import Builtin, given
 
 
 def _add_lda(made: Parser) -> None:
     made.refused["--init"] = "it starts from topics that it draws"
     group = made.add_argument_group("lda")
-    group.add_argument("--topics", type=at_least(1), default=20, metavar="K", help="how many (20)")
-    group.add_argument("--alpha", type=at_least(0.0, float), default=0.1, metavar="A",
+    group.add_argument("--topics", type=at_least(1), metavar="K", help="how many (20)")
+    group.add_argument("--alpha", type=at_least(0.0, float), metavar="A",
                        help="prior of each topic in a document (0.1)")  # fmt: skip
-    group.add_argument("--beta", type=at_least(0.0, float), default=0.01, metavar="B",
+    group.add_argument("--beta", type=at_least(0.0, float), metavar="B",
                        help="prior of each word in a topic (0.01)")  # fmt: skip
     group.add_argument("--evaluate-every", type=at_least(1), default=10, metavar="N",
                        help="sweeps from one log-likelihood to the next (10)")  # fmt: skip
+    topic_models.add_models(made)
 
 
 def _lda(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
@@ -58,9 +60,10 @@ COMMANDS = {
         "Topics of documents: latent Dirichlet allocation. CORPUS is a UCI bag of words (docword.*.txt),\n"
         "an lda-c, SVMlight or MatrixMarket file, plain text with a document a line, a folder of texts, or\n"
         "has a line for each document and word, with the count in the third field if there is one.\n"
-        "--top N prints N words of each topic (10).",
+        "--top N prints N words of each topic (10). --load MODEL --transform NEW gives the documents of NEW\n"
+        "the topics of a model that --save MODEL wrote.",
         ("probability",), _lda, _top_words, _add_lda, defaults={"bipartite": True}, corpus=True,
         also=("counts",), tables=("document_topic", "topic_word"), iterations="sweeps over all tokens (200)",
-        sweeps=True,
+        sweeps=True, execute=topic_models.execute,
     ),
 }  # fmt: skip

@@ -1,0 +1,145 @@
+"""What `lda` does with models: it saves one, goes on from one, folds documents into one, scores one."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gaslab.cli import DONE
+from gaslab.cli.arguments import Parser, at_least
+from gaslab.cli.builtins.entry import Builtin
+from gaslab.cli.corpus import corpus_options
+from gaslab.errors import UsageError
+
+if TYPE_CHECKING:
+    import gaslab as gl
+    from gaslab.parallel.comm import Comm
+
+log = logging.getLogger("gaslab")
+LIKELIEST = 3  # topics of a document that are shown
+SHARE = 0.05  # of the document, at least
+LEARNING = ("resume", "save", "held_out", "topics", "max_iterations", "topic_word", "fields", "timeline")
+
+
+def add_models(made: Parser) -> None:
+    """Add the options that name models."""
+    group = made.add_argument_group("models")
+    group.add_argument("--save", metavar="MODEL", help="write the topics that were found, as .npz")
+    group.add_argument("--resume", metavar="MODEL",
+                       help="go on from the topics and with the priors of a model")  # fmt: skip
+    group.add_argument("--load", metavar="MODEL", help="of --transform: the model; there is no CORPUS then")
+    group.add_argument("--transform", nargs="+", metavar="NEW",
+                       help="a corpus whose documents are given these topics; -o writes them")  # fmt: skip
+    group.add_argument("--held-out", type=at_least(0.0, float), metavar="FRACTION",
+                       help="keep such a part of the documents apart, and say how well they are "
+                            "predicted")  # fmt: skip
+
+
+def execute(builtin: Builtin, arguments: Any) -> int:
+    """Run the command: find topics in a corpus, or give those of a model to one."""
+    from gaslab.cli.job import Job
+    from gaslab.topics.holdout import hold_out
+
+    _check(arguments)
+    model = _loaded(arguments.load or arguments.resume)
+    if arguments.load is not None:
+        arguments.input = arguments.transform
+    job = Job(arguments, corpus_options(arguments), builtin.names(), corpus=True)
+    if arguments.load is not None:
+        return _transform(job, model)
+    held = None
+    if arguments.held_out is not None:
+        held = hold_out(job.graph, arguments.held_out, seed=arguments.seed)
+        job.graph = held.train
+    options = {**job.options(), **({} if model is None else {"resume": model})}
+    result = builtin.call(job.graph, arguments, options)
+    if held is not None or arguments.save is not None:
+        model = _model_of(job.graph, result)
+    if held is not None:
+        result.metrics["figures"]["held_out_log_likelihood_per_token"] = held.score(model)
+    if arguments.save is not None:
+        _save(job.comm, model, arguments)
+    return job.finish(result, list(arguments.fields or builtin.names()[:1]), builtin.show, builtin.top)
+
+
+def _check(arguments: Any) -> None:
+    """Raise UsageError for options that do not go together."""
+    if arguments.load is None:
+        if arguments.transform is not None:
+            raise UsageError("--transform needs the model: --load MODEL")
+        if not arguments.input:
+            raise UsageError("missing: CORPUS (or --load MODEL --transform NEW)")
+        return
+    if arguments.transform is None:
+        raise UsageError(
+            "--load needs the documents: --transform NEW (to learn on from a model: --resume MODEL)"
+        )
+    if arguments.input:
+        raise UsageError(f"--transform names the documents; leave {arguments.input[0]!r} out")
+    for name in LEARNING:
+        if getattr(arguments, name, None) is not None:
+            option = "iterations" if name == "max_iterations" else name.replace("_", "-")
+            raise UsageError(f"--{option} is of learning, and --load MODEL --transform NEW learns nothing")
+
+
+def _loaded(path: str | None) -> Any:
+    from gaslab.topics.model import TopicModel
+
+    return None if path is None else TopicModel.load(path)
+
+
+def _model_of(graph: gl.Graph, result: gl.Result) -> Any:
+    from gaslab.topics.model import TopicModel
+
+    return TopicModel.of(graph, result)
+
+
+def _save(comm: Comm, model: Any, arguments: Any) -> None:
+    from gaslab.system.outputs import Output
+
+    comm.on_root(lambda: model.write(Output(arguments.save, arguments.force)))  # which was checked before
+    _report_written(comm, arguments.save, "the model")
+
+
+def _report_written(comm: Comm, path: str | Path, what: str) -> None:
+    if comm.rank == 0:
+        log.info("wrote %s (%s)", path, what)
+
+
+def _transform(job: Any, model: Any) -> int:
+    """Write and show the topics of documents by a model."""
+    from gaslab.cli.report import document, write_json
+    from gaslab.results.writers import write_table
+
+    arguments, comm, graph = job.arguments, job.comm, job.graph
+    table = model.transform(graph, threads=arguments.threads, on="local")
+    tables = {
+        target.path: target for target in (job.target, *job.outputs.tables.values()) if target is not None
+    }
+    for path, target in tables.items():
+        write_table(comm, target, table, graph.num_left)
+        _report_written(comm, path, f"{graph.num_left:,} rows")
+    json = job.outputs.json
+    if json is not None:
+        report = {**document(arguments, graph, None), "documents": graph.num_left}
+        comm.on_root(lambda: write_json(json, report))
+        _report_written(comm, json.path, "the report")
+    top = arguments.top or (0 if tables or json else 10)
+    lines = [line for part in comm.allgather(_lines(table, top)) for line in part][:top]
+    if comm.rank == 0 and lines:
+        print("\n".join(lines), flush=True)
+    return DONE
+
+
+def _lines(table: gl.Table, count: int) -> list[str]:
+    """Return a line for each of the first documents: its likeliest topics."""
+    import numpy as np
+
+    lines = []
+    for document, mix in zip(table.ids[:count].tolist(), table["probability"][:count], strict=True):
+        best = [
+            topic for topic in np.argsort(-mix, kind="stable")[:LIKELIEST].tolist() if mix[topic] >= SHARE
+        ]
+        lines.append(f"{document}  {', '.join(f'topic {topic} {mix[topic]:.1%}' for topic in best)}")
+    return lines

@@ -1,0 +1,274 @@
+"""`LDA`: topics by scikit-learn's interface of estimators, which is needed for it and for nothing else."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gaslab as gl
+from gaslab import arguments
+from gaslab.errors import UsageError, warn_user
+from gaslab.parallel import launch
+from gaslab.parallel.comm import Comm, as_comm
+from gaslab.topics.documents import Documents
+from gaslab.topics.foldin import ITERATIONS, Laid
+from gaslab.topics.increment import counted
+from gaslab.topics.model import LEAST, MOST, TopicModel
+
+ROUNDS = 3  # of the tokens of a call of `LDA.partial_fit`
+MOST_TOKENS = (1 << 31) - 1  # of a word in a document
+
+
+class _Absent:
+    """What `LDA` is where there is no scikit-learn."""
+
+    def __new__(cls, *_: Any, **__: Any) -> Any:
+        raise UsageError(
+            "gl.LDA needs scikit-learn 1.6 or newer: pip install scikit-learn; gl.lda and gl.TopicModel do "
+            "without it"
+        )
+
+
+if TYPE_CHECKING:
+    BASES: Any = object
+    check_is_fitted: Any
+    check_random_state: Any
+    validate_data: Any
+else:
+    try:
+        from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+        from sklearn.utils import check_random_state
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
+        BASES = (ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
+    except ImportError:
+        BASES = (_Absent,)
+
+
+class LDA(*BASES):  # type: ignore[misc]
+    """Topics of documents, latent Dirichlet allocation, as an estimator of scikit-learn.
+
+    `gaslab.lda` does the work. The methods are collective where there are several ranks.
+
+    Parameters
+    ----------
+    n_components : int
+        Topics.
+    doc_topic_prior : float
+        Dirichlet prior of each topic in a document.
+    topic_word_prior : float
+        Dirichlet prior of each word in a topic.
+    max_iter : int
+        Sweeps over all tokens.
+    sampler : str
+        As for `gaslab.lda`.
+    random_state : int, RandomState or None
+    threads : int, optional
+        Of each rank.
+    rows : {"same", "parts"}
+        Whether every rank passes the same documents and has the answer for all of them, or each its own.
+    comm : Comm or mpi4py communicator, optional
+        The ranks; all of them by default.
+
+    Attributes
+    ----------
+    components_ : float64 array of shape (n_components, n_features)
+        Tokens of each word in each topic, plus the prior; each row divided by its sum is the topic.
+    model_ : TopicModel
+        To be saved; its words are the names of the features, or else their numbers.
+    n_iter_, n_features_in_ : int
+    feature_names_in_ : array of str, where the data have names
+
+    Raises
+    ------
+    UsageError
+        There is no scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> import gaslab as gl
+    >>> texts = ["cat dog cat", "dog cat dog", "bond bank bank", "bank bond"]
+    >>> topics = make_pipeline(CountVectorizer(), gl.LDA(n_components=2, max_iter=30, random_state=1))
+    >>> mixes = topics.fit_transform(texts)
+    >>> (mixes[:, 0] > 0.5).tolist() in ([True, True, False, False], [False, False, True, True])
+    True
+
+    References
+    ----------
+    Blei, Ng, Jordan: Latent Dirichlet Allocation. JMLR 2003.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        doc_topic_prior: float = 0.1,
+        topic_word_prior: float = 0.01,
+        max_iter: int = 200,
+        sampler: str = "auto",
+        random_state: Any = None,
+        threads: int | None = None,
+        rows: str = "same",
+        comm: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.max_iter = max_iter
+        self.sampler = sampler
+        self.random_state = random_state
+        self.threads = threads
+        self.rows = rows
+        self.comm = comm
+
+    def fit(self, X: Any, y: Any = None) -> LDA:
+        """Find the topics of documents.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (documents, words)
+            How often each word is in each document. Counts that are not whole are rounded, with one warning.
+        y : ignored
+        """
+        return self._learn(self._counts(X, reset=True))
+
+    def partial_fit(self, X: Any, y: Any = None) -> LDA:
+        """Go on with further documents: only their tokens are sampled, the counts of words add up.
+
+        The first call is `fit`. In a later one each token of *X* is drawn three times, given the topics of
+        all documents up to then and of the other tokens of *X*.
+        """
+        first = not hasattr(self, "model_")
+        counts = self._counts(X, reset=first)
+        if first:
+            return self._learn(counts)
+        comm = as_comm(self.comm)
+        total, documents = self._shared(counts, comm, before=self._documents)
+        model = counted(
+            self.model_, documents, comm, rounds=ROUNDS, seed=self._seed(comm), threads=self._threads(comm)
+        )  # fmt: skip
+        return self._keep(model, self._documents + total)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the topics of documents, float64 of shape (documents, n_components); each row sums to 1.
+
+        As `TopicModel.transform`: a document's row depends on nothing but the document.
+        """
+        check_is_fitted(self)
+        comm = as_comm(self.comm)
+        laid, mixes = self._mixtures(self._counts(X, reset=False), comm)
+        mixes = np.ascontiguousarray(mixes[:, : laid.topics])
+        if self.rows == "same" and comm.size > 1:
+            mixes = np.concatenate(comm.allgather_array(mixes.reshape(-1))).reshape(-1, laid.topics)
+        return mixes
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the log-likelihood (base e) of documents by the mixtures that `transform` gives them.
+
+        The mixtures have seen the tokens that they are scored by; `gaslab.topics.holdout.hold_out` has a
+        score for which they have not.
+        """
+        return self._score(X)[0]
+
+    def perplexity(self, X: Any) -> float:
+        """Return exp(-score / tokens): of so many words, all alike, the documents seem to be drawn."""
+        likelihood, tokens = self._score(X)
+        return math.exp(-likelihood / max(tokens, 1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.positive_only = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def _learn(self, counts: Any) -> LDA:
+        comm = as_comm(self.comm)
+        topics = arguments.whole("n_components", self.n_components, 1)
+        priors = [
+            arguments.number(name, getattr(self, name), least=LEAST, most=MOST)
+            for name in ("doc_topic_prior", "topic_word_prior")
+        ]
+        corpus = gl.corpus_from(counts, rows=self.rows, comm=comm)
+        result = gl.lda(
+            corpus, topics=topics, alpha=priors[0], beta=priors[1], threads=self.threads,
+            iterations=arguments.whole("max_iter", self.max_iter, 1), seed=self._seed(comm),
+        )  # fmt: skip
+        model = TopicModel.of(corpus, result)
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            model = model.recounted(model.counts, [str(name) for name in names])
+        return self._keep(model, corpus.num_left or 0)
+
+    def _keep(self, model: TopicModel, documents: int) -> LDA:
+        self.model_, self._documents, self.n_iter_ = model, documents, model.iterations
+        self.components_ = np.ascontiguousarray((model.counts + model.topic_word_prior).T)
+        return self
+
+    def _counts(self, X: Any, reset: bool) -> Any:
+        """Return X as a sparse matrix of whole numbers, checked by all ranks (collective)."""
+        from scipy.sparse import csr_array
+
+        arguments.choice("rows", self.rows, arguments.ROWS[:2])
+        comm = as_comm(self.comm)
+
+        def checked() -> Any:
+            found = validate_data(self, X, accept_sparse="csr", reset=reset, ensure_non_negative=True)
+            found = csr_array(found, copy=True)
+            found.sum_duplicates()
+            if found.nnz and found.data.max() > MOST_TOKENS:
+                raise UsageError(f"a count is {found.data.max()}; counts are at most {MOST_TOKENS}")
+            return found
+
+        counts = comm.attempt(checked)
+        whole = np.rint(counts.data).astype(np.int64)
+        broken = int(np.count_nonzero(whole != counts.data))
+        broken = broken if self.rows == "same" else int(comm.allreduce(broken))
+        if broken:
+            warn_user(f"{broken:,} counts are no whole numbers and are rounded", UserWarning, comm.rank)
+        counts = csr_array((whole, counts.indices, counts.indptr), shape=counts.shape)
+        counts.eliminate_zeros()
+        return counts
+
+    def _shared(self, counts: Any, comm: Comm, before: int = 0) -> tuple[int, Documents]:
+        """Return the number of all documents, and those of this rank, numbered from *before* (collective)."""
+        low, high, total = 0, counts.shape[0], counts.shape[0]
+        if self.rows == "same":
+            low, high = (total * part // comm.size for part in (comm.rank, comm.rank + 1))
+            first = low
+        else:
+            heights = comm.allgather(total)
+            first, total = sum(heights[: comm.rank]), sum(heights)
+        part = counts[low:high]
+        number = np.arange(before + first, before + first + high - low)
+        arrays = (part.indptr.astype(np.int64), part.indices.astype(np.int64), part.data)
+        return total, Documents(number, *arrays)
+
+    def _mixtures(self, counts: Any, comm: Comm) -> tuple[Laid, np.ndarray]:
+        """Return this rank's documents and their mixtures (collective)."""
+        _, documents = self._shared(counts, comm)
+        laid = Laid.out(self.model_, documents, documents.word)
+        return laid, laid.mixtures(ITERATIONS, self._threads(comm))
+
+    def _score(self, X: Any) -> tuple[float, int]:
+        """Return the log-likelihood of all ranks' documents, and their tokens (collective)."""
+        check_is_fitted(self)
+        comm = as_comm(self.comm)
+        laid, mixes = self._mixtures(self._counts(X, reset=False), comm)
+        every = np.concatenate(comm.allgather_array(laid.likelihood(mixes, self._threads(comm))))
+        return float(every.sum()), int(comm.allreduce(laid.documents.tokens))  # in one order on any ranks
+
+    def _seed(self, comm: Comm) -> int:
+        """Return the seed that random_state gives, that of rank 0 (collective)."""
+        state = self.random_state
+        seed: int = comm.on_root(lambda: int(check_random_state(state).randint((1 << 31) - 1)))
+        return seed
+
+    def _threads(self, comm: Comm) -> int:
+        return launch.choose_threads(arguments.threads(self.threads), comm.local_ranks, comm.rank)

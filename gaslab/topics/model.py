@@ -1,0 +1,415 @@
+"""`TopicModel`: the topics that `gaslab.lda` found, to be kept in a file and used on further documents."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gaslab as gl
+from gaslab import arguments
+from gaslab.errors import InputError, UsageError
+from gaslab.ingest.sidefile import check_side_file
+from gaslab.parallel import launch
+from gaslab.parallel.collective import collective
+from gaslab.parallel.comm import Comm, as_comm
+from gaslab.results.collect import rows_by_id
+from gaslab.results.tables import Table, objects
+from gaslab.system.outputs import Output, write_bytes
+from gaslab.topics import archive
+from gaslab.topics.documents import documents_of
+from gaslab.topics.foldin import ITERATIONS, Laid, known_words, rows_of_words
+from gaslab.topics.resume import drawn_topics
+
+LEAST, MOST = 1e-100, 1e9  # a prior, as of `gaslab.lda`
+MOST_STEPS = 1 << 20
+SETTINGS = ("topic_word_prior", "sampler", "iterations", "tokens", "seed", "history")
+LIKELIHOOD = "log_likelihood_per_token"
+
+
+class TopicModel:
+    """Topics of words, as counts of tokens, and the settings that they were found with.
+
+    Every rank has the whole model. The arrays are not to be changed.
+
+    Parameters
+    ----------
+    counts : array of shape (words, topics)
+        Tokens of each word in each topic: int64, or float64 of averaged samples.
+    words : sequence of str or of int
+        The ids of words, distinct.
+    doc_topic_prior : float or array of shape (topics,)
+        Dirichlet prior of each topic in a document, 1e-100 to 1e9.
+    topic_word_prior : float
+        Dirichlet prior of each word in a topic, 1e-100 to 1e9.
+    sampler : str
+        The sampler of `gaslab.lda` that ran.
+    iterations, seed : int
+        Its sweeps, and its seed.
+    tokens : int, optional
+        Of the corpus: the sum of *counts*.
+    history : iterable of mappings
+        ``iteration`` and ``log_likelihood_per_token`` of the sweeps that were evaluated.
+
+    Attributes
+    ----------
+    counts, words, doc_topic_prior, topic_word_prior, sampler, iterations, tokens, seed, history
+        As above: *words* an array of int64 or an object array of str, *doc_topic_prior* float64 of shape
+        (topics,).
+    num_topics, num_words : int
+    topic_word : float64 array of shape (words, topics)
+        The probability of each word in each topic; each column sums to 1.
+
+    Raises
+    ------
+    UsageError
+        A value that no model has.
+
+    Examples
+    --------
+    >>> import gaslab as gl, os, tempfile
+    >>> corpus = gl.corpus_from(["cat dog cat cat", "bond bank bond", "dog cat"])
+    >>> model = gl.TopicModel.of(corpus, gl.lda(corpus, topics=2, iterations=20, seed=1))
+    >>> model
+    <TopicModel: 2 topics, 4 words, 9 tokens>
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.npz")
+    >>> model.save(path)
+    >>> gl.TopicModel.load(path).words.tolist()
+    ['bank', 'bond', 'cat', 'dog']
+    """
+
+    def __init__(
+        self,
+        counts: Any,
+        words: Any,
+        *,
+        doc_topic_prior: Any,
+        topic_word_prior: float,
+        sampler: str = "auto",
+        iterations: int = 0,
+        tokens: int | None = None,
+        seed: int = 0,
+        history: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        self.counts = _counts(counts)
+        self.words = _words(words, self.num_words)
+        self.doc_topic_prior = _prior(doc_topic_prior, self.num_topics)
+        self.topic_word_prior = arguments.number("topic_word_prior", topic_word_prior, least=LEAST, most=MOST)
+        self.sampler = arguments.text("sampler", sampler)
+        self.iterations = arguments.whole("iterations", iterations, 0)
+        self.seed = arguments.whole("seed", seed)
+        self.history = _history(history)
+        total = float(self._sums.sum())
+        self.tokens = arguments.whole("tokens", round(total) if tokens is None else tokens, 0)
+        if not abs(total - self.tokens) <= (
+            0 if self.counts.dtype.kind == "i" else 1e-6 * max(self.tokens, 1)
+        ):
+            raise UsageError(f"tokens={self.tokens}: the sum of counts is {total:.17g}")
+
+    @classmethod
+    @collective(name="TopicModel.of")
+    def of(cls, graph: gl.Graph, result: gl.Result) -> TopicModel:
+        """Return the model that a result of `gaslab.lda` on *graph* is, on every rank (collective).
+
+        Raises
+        ------
+        UsageError
+            The result is of another program or graph; words that are neither str nor int.
+        """
+        arguments.instance("graph", graph, gl.Graph, arguments.GRAPH)
+        arguments.instance("result", result, gl.Result, "a result of gaslab.lda")
+        if "topic_word" not in result.tables:
+            raise UsageError(f"result={result!r} is no result of gaslab.lda")
+        if result.fingerprint != graph.fingerprint:
+            raise UsageError("the result is of another graph; pass the graph that gaslab.lda had")
+        counts, words = _gathered(graph.comm, result.vertices.side(1), result.on)
+        return cls(counts, words, **_settings(result))
+
+    @property
+    def num_words(self) -> int:
+        return int(self.counts.shape[0])
+
+    @property
+    def num_topics(self) -> int:
+        return int(self.counts.shape[1])
+
+    @functools.cached_property
+    def topic_word(self) -> np.ndarray:
+        return self.probabilities(np.arange(self.num_words))
+
+    def probabilities(self, rows: np.ndarray) -> np.ndarray:
+        """Return the rows of `topic_word` of some words, by their positions."""
+        found: np.ndarray = self.counts[rows] + self.topic_word_prior
+        found /= self._sums + self.num_words * self.topic_word_prior
+        return found
+
+    def recounted(self, counts: np.ndarray, words: Any = None) -> TopicModel:
+        """Return this model with other counts; *words*, if given, are other names of the same words."""
+        names = ("doc_topic_prior", "topic_word_prior", "sampler", "iterations", "seed", "history")
+        settings = {name: getattr(self, name) for name in names}
+        return TopicModel(counts, self.words if words is None else words, **settings)
+
+    @functools.cached_property
+    def _sums(self) -> np.ndarray:
+        """Return the tokens of each topic."""
+        found: np.ndarray = self.counts.sum(axis=0)
+        return found
+
+    @functools.cached_property
+    def order(self) -> np.ndarray:
+        """Return the positions of the words, in the order of the words."""
+        return np.argsort(self.words, kind="stable")
+
+    @collective(name="transform")
+    def transform(
+        self,
+        corpus: gl.Graph,
+        *,
+        iterations: int = ITERATIONS,
+        count: str | None = "auto",
+        threads: int | None = None,
+        on: str = "all",
+    ) -> Table:
+        """Return the topics of documents by those of the model, which stay as they are (collective).
+
+        Each document by itself: its mixture comes by expectation maximisation under the prior, without random
+        numbers, so that the same document has the same row, bit for bit, beside any others and on any ranks.
+
+        Parameters
+        ----------
+        corpus : Graph
+            Bipartite, as for `gaslab.lda`, with words named as those of the model are. Words that the model
+            does not have are left out, with one warning that counts them.
+        iterations : int
+            Steps, from 1.
+        count : str, optional
+            As for `gaslab.lda`.
+        threads : int, optional
+            Of each rank.
+        on : {"all", "root", "local"}
+            Which ranks get the answer, as for `gaslab.run`.
+
+        Returns
+        -------
+        Table
+            A row for each document, by id: ``probability`` (float64, a vector of length *num_topics*), which
+            sums to 1. A document without words that the model has is given the mean of the prior.
+
+        Raises
+        ------
+        UsageError
+            The graph is not bipartite, a count is no whole number, or the words of the corpus are numbers and
+            those of the model texts.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> counts, words = [[9, 0], [0, 9]], ["cat", "bank"]
+        >>> model = gl.TopicModel(counts, words, doc_topic_prior=0.5, topic_word_prior=0.5)
+        >>> model.transform(gl.corpus_from(["cat cat", "bank cat"]))["probability"].round(2)
+        array([[0.83, 0.17],
+               [0.5 , 0.5 ]])
+
+        References
+        ----------
+        Wallach, Murray, Salakhutdinov, Mimno: Evaluation Methods for Topic Models. ICML 2009.
+        """
+        arguments.instance("corpus", corpus, gl.Graph, arguments.GRAPH)
+        iterations = arguments.whole("iterations", iterations, 1, MOST_STEPS)
+        threads, on = arguments.threads(threads), arguments.choice("on", on, arguments.PLACES)
+        threads = launch.choose_threads(threads, corpus.comm.local_ranks, corpus.comm.rank)
+        documents = documents_of(corpus, count)
+        row = rows_of_words(self, corpus)
+        documents = documents.kept(known_words(corpus, documents, row))
+        laid = Laid.out(self, documents, row[documents.word - (corpus.ids.num_left or 0)])
+        mixes = np.ascontiguousarray(laid.mixtures(iterations, threads)[:, : self.num_topics])
+        return rows_by_id(corpus, documents.number, {"probability": mixes}, on)
+
+    @collective(name="draw")
+    def draw(self, tokens: gl.Graph, *, seed: int = 0) -> np.ndarray:
+        """Return a topic, int32, for each edge of this rank, where every edge is a token (collective).
+
+        A token of word w in document d has topic k with a probability in proportion to theta[d, k] phi[w, k],
+        by the document's mixture, as of `transform`, and the topics of the model. For a word that the model
+        does not have it is the mixture. The draws are the same on any ranks and under any cut.
+        """
+        arguments.instance("tokens", tokens, gl.Graph, arguments.GRAPH)
+        return drawn_topics(self, tokens, arguments.whole("seed", seed))
+
+    @collective(exempt=("self",), name="save")
+    def save(self, path: str | os.PathLike[str], *, force: bool = False, comm: Any = None) -> None:
+        """Write the model to an ``.npz`` file, whole or not at all (collective).
+
+        Parameters
+        ----------
+        path : path
+        force : bool
+            Whether a file of that name is replaced.
+        comm : Comm or mpi4py communicator, optional
+            The ranks, of which the first writes; all of them by default.
+        """
+        path, force = arguments.path("path", path), arguments.flag("force", force)
+        as_comm(comm).on_root(lambda: self._checked(Output(path, force, way="force=True")))
+
+    def _checked(self, output: Output) -> None:
+        output.check()
+        self.write(output)
+
+    def write(self, output: Output) -> None:
+        """Write the model (not collective)."""
+        arrays = {"counts": self.counts, "doc_topic_prior": self.doc_topic_prior, "words": self.words}
+        if self.words.dtype == object:
+            texts = [word.encode() for word in self.words]
+            arrays["words"] = np.frombuffer(b"".join(texts), np.uint8)
+            arrays["word_ends"] = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        write_bytes(output, archive.packed(arrays, {name: getattr(self, name) for name in SETTINGS}))
+
+    @classmethod
+    @collective(name="TopicModel.load")
+    def load(cls, path: str | os.PathLike[str], *, comm: Any = None) -> TopicModel:
+        """Return the model in a file (collective): one rank reads it, every rank has the whole.
+
+        Raises
+        ------
+        InputError
+            The file is not there, or is no model: with what is wrong in it.
+        """
+        named: str = arguments.path("path", path)
+        comm = as_comm(comm)
+        here = comm.attempt(lambda: _content(named) if comm.rank == 0 else np.zeros(0, np.uint8))
+        content = comm.allgather_array(here)[0]
+        return comm.attempt(lambda: cls._of_file(named, content))  # type: ignore[no-any-return]
+
+    @classmethod
+    def _of_file(cls, path: str, content: np.ndarray) -> TopicModel:
+        try:
+            arrays, settings = archive.unpacked(content)
+            unknown = sorted(settings.keys() ^ set(SETTINGS))
+            if unknown:
+                raise ValueError(f"its settings are {sorted(settings)}, and {sorted(SETTINGS)} are expected")
+            words = arrays["words"]
+            if ("word_ends" in arrays) != (words.dtype == np.uint8):
+                raise ValueError("its words are neither numbers nor texts with their ends")
+            if "word_ends" in arrays:
+                words = _texts(words, arrays["word_ends"])
+            return cls(arrays["counts"], words, doc_topic_prior=arrays["doc_topic_prior"], **settings)
+        except ValueError as error:
+            raise InputError(f"{path} is no topic model: {error}; save the model again") from None
+
+    def __repr__(self) -> str:
+        return f"<TopicModel: {self.num_topics:,} topics, {self.num_words:,} words, {self.tokens:,} tokens>"
+
+    def __fingerprint__(self) -> Any:
+        settings = [getattr(self, name) for name in SETTINGS]
+        return [self.counts, self.words, self.doc_topic_prior, settings]
+
+
+def _content(path: str) -> np.ndarray:
+    """Return the bytes of a file; raises InputError where that cannot be."""
+    check_side_file(path)
+    try:
+        return np.frombuffer(Path(path).read_bytes(), np.uint8)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _texts(letters: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return words by the bytes of all and where each ends."""
+    bounds = np.concatenate([[0], ends])
+    if (np.diff(bounds) < 0).any() or bounds[-1] != letters.size:
+        raise ValueError("the ends of its words are not within their text")
+    text = letters.tobytes()
+    return objects([text[a:b].decode() for a, b in zip(bounds.tolist(), ends.tolist(), strict=False)])
+
+
+def _counts(counts: Any) -> np.ndarray:
+    found = np.asarray(counts)
+    if found.ndim != 2 or 0 in found.shape or found.dtype.kind not in "iuf":
+        raise UsageError(
+            f"counts have shape {found.shape}, dtype {found.dtype}; a number a word and topic is needed"
+        )
+    kind = np.float64 if found.dtype.kind == "f" else np.int64
+    found = np.ascontiguousarray(found, kind)
+    with np.errstate(invalid="ignore"):
+        bad = np.argwhere(~((found >= 0) & (found < 1 << 53)))
+    if len(bad):
+        word, topic = bad[0].tolist()
+        raise UsageError(f"counts[{word}, {topic}] is {found[word, topic]}; a number of tokens is needed")
+    return found
+
+
+def _words(words: Any, count: int) -> np.ndarray:
+    listed = words if isinstance(words, np.ndarray) and words.ndim == 1 else objects(words)
+    if listed.dtype.kind in "OUT":
+        kinds = set(map(type, listed.tolist()))
+        if kinds <= {int}:
+            listed = listed.astype(np.int64)
+        elif kinds == {str}:
+            listed = objects(listed.tolist())
+    if listed.size != count:
+        raise UsageError(f"{listed.size} words, and counts of {count}")
+    if listed.dtype.kind not in "iu" and set(map(type, listed.tolist())) != {str}:
+        raise UsageError("the words of a model are all str or all int")
+    if np.unique(listed).size != count:
+        order = np.sort(listed)
+        twice = order[1:][order[1:] == order[:-1]][0]
+        raise UsageError(f"the word {twice!r} is there twice; words are distinct")
+    return listed if listed.dtype == object else np.ascontiguousarray(listed, np.int64)
+
+
+def _prior(prior: Any, topics: int) -> np.ndarray:
+    """Return the prior of each topic in a document, of a number for all or one for each."""
+    array = np.asarray(prior, np.float64)
+    if array.shape not in ((), (topics,)):
+        raise UsageError(
+            f"doc_topic_prior has the shape {array.shape}; a number, or {topics} of them, is needed"
+        )
+    for one in np.unique(array).tolist():
+        arguments.number("doc_topic_prior", one, least=LEAST, most=MOST)
+    return np.ascontiguousarray(np.broadcast_to(array, topics))
+
+
+def _history(history: Any) -> list[dict[str, Any]]:
+    found = []
+    for row in arguments.several("history", history, "rows of iteration and likelihood"):
+        if not isinstance(row, Mapping) or not {"iteration", LIKELIHOOD} <= row.keys():
+            raise arguments.wrong("history", row, f"a row has iteration and {LIKELIHOOD}")
+        likelihood = arguments.number(LIKELIHOOD, row[LIKELIHOOD])
+        found.append({"iteration": arguments.whole("iteration", row["iteration"], 0), LIKELIHOOD: likelihood})
+    return found
+
+
+def _gathered(comm: Comm, table: Table, on: str) -> tuple[np.ndarray, Any]:
+    """Return the counts and ids of all words, in the order of their ids, on every rank (collective)."""
+    counts, words = table["counts"], table.ids
+    if on == "all" or comm.size == 1:
+        return counts, words
+    topics = comm.allreduce(counts.shape[1] if counts.ndim == 2 else 0, "max")
+    gids = np.concatenate(comm.allgather_array(table.global_ids["id"]))
+    counts = np.concatenate(comm.allgather_array(np.ascontiguousarray(counts).reshape(-1))).reshape(
+        -1, topics
+    )
+    ids = [one for part in comm.allgather(words.tolist()) for one in part]
+    order = np.argsort(gids)
+    return counts[order], objects(ids)[order]
+
+
+def _settings(result: gl.Result) -> dict[str, Any]:
+    """Return the settings of the model that a result of `gaslab.lda` is."""
+    known = {**result.metrics["parameters"], **result.metrics["figures"]}
+    earlier = result.metrics.get("resumed", {"iterations": 0, "history": []})
+    rows = [row for row in result.history if LIKELIHOOD in row]
+    later = [{**row, "iteration": row["iteration"] + earlier["iterations"]} for row in rows]
+    return {
+        "doc_topic_prior": known["alpha"],
+        "topic_word_prior": known["beta"],
+        "sampler": known.get("sampler", "metropolis-hastings"),
+        "iterations": result.iterations + earlier["iterations"],
+        "tokens": known["tokens"],
+        "seed": result.metrics["seed"],
+        "history": [*earlier["history"], *later],
+    }
