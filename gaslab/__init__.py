@@ -21,6 +21,7 @@ from gaslab.version import __version__
 if TYPE_CHECKING:
     from gaslab import errors as errors
     from gaslab import programs as programs
+    from gaslab import topics as topics
     from gaslab.engine.explain import explain as explain
     from gaslab.engine.run import run as run
     from gaslab.errors import AbandonedError as AbandonedError
@@ -171,7 +172,7 @@ _HOME = {
     },
     "transitivity": "gaslab.programs.clustering",
 }  # fmt: skip
-_MODULES = ("errors", "programs")
+_MODULES = ("errors", "programs", "topics")
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 
