@@ -6,3 +6,4 @@ from gaslab.topics.quality import nearest as nearest
 from gaslab.topics.quality import relevance as relevance
 from gaslab.topics.quality import top_words as top_words
 from gaslab.topics.quality import topic_sizes as topic_sizes
+from gaslab.topics.report.write import write_report as write_report
