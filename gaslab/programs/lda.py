@@ -216,7 +216,7 @@ def lda(
             return {}
         return {"log_likelihood_per_token": row["likelihood"] / tokens.num_edges}
 
-    result = run_sweeps(program, tokens, 2, measured, **options)
+    result = run_sweeps(program, tokens, 2, measured, edges="tokens", **options)
     documents, words = (result.vertices.side(side) for side in (0, 1))
     counted = _whole(graph, result, words["counts"].sum(axis=0))
     for side in (int(_whole(graph, result, documents["counts"].sum())), int(counted.sum())):
