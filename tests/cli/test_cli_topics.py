@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 from pathlib import Path
@@ -89,15 +87,16 @@ def test_ranks_judge_alike(ranks: Ranks) -> None:
     assert expected[2] == gl.topics.top_words(probability, 4).tolist()
 
 
-def test_progress_says_likelihood_and_speed() -> None:
-    with contextlib.redirect_stderr(io.StringIO()) as said:
-        gl.lda(gl.corpus_from(TALKS), topics=2, iterations=30, progress=True)
-    assert re.search(r"log likelihood per token -\d\.\d+, [\d.]+[kM]? tokens/s", said.getvalue())
-    rows = []
-    with contextlib.redirect_stderr(io.StringIO()) as said:
-        graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0])
-        gl.run(gl.programs.PageRank(), graph, max_iterations=3,
-               progress=lambda row: rows.append(row) or f"superstep {row['superstep']}")  # fmt: skip
-    assert [row["superstep"] for row in rows] == list(range(len(rows)))
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+def test_progress_says_likelihood_and_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("tqdm.auto.tqdm.set_postfix_str", lambda self, words, **_: said.append(words))
+    gl.lda(gl.corpus_from(TALKS), topics=2, iterations=4, evaluate_every=2, progress=True, threads=1)
+    pattern = r"(log likelihood per token -\d\.\d+, )?[\d.]+[kM]? tokens/s"
+    assert [re.fullmatch(pattern, words)[1] is None for words in said] == [True, False, False, False]  # type: ignore[index]
+    said.clear()
+    graph = gl.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    gl.run(gl.programs.PageRank(), graph, max_iterations=3, progress=lambda row: f"at {row['superstep']}")
+    assert said == ["at 0", "at 1", "at 2"]
     with pytest.raises(gl.UsageError, match="progress='yes'"):
         gl.run(gl.programs.PageRank(), graph, max_iterations=3, progress="yes")  # type: ignore[arg-type]
