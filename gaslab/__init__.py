@@ -21,6 +21,7 @@ from gaslab.version import __version__
 if TYPE_CHECKING:
     from gaslab import errors as errors
     from gaslab import programs as programs
+    from gaslab import topics as topics
     from gaslab.engine.explain import explain as explain
     from gaslab.engine.run import run as run
     from gaslab.errors import AbandonedError as AbandonedError
@@ -175,7 +176,7 @@ _HOME = {
     "LDA": "gaslab.topics.estimator",
     "TopicModel": "gaslab.topics.model",
 }  # fmt: skip
-_MODULES = ("errors", "programs")
+_MODULES = ("errors", "programs", "topics")
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 

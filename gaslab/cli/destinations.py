@@ -29,6 +29,7 @@ class Destinations:
     json: Output | None = None
     timeline: Output | None = None
     save: Output | None = None
+    report: Output | None = None
     tables: dict[str, Target] = field(default_factory=dict)  # by name: what the command answers beside
 
 
@@ -53,6 +54,11 @@ def _checked(arguments: Any) -> Destinations:
         table.check()
     for file in files.values():
         file.check()
+    if getattr(arguments, "report", None) is not None:
+        from gaslab.topics.report.write import check_page, page_output
+
+        files["report"] = page_output(arguments.report, force)
+        check_page(files["report"])
     outputs = {name: table.output for name, table in tables.items()} | files
     if outputs:
         options = ((f"--{name.replace('_', '-')}", one) for name, one in outputs.items())

@@ -80,7 +80,7 @@ class Job:
                 raise UsageError(f"there is no vertex field {name!r}{nearest(name, result.vertices.columns)}")
         answer = result.vertices.select(*with_sides(result.vertices, fields)).in_words()
         describe(arguments.command, graph, result)
-        written = self.target or arguments.json or self.outputs.tables
+        written = self.target or arguments.json or self.outputs.tables or self.outputs.report
         top = arguments.top or (0 if written else count)
         if top:
             known = {**result.metrics.get("answer", {}), **result.metrics.get("figures", {})}
@@ -95,6 +95,11 @@ class Job:
             table = result.tables[name]
             write_table(self.comm, target, table, graph.num_vertices)
             self._report_written(target.path, f"{int(self.comm.allreduce(len(table))):,} rows")
+        if self.outputs.report is not None:
+            from gaslab.topics.report.write import write_page
+
+            write_page(self.outputs.report, graph, result, coherence=result.metrics["coherence_by_topic"])
+            self._report_written(self.outputs.report.path, "a page of the topics")
         json = self.outputs.json
         if json is not None:
             report = document(arguments, graph, result)

@@ -19,10 +19,11 @@ from gaslab.version import __version__
 log = logging.getLogger("gaslab")
 
 SCHEMA_VERSION = 1
+BESIDE = ("answer", "asynchronous", "staleness", "coherence_by_topic", "comparison")  # of some commands
 # Options that say where things go or that the document names elsewhere.
 _NOT_PARAMETERS = {
     *("command", "began", "input", "output", "json", "force", "quiet", "log_level", "top", "fields"),
-    *("allow_singleton", "save", "timeout", "seed", "strategy", "threads", "timeline", "tables"),
+    *("allow_singleton", "save", "timeout", "seed", "strategy", "threads", "timeline", "tables", "report"),
 }
 
 
@@ -82,7 +83,7 @@ def document(arguments: Any, graph: gl.Graph, result: gl.Result | None) -> dict[
         "updates": metrics.get("updates"),
         "bytes_sent": metrics.get("bytes_sent", 0),
         "bytes_per_iteration": metrics.get("bytes_per_iteration", 0),
-        **{name: metrics[name] for name in ("answer", "asynchronous", "staleness") if name in metrics},
+        **{name: metrics[name] for name in BESIDE if name in metrics},
         **_of_sweeps(result),
         "peak_rss_bytes": {"sum": int(comm.allreduce(peak)), "max": int(comm.allreduce(peak, "max"))},
     }

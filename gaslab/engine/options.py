@@ -12,6 +12,7 @@ from gaslab._kernels.machine import SCHEDULERS
 from gaslab.compiler import MODES
 from gaslab.ending import Ending
 from gaslab.engine.initial_frontier import Start, check_start
+from gaslab.engine.observe.progress import Say
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.partition import strategies
@@ -36,7 +37,7 @@ class Options:
     seed: int = 0
     compile: str = "auto"
     timeout: float | None = None
-    progress: bool = False
+    progress: bool | Say = False
     on: str = "all"
     trace: Any = None
     consistency: str | None = None
@@ -81,7 +82,8 @@ def _check_values(options: Options) -> Options:
     found["seed"] = arguments.whole("seed", options.seed)
     found["compile"] = arguments.choice("compile", options.compile, MODES)
     arguments.number("timeout", options.timeout, least=0, optional=True)  # may be a `TimeLeft`
-    found["progress"] = arguments.flag("progress", options.progress)
+    if not callable(options.progress):
+        found["progress"] = arguments.flag("progress", options.progress)
     found["on"] = arguments.choice("on", options.on, arguments.PLACES)
     found["edges"] = arguments.flag("edges", options.edges)
     found["timeline"] = arguments.path("timeline", options.timeline, optional=True)

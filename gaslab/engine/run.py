@@ -24,6 +24,7 @@ from gaslab.engine.build import build_stale, build_synchronous
 from gaslab.engine.initial_frontier import Start
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.observe.observer import Observer
+from gaslab.engine.observe.progress import Say
 from gaslab.engine.observe.timeline import Timeline
 from gaslab.engine.options import Options, check
 from gaslab.engine.stale.driver import StaleDriver
@@ -54,7 +55,7 @@ def run(
     seed: int = 0,
     compile: str = "auto",
     timeout: float | None = None,
-    progress: bool = False,
+    progress: bool | Say = False,
     on: str = "all",
     trace: Any = None,
     consistency: str | None = None,
@@ -99,8 +100,9 @@ def run(
         Seconds of computation (a first compilation does not count) after which the run raises TimeoutExpired,
         also in the middle of a method, naming vertex and line; as Ctrl-C raises KeyboardInterrupt. See
         ``docs/programs.md``.
-    progress : bool
-        Show supersteps on stderr, or with ``engine="async"`` the figures of the last moment.
+    progress : bool or function
+        Show supersteps on stderr, or with ``engine="async"`` the figures of the last moment. A function gets
+        every row of the history as it comes and returns what to show beside their number.
     on : {"all", "root", "local"}
         Which ranks get the answer.
     trace : vertex id, or iterable of them, optional

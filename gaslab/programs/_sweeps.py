@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import gaslab as gl
+from gaslab.engine.observe.progress import short
 from gaslab.programs._columns import run
 
 Row = Mapping[str, Any]
@@ -36,14 +37,19 @@ def run_sweeps(
     graph: gl.Graph,
     supersteps: int,
     measured: Callable[[Row], dict[str, float]],
+    *,
+    edges: str = "edges",
     **options: Any,
 ) -> gl.Result:
     """Run ``program.iterations`` sweeps of so many supersteps each (collective).
 
     The history has a row per sweep: ``iteration`` from 1, ``seconds``, ``bytes_sent``, and what *measured*
     makes of the row of its last superstep. ``metrics["figures"]`` has the last of these, and ``cpu_seconds``
-    of all ranks and threads.
+    of all ranks and threads. With ``progress=True`` these, and how many *edges* a second it goes over, are
+    shown beside the supersteps.
     """
+    if options.get("progress") is True:
+        options["progress"] = _Said(measured, supersteps, graph.num_edges, edges)
     cpu = time.process_time()
     limit = supersteps * program.iterations + 1  # beyond its end, which the program says itself
     result = run(program, graph, max_iterations=limit, **options)
@@ -59,3 +65,25 @@ def run_sweeps(
     answer = result.replaced(metrics=metrics, history=rows, converged=True, iterations=len(rows))
     answer.aggregates, answer.trace = result.aggregates, result.trace
     return answer
+
+
+class _Said:
+    """What progress shows of a run of sweeps: the last figures, and edges a second in the last sweep."""
+
+    def __init__(
+        self, measured: Callable[[Row], dict[str, float]], supersteps: int, count: int, edges: str
+    ) -> None:
+        self._measured, self._supersteps, self._count, self._edges = measured, supersteps, count, edges
+        self._figures: dict[str, float] = {}
+        self._rows = 0
+        self._began = time.perf_counter()
+
+    def __call__(self, row: Row) -> str:
+        self._rows += 1
+        if self._rows % self._supersteps:
+            return ""
+        now = time.perf_counter()
+        rate, self._began = self._count / max(now - self._began, 1e-9), now
+        self._figures |= self._measured(row)
+        known = [f"{name.replace('_', ' ')} {value:.4g}" for name, value in self._figures.items()]
+        return ", ".join([*known, f"{short(rate)} {self._edges}/s"])

@@ -226,7 +226,7 @@ def lda(
     if resume is not None:
         drawn = resume.draw(tokens, seed=arguments.whole("seed", options.get("seed", 0)))
         tokens, options["columns"] = with_columns(tokens, edge={"topic": drawn}), {"_topic": "topic"}
-    result = run_sweeps(program, tokens, 2, measured, **options)
+    result = run_sweeps(program, tokens, 2, measured, edges="tokens", **options)
     documents, words = (result.vertices.side(side) for side in (0, 1))
     counted = _whole(graph, result, words["counts"].sum(axis=0))
     for side in (int(_whole(graph, result, documents["counts"].sum())), int(counted.sum())):

@@ -180,6 +180,7 @@ WORDS = {
     "CHARS": ("#", "%", "", "#;", "é"),
     "LEVEL": ("debug", "info", "warning", "error"),
     "DIR": ("made", "folder", "edges.tsv"),
+    "K[,K...]": ("1", "2", "5", "1,2", "3,2,1", "2,2", "0", "2,x"),
     "ID": ("0", "1", "99", "ann", "left:0", "right:1", "-1", "x"),
     "SECONDS": ("5", "0", "0.01", "20"),
     "KIND": ("rmat", "powerlaw", "bipartite", "grid", "erdos-renyi") * 4 + ("er",),

@@ -38,12 +38,7 @@ LAYERS = (
     "doctor",
     "cli",
 )
-USERS = {
-    "programs",
-    "topics",
-    "doctor",
-    "cli",
-}  # these see the package's face, as everybody's own programs do
+USERS = {"programs", "topics", "doctor", "cli"}  # see the package's face, as everybody's own programs do
 HEIGHT = {name: height for height, name in enumerate(LAYERS)}
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path

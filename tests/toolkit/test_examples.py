@@ -160,14 +160,32 @@ def test_heat_command(ranks: int, tmp_path: Path) -> None:
 # ---- in a notebook ---------------------------------------------------------------------------------
 
 
+def printed_by(notebook: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run a notebook from top to bottom and return what it printed."""
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])  # the kernel is a process of its own
+    read = nbformat.read(EXAMPLES / notebook, as_version=4)
+    assert all(not cell.get("outputs") for cell in read.cells), "stored outputs grow stale"
+    NotebookClient(read, timeout=120, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    return "".join(output.text for cell in read.cells for output in cell.get("outputs", []))
+
+
+@pytest.mark.slow
+def test_topics_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = printed_by("topics.ipynb", monkeypatch)
+    assert "644 modules, 2710 words" in printed
+    shares = re.findall(r"^\d  +(\d+)%(?:  ?\w+){6}$", printed, re.MULTILINE)
+    assert len(shares) == 10
+    assert sum(map(int, shares)) == pytest.approx(100, abs=5)
+    assert len(re.findall(r"^0\.\d\d [\w.]+$", printed, re.MULTILINE)) == 5
+    assert len(re.findall(r"^ ?\d+ topics: coherence 0\.\d+, diversity 0\.\d+$", printed, re.MULTILINE)) == 3
+    (page,) = re.findall(r"^/.*/index\.html$", printed, re.MULTILINE)
+    assert Path(page).read_text("utf-8").count('name="topic" value=') == 10
+
+
 @pytest.mark.slow
 def test_notebook_runs_from_top_to_bottom(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])  # the kernel is a process of its own
-    notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)
-    assert all(not cell.get("outputs") for cell in notebook.cells), "stored outputs grow stale"
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    printed = printed_by("notebook.ipynb", monkeypatch)
     graph = imports()
-    printed = "".join(output.text for cell in notebook.cells for output in cell.get("outputs", []))
     assert "813 modules, 3694 imports" in printed
     assert f"{len(nx.ancestors(graph, 're')) + 1} of 813 modules are affected" in printed
     distances = nx.single_source_shortest_path_length(graph.reverse(), "re")

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("gaslab")
 LIKELIEST = 3  # topics of a document that are shown
 SHARE = 0.05  # of the document, at least
-LEARNING = ("resume", "save", "held_out", "topics", "max_iterations", "topic_word", "fields", "timeline")
+LEARNING = (
+    *("resume", "save", "held_out", "topics", "max_iterations", "topic_word", "fields", "timeline"),
+    *("report", "coherence"),
+)
 
 
 def add_models(made: Parser) -> None:
@@ -52,14 +55,10 @@ def execute(builtin: Builtin, arguments: Any) -> int:
     if arguments.held_out is not None:
         held = hold_out(job.graph, arguments.held_out, seed=arguments.seed)
         job.graph = held.train
-    options = {**job.options(), **({} if model is None else {"resume": model})}
-    result = builtin.call(job.graph, arguments, options)
-    if held is not None or arguments.save is not None:
-        model = _model_of(job.graph, result)
-    if held is not None:
-        result.metrics["figures"]["held_out_log_likelihood_per_token"] = held.score(model)
+    more = {} if model is None else {"resume": model}
+    result = builtin.call(job.graph, arguments, {**job.options(), **more, "held": held})
     if arguments.save is not None:
-        _save(job.comm, model, arguments)
+        _save(job.comm, _model_of(job.graph, result), arguments)
     return job.finish(result, list(arguments.fields or builtin.names()[:1]), builtin.show, builtin.top)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins import topic_models
+from gaslab.cli.builtins.comparison import add_judging, compared
 from gaslab.cli.builtins.entry import Builtin, given
 
 
 def _add_lda(made: Parser) -> None:
     made.refused["--init"] = "it starts from topics that it draws"
     group = made.add_argument_group("lda")
-    group.add_argument("--topics", type=at_least(1), metavar="K", help="how many (20)")
+    add_judging(group)
     group.add_argument("--alpha", type=at_least(0.0, float), metavar="A",
                        help="prior of each topic in a document (0.1)")  # fmt: skip
     group.add_argument("--beta", type=at_least(0.0, float), metavar="B",
@@ -27,29 +28,35 @@ def _lda(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.lda import lda
 
     sweeps = {"iterations": options.pop("max_iterations")} if "max_iterations" in options else {}
-    asked = given(arguments, "topics", "alpha", "beta", "evaluate_every")
-    return lda(graph, **asked, **sweeps, **options)
+    held = options.pop("held", None)
+    asked = {**given(arguments, "alpha", "beta", "evaluate_every"), **sweeps, **options}
+
+    def run(topics: int | None) -> gl.Result:
+        result = lda(graph, topics=topics, **asked)
+        if held is not None:
+            from gaslab.topics.model import TopicModel
+
+            score = held.score(TopicModel.of(graph, result))
+            result.metrics["figures"]["held_out_log_likelihood_per_token"] = score
+        return result
+
+    return compared(graph, arguments, run)
 
 
 def _top_words(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
     """Return a line for each topic, the largest first: its share of the tokens and its likeliest words."""
     import numpy as np
 
-    table = result.tables["topic_word"]
-    probability, ids, gids = table["probability"], table.ids, table.global_ids["id"]
-    mine = []
-    for topic in probability.T:
-        rows = np.lexsort((gids, -topic))[:count]
-        columns = ((-topic[rows]).tolist(), gids[rows].tolist(), ids[rows].tolist())
-        mine.append(list(zip(*columns, strict=True)))
-    best_of_ranks = graph.comm.allgather(mine)
+    from gaslab.topics.judging import likeliest_words
+
+    top = likeliest_words(graph, result, count)
+    names = graph.ids.lookup(top.reshape(-1) + graph.num_left).reshape(top.shape)
     if graph.comm.rank > 0:
         return []
     sizes = np.asarray(result.aggregates["tokens"].counts)
     lines = []
     for topic in np.argsort(-sizes, kind="stable").tolist():
-        best = sorted(row for part in best_of_ranks for row in part[topic])[:count]
-        words = [str(word) for *_, word in best]
+        words = map(str, names[topic].tolist())
         share = f"{100 * sizes[topic] / max(sizes.sum(), 1):.1f}%"
         lines.append(f"topic {topic:{len(str(sizes.size - 1))}} {share:>6}  {' '.join(words)}")
     return lines

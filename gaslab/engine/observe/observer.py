@@ -72,7 +72,7 @@ class Observer:
     ) -> None:
         self.timeline, self.trace = timeline, trace
         self.history: list[dict[str, Any]] = []
-        self._shows = options.progress and comm.rank == 0
+        self._shows = bool(options.progress) and comm.rank == 0
         self._options = options
         self._bar: Supersteps | None = None
         self._began = 0.0
@@ -155,4 +155,5 @@ class Observer:
     def _new_bar(self) -> Supersteps:
         if self._options.engine == "async":
             return Updates(self._options.max_updates)
-        return Supersteps(self._options.max_iterations)
+        say = self._options.progress
+        return Supersteps(self._options.max_iterations, say=say if callable(say) else None)

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gaslab.system.memory import human
+
+Say = Callable[[Mapping[str, Any]], str]  # of a row of the history; "" leaves what is there
 
 FEW = 4  # ranks whose figures are shown one by one
 PACE = 0.2  # seconds that these are of
 
 
 class Supersteps:
-    """Shows the number of supersteps, out of the limit."""
+    """Shows the number of supersteps, out of the limit, and what *say* makes of the last row, if anything."""
 
-    def __init__(self, most: int | None, what: str = "supersteps", scaled: bool = False) -> None:
+    def __init__(
+        self, most: int | None, what: str = "supersteps", scaled: bool = False, say: Say | None = None
+    ) -> None:
         from tqdm.auto import tqdm  # slow to load, and scripts need none
 
         self.bar = tqdm(total=most, desc=what, unit="", unit_scale=scaled, leave=False)
+        self._say = say
 
     def see(self, row: Mapping[str, Any]) -> None:
         """Show a new row of the run's history."""
+        if self._say is not None and (words := self._say(row)):
+            self.bar.set_postfix_str(words, refresh=False)
         self.bar.update()
 
     def close(self) -> None:
