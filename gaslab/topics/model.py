@@ -405,8 +405,8 @@ def _settings(result: gl.Result) -> dict[str, Any]:
     rows = [row for row in result.history if LIKELIHOOD in row]
     later = [{**row, "iteration": row["iteration"] + earlier["iterations"]} for row in rows]
     return {
-        "doc_topic_prior": known["alpha"],
-        "topic_word_prior": known["beta"],
+        "doc_topic_prior": known["doc_topic_prior"],
+        "topic_word_prior": known["topic_word_prior"],
         "sampler": known.get("sampler", "metropolis-hastings"),
         "iterations": result.iterations + earlier["iterations"],
         "tokens": known["tokens"],
