@@ -15,7 +15,7 @@ from gaslab.parallel.comm import Comm, as_comm
 from gaslab.topics.documents import Documents
 from gaslab.topics.foldin import ITERATIONS, Laid
 from gaslab.topics.increment import counted
-from gaslab.topics.model import LEAST, MOST, TopicModel
+from gaslab.topics.model import TopicModel
 
 ROUNDS = 3  # of the tokens of a call of `LDA.partial_fit`
 MOST_TOKENS = (1 << 31) - 1  # of a word in a document
@@ -56,8 +56,8 @@ class LDA(*BASES):  # type: ignore[misc]
     ----------
     n_components : int
         Topics.
-    doc_topic_prior : float
-        Dirichlet prior of each topic in a document.
+    doc_topic_prior : float or array of shape (n_components,)
+        Dirichlet prior of each topic in a document: one for all, or one for each.
     topic_word_prior : float
         Dirichlet prior of each word in a topic.
     max_iter : int
@@ -106,7 +106,7 @@ class LDA(*BASES):  # type: ignore[misc]
         self,
         n_components: int = 20,
         *,
-        doc_topic_prior: float = 0.1,
+        doc_topic_prior: Any = 0.1,
         topic_word_prior: float = 0.01,
         max_iter: int = 200,
         sampler: str = "auto",
@@ -191,15 +191,12 @@ class LDA(*BASES):  # type: ignore[misc]
     def _learn(self, counts: Any) -> LDA:
         comm = as_comm(self.comm)
         topics = arguments.whole("n_components", self.n_components, 1)
-        priors = [
-            arguments.number(name, getattr(self, name), least=LEAST, most=MOST)
-            for name in ("doc_topic_prior", "topic_word_prior")
-        ]
+        iterations = arguments.whole("max_iter", self.max_iter, 1)
         corpus = gl.corpus_from(counts, rows=self.rows, comm=comm)
         result = gl.lda(
-            corpus, topics=topics, doc_topic_prior=priors[0], topic_word_prior=priors[1],
-            iterations=arguments.whole("max_iter", self.max_iter, 1), seed=self._seed(comm),
-            threads=self.threads,
+            corpus, topics=topics, doc_topic_prior=self.doc_topic_prior,
+            topic_word_prior=self.topic_word_prior, iterations=iterations, sampler=self.sampler,
+            seed=self._seed(comm), threads=self.threads,
         )  # fmt: skip
         model = TopicModel.of(corpus, result)
         names = getattr(self, "feature_names_in_", None)

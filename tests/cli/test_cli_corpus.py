@@ -34,6 +34,7 @@ CORPORA: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CORPORA, "texts"])
 def test_every_format_has_topics(gaslab: Run, tmp_path: Path, name: str) -> None:
     path = folder_of(tmp_path) if name == "texts" else written(tmp_path, CORPORA[name], name)
@@ -58,6 +59,7 @@ def test_every_format_has_topics(gaslab: Run, tmp_path: Path, name: str) -> None
         assert set(bare.out.split()[-3:]) <= set("01234")
 
 
+@pytest.mark.slow
 def test_two_ranks_print_the_same_topics(gaslab: Run, tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     words = ("lda", folder, *FEW, "--stop-words", "english", "--seed", 2, "--quiet")

@@ -85,6 +85,7 @@ def runs(comm: Comm, kind: str) -> tuple[list[list[bytes]], list[list[bytes]], l
     return alone, shared, each, made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["any", "undirected", "bipartite"])
 def test_runs_that_share_a_plan_have_the_answers_of_runs_that_do_not(ranks: Ranks, kind: str) -> None:
     expected = runs(Comm(), kind)[0]

@@ -55,6 +55,7 @@ def run(program: gl.VertexProgram, mode: dict[str, Any]) -> Any:
     return gl.run(program, graph, max_iterations=1, init=ones, **mode).vertices["found"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted"])
 def test_a_decided_total_ends_the_gather(mode: dict[str, Any]) -> None:
     assert run(Seen(), mode)

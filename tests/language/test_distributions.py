@@ -143,6 +143,7 @@ class HashAll(All):
     rng = "hash"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [All, StreamAll, HashAll])
 def test_rejected_or_not_the_numbers_are_the_same_in_all_modes(program: type[All]) -> None:
     compiled, interpreted, plain = (

@@ -151,6 +151,7 @@ def run_marks(program: type[Marks], comm: Comm, strategy: str) -> tuple[Any, ...
     return found.vertices["low"].tolist(), sorted(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [Marks, StreamMarks, HashMarks])
 def test_edges_draw_by_their_ends_and_their_place_among_parallels(ranks: Ranks, program: type[Marks]) -> None:
     expected = run_marks(program, Comm(), "1d")
@@ -204,6 +205,7 @@ def hashed(axis: str) -> np.ndarray:
     return drawn[0].ravel() if axis == "number" else drawn[0].T.ravel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", ["number", "vertex", "source", "target", "superstep", "seed"])
 def test_a_hash_mixes_all_that_a_draw_is_a_function_of(axis: str) -> None:
     """Bytes, high and low, and pairs of neighbours are as often as they should be (p above 1e-6)."""

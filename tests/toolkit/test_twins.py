@@ -20,6 +20,7 @@ def inputs() -> Inputs:
     return Inputs(SCALE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_a_twin_gives_the_answer_of_its_program(pair: Pair, inputs: Inputs, tmp_path: Path) -> None:
     step = build(pair, tmp_path)
