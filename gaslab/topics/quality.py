@@ -197,7 +197,7 @@ def nearest(
     >>> documents = np.array([[0.9, 0.1], [0.1, 0.9], [0.8, 0.2]])
     >>> rows, distances = gl.topics.nearest(documents, of=[0], count=2)
     >>> rows.tolist(), distances.round(3).tolist()
-    ([[2, 1]], [[0.098, 0.729]])
+    ([[2, 1]], [[0.12, 0.729]])
 
     References
     ----------

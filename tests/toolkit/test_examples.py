@@ -177,7 +177,7 @@ def test_topics_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(shares) == 10
     assert sum(map(int, shares)) == pytest.approx(100, abs=5)
     assert len(re.findall(r"^0\.\d\d [\w.]+$", printed, re.MULTILINE)) == 5
-    assert len(re.findall(r"^ ?\d+ topics: coherence 0\.\d+, diversity 0\.\d+$", printed, re.MULTILINE)) == 3
+    assert len(re.findall(r"^ ?\d+ topics: coherence 0\.\d+, diversity 0\.\d+$", printed, re.MULTILINE)) == 2
     (page,) = re.findall(r"^/.*/index\.html$", printed, re.MULTILINE)
     assert Path(page).read_text("utf-8").count('name="topic" value=') == 10
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,12 @@ def test_top_words_by_probability_and_by_relevance() -> None:
 
 def test_diversity_is_the_share_of_distinct_words() -> None:
     assert gl.topics.diversity([[0, 1, 2], [2, 1, 3]]) == pytest.approx(4 / 6)
+
+
+@pytest.mark.parametrize("name", ["coherence", "quality", "report.page", "report.write"])
+def test_examples_of_docstrings(name: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(f"gaslab.topics.{name}"))
+    assert (failed, tried > 0) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import numpy as np
 WIDTH, HEIGHT = 640, 440
 AREA = 0.16  # of the map that all circles cover together
 LABELLED = 9.0  # radius from which a circle has its number in it
+LABEL = (24, 13)  # room of a number, across and down; a circle whose number has none goes without
 
 
 def draw_map(places: np.ndarray, sizes: np.ndarray, names: Sequence[int], words: Sequence[str]) -> str:
@@ -36,14 +37,17 @@ def draw_map(places: np.ndarray, sizes: np.ndarray, names: Sequence[int], words:
         factor = float(np.min(np.where(spread > 1e-9, room / spread, np.inf)))
     middle = (places.max(axis=0) + places.min(axis=0)) / 2
     at = (places - middle) * (factor if math.isfinite(factor) else 0.0) * [1, -1] + [WIDTH / 2, HEIGHT / 2]
-    parts = []
+    circles, numbers = [], []
+    numbered = np.empty((0, 2))
     for k in np.argsort(-radii, kind="stable").tolist():
         (x, y), r, name = at[k], radii[k], names[k]
-        label = f'<text x="{x:.1f}" y="{y:.1f}">{name}</text>' if r >= LABELLED else ""
         title = f"<title>topic {name}: {escape(words[k])}</title>"
-        parts.append(
-            f'<g data-topic="{name}">{title}<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"/>{label}</g>'
-        )
+        circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"/>'
+        circles.append(f'<g data-topic="{name}">{title}{circle}</g>')
+        if r >= LABELLED and not (np.abs(numbered - at[k]) < LABEL).all(axis=1).any():
+            numbered = np.vstack([numbered, at[k]])
+            numbers.append(f'<text x="{x:.1f}" y="{y:.1f}">{name}</text>')
+    parts = circles + numbers
     return _svg("map", WIDTH, HEIGHT, "Map of the topics; the list of topics has the same topics", parts)
 
 

@@ -72,6 +72,7 @@
     const chosen = data.documents[Number(at("document").value)];
     const colour = new Map(chosen.mixture.slice(0, COLOURS).map(([name], k) => [name, `var(--c${k})`]));
     const tint = (name) => colour.get(name) || "var(--other)";
+    at("document-title").textContent = `Document ${chosen.name}`;
     const less = chosen.distinct - chosen.words.length;
     at("document-note").textContent = chosen.tokens === 0 ? "The document has no words: all topics are alike in it."
       : `${many(chosen.tokens, "token")} of ${many(chosen.distinct, "word")}` +
@@ -145,8 +146,8 @@
   at("weight").value = 1;
   choose(data.topics[0].name);
   if (data.documents.length) {
-    const longest = data.documents.reduce((best, one, k) => one.mixture.length > 1 && one.tokens > 20 && best < 0 ? k : best, -1);
-    at("document").value = Math.max(longest, 0);
+    const telling = data.documents.findIndex((one) => one.mixture.length > 1 && one.tokens > 20);
+    at("document").value = Math.max(telling, 0);
     drawDocument();
   } else document.querySelector(".document").remove();
 })();

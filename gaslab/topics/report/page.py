@@ -170,7 +170,7 @@ style-src 'unsafe-inline'; script-src '{script_hash}'">
 </div>
 <section class="document scripted" aria-labelledby="document-title">
 <h2 id="document-title">Documents</h2>
-<p><label>Document <select id="document"></select></label>
+<p><label>Show <select id="document"></select></label>
 <label><input type="checkbox" id="together"> words by topic</label></p>
 <p id="document-note" class="note"></p>
 <div id="mixture" role="img"></div>
