@@ -66,7 +66,13 @@ def ours(threads: int) -> Learner:
     def learn(counts: scipy.sparse.csr_matrix, topics: int, sweeps: int, seed: int) -> Learned:
         graph = gl.Graph.from_edges(*tokens(counts), bipartite=True)
         result = gl.lda(
-            graph, topics=topics, alpha=ALPHA, beta=BETA, iterations=sweeps, seed=seed, threads=threads
+            graph,
+            topics=topics,
+            doc_topic_prior=ALPHA,
+            topic_word_prior=BETA,
+            iterations=sweeps,
+            seed=seed,
+            threads=threads,
         )
         found = np.full((counts.shape[1], topics), 0.0)
         found[result.tables["topic_word"].ids] = result.tables["topic_word"]["probability"]

@@ -62,13 +62,13 @@ def palette(run: Run) -> Values:
 
 def lda(run: Run) -> Values:
     out_begin, _, out_slot = run.local.out()
-    topics, run.kept = run.program.parameters()["topics"], run.edge("_topic").copy()
-    totals = np.zeros((3, topics), np.int64)
-    totals[0] = np.bincount(run.edge("_topic"), minlength=topics)
+    topics, tokens = run.program.parameters()["topics"], run.edge("_topics").astype(np.int32)
+    run.kept, totals = tokens[:, 0].copy(), np.zeros((3, topics), np.int64)
+    totals[0] = np.bincount(run.kept, minlength=topics)
     return {
         "in_begin": run.local.in_begin, "out_begin": out_begin, "out_slot": out_slot,
-        "tokens": np.stack([run.edge("_topic"), run.edge("_proposal")], axis=1),
-        "counts": np.zeros_like(run.vertex("counts")), "share": np.ones_like(run.vertex("_share")),
+        "tokens": tokens, "counts": np.zeros_like(run.vertex("_counts")),
+        "share": np.ones_like(run.vertex("_share")),
         "totals": totals, "state": np.array([SEED]), "n": run.local.num_local, "words": words(run),
         "alpha": ALPHA, "beta": BETA,
     }  # fmt: skip
@@ -215,6 +215,7 @@ def alike(topic: str, by_word: bool) -> Agree:
             theirs = np.empty_like(values["topic"])
             theirs[run.local.out()[2]] = values["topic"]
         ours = run.edge(topic)
+        ours = ours if ours.ndim == 1 else ours[:, 0]  # then proposals
         for one, other in zip(figures(run, ours), figures(run, theirs), strict=True):
             assert abs(one - other) <= (0.01 + 12 / ours.size**0.5) * one, f"{one:.4g} is not {other:.4g}"
 
@@ -234,7 +235,7 @@ LIKELIHOOD, SQUARES = "gl_aggregate_2", "gl_aggregate_0"
 def _lda(name: str, program: type[gl.programs.LDA], topics: int, defines: str = "") -> Pair:
     made = program(topics=topics, alpha=ALPHA, beta=BETA, iterations=4)
     return Pair(
-        name, made, f"lda.c K={topics} {defines}", ("tokens",), lda, alike("_topic", by_word=True),
+        name, made, f"lda.c K={topics} {defines}", ("tokens",), lda, alike("_topics", by_word=True),
         ("words", "documents"), supersteps=8, apart=(LIKELIHOOD,),
     )  # fmt: skip
 

@@ -54,8 +54,8 @@ class BothHistograms(Histogram):
 class UniformLDA(LDA):
     """The loops of `LDA` with the plainest proposal; its chain is not that of LDA."""
 
-    def propose(self, v: LDA.Vertex, here: int, prior: float) -> int:
-        return gl.integers(self.topics)
+    def other(self, v: LDA.Vertex, here: int, prior: float) -> int:
+        return -1
 
 
 class Gibbs(gl.VertexProgram):

@@ -7,6 +7,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ class Job:
         top = arguments.top or (0 if written else count)
         if top:
             known = {**result.metrics.get("answer", {}), **result.metrics.get("figures", {})}
-            figures = [f"{name}: {value:.6g}" for name, value in known.items()]
+            figures = [f"{name}: {value:.6g}" for name, value in known.items() if isinstance(value, Real)]
             lines = style(graph, result, top) if callable(style) else show(style, graph, answer, top)
             if self.comm.rank == 0 and (figures or lines):
                 print("\n".join([*figures, *lines]), flush=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gaslab.programs.jacobi import Jacobi as Jacobi
     from gaslab.programs.kcore import Cores as Cores
     from gaslab.programs.lbp import BeliefPropagation as BeliefPropagation
-    from gaslab.programs.lda import LDA as LDA
+    from gaslab.programs.metropolis_hastings import LDA as LDA
     from gaslab.programs.mis import IndependentSet as IndependentSet
     from gaslab.programs.pagerank import PageRank as PageRank
     from gaslab.programs.pagerank_variants import OutWeight as OutWeight
@@ -68,7 +68,7 @@ _CLASSES = {
     "jacobi": ("Jacobi",),
     "kcore": ("Cores",),
     "lbp": ("BeliefPropagation",),
-    "lda": ("LDA",),
+    "metropolis_hastings": ("LDA",),
     "mis": ("IndependentSet",),
     "pagerank": ("PageRank",),
     "pagerank_variants": (

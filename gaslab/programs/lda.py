@@ -1,19 +1,15 @@
-"""Topics of documents: latent Dirichlet allocation by delayed counts, a word half and a document half.
+"""`gl.lda`: topics of documents by latent Dirichlet allocation, with a choice of samplers.
 
-The graph is of documents (left) and words (right), with an edge for every token. In its half, a vertex
-counts the topics of its own tokens; then each of them, all at once, accepts or refuses the topic that its
-other end proposed, and proposes one to it, drawn from the counts. This is WarpLDA (Chen, Li, Zhu, Chen,
-"WarpLDA: a Cache Efficient O(1) Algorithm for Latent Dirichlet Allocation", VLDB 2016):
-Metropolis-Hastings steps of collapsed Gibbs sampling that see the counts of the half before. Unlike there,
-the counts leave out the token itself, as collapsed Gibbs sampling has it: without that every token is pulled
-to where it is, and the topics of held-out documents are worse (benchmarks/topics.py). A draw belongs to its
-token, and counts are whole numbers: the chain is the same on any ranks, threads and cuts.
+A sampler is a vertex program over the graph of documents and words, with an edge for every token. What it
+leaves behind is the same for all: ``counts`` of every vertex by topic, summed over its samples, and the
+priors at its end.
 """
 
 from __future__ import annotations
 
 import logging
-import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,105 +20,66 @@ from gaslab.graph.operations import with_columns
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._sweeps import check_options, run_sweeps
+from gaslab.programs.metropolis_hastings import LDA, NEVER
 from gaslab.results.tables import Table
 
 log = logging.getLogger("gaslab")
 MOST_TOPICS = 1 << 16  # elements that a vector field may have
+MOST_STEPS = 64  # of Metropolis-Hastings in a half of a sweep: two bytes of a token each
 LEAST, MOST = 1e-100, 1e9  # a prior: the products of two shares, and its sum over the topics, are in range
+GIBBS_UP_TO = 300  # topics: sampler="auto" is exact up to so many
 
 
-class LDA(gl.VertexProgram):
-    """So many sweeps over all tokens; each is a superstep of words and one of documents."""
+@dataclass(frozen=True)
+class Settings:
+    """What every sampler is told."""
 
-    rng = "hash"
-    topics: int = 20
-    alpha: float = 0.1  # prior of each topic in a document
-    beta: float = 0.01  # prior of each word in a topic
-    iterations: int = 200
-    likelihood_every: int = 2  # supersteps
+    topics: int
+    document: np.ndarray  # priors of the topics in a document
+    word: float  # prior of each word in a topic
+    iterations: int
+    evaluate_every: int
+    mh_steps: int
+    optimise_priors: int
+    burn_in: int | None
+    sample_every: int
 
-    class Vertex(gl.Vertex):
-        counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
-        _upto: gl.Vector = gl.field(shape="topics", dtype=gl.int32)  # running sums of counts
-        _share: gl.Vector = gl.field(shape="topics", init=1.0)  # of both ends: of a word in its document
+    @property
+    def samples(self) -> int:
+        """Return how many sweeps have counts in the answer."""
+        return 1 if self.burn_in is None else -(-(self.iterations - self.burn_in) // self.sample_every)
 
-    class Edge(gl.Edge):
-        _topic: gl.int32 = gl.integers("topics")
-        _proposal: gl.int32 = gl.integers("topics")
 
-    class Total(gl.Accumulator):
-        counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
+@dataclass(frozen=True)
+class Sampler:
+    """A vertex program that draws the topics of tokens, and how many of its supersteps are a sweep.
 
-    @gl.aggregator
-    def words(self, v: Vertex) -> gl.Count:
-        return v.side == 1
+    *start* makes of a topic for each token the name of an edge field and what it starts from.
+    """
 
-    @gl.aggregator
-    def tokens(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
-        return self.Total(counts=gl.at(e._topic))
+    program: Callable[[Settings], gl.VertexProgram]
+    supersteps: int
+    start: Callable[[Settings, np.ndarray], tuple[str, np.ndarray]]
 
-    @gl.aggregator(every="likelihood_every")
-    def likelihood(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return math.log(np.dot(v._share, nbr._share))
 
-    def documents(self, v: Vertex) -> bool:
-        return v.side == 0
-
-    def vocabulary(self, v: Vertex) -> bool:
-        return v.side == 1
-
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
-        return self.Total(counts=gl.at(e._topic))
-
-    def count(self, v: Vertex, total: Total) -> None:
-        v.counts = total.counts
-        v._upto = np.cumsum(total.counts)
-        if v.side == 1:
-            v._share = total.counts + self.beta
-        else:  # the tokens are those that the words counted
-            mix = (total.counts + self.alpha) / (v.degree + self.topics * self.alpha)
-            v._share = mix / (self.tokens.counts + self.words * self.beta)
-
-    def of_word(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
-        if not e.forward:  # an edge leads to its word
-            rest = self.words * self.beta
-            here, there = e._topic, e._proposal
-            old = (v.counts[here] - 1 + self.beta) * (self.tokens.counts[there] + rest)
-            new = (v.counts[there] + self.beta) * (self.tokens.counts[here] + rest)
-            e._topic = there if gl.uniform() * old < new else here
-            e._proposal = self.propose(v, here, self.topics * self.beta)
-
-    def of_document(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
-        if e.forward:
-            rest = self.words * self.beta
-            here, there = e._topic, e._proposal
-            old = (v.counts[here] - 1 + self.alpha) * (self.tokens.counts[there] + rest)
-            new = (v.counts[there] + self.alpha) * (self.tokens.counts[here] + rest)
-            e._topic = there if gl.uniform() * old < new else here
-            e._proposal = self.propose(v, here, self.topics * self.alpha)
-
-    def propose(self, v: Vertex, here: int, prior: float) -> int:
-        """Draw a topic by v's counts plus the prior: that of one of its other tokens, or any."""
-        token = int(gl.uniform(0.0, v.degree - 1 + prior))
-        if token >= v.degree - 1:
-            return gl.integers(self.topics)
-        if token >= v._upto[here] - 1:  # the last token of its own topic stands for the token itself
-            token += 1
-        return int(np.searchsorted(v._upto, token, side="right"))
-
-    phases = (
-        gl.Phase(
-            gather=gather, apply=count, scatter=of_word, start=vocabulary, supersteps=1,
-            gather_edges=gl.IN, scatter_edges=gl.IN,
-        ),
-        gl.Phase(
-            gather=gather, apply=count, scatter=of_document, start=documents, supersteps=1,
-            gather_edges=gl.OUT, scatter_edges=gl.OUT,
-        ),
+def _metropolis_hastings(of: Settings) -> gl.VertexProgram:
+    alike = bool((of.document == of.document[0]).all())
+    kind: type[LDA] = LDA if alike else type("LDA", (LDA,), {"alphas": of.document})
+    return kind(
+        topics=of.topics, alpha=float(of.document[0]), beta=of.word, slots=1 + of.mh_steps,
+        iterations=of.iterations, likelihood_every=2 * of.evaluate_every,
+        optimise_every=2 * of.optimise_priors or NEVER,
+        burn_in=NEVER if of.burn_in is None else 2 * of.burn_in, sample_every=2 * of.sample_every,
+        uniform=alike and not of.optimise_priors,
     )  # fmt: skip
 
-    def done(self) -> bool:
-        return self.superstep + 1 >= 2 * self.iterations
+
+def _start_metropolis_hastings(of: Settings, topics: np.ndarray) -> tuple[str, np.ndarray]:
+    return "_topics", np.repeat(topics.astype(np.uint16)[:, None], 1 + of.mh_steps, axis=1)
+
+
+SAMPLERS = {"metropolis-hastings": Sampler(_metropolis_hastings, 2, _start_metropolis_hastings)}
+NAMES = ("auto", "gibbs", "metropolis-hastings")
 
 
 @collective(options="run", own=("columns", "init", "start"))
@@ -130,9 +87,14 @@ def lda(
     graph: gl.Graph,
     *,
     topics: int | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
+    doc_topic_prior: Any = None,
+    topic_word_prior: float | None = None,
     iterations: int = 200,
+    sampler: str = "auto",
+    mh_steps: int = 1,
+    optimise_priors: int = 0,
+    burn_in: int | None = None,
+    sample_every: int = 1,
     evaluate_every: int = 10,
     count: str | None = "auto",
     resume: gl.TopicModel | None = None,
@@ -147,12 +109,29 @@ def lda(
         the probabilities of the prior alone.
     topics : int
         How many, 1 to 65,536; by default 20, or as many as the model has that is resumed.
-    alpha : float
-        Dirichlet prior of each topic in a document, 1e-100 to 1e9; by default 0.1, or that of the model.
-    beta : float
+    doc_topic_prior : float or array of float
+        Dirichlet prior of each topic in a document, 1e-100 to 1e9: one for all, or one for each; by default
+        0.1, or that of the model.
+    topic_word_prior : float
         Dirichlet prior of each word in a topic, 1e-100 to 1e9; by default 0.01, or that of the model.
     iterations : int
         Sweeps over all tokens, from 1. The run ends after them and is converged.
+    sampler : {"auto", "gibbs", "metropolis-hastings"}
+        How topics are drawn: "gibbs" by exact collapsed Gibbs sampling, token after token;
+        "metropolis-hastings" by the steps of WarpLDA, which see the counts of half a sweep ago and whose time
+        hardly grows with the topics. "auto" is the first for up to 300 topics.
+    mh_steps : int
+        Steps of Metropolis-Hastings that a token takes in each half of a sweep, 1 to 64; each takes
+        two bytes of memory a token.
+    optimise_priors : int
+        Sweeps from one step of the priors to the next, by Minka's fixed point, each topic's prior in a
+        document for itself; 0: they stay as given. They are kept within 1e-5 and 1e5; those of the last
+        sweep stay.
+    burn_in : int, optional
+        Average the counts over the sweeps after so many, 0 to *iterations* - 1; by default they are those of
+        the last sweep alone.
+    sample_every : int
+        Sweeps from one that is averaged to the next, from 1, counted back from the last, which always is.
     evaluate_every : int
         Sweeps from one log-likelihood to the next, from 1, which takes the time of a sweep where topics are
         many. It is rounded down to a divisor of *iterations*, so that the last sweep has one.
@@ -174,17 +153,19 @@ def lda(
         of length *topics*) is the probability of the word in each topic: it sums to 1 over the words.
         ``tables["document_topic"]`` has a row for each document: the probability of each topic in it, which
         sums to 1 over the topics. ``vertices`` has both as ``probability``, and the numbers of tokens by
-        topic that they come from as ``counts`` (int32, a vector of length *topics*); those of words are half
-        a sweep older. ``history`` has a row for each sweep; those of *evaluate_every* have
-        ``log_likelihood_per_token``: the mean over tokens of the log (base e) of the probability of the word
-        in its document.
-        ``metrics["figures"]`` has the last of these, ``tokens``, and ``cpu_seconds`` of all ranks and
-        threads.
+        topic that they come from as ``counts`` (a vector of length *topics*; int32, with *burn_in* float64);
+        by "metropolis-hastings" those of words are half a sweep older. ``history`` has a row for each sweep;
+        those of *evaluate_every* have ``log_likelihood_per_token``: the mean over tokens of the log (base e)
+        of the probability of the word in its document, by the counts of that sweep.
+        ``metrics["figures"]`` has the last of these, ``tokens``, ``cpu_seconds`` of all ranks and threads,
+        ``tokens_per_cpu_second`` (those of all sweeps), ``sampler``, and the priors at the end,
+        ``doc_topic_prior`` (a list) and ``topic_word_prior``.
 
     Raises
     ------
     UsageError
-        The graph is not bipartite or has no tokens, a count is no whole number, or a prior is out of range.
+        The graph is not bipartite or has no tokens, a count is no whole number, or an argument is out
+        of range.
 
     Examples
     --------
@@ -202,53 +183,42 @@ def lda(
     References
     ----------
     Blei, Ng, Jordan: Latent Dirichlet Allocation. JMLR 2003. Chen, Li, Zhu, Chen: WarpLDA. VLDB 2016.
+    Wallach, Mimno, McCallum: Rethinking LDA: Why Priors Matter. NIPS 2009.
     """
     check_graph(graph)
-    topics, alpha, beta = _start(resume, topics, alpha, beta)
-    topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
-    alpha = arguments.number("alpha", alpha, least=LEAST, most=MOST, hint="; 0.1 is usual")
-    beta = arguments.number("beta", beta, least=LEAST, most=MOST, hint="; 0.01 is usual")
-    iterations = arguments.whole("iterations", iterations, 1)
-    longest = min(arguments.whole("evaluate_every", evaluate_every, 1), iterations)
-    interval = next(n for n in range(longest, 0, -1) if iterations % n == 0)
+    topics, document, word = _start(resume, topics, doc_topic_prior, topic_word_prior)
+    settings = _settings(
+        topics, document, word, iterations, evaluate_every, mh_steps, optimise_priors, burn_in, sample_every
+    )
+    name = _chosen(sampler, settings)
     count = arguments.text("count", count, optional=True)
     check_options("lda", graph, options)
     tokens = _tokens(graph, count)
-    program = LDA(
-        topics=topics, alpha=alpha, beta=beta, iterations=iterations, likelihood_every=2 * interval
-    )  # fmt: skip
+    chosen = SAMPLERS[name]
 
     def measured(row: Any) -> dict[str, float]:
-        if (row["superstep"] + 1) % program.likelihood_every:
+        if (row["superstep"] + 1) % (chosen.supersteps * settings.evaluate_every):
             return {}
         return {"log_likelihood_per_token": row["likelihood"] / tokens.num_edges}
 
+    started = tokens
     if resume is not None:
         drawn = resume.draw(tokens, seed=arguments.whole("seed", options.get("seed", 0)))
-        tokens, options["columns"] = with_columns(tokens, edge={"topic": drawn}), {"_topic": "topic"}
-    result = run_sweeps(program, tokens, 2, measured, **options)
-    documents, words = (result.vertices.side(side) for side in (0, 1))
-    counted = _whole(graph, result, words["counts"].sum(axis=0))
-    for side in (int(_whole(graph, result, documents["counts"].sum())), int(counted.sum())):
-        if side != tokens.num_edges:
-            raise gl.ExecutionError(f"{side} of {tokens.num_edges} tokens are counted; please report it")
-    num_words = graph.num_vertices - (graph.ids.num_left or 0)
-    mixed = documents["counts"] + alpha
-    mixed /= mixed.sum(axis=1, keepdims=True)
-    spread = (words["counts"] + beta) / (counted + num_words * beta)
-    vertices = result.vertices
-    keys = {name: vertices[name] for name in vertices.keys}
-    columns = {"counts": vertices["counts"], "probability": np.concatenate([mixed, spread])}
-    result.vertices = Table(keys, columns, vertices.global_ids)
-    result.tables = {"document_topic": _table(result, 0), "topic_word": _table(result, 1)}
-    result.metrics["figures"]["tokens"] = tokens.num_edges
+        field, start = chosen.start(settings, drawn)
+        started, options["columns"] = with_columns(tokens, edge={"start": start}), {field: "start"}
+    result = run_sweeps(chosen.program(settings), started, chosen.supersteps, measured, **options)
+    document, word = _tables(graph, result, settings, tokens.num_edges)
+    figures = result.metrics["figures"]
+    figures["tokens"], figures["sampler"] = tokens.num_edges, name
+    figures["tokens_per_cpu_second"] = tokens.num_edges * settings.iterations / figures["cpu_seconds"]
+    figures["doc_topic_prior"], figures["topic_word_prior"] = document.tolist(), word
     if resume is not None:
         result.metrics["resumed"] = {"iterations": resume.iterations, "history": resume.history}
     if tokens is not graph:
         result.fingerprint = graph.fingerprint
         result.metrics |= {"source": graph.source, "edges": graph.num_edges, "fingerprint": graph.fingerprint}
-        for name, spent in graph.seconds.items():
-            result.metrics["seconds"][name] += spent
+        for stage, spent in graph.seconds.items():
+            result.metrics["seconds"][stage] += spent
             result.metrics["seconds"]["total"] += spent
     return result
 
@@ -260,9 +230,86 @@ def _start(model: gl.TopicModel | None, *asked: Any) -> tuple[Any, Any, Any]:
         arguments.instance("resume", model, gl.TopicModel, "a gaslab.TopicModel")
         if asked[0] not in (None, model.num_topics):
             raise arguments.wrong("topics", asked[0], f"the model to resume has {model.num_topics}")
-        usual = (model.num_topics, float(model.doc_topic_prior[0]), model.topic_word_prior)
-    topics, alpha, beta = (one if value is None else value for value, one in zip(asked, usual, strict=True))
-    return topics, alpha, beta
+        usual = (model.num_topics, model.doc_topic_prior, model.topic_word_prior)
+    topics, document, word = (
+        one if value is None else value for value, one in zip(asked, usual, strict=True)
+    )  # fmt: skip
+    return topics, document, word
+
+
+def _settings(
+    topics: Any, document: Any, word: Any, iterations: Any, evaluate_every: Any, mh_steps: Any,
+    optimise_priors: Any, burn_in: Any, sample_every: Any,
+) -> Settings:  # fmt: skip
+    """Return the arguments, checked; the sweeps between evaluations become a divisor of all."""
+    topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
+    iterations = arguments.whole("iterations", iterations, 1)
+    longest = min(arguments.whole("evaluate_every", evaluate_every, 1), iterations)
+    return Settings(
+        topics=topics,
+        document=_document_prior(document, topics),
+        word=arguments.number("topic_word_prior", word, least=LEAST, most=MOST, hint="; 0.01 is usual"),
+        iterations=iterations,
+        evaluate_every=next(n for n in range(longest, 0, -1) if iterations % n == 0),
+        mh_steps=arguments.whole("mh_steps", mh_steps, 1, MOST_STEPS),
+        optimise_priors=arguments.whole("optimise_priors", optimise_priors, 0, iterations),
+        burn_in=arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True),
+        sample_every=arguments.whole("sample_every", sample_every, 1),
+    )
+
+
+def _document_prior(given: Any, topics: int) -> np.ndarray:
+    """Return the prior of each topic in a document, of one number or of as many as there are topics."""
+
+    def checked(name: str, value: Any) -> Any:
+        return arguments.number(name, value, least=LEAST, most=MOST, hint="; 0.1 is usual")
+
+    if np.ndim(given) == 0:
+        return np.full(topics, checked("doc_topic_prior", given))
+    listed = arguments.several("doc_topic_prior", given, "a number, or one for each topic,")
+    if len(listed) != topics:
+        raise gl.UsageError(f"doc_topic_prior has {len(listed)} numbers, and there are topics={topics}")
+    return np.array([checked(f"doc_topic_prior[{k}]", x) for k, x in enumerate(listed)])
+
+
+def _chosen(sampler: Any, settings: Settings) -> str:
+    """Return the name of the sampler."""
+    name: str = arguments.choice("sampler", sampler, NAMES)
+    if name == "auto":
+        exact = "gibbs" in SAMPLERS and settings.topics <= GIBBS_UP_TO and settings.mh_steps == 1
+        return "gibbs" if exact else "metropolis-hastings"
+    if name == "gibbs" and settings.mh_steps > 1:
+        raise gl.UsageError(
+            f"mh_steps={settings.mh_steps} is for sampler='metropolis-hastings'; the other has no such steps"
+        )
+    return name
+
+
+def _tables(graph: gl.Graph, result: gl.Result, settings: Settings, tokens: int) -> tuple[np.ndarray, float]:
+    """Give the result its tables, from the counts of all samples; return the priors (collective)."""
+    priors = result.aggregates.get("priors")
+    document, word = (settings.document, settings.word) if priors is None else (priors.document, priors.word)
+    sides = [result.vertices.side(side)["counts"] for side in (0, 1)]
+    counted = _whole(graph, result, sides[1].sum(axis=0, dtype=np.int64))
+    for side in (int(_whole(graph, result, sides[0].sum(dtype=np.int64))), int(counted.sum())):
+        if side != settings.samples * tokens:
+            raise gl.ExecutionError(
+                f"{side} of {settings.samples * tokens} tokens are counted; please report it"
+            )
+    counts = result.vertices["counts"]
+    if settings.burn_in is not None:
+        counts, counted = counts / settings.samples, counted / settings.samples
+    documents = len(sides[0])
+    mixed = counts[:documents] + document
+    mixed /= mixed.sum(axis=1, keepdims=True)
+    num_words = graph.num_vertices - (graph.ids.num_left or 0)
+    spread = (counts[documents:] + word) / (counted + num_words * word)
+    vertices = result.vertices
+    keys = {name: vertices[name] for name in vertices.keys}
+    columns = {"counts": counts, "probability": np.concatenate([mixed, spread])}
+    result.vertices = Table(keys, columns, vertices.global_ids)
+    result.tables = {"document_topic": _table(result, 0), "topic_word": _table(result, 1)}
+    return document, float(word)
 
 
 def _tokens(graph: gl.Graph, count: str | None) -> gl.Graph:

@@ -197,8 +197,9 @@ class LDA(*BASES):  # type: ignore[misc]
         ]
         corpus = gl.corpus_from(counts, rows=self.rows, comm=comm)
         result = gl.lda(
-            corpus, topics=topics, alpha=priors[0], beta=priors[1], threads=self.threads,
+            corpus, topics=topics, doc_topic_prior=priors[0], topic_word_prior=priors[1],
             iterations=arguments.whole("max_iter", self.max_iter, 1), seed=self._seed(comm),
+            sampler=self.sampler, threads=self.threads,
         )  # fmt: skip
         model = TopicModel.of(corpus, result)
         names = getattr(self, "feature_names_in_", None)

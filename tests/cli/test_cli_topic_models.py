@@ -44,7 +44,7 @@ def test_a_model_is_saved_and_gives_its_topics_to_documents(gaslab: Run, tmp_pat
 
 def test_a_chain_goes_on_from_a_model(gaslab: Run, tmp_path: Path) -> None:
     corpus, path = written(tmp_path, TEXT), tmp_path / "model.npz"
-    priors = ("--alpha", 0.25, "--beta", 0.5)
+    priors = ("--doc-topic-prior", 0.25, "--topic-word-prior", 0.5)
     assert gaslab("lda", corpus, *FEW, *priors, "--save", path).code == 0
     words = ("lda", corpus, "--resume", path, "--iterations", 2, "--threads", 1, "--save")
     for size in (1, 2):

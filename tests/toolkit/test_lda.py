@@ -36,7 +36,8 @@ def summary(result: gl.Result) -> dict[str, Any]:
 
 def fitted(comm: Comm, strategy: str = "random", **options: Any) -> dict[str, Any]:
     graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True, strategy=strategy, comm=comm)
-    return summary(gl.lda(graph, topics=TOPICS, iterations=SWEEPS, evaluate_every=1, seed=3, **options))
+    options = {"sampler": "metropolis-hastings", "evaluate_every": 1, **options}
+    return summary(gl.lda(graph, topics=TOPICS, iterations=SWEEPS, seed=3, **options))
 
 
 @functools.cache
@@ -78,7 +79,10 @@ def test_counts_are_the_tokens_and_probabilities_sum_to_1() -> None:
     np.testing.assert_allclose(found["probability"][:60].sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(found["probability"][60:].sum(axis=0), 1.0, rtol=1e-12)
     assert found["end"] == (SWEEPS, True, SWEEPS)
-    assert found["figures"] == ["cpu_seconds", "log_likelihood_per_token", "tokens"]
+    assert found["figures"] == [
+        "cpu_seconds", "doc_topic_prior", "log_likelihood_per_token", "sampler", "tokens",
+        "tokens_per_cpu_second", "topic_word_prior",
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -150,7 +154,7 @@ def merged(comm: Comm) -> list[Any]:
     for name in ("count", "weight", "times"):
         columns = {name: counts.astype(float) if name == "weight" else counts}
         graph = gl.Graph.from_edges(*pairs, columns=columns, bipartite=True, comm=comm)
-        option = {"count": name} if name == "times" else {}
+        option: dict[str, Any] = {"count": name} if name == "times" else {}
         result = gl.lda(graph, topics=TOPICS, iterations=2, seed=3, **option)
         assert set(result.metrics["seconds"]) >= {"load", "partition", "build", "compute"}
         found.append((result.metrics["figures"]["tokens"], result.vertices["counts"].tolist()))
@@ -184,7 +188,7 @@ def test_tables_are_where_the_answer_goes(ranks: Ranks) -> None:
 
 def test_documents_without_words_and_words_without_documents_have_the_prior() -> None:
     graph = gl.Graph.from_edges([0, 1, 1], [5, 5, 5], bipartite=True, vertices=([0, 1, 2], [5, 6]))
-    result = gl.lda(graph, topics=4, alpha=0.5, beta=0.25, iterations=3)
+    result = gl.lda(graph, topics=4, doc_topic_prior=0.5, topic_word_prior=0.25, iterations=3)
     document_topic, topic_word = (result.tables[n] for n in ("document_topic", "topic_word"))
     assert document_topic.ids.tolist() == [0, 1, 2]
     assert topic_word.ids.tolist() == [5, 6]
@@ -208,10 +212,18 @@ def test_one_topic_and_more_topics_than_tokens() -> None:
     [
         ({"topics": 0}, "topics=0"),
         ({"topics": 65537}, "topics=65537"),
-        ({"alpha": 0.0}, r"alpha=0\.0.*0\.1 is usual"),
-        ({"beta": -1.0}, r"beta=-1\.0.*0\.01 is usual"),
-        ({"beta": float("nan")}, "beta=nan"),
+        ({"doc_topic_prior": 0.0}, r"doc_topic_prior=0\.0.*0\.1 is usual"),
+        ({"topic_word_prior": -1.0}, r"topic_word_prior=-1\.0.*0\.01 is usual"),
+        ({"topic_word_prior": float("nan")}, "topic_word_prior=nan"),
         ({"iterations": 0}, "iterations=0"),
+        ({"doc_topic_prior": [0.1] * 3}, r"doc_topic_prior has 3 numbers, and there are topics=20"),
+        ({"doc_topic_prior": [0.1, -1.0], "topics": 2}, r"doc_topic_prior\[1\]=-1\.0.*0\.1 is usual"),
+        ({"sampler": "gibs"}, "sampler='gibs' is unknown; did you mean 'gibbs'"),
+        ({"mh_steps": 65}, "mh_steps=65"),
+        ({"sampler": "gibbs", "mh_steps": 2}, "mh_steps=2 is for sampler='metropolis-hastings'"),
+        ({"optimise_priors": 6, "iterations": 5}, "optimise_priors=6"),
+        ({"burn_in": 5, "iterations": 5}, "burn_in=5"),
+        ({"sample_every": 0}, "sample_every=0"),
         ({"count": "times"}, "count='times' is no edge column"),
         ({"max_iterations": 5}, r"^lda runs a number of sweeps: say iterations=, not max_iterations="),
         ({"engine": "async"}, "^lda runs with engine='sync' or 'reference', not engine='async'"),

@@ -9,25 +9,55 @@ from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins import topic_models
 from gaslab.cli.builtins.entry import Builtin, given
 
+NAMES = ("auto", "gibbs", "metropolis-hastings")
+SAMPLING = (
+    "sampler", "mh_steps", "doc_topic_prior", "topic_word_prior", "optimise_priors", "burn_in", "sample_every"
+)  # fmt: skip
+
 
 def _add_lda(made: Parser) -> None:
     made.refused["--init"] = "it starts from topics that it draws"
     group = made.add_argument_group("lda")
     group.add_argument("--topics", type=at_least(1), metavar="K", help="how many (20)")
-    group.add_argument("--alpha", type=at_least(0.0, float), metavar="A",
-                       help="prior of each topic in a document (0.1)")  # fmt: skip
-    group.add_argument("--beta", type=at_least(0.0, float), metavar="B",
-                       help="prior of each word in a topic (0.01)")  # fmt: skip
     group.add_argument("--evaluate-every", type=at_least(1), default=10, metavar="N",
                        help="sweeps from one log-likelihood to the next (10)")  # fmt: skip
+    _add_sampler(made)
     topic_models.add_models(made)
+
+
+def _add_sampler(made: Parser) -> None:
+    group = made.add_argument_group("sampling")
+    group.add_argument("--sampler", choices=NAMES, default="auto",
+                       help="exact collapsed Gibbs, or delayed counts, whose time hardly grows with topics; "
+                       "auto: by their number")  # fmt: skip
+    group.add_argument("--mh-steps", type=at_least(1), default=1, metavar="N",
+                       help="Metropolis-Hastings steps of a token in each half of a sweep (1)")  # fmt: skip
+    group.add_argument("--doc-topic-prior", type=_prior, metavar="A[,A...]",
+                       help="prior of each topic in a document: one for all, or one for each (0.1)"
+                       )  # fmt: skip
+    group.add_argument("--topic-word-prior", type=at_least(0.0, float), metavar="B",
+                       help="prior of each word in a topic (0.01)")  # fmt: skip
+    group.add_argument("--optimise-priors", type=at_least(1), default=0, nargs="?", const=10, metavar="N",
+                       help="improve both priors every N sweeps (10), each topic's in a document for itself"
+                       )  # fmt: skip
+    group.add_argument("--burn-in", type=at_least(0), metavar="N",
+                       help="average the counts over the sweeps after N; else the last sweep's are taken"
+                       )  # fmt: skip
+    group.add_argument("--sample-every", type=at_least(1), default=1, metavar="N",
+                       help="with --burn-in: sweeps from one that is averaged to the next (1)")  # fmt: skip
+
+
+def _prior(text: str) -> float | list[float]:
+    """Return a number, or several with commas between."""
+    listed = [at_least(0.0, float)(one) for one in text.split(",")]
+    return listed if "," in text else listed[0]
 
 
 def _lda(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.lda import lda
 
     sweeps = {"iterations": options.pop("max_iterations")} if "max_iterations" in options else {}
-    asked = given(arguments, "topics", "alpha", "beta", "evaluate_every")
+    asked = given(arguments, "topics", "evaluate_every", *SAMPLING)
     return lda(graph, **asked, **sweeps, **options)
 
 

@@ -1,0 +1,131 @@
+"""gl.lda's Metropolis-Hastings: conserved counts, several steps, priors that differ and move, mean counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import digamma
+from scipy.stats import chisquare
+
+import gaslab as gl
+from examples.lda import corpus
+from gaslab.parallel.comm import Comm, world
+from gaslab.programs import metropolis_hastings
+from tests.mpi.ranks import Ranks
+
+TOPICS = 4
+DOCUMENT, WORD, _ = corpus(documents=30, words=20, length=15, topics=TOPICS)
+EVERYTHING: dict[str, Any] = {
+    "doc_topic_prior": [0.1, 0.4, 0.2, 0.3], "mh_steps": 3, "optimise_priors": 2, "burn_in": 2,
+    "iterations": 5,
+}  # fmt: skip
+
+
+class Counted(gl.programs.LDA):
+    """LDA with what its vertices have counted, by side."""
+
+    class Sides(gl.Accumulator):
+        documents: gl.Vector = gl.field(shape="topics", dtype=gl.int64)
+        words: gl.Vector = gl.field(shape="topics", dtype=gl.int64)
+
+    @gl.aggregator
+    def counted(self, v: gl.programs.LDA.Vertex) -> Sides:
+        return self.Sides(documents=(1 - v.side) * v._counts, words=v.side * v._counts)
+
+
+def fitted(comm: Comm, **options: Any) -> gl.Result:
+    graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True, strategy="random", comm=comm)
+    chosen = {"sampler": "metropolis-hastings", "topics": TOPICS, "iterations": 3, "seed": 3, **options}
+    return gl.lda(graph, **chosen)
+
+
+def at_every_superstep(comm: Comm) -> list[list[list[int]]]:
+    graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True, strategy="random", comm=comm)
+    result = gl.run(Counted(topics=TOPICS, iterations=3, slots=3), graph, seed=3)
+    rows = [(row["tokens"].counts, row["counted"].documents, row["counted"].words) for row in result.history]
+    return [[np.asarray(counts).tolist() for counts in row] for row in rows]
+
+
+def test_no_token_is_lost_in_any_superstep(ranks: Ranks) -> None:
+    found = ranks.run(at_every_superstep)
+    assert len(found[0]) == 6
+    for superstep, (tokens, *sides) in enumerate(found[0]):
+        assert sides[1 - superstep % 2] == tokens  # words in even ones
+        assert sum(tokens) == DOCUMENT.size
+        assert all(sum(counts) == DOCUMENT.size for counts in sides[1 - superstep :])
+
+
+def everything(comm: Comm, **options: Any) -> tuple[Any, ...]:
+    result = fitted(comm, **EVERYTHING, **options)
+    figures = result.metrics["figures"]
+    return result.vertices["counts"].tolist(), figures["doc_topic_prior"], figures["topic_word_prior"]
+
+
+def in_every_way(comm: Comm) -> list[tuple[Any, ...]]:
+    return [everything(comm), everything(comm, threads=2), everything(comm, compile="never")]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::gaslab.PerformanceWarning")
+def test_all_at_once_is_the_same_everywhere(ranks: Ranks) -> None:
+    counts, document, word = everything(world(), engine="reference")
+    for found in ranks.run(in_every_way)[0]:
+        assert found[0] == counts
+        assert found[1] == pytest.approx(document, rel=1e-12)
+        assert found[2] == pytest.approx(word, rel=1e-12)
+
+
+def test_a_step_of_the_priors_is_minka_s() -> None:
+    prior = np.array([0.1, 0.4, 0.2, 0.3])
+    after = fitted(world(), doc_topic_prior=prior, iterations=2, optimise_priors=1).metrics["figures"]
+    counts = fitted(world(), doc_topic_prior=prior, iterations=1).vertices["counts"]
+    documents, words = counts[:30], counts[30:]
+    length, whole, spread = documents.sum(axis=1), prior.sum(), 0.01 * len(words)
+    up = (digamma(documents + prior) - digamma(prior)).sum(axis=0)
+    assert after["doc_topic_prior"] == pytest.approx(
+        prior * up / (digamma(length + whole) - digamma(whole)).sum(), rel=1e-12
+    )
+    up = (digamma(words + 0.01) - digamma(0.01)).sum()
+    down = len(words) * (digamma(words.sum(axis=0) + spread) - digamma(spread)).sum()
+    assert after["topic_word_prior"] == pytest.approx(0.01 * up / down, rel=1e-12)
+
+
+def test_digamma_is_scipy_s() -> None:
+    for x in (1e-100, 1e-5, 0.3, 1.0, 1.4616321449683622, 7.99, 8.0, 300.5, 1e9):
+        assert metropolis_hastings.digamma(x) == pytest.approx(digamma(x), rel=1e-13, abs=1e-14)
+
+
+def test_counts_are_averaged_after_the_burn_in() -> None:
+    chain = {n: fitted(world(), iterations=n).vertices["counts"] for n in (2, 3, 4, 5)}
+    mean = fitted(world(), iterations=5, burn_in=1, sample_every=2)
+    assert mean.vertices["counts"].tolist() == ((chain[3] + chain[5]) / 2).tolist()
+    assert fitted(world(), iterations=5, burn_in=4).vertices["counts"].tolist() == chain[5].tolist()
+    counts = fitted(world(), iterations=5, burn_in=1).vertices["counts"]
+    np.testing.assert_allclose(counts, sum(chain.values()) / 4)
+    table = mean.tables["topic_word"]["probability"]
+    np.testing.assert_allclose(table.sum(axis=0), 1.0)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_lone_token_has_each_topic_as_often_as_its_prior_says(steps: int) -> None:
+    """Every document has one token, of a word of its own, whose prior leaves other tokens no weight."""
+    prior = np.array([1.0, 2.0, 5.0])
+    graph = gl.Graph.from_edges(np.arange(4000), np.arange(4000), bipartite=True)
+    result = gl.lda(
+        graph, topics=3, doc_topic_prior=prior, topic_word_prior=1e6, iterations=4, mh_steps=steps, seed=1,
+        sampler="metropolis-hastings",
+    )  # fmt: skip
+    found = result.vertices["counts"][:4000].sum(axis=0)
+    assert chisquare(found, 4000 * prior / prior.sum()).pvalue > 1e-4
+
+
+def test_priors_that_are_alike_are_one_number() -> None:
+    one, three = fitted(world(), doc_topic_prior=0.2), fitted(world(), doc_topic_prior=np.full(TOPICS, 0.2))
+    assert one.vertices["counts"].tolist() == three.vertices["counts"].tolist()
+    assert one.metrics["figures"]["doc_topic_prior"] == [0.2] * TOPICS
+
+
+def test_auto_is_the_sampler_that_the_topics_suggest() -> None:
+    assert fitted(world(), sampler="auto", mh_steps=2).metrics["figures"]["sampler"] == "metropolis-hastings"
