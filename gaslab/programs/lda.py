@@ -54,13 +54,12 @@ class Settings:
 class Sampler:
     """A vertex program that draws the topics of tokens, and how many of its supersteps are a sweep.
 
-    `field` of its edges, which begins with what `begin` makes of the topics of all tokens, holds these.
+    *start* makes of a topic for each token the name of an edge field and what it starts from.
     """
 
     program: Callable[[Settings], gl.VertexProgram]
     supersteps: int
-    field: str
-    begin: Callable[[Settings, np.ndarray], np.ndarray]
+    start: Callable[[Settings, np.ndarray], tuple[str, np.ndarray]]
 
 
 def _metropolis_hastings(of: Settings) -> gl.VertexProgram:
@@ -75,12 +74,11 @@ def _metropolis_hastings(of: Settings) -> gl.VertexProgram:
     )  # fmt: skip
 
 
-def _slots(of: Settings, topics: np.ndarray) -> np.ndarray:
-    """Let the topic of each token stand in all its slots: what is proposed first changes nothing."""
-    return np.repeat(topics.astype(np.uint16)[:, None], 1 + of.mh_steps, axis=1)
+def _start_metropolis_hastings(of: Settings, topics: np.ndarray) -> tuple[str, np.ndarray]:
+    return "_topics", np.repeat(topics.astype(np.uint16)[:, None], 1 + of.mh_steps, axis=1)
 
 
-SAMPLERS = {"metropolis-hastings": Sampler(_metropolis_hastings, 2, "_topics", _slots)}
+SAMPLERS = {"metropolis-hastings": Sampler(_metropolis_hastings, 2, _start_metropolis_hastings)}
 NAMES = ("auto", "gibbs", "metropolis-hastings")
 
 
@@ -188,11 +186,10 @@ def lda(
     Wallach, Mimno, McCallum: Rethinking LDA: Why Priors Matter. NIPS 2009.
     """
     check_graph(graph)
-    topics, doc_topic_prior, topic_word_prior = _start(resume, topics, doc_topic_prior, topic_word_prior)
+    topics, document, word = _start(resume, topics, doc_topic_prior, topic_word_prior)
     settings = _settings(
-        topics, doc_topic_prior, topic_word_prior, iterations, evaluate_every, mh_steps, optimise_priors,
-        burn_in, sample_every,
-    )  # fmt: skip
+        topics, document, word, iterations, evaluate_every, mh_steps, optimise_priors, burn_in, sample_every
+    )
     name = _chosen(sampler, settings)
     count = arguments.text("count", count, optional=True)
     check_options("lda", graph, options)
@@ -204,19 +201,20 @@ def lda(
             return {}
         return {"log_likelihood_per_token": row["likelihood"] / tokens.num_edges}
 
+    started = tokens
     if resume is not None:
         drawn = resume.draw(tokens, seed=arguments.whole("seed", options.get("seed", 0)))
-        tokens = with_columns(tokens, edge={"topic of token": chosen.begin(settings, drawn)})
-        options["columns"] = {chosen.field: "topic of token"}
+        field, start = chosen.start(settings, drawn)
+        started, options["columns"] = with_columns(tokens, edge={"start": start}), {field: "start"}
     program = chosen.program(settings)
-    result = run_sweeps(program, tokens, chosen.supersteps, measured, edges="tokens", **options)
-    if resume is not None:
-        result.metrics["resumed"] = {"iterations": resume.iterations, "history": resume.history}
+    result = run_sweeps(program, started, chosen.supersteps, measured, edges="tokens", **options)
     document, word = _tables(graph, result, settings, tokens.num_edges)
     figures = result.metrics["figures"]
     figures["tokens"], figures["sampler"] = tokens.num_edges, name
     figures["tokens_per_cpu_second"] = tokens.num_edges * settings.iterations / figures["cpu_seconds"]
     figures["doc_topic_prior"], figures["topic_word_prior"] = document.tolist(), word
+    if resume is not None:
+        result.metrics["resumed"] = {"iterations": resume.iterations, "history": resume.history}
     if tokens is not graph:
         result.fingerprint = graph.fingerprint
         result.metrics |= {"source": graph.source, "edges": graph.num_edges, "fingerprint": graph.fingerprint}
@@ -236,7 +234,7 @@ def _start(model: gl.TopicModel | None, *asked: Any) -> tuple[Any, Any, Any]:
         usual = (model.num_topics, model.doc_topic_prior, model.topic_word_prior)
     topics, document, word = (
         one if value is None else value for value, one in zip(asked, usual, strict=True)
-    )
+    )  # fmt: skip
     return topics, document, word
 
 

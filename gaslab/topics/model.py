@@ -400,14 +400,14 @@ def _gathered(comm: Comm, table: Table, on: str) -> tuple[np.ndarray, Any]:
 
 def _settings(result: gl.Result) -> dict[str, Any]:
     """Return the settings of the model that a result of `gaslab.lda` is."""
-    known = {**result.metrics["parameters"], **result.metrics["figures"]}
+    known = result.metrics["figures"]
     earlier = result.metrics.get("resumed", {"iterations": 0, "history": []})
     rows = [row for row in result.history if LIKELIHOOD in row]
     later = [{**row, "iteration": row["iteration"] + earlier["iterations"]} for row in rows]
     return {
         "doc_topic_prior": known["doc_topic_prior"],
         "topic_word_prior": known["topic_word_prior"],
-        "sampler": known.get("sampler", "metropolis-hastings"),
+        "sampler": known["sampler"],
         "iterations": result.iterations + earlier["iterations"],
         "tokens": known["tokens"],
         "seed": result.metrics["seed"],

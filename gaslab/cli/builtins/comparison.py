@@ -12,7 +12,8 @@ import gaslab as gl
 from gaslab.cli.arguments import at_least, one_of
 
 ORDER = "needs the order of words, which a corpus does not keep; gaslab.topics.coherence takes texts"
-BEST_BY = ("held_out_log_likelihood_per_token", "coherence")  # the first that was measured
+HELD_OUT = "held_out_log_likelihood_per_token"
+BEST_BY = (HELD_OUT, "coherence")  # the first that was measured
 
 
 def add_judging(group: Any) -> None:
@@ -70,7 +71,7 @@ def compared(graph: gl.Graph, arguments: Any, run: Callable[[int | None], gl.Res
 
 def _numbers(result: gl.Result) -> dict[str, float]:
     figures = result.metrics["figures"]
-    names = ("log_likelihood_per_token", "held_out_log_likelihood_per_token", "coherence", "diversity")
+    names = ("log_likelihood_per_token", HELD_OUT, "coherence", "diversity")
     return {name: figures[name] for name in names if name in figures}
 
 
@@ -86,7 +87,7 @@ def _score(result: gl.Result) -> float:
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
     """Return the head and the rows of the table."""
     keys = [key for key in rows[0] if key != "topics"]
-    titles = {"log_likelihood_per_token": "log-likelihood", "held_out_log_likelihood_per_token": "held out"}
+    titles = {"log_likelihood_per_token": "log-likelihood", HELD_OUT: "held out"}
     head = "topics  " + "  ".join(f"{titles.get(key, key):>14}" for key in keys)
     lines = [f"{row['topics']:>6}  " + "  ".join(f"{row[key]:>14.4g}" for key in keys) for row in rows]
     return [head, *lines]

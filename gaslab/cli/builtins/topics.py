@@ -7,7 +7,7 @@ from typing import Any
 import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins import topic_models
-from gaslab.cli.builtins.comparison import add_judging, compared
+from gaslab.cli.builtins.comparison import HELD_OUT, add_judging, compared
 from gaslab.cli.builtins.entry import Builtin, given
 
 NAMES = ("auto", "gibbs", "metropolis-hastings")
@@ -66,8 +66,7 @@ def _lda(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
         if held is not None:
             from gaslab.topics.model import TopicModel
 
-            score = held.score(TopicModel.of(graph, result))
-            result.metrics["figures"]["held_out_log_likelihood_per_token"] = score
+            result.metrics["figures"][HELD_OUT] = held.score(TopicModel.of(graph, result))
         return result
 
     return compared(graph, arguments, run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,10 @@ from gaslab.results.result import Result
 from gaslab.results.tables import Table
 from gaslab.topics.occurrences import edge_ends, token_counts
 
-FIGURES = ("tokens", "sampler", "log_likelihood_per_token", "held_out", "coherence", "diversity")
+FIGURES = (
+    *("tokens", "sampler", "log_likelihood_per_token", "held_out_log_likelihood_per_token"),
+    *("coherence", "diversity"),
+)
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ def gather(
     }
     return Content(
         topic_word, words.tolist(), sizes, documents, result.history, facts, coherence,
-        title=f"Topics of {graph.source}",
+        title=f"Topics of {os.path.basename(graph.source)}",
     )  # fmt: skip
 
 
