@@ -1,4 +1,4 @@
-"""Topics beside tomotopy's: held-out quality of LDA, CPU-seconds, and the whole command, in turn.
+"""Topics beside tomotopy's: held-out quality of LDA, speed of sweeps, and the whole command, in turn.
 
     python -m benchmarks topics --data DIR
     python benchmarks/topics.py --only generated docstrings
@@ -8,7 +8,8 @@ Both learn from the same documents with the same alpha, beta and number of sweep
 by `quality.completion`; CPU-seconds are those of learning. A seed draws the split and the chain. The corpora:
 KOS (docword.kos.txt of the UCI collection, looked for below the folder --data), the docstrings of
 datasets/, and documents generated from known topics, where the mean cosine of found and known topics is
-shown.
+shown. ``reach`` is the CPU-seconds until KOS is predicted nearly as well as by tomotopy after many sweeps;
+``speed`` the tokens by CPU-second of sweeps between evaluations, over documents of words by Zipf's law.
 """
 
 from __future__ import annotations
@@ -28,16 +29,22 @@ import scipy.sparse
 
 import gaslab as gl
 from common import data_file, installed, launcher, opened, parser, row, spread, timed
-from quality import best_match, completion, halve, tokens
+from gaslab.programs.lda import SAMPLERS
+from quality import bag, best_match, completion, halve, tokens
 
 ALPHA, BETA = 0.1, 0.01
 DATASETS = Path(__file__).resolve().parent.parent / "datasets"
 DOCSTRINGS = DATASETS / "docword.stdlib-docstrings.txt.gz"
 VOCABULARY = DATASETS / "vocab.stdlib-docstrings.txt"
 KOS = "docword.kos.txt"
-CORPORA = ["kos", "docstrings", "generated", "command"]
+CORPORA = ["kos", "docstrings", "generated"]
+PARTS = [*CORPORA, "reach", "speed", "command"]
 GAP, COSINE, SECONDS = 0.07, 0.95, 5.0  # to reach
 KNOWN, WORDS, LENGTH = 10, 1000, 100  # topics, words, and tokens of a document, of the generated corpus
+CHAINS = (25, 50, 100, 200, 400, 800)  # sweeps that are tried to come within BELOW of the last of tomotopy's
+BELOW = 0.02
+LARGE, SHORT, LONG = 30_000, 150, 250  # words, and tokens of a document, where speed is measured
+SPEEDS = {20: 30, 100: 20, 1000: 8}  # topics, and the sweeps that are timed
 
 Learned = tuple[np.ndarray, float]  # topics of shape (words, topics), CPU-seconds
 Learner = Callable[[scipy.sparse.csr_matrix, int, int, int], Learned]  # of counts, topics, sweeps and seed
@@ -60,20 +67,23 @@ def generated(documents: int) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
     return scipy.sparse.csr_matrix(counts), topics.T
 
 
-def ours(threads: int) -> Learner:
+def by_zipf(documents: int) -> scipy.sparse.csr_matrix:
+    """Return documents of words drawn by Zipf's law alone."""
+    rng = np.random.default_rng(0)
+    document = np.repeat(np.arange(documents), rng.integers(SHORT, LONG + 1, documents))
+    weight = 1.0 / np.arange(1, LARGE + 1)
+    return bag(document, rng.choice(LARGE, document.size, p=weight / weight.sum()), (documents, LARGE))
+
+
+def ours(threads: int, sampler: str) -> Learner:
     """Return how gaslab learns."""
 
     def learn(counts: scipy.sparse.csr_matrix, topics: int, sweeps: int, seed: int) -> Learned:
         graph = gl.Graph.from_edges(*tokens(counts), bipartite=True)
         result = gl.lda(
-            graph,
-            topics=topics,
-            doc_topic_prior=ALPHA,
-            topic_word_prior=BETA,
-            iterations=sweeps,
-            seed=seed,
-            threads=threads,
-        )
+            graph, topics=topics, doc_topic_prior=ALPHA, topic_word_prior=BETA, iterations=sweeps,
+            sampler=sampler, seed=seed, threads=threads, evaluate_every=sweeps,
+        )  # fmt: skip
         found = np.full((counts.shape[1], topics), 0.0)
         found[result.tables["topic_word"].ids] = result.tables["topic_word"]["probability"]
         return found, result.metrics["figures"]["cpu_seconds"]
@@ -124,11 +134,11 @@ class Corpus:
 
 def corpora(options: argparse.Namespace) -> Iterator[Corpus]:
     """Return the corpora that are asked for and there."""
-    for name in options.only:
+    for name in (name for name in options.only if name in CORPORA):
         if name == "generated":
             counts, known = generated(options.documents)
             yield Corpus(name, counts, KNOWN, known)
-        elif name != "command":
+        else:
             path = DOCSTRINGS if name == "docstrings" else data_file(options.data, KOS)
             if path is not None:
                 yield Corpus(f"{name}, {options.topics} topics", read(path), options.topics)
@@ -143,9 +153,37 @@ def compare(corpus: Corpus, learners: dict[str, Learner], sweeps: int, seeds: in
     for system, pairs in found.items():
         figures, seconds = zip(*pairs, strict=True)
         print(row(corpus.name, system, sweeps, corpus.figure, spread(figures), f"{min(seconds):.2f}"))
-    if len(found) > 1:
-        apart = [a - b for (a, _), (b, _) in zip(*found.values(), strict=True)]
-        print(row(corpus.name, " - ".join(found), sweeps, corpus.figure, spread(apart), ""), flush=True)
+    *others, last = found
+    for system in others:
+        apart = [a - b for (a, _), (b, _) in zip(found[system], found[last], strict=True)]
+        print(row(corpus.name, f"{system} - {last}", sweeps, corpus.figure, spread(apart), ""), flush=True)
+
+
+def reach(corpus: Corpus, learners: dict[str, Learner]) -> None:
+    """Print the CPU-seconds that each system takes to come near to the last one after the most sweeps."""
+    *_, last = learners
+    goal = corpus.measure(learners[last], CHAINS[-1], 1)[0] - BELOW
+    print(f"\n{corpus.name}: CPU-seconds to {goal:.3f}, {BELOW} below {last} after {CHAINS[-1]} sweeps")
+    for system, learn in learners.items():
+        for sweeps in CHAINS:
+            figure, seconds = corpus.measure(learn, sweeps, 1)
+            if figure >= goal or sweeps == CHAINS[-1]:
+                said = "" if figure >= goal else f", only {figure:.3f}"
+                print(f"{system}: {seconds:.2f} in {sweeps} sweeps{said}", flush=True)
+                break
+
+
+def speed(documents: int, learners: dict[str, Learner], repeats: int) -> None:
+    """Print the million tokens by CPU-second of each system's sweeps, the fastest of so many."""
+    counts = by_zipf(documents)
+    print(f"\nmillion token sweeps by CPU-second, {int(counts.sum()):,} tokens")
+    for topics, sweeps in SPEEDS.items():
+        for system, learn in learners.items():
+            took = []
+            for _ in range(repeats):
+                short, long = (learn(counts, topics, n, 1)[1] for n in (1, 1 + sweeps))
+                took.append((long - short) / sweeps)
+            print(f"{topics} topics, {system}: {counts.sum() / min(took) / 1e6:.2f}", flush=True)
 
 
 def command(topics: int, sweeps: int, repeats: int) -> None:
@@ -167,13 +205,14 @@ def command(topics: int, sweeps: int, repeats: int) -> None:
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--only", nargs="+", choices=CORPORA, default=CORPORA)
+    arguments.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     arguments.add_argument("--topics", type=int, default=100)
     arguments.add_argument("--sweeps", type=int, nargs="+", default=[100, 400])
     arguments.add_argument("--seeds", type=int, default=3, help="of splits and chains (default 3)")
     arguments.add_argument("--documents", type=int, default=1000, help="that are generated (default 1000)")
+    arguments.add_argument("--large", type=int, default=5000, help="documents for speed (default 5000)")
     options = arguments.parse_args()
-    learners: dict[str, Learner] = {"gaslab": ours(options.threads)}
+    learners: dict[str, Learner] = {f"gaslab {name}": ours(options.threads, name) for name in SAMPLERS}
     if installed("tomotopy"):
         learners["tomotopy"] = tomotopy
     print(
@@ -188,6 +227,10 @@ def main() -> None:
             print(f"{row(*heads)}\n{row(*['---'] * len(heads))}")
         for sweeps in options.sweeps:
             compare(corpus, learners, sweeps, options.seeds)
+    if "reach" in options.only and (path := data_file(options.data, KOS)) is not None:
+        reach(Corpus(f"kos, {options.topics} topics", read(path), options.topics), learners)
+    if "speed" in options.only:
+        speed(options.large, learners, options.repeats)
     if "command" in options.only:
         command(20, 200, options.repeats)
 

@@ -278,7 +278,9 @@ def test_the_command(gaslab: Run, tmp_path: Any) -> None:
     (tmp_path / "corpus.txt").write_text("".join(lines))
     done = gaslab("lda", tmp_path / "corpus.txt", "--topics", TOPICS, "--iterations", 5, "--top", 3,
                   "--seed", 3, "--topic-word", tmp_path / "words.tsv", "--document-topic",
-                  tmp_path / "documents.csv", "--json", tmp_path / "run.json")  # fmt: skip
+                  tmp_path / "documents.csv", "--json", tmp_path / "run.json", "--sampler",
+                  "metropolis-hastings", "--doc-topic-prior", "0.1,0.2,0.1,0.1", "--topic-word-prior", 0.05,
+                  "--optimise-priors", 2, "--mh-steps", 2, "--burn-in", 3)  # fmt: skip
     assert done.code == 0, done.err
     assert "5 sweeps on 1 rank" in done.err
     assert "not converged" not in done.err
@@ -288,7 +290,10 @@ def test_the_command(gaslab: Run, tmp_path: Any) -> None:
     assert f"tokens: {DOCUMENT.size}" in done.out
     report = json.loads((tmp_path / "run.json").read_text())
     assert report["tokens"] == DOCUMENT.size
-    assert report["cpu_seconds"] > 0
+    assert report["tokens_per_cpu_second"] == pytest.approx(5 * DOCUMENT.size / report["cpu_seconds"])
+    assert report["sampler"] == "metropolis-hastings"
+    assert len(set(report["doc_topic_prior"])) == TOPICS  # each moved
+    assert report["topic_word_prior"] != 0.05
     assert report["iterations"] == len(report["history"]) == 5
     assert report["log_likelihood_per_token"] == report["history"][-1]["log_likelihood_per_token"]
     words = np.array([line.split("\t")[1:] for line in (tmp_path / "words.tsv").read_text().splitlines()])

@@ -12,11 +12,16 @@ from gaslab.errors import unknown
 from gaslab.language import rng
 
 STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_t ", "stream", "0"),
-         ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"))  # fmt: skip
+         ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"),
+         ("int64_t ", "walked", "-2"), ("int64_t ", "parallel", "0"))  # fmt: skip
 HELPERS = """\
-GL_INLINE uint64_t gl_edge_unit(const gl_context *c, int64_t here, int64_t there, int64_t p, _Bool out) {
-    const int64_t at = out ? gl_occurrence(c->out_begin, c->out_neighbor, here, p)
-                           : gl_occurrence(c->in_begin, c->in_neighbor, here, p);
+GL_INLINE uint64_t gl_edge_unit(gl_context *c, int64_t here, int64_t there, int64_t p, _Bool out) {
+    const int64_t *begin = out ? c->out_begin : c->in_begin;
+    const int32_t *neighbor = out ? c->out_neighbor : c->in_neighbor;
+    const int64_t place = 2 * p + out, after = c->parallel + 1;   /* of the edge before, in a walk of a row */
+    const int64_t at = __builtin_expect(c->walked != place - 2, 0) ? gl_occurrence(begin, neighbor, here, p)
+                       : after & -(int64_t)(p > begin[here] && neighbor[p - (p > 0)] == neighbor[p]);
+    c->walked = place; c->parallel = at;
     return out ? {edge}(c->id[here], c->id[there], at) : {edge}(c->id[there], c->id[here], at);
 }
 GL_INLINE uint64_t gl_visit_unit(const gl_context *c, int64_t source, int64_t target, int64_t e) {
