@@ -174,14 +174,18 @@ class Aggregator(Generic[T]):
         function: Callable[..., T],
         every: int | str = 1,
         finalizer: Callable[[Anything, T], T] | None = None,
+        live: bool = False,
     ) -> None:
         self.function: Anything = function
+        self.live = arguments.flag("aggregator.live", live)
         self.every = every if isinstance(every, str) else arguments.whole("aggregator.every", every, 1)
         self.finalizer = finalizer
         self.__doc__ = function.__doc__
 
     def interval(self, program: VertexProgram) -> int:
-        """Return the supersteps from one value to the next, with the program's parameters."""
+        """Return the supersteps from one value to the next with the program's parameters; 0 of a live one."""
+        if self.live:
+            return 0
         if isinstance(self.every, int):
             return self.every
         asked = program.parameters()[self.every]
@@ -197,7 +201,7 @@ class Aggregator(Generic[T]):
         if not isinstance(function, FunctionType):
             raise UsageError(f"finalize is given a {type(function).__name__}; put it above a def")
         if function.__name__ == getattr(self.function, "__name__", None):
-            return Aggregator(self.function, self.every, function)
+            return Aggregator(self.function, self.every, function, self.live)
         self.finalizer = function
         return function
 
@@ -205,7 +209,7 @@ class Aggregator(Generic[T]):
         self.name = name
 
     def __fingerprint__(self) -> Anything:
-        return [self.function, self.every, self.finalizer]
+        return [self.function, self.every, self.finalizer] + ["live"] * self.live
 
     @overload
     def __get__(self, instance: None, owner: type) -> Aggregator[T]: ...
@@ -221,14 +225,19 @@ class Aggregator(Generic[T]):
 def aggregator(function: Callable[..., T]) -> Aggregator[T]: ...
 @overload
 def aggregator(*, every: int | str) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
-def aggregator(function: Callable[..., T] | None = None, *, every: int | str = 1) -> Anything:
+@overload
+def aggregator(*, live: bool) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
+def aggregator(
+    function: Callable[..., T] | None = None, *, every: int | str = 1, live: bool = False
+) -> Anything:
     """Declare a value combined over all vertices or edges, after init and after each apply phase.
 
     The combiner is the return annotation: ``-> gl.Sum[float]``. A method of ``(self, v)`` is called for
     every vertex, one of ``(self, v, e, nbr)`` for every edge, from ``v`` to ``nbr``. Inside the program
     ``self.name`` is the value after init or after the previous apply phase; ``done`` sees the newest.
     With ``every=n`` it is computed after init and after every n-th superstep, and stays in between; n is
-    a number, or names an int parameter of the program.
+    a number, or names an int parameter of the program. With ``live=True`` it is computed after init, and then
+    ``visit`` reads it and adds to it: ``self.name += 1``; ``docs/visit.md``.
 
     >>> from gaslab import program as gl
     >>> class Mass(gl.VertexProgram):
@@ -241,7 +250,7 @@ def aggregator(function: Callable[..., T] | None = None, *, every: int | str = 1
     ...         v.score = v.score / self.mass
     """
     if function is None:
-        return lambda function: Aggregator(function, every)
+        return lambda function: Aggregator(function, every, live=live)
     return Aggregator(function)
 
 
@@ -303,7 +312,8 @@ class VertexProgram:
 
     gather_edges: ClassVar[Anything] = IN  # a direction, or a method of v that returns one
     scatter_edges: ClassVar[Anything] = OUT
-    visit_ways: ClassVar[int | None] = None  # pairs of blocks that meet at once; None: as the graph suggests
+    # Pairs of blocks that meet at once, or the int parameter that says so; None, 0: as the graph suggests.
+    visit_ways: ClassVar[int | str | None] = None
     phases: ClassVar[tuple[Phase, ...]] = ()
     rng: ClassVar[str] = "counter"
     cache_rebuild: ClassVar[int] = 0

@@ -58,7 +58,7 @@ class Aggregates:
     def begin(self, superstep: int | None) -> None:
         """Drop collected values, and find the aggregators due in this superstep (None, after init: all)."""
         self._partials = []
-        self._due = [superstep is None or (superstep + 1) % n == 0 for n in self._intervals]
+        self._due = [superstep is None or (n > 0 and (superstep + 1) % n == 0) for n in self._intervals]
 
     def is_due(self, k: int) -> bool:
         """Return whether aggregator *k* is computed in the superstep of the last `begin`."""

@@ -16,6 +16,7 @@ from gaslab.engine.state import RunState
 from gaslab.engine.sync.step import Synchronous
 from gaslab.engine.view import make_view
 from gaslab.engine.visit.sweep import Visits
+from gaslab.language.visit_ways import ways_of
 from gaslab.replication.exchange import Exchange
 
 
@@ -25,7 +26,7 @@ def build_synchronous(bound: Bound, options: Options, observe: Observer) -> list
     for parts in _build_parts(bound, options, observe):
         visits = None
         if "visit" in parts.state.tree.functions:
-            visits = Visits(parts.executor, parts.state, bound.graph, cls.visit_ways)
+            visits = Visits(parts.executor, parts.state, bound.graph, ways_of(bound.program))
         engines.append(Synchronous(parts, visits, cls.cache_rebuild))
     return engines
 

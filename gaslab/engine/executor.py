@@ -90,10 +90,13 @@ class Executor:
         if self.local.in_degree is self.local.out_degree:  # undirected
             ways[ways > 0] = ALL
 
-    def over_edges(self, view: sweep.View, bounds: np.ndarray) -> None:
-        """Run visit for the edges of a view of its own, whose blocks share no vertex."""
+    def over_edges(self, view: sweep.View, bounds: np.ndarray, totals: np.ndarray | None = None) -> None:
+        """Run visit for the edges of a view of its own, whose blocks share no vertex.
+
+        *totals* has the aggregates of each block (int64 [blocks, scalars]), where visit adds to them.
+        """
         if self.fault is None:
-            self._call(view, "gl_visit", bounds, None, None, self.threads)
+            self._call(view, "gl_visit", bounds, None, totals, self.threads)
 
     def _run(
         self, phase: str, blocks: np.ndarray, ids: np.ndarray | None, aggregate: bool, threads: int,

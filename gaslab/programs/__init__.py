@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gaslab.programs.directed_triangles import DirectedTriangles as DirectedTriangles
     from gaslab.programs.directed_triangles import LocalClustering as LocalClustering
     from gaslab.programs.distances import NearestSource as NearestSource
+    from gaslab.programs.gibbs import CollapsedGibbs as CollapsedGibbs
     from gaslab.programs.hits import HITS as HITS
     from gaslab.programs.jacobi import Jacobi as Jacobi
     from gaslab.programs.kcore import Cores as Cores
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 # when gaslab is built. For any other the C compiler of the user's machine runs once.
 LENGTHS = {
     "ALS": {"factors": (8, 16, 64, 100, 128)},
+    "CollapsedGibbs": {"topics": (5, 10, 50, 100, 200)},
     "LDA": {"topics": (5, 10, 50, 100, 200)},
     "SGD": {"factors": (8, 16, 64, 100, 128)},
 }
@@ -64,6 +66,7 @@ _CLASSES = {
     "diameter": ("Reach",),
     "directed_triangles": ("DirectedTriangles", "LocalClustering"),
     "distances": ("NearestSource",),
+    "gibbs": ("CollapsedGibbs",),
     "hits": ("HITS",),
     "jacobi": ("Jacobi",),
     "kcore": ("Cores",),

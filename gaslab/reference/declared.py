@@ -211,7 +211,8 @@ def translated(cls: type) -> type:
                 members[name] = staticmethod(translate(value.__func__, known))
             elif isinstance(value, words.Aggregator) and isinstance(value.function, types.FunctionType):
                 function = translate(value.function, known)
-                members[name] = words.Aggregator(function, value.every, value.finalizer)
+                members[name] = words.Aggregator(function, value.every, value.finalizer, value.live)
             elif isinstance(value, (int, float)):
                 members[name] = number(value)
+    members["__setattr__"] = object.__setattr__  # visit adds to live totals: what else writes is no program
     return type(cls.__name__, (cls,), members)

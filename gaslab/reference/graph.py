@@ -9,7 +9,7 @@ from gaslab import program as words
 from gaslab.language.visit_ways import choose_ways
 from gaslab.reference.arithmetic import number
 from gaslab.reference.views import Edge, Vertex
-from gaslab.reference.visit import visit_order
+from gaslab.reference.visit import Visit, visit_order
 
 if TYPE_CHECKING:
     from gaslab.reference.supersteps import Run
@@ -47,8 +47,8 @@ class PlainGraph:
                 vars(e)["forward"] = forward
                 yield e, nbr
 
-    def visit_order(self, ways: int | None, vertex_bytes: int) -> list[int]:
-        """Return in which order a program's ``visit`` comes to the edges, by number."""
+    def visit_order(self, ways: int | None, vertex_bytes: int) -> list[Visit]:
+        """Return in which order a program's ``visit`` comes to the edges."""
         if ways is None:
             ways = choose_ways(len(self.vertices), len(self.edges), vertex_bytes)
         place = {v: k for k, v in enumerate(self.vertices)}

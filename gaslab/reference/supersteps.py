@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import linecache
 import os
 import traceback
@@ -15,12 +16,13 @@ from gaslab import program as words
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
 from gaslab.language import rng
 from gaslab.language.rng import EDGE_PHASES, drawing
-from gaslab.language.visit_ways import field_bytes
+from gaslab.language.visit_ways import field_bytes, ways_of
 from gaslab.reference import declared, records
 from gaslab.reference.additive import Contributions
 from gaslab.reference.arithmetic import Fault, narrow, number
 from gaslab.reference.arrays import SINGULAR, field_row
 from gaslab.reference.graph import PlainGraph
+from gaslab.reference.live import LiveTotals
 from gaslab.reference.own_merges import OwnCombiner
 from gaslab.reference.records import shown
 from gaslab.reference.rng import PlainRandom
@@ -83,7 +85,7 @@ class Run:
         self.vertices, self.edges = self.graph.vertices, self.graph.edges
         self.random.learn(list(self.graph.by_id), edges)
         vertex_bytes = sum(field_bytes(field.storage, field.shape) for field in self.vertex_fields.values())
-        self.visit_order = self.graph.visit_order(self.cls.visit_ways, vertex_bytes)
+        self.visit_order = self.graph.visit_order(ways_of(program), vertex_bytes)
         fill_edges(self, columns)
         self.parameters = bound_parameters(self)
         self.me = self.instance(self.computing, number)
@@ -164,9 +166,8 @@ class Run:
 
     def superstep(self, active: list[Vertex]) -> bool:
         """Gather at every active vertex, then apply, then scatter; return whether the program is done."""
-        for k in self.visit_order if "visit" in self.turn.methods else ():
-            vars(self.edges[k])["forward"] = True  # from the source, u
-            self.call("visit", self.graph.ends[k][0], self.edges[k], self.graph.ends[k][1])
+        if "visit" in self.turn.methods:
+            self.visit()
         for v in active if self.init_takes_message else ():
             assert self.message is not None
             self.call("init", v, self.messages.pop(v, self.message.identity))
@@ -191,6 +192,16 @@ class Run:
         self.superstep_number += 1
         self.me = self.instance(self.computing, number)  # from here on `self` has the new aggregates
         return finished
+
+    def visit(self) -> None:
+        """Visit every edge; live totals are those of the round's begin and what its table added."""
+        for _, edges in itertools.groupby(self.visit_order, key=lambda one: one[0]):
+            totals = LiveTotals(self)
+            for _, table, k in edges:
+                totals.sit_at(table)
+                vars(self.edges[k])["forward"] = True  # from the source, u
+                self.call("visit", self.graph.ends[k][0], self.edges[k], self.graph.ends[k][1])
+            totals.agree()
 
     def scatter(self, active: list[Vertex]) -> None:
         """Scatter over the edges of every active vertex."""
@@ -259,7 +270,8 @@ class Run:
         values = {}
         for name, function in self.aggregators.items():
             mark, combiner = self.marks[name], self.combiners[name]
-            if superstep is not None and (superstep + 1) % mark.interval(self.program):
+            interval = mark.interval(self.program)
+            if superstep is not None and (not interval or (superstep + 1) % interval):
                 values[name] = self.aggregates[name]
                 continue
             total = combiner.identity

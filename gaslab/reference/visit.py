@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 _WORD = 2**64 - 1
 
 
-def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> list[int]:
-    """Return the edges (positions in *ends*, pairs of global ids) in the order of their visits.
+class Visit(NamedTuple):
+    """The visit of an edge, by its number, at a table in a round; a table is named by one of its blocks."""
+
+    turn: int
+    table: int
+    edge: int
+
+
+def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> list[Visit]:
+    """Return the visits of edges (positions in *ends*, pairs of global ids) in their order.
 
     That is by round, then by source, then by target, parallel edges as they stand; vertices stand by block
     and then by global id. Within a round the engine takes many edges at once, but only where this order makes
@@ -36,7 +45,15 @@ def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> l
         u, w = ends[k]
         return turn(u, w), block[u], u, block[w], w
 
-    return sorted(range(len(ends)), key=key)
+    def table(u: int, w: int) -> int:
+        a, b, last = block[u], block[w], 2 * ways - 1
+        if bipartite:
+            return a
+        if a == b:  # in the first round, beside the block with which this one sits there
+            b = last - a
+        return min(a, b)
+
+    return [Visit(turn(*ends[k]), table(*ends[k]), k) for k in sorted(range(len(ends)), key=key)]
 
 
 def _blocks(vertices: set[int], degree: Mapping[int, int], count: int) -> dict[int, int]:

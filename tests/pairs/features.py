@@ -75,6 +75,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("aggregator of ids", "aggregator", 0.15, ("id field", WITH_IDS)),
     Feature("finaliser", "aggregator", 0.2, ("aggregator",)),
     Feature("every=", "aggregator", 0.2, ("aggregator",)),
+    Feature("live total", "aggregator", 0.5, ("visit",)),
     Feature("init with a message", "method", 0.07, ("apply", "scatter", "a message"), "init"),
     Feature("phases", "method", 0.2, ("apply",)), Feature("phases begin anew", "method", 0.3, ("phases",)),
     # which vertices run

@@ -116,6 +116,13 @@ class Program(Writer):
         )
 
     def aggregator(self) -> list[str]:
+        lines = []
+        if self.has("live total"):
+            body = ["return v.degree"]
+            lines = self.method("tally(self, v)", "gl.Sum[int]", body, "@gl.aggregator(live=True)")
+        return lines + self.aggregated()
+
+    def aggregated(self) -> list[str]:
         if self.whole is None:
             return []
         of = replace(V, changing=False)
@@ -397,6 +404,11 @@ class Program(Writer):
                 body.append(self.filled(line, where, 1))
         if self.has("edge written"):
             body.append(self.filled("e.seen = (e.seen + {i}) % 101", where, 1))
+        if self.has("live total"):
+            body.append(self.filled("self.tally += ({i}) % 5", where, 1))
+            body.append(
+                self.one(["u.n = self.tally % 101", "self.tally -= 1", "w.n = (w.n + self.tally) % 101"])
+            )
         return self.method("visit(self, u, e, w)", None, body or ["u.n = w.n"])
 
     # ---- ends ----------------------------------------------------------------------------------------

@@ -103,3 +103,46 @@ class Ahead(gl.VertexProgram):
     def visit(self, u: Vertex, e: gl.Edge, w: Vertex) -> None:
         u.paid += 1 if e.forward else 100
         w.paid += self.price(e, 10, 1000)
+
+
+@case(limit=3)
+class Urns(gl.VertexProgram):
+    """Draws by totals that it changes, kept in derived vectors; a helper reads one, too."""
+
+    kinds: int = 3
+    visit_ways = 3
+
+    class Vertex(gl.Vertex):
+        seen: int = 0
+
+    class Edge(gl.Edge):
+        kind: gl.int8 = gl.integers("kinds")
+
+    class Total(gl.Accumulator):
+        counts: gl.Vector = gl.field(shape="kinds", dtype=gl.int32)
+        all: int
+
+    @gl.aggregator(live=True)
+    def balls(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
+        return self.Total(counts=gl.at(e.kind), all=1)
+
+    @gl.aggregator(live=True)
+    def moves(self, v: Vertex) -> gl.Sum[int]:
+        return v.degree
+
+    def shifted(self, k: int) -> int:
+        return (self.moves + k) % self.kinds
+
+    def visit(self, u: Vertex, e: Edge, w: Vertex) -> None:
+        rest = 0.5 * self.kinds
+        self.balls.counts[e.kind] -= 1
+        e.kind = gl.categorical(
+            (self.balls.counts + 1.0) * (1.0 / (self.balls.counts + rest)) + 0.25 * w.degree
+        )
+        self.balls.counts[e.kind] += 1
+        self.balls.all += self.shifted(e.kind)
+        self.moves -= self.balls.counts[-1] - w.degree
+        u.seen += self.moves
+
+    def apply(self, v: Vertex) -> None:
+        v.seen = (v.seen + self.balls.all) % 1009

@@ -34,6 +34,29 @@ def _counts(s: t.AddPart, combiner: t.Combiner) -> bool:
     return one and combiner.op == "sum" and combiner.storage in ("int32", "uint32", "int64", "uint64")
 
 
+def add_live(body: Body, s: t.AddLive) -> None:
+    """Write an addition to the totals of the block, which the aggregates of the context are in visit."""
+    place, value = s.target, expr(body, s.value)
+    if isinstance(place, t.Aggregate):
+        body.put(f"((gl_scalar *)c->aggregate)[{body.tree.slot(place.index)}].i += {value};")
+        return
+    part = place.array if isinstance(place, t.Element) else place
+    assert isinstance(part, t.PartOf)
+    _, slot = body.tree.record(part)
+    if isinstance(place, t.PartOf):
+        body.put(f"((gl_scalar *)c->aggregate)[{slot}].i += {value};")
+        return
+    body.put(f"{{ const int64_t at = {expr(body, place.index)};")
+    body.put(f"((gl_scalar *)c->aggregate)[{slot} + at].i += {value};")
+    kept, body.derived = body.derived, {}
+    for k, one in enumerate(kept.values()):
+        if part in one.sources:
+            now = expr(body, one.value)
+            body.put(f"{{ const int64_t l_{one.counter} = at; c->derived{k}[at] = {now}; }}")
+    body.derived = kept
+    body.put("}")
+
+
 def add_pair(body: Body, s: t.AddPair) -> None:
     key = s.target
     payload = body.tree.payload(key)

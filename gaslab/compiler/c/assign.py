@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import lists
+from gaslab.compiler.c import lists, ranges
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import array_at, expr, part_place, place_of
 from gaslab.compiler.c.names import edge_name, field_name, is_bounded, narrowed
@@ -45,7 +45,11 @@ def assign(body: Body, s: t.Assign) -> None:
 
 def stored(body: Body, storage: str, s: t.Assign, value: str) -> str:
     """Return what is stored of *value*, the C text of what is assigned; it may fault where it may not fit."""
-    if is_bounded(storage) and fits(body.tree, s.value, storage):
+    known = ranges.of(s.value, body.intervals) if is_bounded(storage) else None
+    low, high = t.INTEGER_RANGE.get(storage, (0, 0))
+    if is_bounded(storage) and (
+        fits(body.tree, s.value, storage) or (known is not None and low <= known[0] and known[1] <= high)
+    ):
         return f"({t.STORAGE[storage][1]})({value})"
     return narrowed(storage, value, s.site)
 

@@ -7,9 +7,9 @@ vertex, its values in registers), `x` (the far vertex, a local id) and `e` (the 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import rng
+from gaslab.compiler.c import derived, rng
 from gaslab.compiler.c.names import field_name
-from gaslab.compiler.c.ranges import Interval
+from gaslab.compiler.c.ranges import drawn
 from gaslab.compiler.tree.uses import marked_field
 
 
@@ -37,8 +37,9 @@ class Body:
         self.loops = 0
         self.exits: list[str] = []  # how each loop around is left
         self.reductions = 0
-        self.intervals: dict[str, Interval] = {}  # of the variables of the loops around
+        self.intervals = drawn(function)  # also of the variables of the loops around
         self.drawing = rng.drawing_helpers(tree)
+        self.derived = derived.vectors(tree) if function.name == "visit" else {}
 
     def put(self, line: str) -> None:
         """Write a line."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.c import list_templates, names, rng
+from gaslab.compiler.c import derived, list_templates, names, rng
 from gaslab.compiler.c.arrays import member
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree, element_of, is_list
 from gaslab.compiler.tree.uses import by_source
@@ -51,11 +51,12 @@ def context(tree: Tree) -> str:
         )
     for k, a in enumerate(tree.aggregators):
         kind = a.combiner.type
-        if not isinstance(a.combiner, RecordCombiner):
+        if not isinstance(a.combiner, RecordCombiner) and not a.live:
             place = f"w->aggregate[{tree.slot(k)}].{names.MEMBER[kind]}"
             members.append((f"{names.C_TYPE[kind]} ", names.aggregate_name(tree, k), place))
-    if any(isinstance(a.combiner, RecordCombiner) for a in tree.aggregators):
+    if any(isinstance(a.combiner, RecordCombiner) or a.live for a in tree.aggregators):
         members.append(("const gl_scalar *", "aggregate", "w->aggregate"))
+    members += [("double *", f"derived{k}", "0") for k in range(len(derived.vectors(tree)))]
     members += rng.STATE if tree.draws else ()
     members += [("int64_t ", "posted", "0")] if tree.posts else []
     values = [member(f, names.field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]

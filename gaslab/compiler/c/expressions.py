@@ -26,6 +26,8 @@ def expr(body: Body, x: t.Expr | rng.Text) -> str:
 def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
     if isinstance(x, rng.Text):
         return x.text
+    if x in body.derived:
+        return f"c->derived{list(body.derived).index(x)}[l_{body.derived[x].counter}]"
     if isinstance(x, t.Const):
         return names.constant(x.value, x.type)
     if isinstance(x, t.Local):
@@ -33,6 +35,8 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
     if isinstance(x, t.Param):
         return f"c->{names.param_name(body.tree, x.index)}"
     if isinstance(x, t.Aggregate):
+        if body.tree.aggregators[x.index].live:
+            return f"c->aggregate[{body.tree.slot(x.index)}].i"
         return f"c->{names.aggregate_name(body.tree, x.index)}"
     if isinstance(x, t.Global):
         return f"c->{x.name}"

@@ -6,6 +6,7 @@ from gaslab.compiler.c.names import ATTRIBUTES, edge_name, field_name
 from gaslab.compiler.tree import STORAGE, Array, Tree, is_list
 from gaslab.compiler.tree.uses import by_source
 
+ROW = 8192  # bytes of the longest row that is prefetched as a whole
 LINE, LINES = 64, 4  # bytes of a cache line; how many of a vertex's row are prefetched, the rest follow
 
 
@@ -61,3 +62,29 @@ def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[st
     ]
     text = "                if (p < slots) {\n" + "\n".join(lines) + "\n                }\n"
     return ", slots = gl_prefetch_slots_end(w)", text
+
+
+def prefetch_target(tree: Tree) -> tuple[str, str]:
+    """Return what stands before and in the loop of visit that prefetches whole rows of next targets."""
+    names = tree.reads("visit", "nbr") | tree.writes("visit", "nbr")
+    rows = [
+        (field_name(tree, k), field.type.size, STORAGE[field.storage][2])
+        for k, field in enumerate(tree.vertex_fields)
+        if field.name in names and isinstance(field.type, Array)
+    ]
+    size = sum(count * item for _, count, item in rows)
+    if not LINE < size <= ROW:
+        return "", ""
+    ahead = 4 if size <= ROW // 4 else 1
+    fetches = "".join(
+        f"            for (int64_t i = 0; i < {count}; i += {LINE // item}) "
+        f"__builtin_prefetch(&c->{name}[next * {count} + i], 1);\n"
+        for name, count, item in rows
+    )
+    known = [name for name in ATTRIBUTES if name in names or (name == "id" and tree.draws)]
+    fetches += "".join(f"            __builtin_prefetch(&c->{name}[next]);\n" for name in known)
+    return (
+        f"    const int64_t fetched = hi - {ahead};\n",
+        f"        if (e < fetched && c->out_neighbor[e + {ahead}] != c->out_neighbor[e]) {{\n"
+        f"            const int64_t next = c->out_neighbor[e + {ahead}];\n{fetches}        }}\n",
+    )

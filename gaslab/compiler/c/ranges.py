@@ -44,3 +44,25 @@ def of(x: t.Expr, known: Mapping[str, Interval]) -> Interval | None:
     else:
         return None
     return found if max(map(abs, found)) <= MOST else None
+
+
+def drawn(function: t.Function) -> dict[str, Interval]:
+    """Return the intervals of the locals that are assigned drawn indices, and nothing else."""
+    found: dict[str, Interval] = {}
+    others = {parameter.name for parameter in function.parameters}
+    for s in t.nodes(function.body):
+        if isinstance(s, t.Assign | t.ForRange) and isinstance(s.target, t.Local):
+            count = _drawn_below(s.value) if isinstance(s, t.Assign) else None
+            if count is None:
+                others.add(s.target.name)
+            else:
+                found[s.target.name] = 0, max(found.get(s.target.name, (0, 0))[1], count - 1)
+    return {name: interval for name, interval in found.items() if name not in others}
+
+
+def _drawn_below(x: t.Expr) -> int | None:
+    """Return the number that a drawn index is below, None where it is not known or *x* is no such draw."""
+    if isinstance(x, t.Categorical):
+        return x.count
+    count = x.arguments[0] if isinstance(x, t.Draw) and x.kind == "integers" else None
+    return int(count.value) if isinstance(count, t.Const) and 0 < count.value <= MOST else None

@@ -6,7 +6,7 @@ import re
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.c import distributions, outer, ranges, rng, work
-from gaslab.compiler.c.additions import add_pair, add_part, contribute, post
+from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
 from gaslab.compiler.c.arrays import declaration
 from gaslab.compiler.c.assign import assign, fits
 from gaslab.compiler.c.body import Body
@@ -95,6 +95,8 @@ def write(body: Body, s: t.Stmt) -> None:
         give_back(body, s)
     elif isinstance(s, t.Contribute):
         contribute(body, s)
+    elif isinstance(s, t.AddLive):
+        add_live(body, s)
     elif isinstance(s, t.Signal):
         signal(body, s)
     else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from gaslab.compiler.c import derived
 from gaslab.compiler.c.body import Body
+from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.phases import FAULT_CHECK
+from gaslab.compiler.c.prefetch import prefetch_target
 from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.c.work import MOST, steps
 from gaslab.compiler.tree import Tree
@@ -19,13 +22,19 @@ def method(tree: Tree) -> tuple[str, str]:
 def visit(tree: Tree) -> str:
     """``gl_visit``."""
     first, function = "    c->first = lo;\n" if tree.draws else "", tree.functions["visit"]
+    first += "    c->aggregate = out;\n" if tree.live else ""
+    for k, one in enumerate(derived.vectors(tree).values()):
+        i, value = f"l_{one.counter}", expr(Body(tree, tree.functions["visit"]), one.value)
+        first += f"    double derived{k}[{one.size}];\n    c->derived{k} = derived{k};\n"
+        first += f"    for (int64_t {i} = 0; {i} < {one.size}; {i}++) derived{k}[{i}] = {value};\n"
+    before, fetch = prefetch_target(tree)
     run = max(MOST // max(steps(tree, function.body), 1), 1)
     return (
         "\nGL_RANGE(gl_visit) {\n    gl_context context = gl_bind(w), *c = &context;\n"
-        f"{first}    for (int64_t e = lo; e < hi;) {{\n"
+        f"{first}{before}    for (int64_t e = lo; e < hi;) {{\n"
         f"        if (gl_halted(c, {function.site})) return gl_fail(c, fault, c->in_neighbor[e]);\n"
         f"        for (const int64_t end = hi - e < {run} ? hi : e + {run}; e < end; e++) {{\n"
-        "        const int64_t v = c->in_neighbor[e];\n"
+        f"{fetch}        const int64_t v = c->in_neighbor[e];\n"
         f"        gl_do_visit(c, v, c->out_neighbor[e], e);\n{FAULT_CHECK}        }}\n    }}\n"
         "    return 0;\n}\n"
     )

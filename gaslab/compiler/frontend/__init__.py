@@ -73,6 +73,7 @@ def _tree(declared: Declared, debugging: bool, phase: int) -> t.Tree:
         t.Aggregator(
             name, combiner, method(unit, name),
             every=declared.marks[name].every, over_edges=is_over_edges(declared, name),
+            live=declared.marks[name].live,
         )
         for name, combiner in declared.aggregators.items()
     )  # fmt: skip

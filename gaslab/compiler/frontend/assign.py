@@ -9,6 +9,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.additive import added, additive_field, chosen, field_of, wrong_contribution
 from gaslab.compiler.frontend.arrays import filled, kept_number, temporary
 from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.live import added_live, live_total, wrong_write
 from gaslab.compiler.frontend.marks import dimensions_of, storage_of
 from gaslab.compiler.frontend.names import ATTRIBUTES
 from gaslab.compiler.frontend.operators import binary
@@ -97,6 +98,8 @@ def augmented_assign(scope: Scope, node: ast.AugAssign) -> list[t.Stmt]:
     target = indexed_once(scope, node.target)
     node = ast.copy_location(ast.AugAssign(target, node.op, node.value), node)
     contributed = added(scope, node)
+    if contributed is None:
+        contributed = added_live(scope, node)
     if contributed is not None:
         return contributed
     if isinstance(target, ast.Attribute):
@@ -230,6 +233,9 @@ def store_local(scope: Scope, target: ast.Name, value: t.Expr, node: ast.stmt, a
 
 def writable(scope: Scope, target: ast.expr) -> t.VertexField | t.EdgeField:
     """Return the field that *target* names; raises if this function may not write it."""
+    total = live_total(scope, target)
+    if total is not None:
+        raise wrong_write(scope, target, total)
     role = scope.role(target.value) if isinstance(target, ast.Attribute) else None
     if not isinstance(target, ast.Attribute) or role is None:
         if isinstance(target, ast.Tuple | ast.List):

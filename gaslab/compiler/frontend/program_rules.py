@@ -10,14 +10,14 @@ from gaslab import program
 from gaslab.arguments import shown
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.declare import PHASES, Declared
+from gaslab.compiler.frontend.live import check_live
 from gaslab.compiler.frontend.method import entities_of
 from gaslab.compiler.frontend.names import GLOBALS
 from gaslab.compiler.frontend.source import class_source
 from gaslab.compiler.tree.edge_ends import READ, WRITTEN, conflict
 from gaslab.errors import nearest
 from gaslab.language.phases import DIRECTIONS
-
-MAX_WAYS = 1024  # tables of a visit's schedule
+from gaslab.language.visit_ways import MOST as MAX_WAYS
 
 
 def check_declared(declared: Declared) -> None:
@@ -52,6 +52,8 @@ def check_declared(declared: Declared) -> None:
         _check_visit(declared)
     whole = [p.name for p in declared.params if p.type == "int" and p.storage != "id"]
     for name, mark in declared.marks.items():
+        if mark.live:
+            check_live(declared, name)
         if isinstance(mark.every, str) and mark.every not in whole:
             source = declared.source(name)
             near = nearest(mark.every, whole)
@@ -79,11 +81,14 @@ def _check_visit(declared: Declared) -> None:
             )
     cls: Any = declared.cls
     ways = cls.visit_ways
-    if ways is not None and (type(ways) is not int or not 1 <= ways <= MAX_WAYS):
+    whole = [p.name for p in declared.params if p.type == "int" and p.storage != "id"]
+    known = ways in whole if isinstance(ways, str) else type(ways) is int and 1 <= ways <= MAX_WAYS
+    if ways is not None and not known:
         home = class_source(next(c for c in cls.__mro__ if "visit_ways" in vars(c)))
         at = home.declaration("visit_ways")
         raise home.error(
-            getattr(at, "value", at), f"visit_ways is {shown(ways)}; write an int from 1 to {MAX_WAYS}"
+            getattr(at, "value", at),
+            f"visit_ways is {shown(ways)}; write an int from 1 to {MAX_WAYS}, or an int parameter's name",
         )
 
 

@@ -123,9 +123,10 @@ class Interpreter:
             c.active[v] = self._namespace[f"do_{name}"](c, c.load(v), v)
 
     def _visit(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
-        for _, e in positions:
-            c.at = c.in_neighbor.item(e)
-            self._namespace["do_visit"](c, None, c.at, c.out_neighbor.item(e), e)
+        with c.live_totals():
+            for _, e in positions:
+                c.at = c.in_neighbor.item(e)
+                self._namespace["do_visit"](c, None, c.at, c.out_neighbor.item(e), e)
 
     def _writes(self, phase: str) -> list[int]:
         names = self.tree.writes(phase)

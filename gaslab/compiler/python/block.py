@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from collections.abc import Callable, Iterator
@@ -143,6 +144,19 @@ class Block:
             both = self.namespace["combine_total"](self.cache.item(x), delta)
             self.cache[x] = self.namespace["narrow_total"](both)
             self.cached[x] = 2
+
+    @contextlib.contextmanager
+    def live_totals(self) -> Iterator[None]:
+        """Let the aggregates be those of the block, to which visit adds; store these at the end."""
+        if self.tree.live:
+            self.aggregates = _aggregates(self.tree, self.out)
+        yield
+        for k in self.tree.live:
+            combiner, slot = self.tree.aggregators[k].combiner, self.tree.slot(k)
+            if isinstance(combiner, RecordCombiner):
+                records.to_slots(combiner, self.out, slot, self.aggregates[k])
+            else:
+                self.out[slot] = self.aggregates[k]
 
     def totals(self, namespace: dict[str, Any]) -> _Totals:
         return _Totals(self, namespace)

@@ -77,6 +77,9 @@ def write(body: Body, s: t.Stmt) -> None:
         body.put(f"l_{s.array.name}.sort(key=nan_last)")
     elif isinstance(s, t.Dirichlet):
         body.put(f"l_{s.array.name} = dirichlet(c.rng, l_{s.array.name}, {s.site})")
+    elif isinstance(s, t.AddLive):
+        place = element_place(body, s.target) if isinstance(s.target, t.Element) else expr(body, s.target)
+        body.put(f"{place} = wrap({place} + {expr(body, s.value)})")
     elif isinstance(s, t.Stop):
         body.put("c.stopped = True")
     elif isinstance(s, t.Break):

@@ -36,7 +36,7 @@ class Function:
 @dataclass(frozen=True)
 class Aggregator:
     """`every` supersteps it is computed, or as a parameter of this name says; with `over_edges` for each
-    edge, ``v`` its source.
+    edge, ``v`` its source. A `live` one is computed after init, and then visit adds to it.
     """
 
     name: str
@@ -44,11 +44,13 @@ class Aggregator:
     function: Function
     every: int | str = 1
     over_edges: bool = False
+    live: bool = False
 
     @property
     def own_sweep(self) -> bool:
         """Whether it has a sweep of its own, not one with apply."""
-        return self.over_edges or self.every != 1 or isinstance(self.combiner, declared.RecordCombiner)
+        alone = self.over_edges or self.live or self.every != 1
+        return alone or isinstance(self.combiner, declared.RecordCombiner)
 
 
 def _of(role: str, names: Iterable[str]) -> frozenset[str]:
@@ -135,6 +137,11 @@ class Tree:
     def draws(self) -> bool:
         """Whether any method draws random numbers."""
         return any("self.draws" in f.reads for f in (*self.functions.values(), *self.helpers))
+
+    @property
+    def live(self) -> tuple[int, ...]:
+        """The indices of the aggregators that visit adds to."""
+        return tuple(k for k, a in enumerate(self.aggregators) if a.live)
 
     @property
     def in_apply(self) -> tuple[tuple[int, Aggregator], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gaslab.compiler.tree.expressions import EdgeField, Element, Expr, Local, PartOf, VertexField
+from gaslab.compiler.tree.expressions import Aggregate, EdgeField, Element, Expr, Local, PartOf, VertexField
 
 
 @dataclass(frozen=True)
@@ -209,6 +209,15 @@ class Contribute:
 
 
 @dataclass(frozen=True)
+class AddLive:
+    """``self.total += value`` in visit, of a live aggregator, a part of it or an element of a part."""
+
+    target: Aggregate | PartOf | Element
+    value: Expr
+    site: int
+
+
+@dataclass(frozen=True)
 class Post:
     """``nbr.post_delta(value)`` or, without a value, ``nbr.clear_cache()``; in scatter only."""
 
@@ -218,7 +227,7 @@ class Post:
 
 Stmt = (
     Assign | If | While | ForRange | Each | AddPart | AddOuter | AddPair | Merge | Solve | ConjugateGradient
-    | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | Post
+    | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive | Post
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from gaslab._kernels import sweep
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
+from gaslab.engine.visit.live import LiveTotals
 from gaslab.engine.visit.plan import plan_of
 from gaslab.graph.graph import Graph
 from gaslab.language.visit_ways import choose_ways, field_bytes
@@ -44,6 +45,7 @@ class Visits:
         others = tree.writes("apply") | tree.writes("init_message")
         self._kept = [k for k in self._used if tree.vertex_fields[k].name not in others]
         self._brought: frozenset[int] = frozenset()
+        self._totals = LiveTotals(state, graph.comm) if tree.live else None
         self._view(graph, names)
 
     def _view(self, graph: Graph, names: frozenset[str]) -> None:
@@ -92,16 +94,26 @@ class Visits:
         self._brought = frozenset(self._kept)
         for turn in range(self.rounds):
             first, second = self.edges.bounds(turn)
-            self.executor.over_edges(view, first)
+            self._visit(first)
             sent = self._send(turn)
-            self.executor.over_edges(view, second)
+            self._visit(second)
             self._receive(turn, sent)
+            if self._totals is not None:
+                self._totals.agree()
         for k in self._used:
             if self.state.tree.vertex_fields[k].name in self._touched:
                 self.places.take_back(view.vertex[k], self.state.fields[k])
         for k in self._shared:
             self.edges.take_back(view.edge[k], self.state.edge_fields[k])
         return self._touched
+
+    def _visit(self, bounds: np.ndarray) -> None:
+        """Visit the edges between *bounds*, those of tables of one round."""
+        if self._totals is None:
+            self.executor.over_edges(self.view, bounds)
+        else:
+            bounds = np.unique(bounds)  # of tables with edges
+            self.executor.over_edges(self.view, bounds, self._totals.rows(bounds.size - 1))
 
     def resume(self) -> None:
         """Take over a state that was read: see `RunState.from_arrays` (collective)."""

@@ -1,0 +1,111 @@
+"""Vectors that visit derives from live totals, kept rather than computed again at every edge.
+
+In ``gl.categorical(... * (1.0 / (self.tokens.counts + rest)))`` what is made of a live total alone changes
+only where visit adds to it. `gl_visit` computes it once for its block, and each addition computes one element
+anew, by the same expression: so the bits are those of the program as it is written, without a division for
+each topic and token.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.c.guard import harmless
+
+_CONSTANT = (t.Const, t.Param, t.Global, t.Aggregate)
+_INNER = (t.Unary, t.Binary, t.Cast)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A vector: *value*, without locals, at ``counter``; *sources* are the live totals that it reads."""
+
+    counter: str
+    size: int
+    value: t.Expr
+    sources: frozenset[t.PartOf]
+
+
+def vectors(tree: t.Tree) -> dict[t.Expr, Derived]:
+    """Return the derived vectors of visit, by the expression of an element; in the order of the program."""
+    if not tree.live or "visit" not in tree.functions:
+        return {}
+    body, found = tree.functions["visit"].body, dict[t.Expr, Derived]()
+    known = _constants(tree, body)
+    for x in t.nodes(body):
+        if isinstance(x, t.Categorical | t.Reduce):
+            _collect(tree, x.value, x, known, found)
+    return found
+
+
+def _collect(tree: t.Tree, x: Any, loop: Any, known: dict[str, t.Expr], found: dict[t.Expr, Derived]) -> None:
+    if not is_dataclass(x) or isinstance(x, t.Element):
+        return
+    sources = _sources(tree, x, loop.counter, known)
+    if sources and getattr(x, "type", "") == "float":
+        element: Any = x
+        value = _inlined(x, known)
+        found.setdefault(element, Derived(loop.counter, loop.count, value, frozenset(sources)))
+        return
+    for field in fields(x):
+        part = getattr(x, field.name)
+        for one in part if isinstance(part, tuple) else (part,):
+            _collect(tree, one, loop, known, found)
+
+
+def _sources(tree: t.Tree, x: Any, counter: str, known: dict[str, t.Expr]) -> list[t.PartOf] | None:
+    """Return the live totals of which *x* reads the element at *counter*; None if it reads more."""
+    if isinstance(x, t.Element):
+        part = x.array
+        if isinstance(part, t.PartOf) and _of_live(tree, part) and x.index == t.Local(counter, "int"):
+            return [part]
+        return None
+    if isinstance(x, t.Local):
+        return [] if x.name in known else None
+    if _is_constant(tree, x):
+        return []
+    if not isinstance(x, _INNER) or not harmless(x):
+        return None
+    parts = [_sources(tree, getattr(x, name), counter, known) for name in _operands(x)]
+    return None if None in parts else [one for part in parts for one in part or ()]
+
+
+def _constants(tree: t.Tree, body: tuple[t.Stmt, ...]) -> dict[str, t.Expr]:
+    """Return the locals of one assignment whose value is the same in every call of visit."""
+    assigned = Counter(s.target.name for s in t.nodes(body) if _sets_local(s))
+    assigned += Counter(x.target.name for x in t.nodes(body) if isinstance(x, t.ForRange))
+    known: dict[str, t.Expr] = {}
+    for s in t.nodes(body):
+        if _sets_local(s) and assigned[s.target.name] == 1 and _sources(tree, s.value, "", known) == []:
+            known[s.target.name] = _inlined(s.value, known)
+    return known
+
+
+def _sets_local(s: Any) -> bool:
+    return isinstance(s, t.Assign) and isinstance(s.target, t.Local) and isinstance(s.target.type, str)
+
+
+def _inlined(x: Any, known: dict[str, t.Expr]) -> Any:
+    if isinstance(x, t.Local):
+        return known.get(x.name, x)
+    if isinstance(x, _INNER):
+        return replace(x, **{name: _inlined(getattr(x, name), known) for name in _operands(x)})
+    return x
+
+
+def _operands(x: Any) -> tuple[str, ...]:
+    return ("left", "right") if isinstance(x, t.Binary) else ("operand",)
+
+
+def _is_constant(tree: t.Tree, x: Any) -> bool:
+    if isinstance(x, t.Aggregate):
+        return x.index not in tree.live
+    return isinstance(x, _CONSTANT)
+
+
+def _of_live(tree: t.Tree, part: t.PartOf) -> bool:
+    name, _, k = part.record.partition(" ")
+    return name == "self" and int(k) in tree.live

@@ -1,0 +1,145 @@
+"""Topics of documents: latent Dirichlet allocation by collapsed Gibbs sampling, exact on one rank and thread.
+
+The graph is of documents (left) and words (right), with an edge for every token. A token is taken out of
+the counts of its document, of its word and of all tokens; its topic is drawn by what is left, and it is put
+back (Griffiths, Steyvers, "Finding scientific topics", PNAS 2004). `visit` writes the counts of both ends,
+and those of all tokens are a live total. The first sweep gives each token any topic.
+
+With one way (``ways=1``) every draw sees all draws before it, document by document: the chain of the
+textbook. With more, ranks and threads share the work: counts of documents and words are still those of the
+moment, and the totals of topics lack what other tables drew in the same round. Counts are whole numbers;
+none is lost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+import gaslab as gl
+from gaslab.programs._sweeps import run_sweeps
+
+
+class CollapsedGibbs(gl.VertexProgram):
+    """Sweeps over all tokens, each a superstep; the chain depends on the ways, not on ranks and threads.
+
+    `asymmetric`, of a subclass such as `with_prior` makes, has the prior of each topic in place of `alpha`.
+    """
+
+    rng = "hash"
+    visit_ways = "ways"
+    asymmetric: ClassVar[Sequence[float] | None] = None
+    topics: int = 20
+    alpha: float = 0.1  # prior of each topic in a document
+    beta: float = 0.01  # prior of each word in a topic
+    iterations: int = 200
+    likelihood_every: int = 1  # sweeps
+    ways: int = 0  # pairs of blocks that meet at once; 0: as the graph suggests
+
+    class Vertex(gl.Vertex):
+        counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
+        _share: gl.Vector = gl.field(
+            shape="topics", dtype=gl.float32, init=1.0
+        )  # of topics in a document, of a word in each
+
+    class Edge(gl.Edge):
+        _topic: gl.int32 = -1
+
+    class Total(gl.Accumulator):
+        counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
+
+    class Prior(gl.Accumulator):
+        alpha: gl.Vector = gl.field(shape="topics")
+
+    @gl.aggregator(every="iterations")
+    def words(self, v: Vertex) -> gl.Count:
+        return v.side == 1
+
+    @gl.aggregator(every="iterations")
+    def prior(self, v: Vertex) -> Prior:
+        return self.Prior(alpha=gl.at(0, 0.0))
+
+    @prior.finalize
+    def _(self, total: Prior) -> Prior:
+        total.alpha = (
+            np.full(self.topics, self.alpha) if self.asymmetric is None else np.array(self.asymmetric)
+        )
+        return total
+
+    @gl.aggregator(live=True)
+    def tokens(self, v: Vertex) -> Total:
+        return self.Total(counts=v.side * v.counts)
+
+    @gl.aggregator(every="likelihood_every")
+    def likelihood(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        return math.log(np.dot(v._share, nbr._share))
+
+    def visit(self, u: Vertex, e: Edge, w: Vertex) -> None:
+        old = e._topic
+        if old < 0:  # none yet
+            new = gl.integers(self.topics)
+        else:
+            u.counts[old] -= 1
+            w.counts[old] -= 1
+            self.tokens.counts[old] -= 1
+            new = gl.categorical(
+                (u.counts + self.prior.alpha)
+                * (w.counts + self.beta)
+                * (1.0 / (self.tokens.counts + self.words * self.beta))
+            )
+        e._topic = new
+        u.counts[new] += 1
+        w.counts[new] += 1
+        self.tokens.counts[new] += 1
+
+    def apply(self, v: Vertex) -> None:
+        if (self.superstep + 1) % self.likelihood_every == 0:
+            if v.side == 1:
+                v._share = (v.counts + self.beta) / (self.tokens.counts + self.words * self.beta)
+            else:
+                v._share = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
+
+    def done(self) -> bool:
+        return self.superstep + 1 >= self.iterations
+
+
+def with_prior(alpha: Sequence[float]) -> type[CollapsedGibbs]:
+    """Return the program with a prior of its own for each topic; its parameter `topics` is their number."""
+    members: dict[str, Any] = {"asymmetric": tuple(map(float, alpha)), "__module__": __name__}
+    return type(CollapsedGibbs.__name__, (CollapsedGibbs,), members)
+
+
+def run_gibbs(
+    graph: gl.Graph,
+    *,
+    topics: int,
+    alpha: float | Sequence[float],
+    beta: float,
+    iterations: int,
+    likelihood_every: int,
+    **options: Any,
+) -> gl.Result:
+    """Run `CollapsedGibbs` on a graph with an edge for every token, for `lda` (collective).
+
+    On one rank and thread there is one way: the exact chain. Else the ways are those that the graph suggests,
+    and the chain is the same on any ranks and threads. Returns what `run_sweeps` does; the rows of history of
+    each *likelihood_every* sweeps have ``log_likelihood_per_token``.
+    """
+    cls: type[CollapsedGibbs] = CollapsedGibbs
+    if not isinstance(alpha, float | int):
+        cls, alpha = with_prior(alpha), 0.0
+    alone = graph.comm.size == 1 and (options.get("threads") or graph.local.threads) == 1
+    program = cls(
+        topics=topics, alpha=alpha, beta=beta, iterations=iterations, likelihood_every=likelihood_every,
+        ways=int(alone),
+    )  # fmt: skip
+
+    def measured(row: Any) -> dict[str, float]:
+        if (row["superstep"] + 1) % likelihood_every:
+            return {}
+        return {"log_likelihood_per_token": row["likelihood"] / graph.num_edges}
+
+    return run_sweeps(program, graph, 1, measured, **options)

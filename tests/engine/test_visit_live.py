@@ -1,0 +1,64 @@
+"""Live totals: each edge sees its table's additions and those of the rounds before; all are summed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gaslab as gl
+from gaslab.compiler.c import emit
+from gaslab.compiler.frontend import parse
+from gaslab.parallel.comm import Comm
+from gaslab.programs.gibbs import CollapsedGibbs
+from tests.mpi.ranks import Ranks
+
+
+class Numbered(gl.VertexProgram):
+    """Every visit takes a number and adds one."""
+
+    ways: int = 1
+    visit_ways = "ways"
+
+    class Edge(gl.Edge):
+        number: int = 0
+
+    @gl.aggregator(live=True)
+    def visits(self, v: gl.Vertex) -> gl.Sum[int]:
+        return 0
+
+    def visit(self, u: gl.Vertex, e: Edge, w: gl.Vertex) -> None:
+        e.number = self.visits
+        self.visits += 1
+
+
+def numbered(comm: Comm, ways: int, threads: int) -> tuple[list[int], int]:
+    ends = np.random.default_rng(4).integers(0, 40, (2, 200)) * 2
+    graph = gl.Graph.from_edges(ends[0], ends[1] + 1, comm=comm)
+    result = gl.run(Numbered(ways=ways), graph, max_iterations=2, threads=threads, edges=True)
+    return sorted(result.edges["number"].tolist()), result.aggregates["visits"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_all_additions_are_summed_and_with_one_way_seen_at_once(ranks: Ranks, threads: int) -> None:
+    found, total = ranks.run(numbered, 1, threads)[0]
+    assert total == 400
+    assert found == list(range(200, 400))  # in the second sweep
+    found, total = ranks.run(numbered, 4, threads)[0]
+    assert total == 400
+    assert found[:4] == [200] * 4  # each of four tables begins with the totals of the round's begin
+    assert found == numbered(Comm(), 4, 1)[0]
+
+
+def test_what_is_made_of_a_live_total_is_kept_beside_it() -> None:
+    text = emit(parse(CollapsedGibbs, {"topics": 8}))
+    draw = next(line for line in text.splitlines() if "l_new = (" in line)
+    assert "c->derived0[l_" in draw
+    assert "/" not in draw
+    assert text.count("c->derived0[at] = ") == 2  # at the two additions
+
+
+@pytest.mark.parametrize("ways", [-1, 2000])
+def test_ways_out_of_range(ways: int) -> None:
+    graph = gl.Graph.from_edges([1], [2])
+    with pytest.raises(gl.UsageError, match="a whole number from 0 to 1024 is needed"):
+        gl.run(Numbered(ways=ways), graph, max_iterations=1)
