@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 import gaslab as gl
-from gaslab.programs._sweeps import run_sweeps
 
 
 class CollapsedGibbs(gl.VertexProgram):
@@ -79,8 +78,8 @@ class CollapsedGibbs(gl.VertexProgram):
 
     def visit(self, u: Vertex, e: Edge, w: Vertex) -> None:
         old = e._topic
-        if old < 0:  # none yet
-            new = gl.integers(self.topics)
+        if self.superstep == 0:  # nothing is counted yet
+            new = gl.integers(self.topics) if old < 0 else old
         else:
             u.counts[old] -= 1
             w.counts[old] -= 1
@@ -110,36 +109,3 @@ def with_prior(alpha: Sequence[float]) -> type[CollapsedGibbs]:
     """Return the program with a prior of its own for each topic; its parameter `topics` is their number."""
     members: dict[str, Any] = {"asymmetric": tuple(map(float, alpha)), "__module__": __name__}
     return type(CollapsedGibbs.__name__, (CollapsedGibbs,), members)
-
-
-def run_gibbs(
-    graph: gl.Graph,
-    *,
-    topics: int,
-    alpha: float | Sequence[float],
-    beta: float,
-    iterations: int,
-    likelihood_every: int,
-    **options: Any,
-) -> gl.Result:
-    """Run `CollapsedGibbs` on a graph with an edge for every token, for `lda` (collective).
-
-    On one rank and thread there is one way: the exact chain. Else the ways are those that the graph suggests,
-    and the chain is the same on any ranks and threads. Returns what `run_sweeps` does; the rows of history of
-    each *likelihood_every* sweeps have ``log_likelihood_per_token``.
-    """
-    cls: type[CollapsedGibbs] = CollapsedGibbs
-    if not isinstance(alpha, float | int):
-        cls, alpha = with_prior(alpha), 0.0
-    alone = graph.comm.size == 1 and (options.get("threads") or graph.local.threads) == 1
-    program = cls(
-        topics=topics, alpha=alpha, beta=beta, iterations=iterations, likelihood_every=likelihood_every,
-        ways=int(alone),
-    )  # fmt: skip
-
-    def measured(row: Any) -> dict[str, float]:
-        if (row["superstep"] + 1) % likelihood_every:
-            return {}
-        return {"log_likelihood_per_token": row["likelihood"] / graph.num_edges}
-
-    return run_sweeps(program, graph, 1, measured, **options)

@@ -1,15 +1,8 @@
-"""`gl.lda`: topics of documents by latent Dirichlet allocation, with a choice of samplers.
-
-A sampler is a vertex program over the graph of documents and words, with an edge for every token. What it
-leaves behind is the same for all: ``counts`` of every vertex by topic, summed over its samples, and the
-priors at its end.
-"""
+"""`gl.lda`: topics of documents by latent Dirichlet allocation, with a choice of samplers."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,67 +12,14 @@ from gaslab import arguments
 from gaslab.graph.operations import with_columns
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
+from gaslab.programs._samplers import NAMES, SAMPLERS, Settings, chosen_name
 from gaslab.programs._sweeps import check_options, run_sweeps
-from gaslab.programs.metropolis_hastings import LDA, NEVER
 from gaslab.results.tables import Table
 
 log = logging.getLogger("gaslab")
 MOST_TOPICS = 1 << 16  # elements that a vector field may have
 MOST_STEPS = 64  # of Metropolis-Hastings in a half of a sweep: two bytes of a token each
 LEAST, MOST = 1e-100, 1e9  # a prior: the products of two shares, and its sum over the topics, are in range
-GIBBS_UP_TO = 300  # topics: sampler="auto" is exact up to so many
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What every sampler is told."""
-
-    topics: int
-    document: np.ndarray  # priors of the topics in a document
-    word: float  # prior of each word in a topic
-    iterations: int
-    evaluate_every: int
-    mh_steps: int
-    optimise_priors: int
-    burn_in: int | None
-    sample_every: int
-
-    @property
-    def samples(self) -> int:
-        """Return how many sweeps have counts in the answer."""
-        return 1 if self.burn_in is None else -(-(self.iterations - self.burn_in) // self.sample_every)
-
-
-@dataclass(frozen=True)
-class Sampler:
-    """A vertex program that draws the topics of tokens, and how many of its supersteps are a sweep.
-
-    *start* makes of a topic for each token the name of an edge field and what it starts from.
-    """
-
-    program: Callable[[Settings], gl.VertexProgram]
-    supersteps: int
-    start: Callable[[Settings, np.ndarray], tuple[str, np.ndarray]]
-
-
-def _metropolis_hastings(of: Settings) -> gl.VertexProgram:
-    alike = bool((of.document == of.document[0]).all())
-    kind: type[LDA] = LDA if alike else type("LDA", (LDA,), {"alphas": of.document})
-    return kind(
-        topics=of.topics, alpha=float(of.document[0]), beta=of.word, slots=1 + of.mh_steps,
-        iterations=of.iterations, likelihood_every=2 * of.evaluate_every,
-        optimise_every=2 * of.optimise_priors or NEVER,
-        burn_in=NEVER if of.burn_in is None else 2 * of.burn_in, sample_every=2 * of.sample_every,
-        uniform=alike and not of.optimise_priors,
-    )  # fmt: skip
-
-
-def _start_metropolis_hastings(of: Settings, topics: np.ndarray) -> tuple[str, np.ndarray]:
-    return "_topics", np.repeat(topics.astype(np.uint16)[:, None], 1 + of.mh_steps, axis=1)
-
-
-SAMPLERS = {"metropolis-hastings": Sampler(_metropolis_hastings, 2, _start_metropolis_hastings)}
-NAMES = ("auto", "gibbs", "metropolis-hastings")
 
 
 @collective(options="run", own=("columns", "init", "start"))
@@ -188,9 +128,10 @@ def lda(
     check_graph(graph)
     topics, document, word = _start(resume, topics, doc_topic_prior, topic_word_prior)
     settings = _settings(
-        topics, document, word, iterations, evaluate_every, mh_steps, optimise_priors, burn_in, sample_every
-    )
-    name = _chosen(sampler, settings)
+        topics, document, word, iterations, evaluate_every, mh_steps, optimise_priors, burn_in, sample_every,
+        alone=graph.comm.size == 1 and (options.get("threads") or graph.local.threads) == 1,
+    )  # fmt: skip
+    name = chosen_name(arguments.choice("sampler", sampler, NAMES), settings)
     count = arguments.text("count", count, optional=True)
     check_options("lda", graph, options)
     tokens = _tokens(graph, count)
@@ -240,7 +181,7 @@ def _start(model: gl.TopicModel | None, *asked: Any) -> tuple[Any, Any, Any]:
 
 def _settings(
     topics: Any, document: Any, word: Any, iterations: Any, evaluate_every: Any, mh_steps: Any,
-    optimise_priors: Any, burn_in: Any, sample_every: Any,
+    optimise_priors: Any, burn_in: Any, sample_every: Any, alone: bool,
 ) -> Settings:  # fmt: skip
     """Return the arguments, checked; the sweeps between evaluations become a divisor of all."""
     topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
@@ -256,6 +197,7 @@ def _settings(
         optimise_priors=arguments.whole("optimise_priors", optimise_priors, 0, iterations),
         burn_in=arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True),
         sample_every=arguments.whole("sample_every", sample_every, 1),
+        alone=alone,
     )
 
 
@@ -271,19 +213,6 @@ def _document_prior(given: Any, topics: int) -> np.ndarray:
     if len(listed) != topics:
         raise gl.UsageError(f"doc_topic_prior has {len(listed)} numbers, and there are topics={topics}")
     return np.array([checked(f"doc_topic_prior[{k}]", x) for k, x in enumerate(listed)])
-
-
-def _chosen(sampler: Any, settings: Settings) -> str:
-    """Return the name of the sampler."""
-    name: str = arguments.choice("sampler", sampler, NAMES)
-    if name == "auto":
-        exact = "gibbs" in SAMPLERS and settings.topics <= GIBBS_UP_TO and settings.mh_steps == 1
-        return "gibbs" if exact else "metropolis-hastings"
-    if name == "gibbs" and settings.mh_steps > 1:
-        raise gl.UsageError(
-            f"mh_steps={settings.mh_steps} is for sampler='metropolis-hastings'; the other has no such steps"
-        )
-    return name
 
 
 def _tables(graph: gl.Graph, result: gl.Result, settings: Settings, tokens: int) -> tuple[np.ndarray, float]:

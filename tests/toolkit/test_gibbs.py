@@ -10,7 +10,7 @@ import pytest
 import gaslab as gl
 from examples.lda import corpus
 from gaslab.parallel.comm import Comm, world
-from gaslab.programs.gibbs import run_gibbs, with_prior
+from gaslab.programs.gibbs import with_prior
 from tests.mpi.ranks import Ranks
 
 TOPICS, ALPHA = 4, (0.1, 0.4, 0.2, 0.3)
@@ -48,13 +48,13 @@ def test_counts_are_kept_and_the_chain_is_the_same_on_any_ranks_and_threads(rank
 def test_history_has_likelihoods_and_the_reference_engine_agrees() -> None:
     graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True)
     answers = [
-        run_gibbs(
+        gl.lda(
             graph,
             topics=TOPICS,
-            alpha=ALPHA,
-            beta=0.01,
+            doc_topic_prior=ALPHA,
             iterations=2,
-            likelihood_every=2,
+            evaluate_every=2,
+            sampler="gibbs",
             threads=1,
             **options,
         )
@@ -70,16 +70,7 @@ def test_topics_that_are_known_are_found(threads: int) -> None:
     """A topic has words to itself here; the likelihood is as high as that of the true topics."""
     document, word, topic = corpus(documents=200, words=40, length=40, topics=TOPICS)
     graph = gl.Graph.from_edges(document, word, bipartite=True)
-    result = run_gibbs(
-        graph,
-        topics=TOPICS,
-        alpha=0.1,
-        beta=0.01,
-        iterations=40,
-        likelihood_every=40,
-        threads=threads,
-        seed=1,
-    )
+    result = gl.lda(graph, topics=TOPICS, iterations=40, sampler="gibbs", threads=threads, seed=1)
     mix, spread = np.full((200, TOPICS), 0.1), np.full((40, TOPICS), 0.01)
     np.add.at(mix, (document, topic), 1.0)
     np.add.at(spread, (word, topic), 1.0)

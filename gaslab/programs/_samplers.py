@@ -1,0 +1,106 @@
+"""The samplers of `gaslab.lda`, by name.
+
+A sampler is a vertex program over the graph of documents and words, with an edge for every token. What it
+leaves behind is the same for all: ``counts`` of every vertex by topic, summed over its samples, and the
+priors at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+import gaslab as gl
+from gaslab.programs.gibbs import CollapsedGibbs, with_prior
+from gaslab.programs.metropolis_hastings import LDA, NEVER
+
+GIBBS_UP_TO = 0  # topics: sampler="auto" is exact up to so many
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every sampler begins with."""
+
+    topics: int
+    document: np.ndarray  # priors of the topics in a document
+    word: float  # prior of each word in a topic
+    iterations: int
+    evaluate_every: int
+    mh_steps: int
+    optimise_priors: int
+    burn_in: int | None
+    sample_every: int
+    alone: bool  # on one rank and thread
+
+    @property
+    def samples(self) -> int:
+        """Return how many sweeps have counts in the answer."""
+        return 1 if self.burn_in is None else -(-(self.iterations - self.burn_in) // self.sample_every)
+
+    @property
+    def alike(self) -> bool:
+        """Return whether all topics have one prior in a document."""
+        return bool((self.document == self.document[0]).all())
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A vertex program that draws the topics of tokens, and how many of its supersteps are a sweep.
+
+    *start* makes of a topic for each token the name of an edge field and what it starts from.
+    """
+
+    program: Callable[[Settings], gl.VertexProgram]
+    supersteps: int
+    start: Callable[[Settings, np.ndarray], tuple[str, np.ndarray]]
+
+
+def _metropolis_hastings(of: Settings) -> gl.VertexProgram:
+    kind: type[LDA] = LDA if of.alike else type("LDA", (LDA,), {"alphas": of.document})
+    return kind(
+        topics=of.topics, alpha=float(of.document[0]), beta=of.word, slots=1 + of.mh_steps,
+        iterations=of.iterations, likelihood_every=2 * of.evaluate_every,
+        optimise_every=2 * of.optimise_priors or NEVER,
+        burn_in=NEVER if of.burn_in is None else 2 * of.burn_in, sample_every=2 * of.sample_every,
+        uniform=of.alike and not of.optimise_priors,
+    )  # fmt: skip
+
+
+def _start_metropolis_hastings(of: Settings, topics: np.ndarray) -> tuple[str, np.ndarray]:
+    return "_topics", np.repeat(topics.astype(np.uint16)[:, None], 1 + of.mh_steps, axis=1)
+
+
+def _gibbs(of: Settings) -> gl.VertexProgram:
+    kind = CollapsedGibbs if of.alike else with_prior(of.document.tolist())
+    return kind(
+        topics=of.topics, alpha=float(of.document[0]), beta=of.word, iterations=of.iterations,
+        likelihood_every=of.evaluate_every, ways=int(of.alone),
+    )  # fmt: skip
+
+
+def _start_gibbs(_: Settings, topics: np.ndarray) -> tuple[str, np.ndarray]:
+    return "_topic", topics.astype(np.int32)
+
+
+SAMPLERS = {
+    "gibbs": Sampler(_gibbs, 1, _start_gibbs),
+    "metropolis-hastings": Sampler(_metropolis_hastings, 2, _start_metropolis_hastings),
+}
+NAMES = ("auto", *SAMPLERS)
+
+
+def chosen_name(name: str, of: Settings) -> str:
+    """Return the name of a sampler, chosen where it is "auto"; raises UsageError for settings it lacks."""
+    lacking = {
+        f"mh_steps={of.mh_steps}": of.mh_steps > 1,
+        f"optimise_priors={of.optimise_priors}": of.optimise_priors > 0,
+        f"burn_in={of.burn_in}": of.burn_in is not None,
+    }
+    asked = next((text for text, found in lacking.items() if found), None)
+    if name == "auto":
+        return "gibbs" if of.topics <= GIBBS_UP_TO and asked is None else "metropolis-hastings"
+    if name == "gibbs" and asked is not None:
+        raise gl.UsageError(f"{asked} is for sampler='metropolis-hastings', not for sampler='gibbs'")
+    return name
