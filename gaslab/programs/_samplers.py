@@ -16,8 +16,6 @@ import gaslab as gl
 from gaslab.programs.gibbs import CollapsedGibbs, with_prior
 from gaslab.programs.metropolis_hastings import LDA, NEVER
 
-GIBBS_UP_TO = 0  # topics: sampler="auto" is exact up to so many
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -92,7 +90,10 @@ NAMES = ("auto", *SAMPLERS)
 
 
 def chosen_name(name: str, of: Settings) -> str:
-    """Return the name of a sampler, chosen where it is "auto"; raises UsageError for settings it lacks."""
+    """Return the name of a sampler: "auto" is the one that has all settings, and one chain on any ranks.
+
+    Raises UsageError for settings that a sampler lacks.
+    """
     lacking = {
         f"mh_steps={of.mh_steps}": of.mh_steps > 1,
         f"optimise_priors={of.optimise_priors}": of.optimise_priors > 0,
@@ -100,7 +101,7 @@ def chosen_name(name: str, of: Settings) -> str:
     }
     asked = next((text for text, found in lacking.items() if found), None)
     if name == "auto":
-        return "gibbs" if of.topics <= GIBBS_UP_TO and asked is None else "metropolis-hastings"
+        return "metropolis-hastings"
     if name == "gibbs" and asked is not None:
         raise gl.UsageError(f"{asked} is for sampler='metropolis-hastings', not for sampler='gibbs'")
     return name

@@ -57,9 +57,11 @@ def lda(
     iterations : int
         Sweeps over all tokens, from 1. The run ends after them and is converged.
     sampler : {"auto", "gibbs", "metropolis-hastings"}
-        How topics are drawn: "gibbs" by exact collapsed Gibbs sampling, token after token;
-        "metropolis-hastings" by the steps of WarpLDA, which see the counts of half a sweep ago and whose time
-        hardly grows with the topics. "auto" is the first for up to 300 topics.
+        How topics are drawn. "metropolis-hastings", which "auto" is: by the steps of WarpLDA, which see the
+        counts of half a sweep ago; one chain on any ranks and threads, and a time that hardly grows with the
+        topics. "gibbs": by collapsed Gibbs sampling, token after token, exact on one rank and thread; in
+        parallel the totals of topics are at most a round of `visit` old, and the chain is another. It needs
+        fewer sweeps, each of a time that grows with the topics, and has none of the four options below.
     mh_steps : int
         Steps of Metropolis-Hastings that a token takes in each half of a sweep, 1 to 64; each takes
         two bytes of memory a token.
@@ -122,7 +124,8 @@ def lda(
 
     References
     ----------
-    Blei, Ng, Jordan: Latent Dirichlet Allocation. JMLR 2003. Chen, Li, Zhu, Chen: WarpLDA. VLDB 2016.
+    Blei, Ng, Jordan: Latent Dirichlet Allocation. JMLR 2003. Griffiths, Steyvers: Finding Scientific Topics.
+    PNAS 2004. Chen, Li, Zhu, Chen: WarpLDA. VLDB 2016.
     Wallach, Mimno, McCallum: Rethinking LDA: Why Priors Matter. NIPS 2009.
     """
     check_graph(graph)

@@ -77,3 +77,23 @@ def test_topics_that_are_known_are_found(threads: int) -> None:
     mix, spread = mix / mix.sum(axis=1, keepdims=True), spread / spread.sum(axis=0)
     true = np.log((mix[document] * spread[word]).sum(axis=1)).mean()
     assert result.history[-1]["log_likelihood_per_token"] > true - 0.02
+
+
+def test_it_goes_on_from_a_model_with_a_prior_for_each_topic() -> None:
+    graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True)
+    options: dict[str, Any] = {"sampler": "gibbs", "threads": 1}
+    model = gl.TopicModel.of(
+        graph, gl.lda(graph, topics=TOPICS, doc_topic_prior=ALPHA, iterations=20, **options)
+    )
+    further = gl.lda(graph, resume=model, iterations=2, evaluate_every=2, **options)
+    assert further.metrics["figures"]["doc_topic_prior"] == list(ALPHA)
+    begun = gl.lda(graph, topics=TOPICS, iterations=2, evaluate_every=2, **options)
+    reached = [r.metrics["figures"]["log_likelihood_per_token"] for r in (further, begun)]
+    assert reached[0] > reached[1] + 0.05
+
+
+@pytest.mark.parametrize("option", [{"mh_steps": 2}, {"optimise_priors": 1}, {"burn_in": 3}])
+def test_options_of_the_other_sampler_are_refused(option: dict[str, int]) -> None:
+    graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True)
+    with pytest.raises(gl.UsageError, match=r"=\d is for sampler='metropolis-hastings', not for"):
+        gl.lda(graph, topics=2, iterations=5, sampler="gibbs", **option)

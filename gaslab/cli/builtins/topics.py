@@ -29,8 +29,8 @@ def _add_lda(made: Parser) -> None:
 def _add_sampler(made: Parser) -> None:
     group = made.add_argument_group("sampling")
     group.add_argument("--sampler", choices=NAMES, default="auto",
-                       help="exact collapsed Gibbs, or delayed counts, whose time hardly grows with topics; "
-                       "auto: by their number")  # fmt: skip
+                       help="collapsed Gibbs, exact on one rank and thread, or delayed counts (auto), the "
+                       "same on any ranks, whose time hardly grows with the topics")  # fmt: skip
     group.add_argument("--mh-steps", type=at_least(1), default=1, metavar="N",
                        help="Metropolis-Hastings steps of a token in each half of a sweep (1)")  # fmt: skip
     group.add_argument("--doc-topic-prior", type=_prior, metavar="A[,A...]",
