@@ -20,6 +20,7 @@ TEXT = "".join(
 FEW = ("--topics", 5, "--iterations", 3, "--seed", 2, "--threads", 1)
 
 
+@pytest.mark.slow
 def test_a_model_is_saved_and_gives_its_topics_to_documents(gaslab: Run, tmp_path: Path) -> None:
     corpus, path = written(tmp_path, TEXT), tmp_path / "model.npz"
     new = written(tmp_path, "cat dog new\nbond\n", "new.txt")
@@ -42,6 +43,7 @@ def test_a_model_is_saved_and_gives_its_topics_to_documents(gaslab: Run, tmp_pat
     assert json.loads((tmp_path / "new.json").read_text())["documents"] == 2
 
 
+@pytest.mark.slow
 def test_a_chain_goes_on_from_a_model(gaslab: Run, tmp_path: Path) -> None:
     corpus, path = written(tmp_path, TEXT), tmp_path / "model.npz"
     priors = ("--doc-topic-prior", 0.25, "--topic-word-prior", 0.5)
@@ -59,6 +61,7 @@ def test_a_chain_goes_on_from_a_model(gaslab: Run, tmp_path: Path) -> None:
     assert (done.code, "topics=4: the model to resume has 5" in done.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_held_out_documents_are_scored(gaslab: Run, tmp_path: Path) -> None:
     corpus, report = written(tmp_path, TEXT), tmp_path / "run.json"
     found = []

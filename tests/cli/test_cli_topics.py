@@ -27,6 +27,7 @@ def talks(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_several_numbers_of_topics_are_compared(gaslab: Run, talks: Path, tmp_path: Path) -> None:
     out, page = tmp_path / "run.json", tmp_path / "page"
     words = ("lda", talks, "--topics", "1,2,3", "--iterations", 30, "--threads", 1)

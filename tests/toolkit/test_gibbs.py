@@ -37,6 +37,7 @@ def in_every_way(comm: Comm) -> list[Any]:
     return [*runs, swept(comm, 3, "2d", threads=2), swept(comm, 3, compile="never")]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gaslab.PerformanceWarning", "ignore::gaslab.ConvergenceWarning")
 def test_counts_are_kept_and_the_chain_is_the_same_on_any_ranks_and_threads(ranks: Ranks) -> None:
     alone = [swept(world(), sweeps, threads=1) for sweeps in (1, 2, 3)]
@@ -65,6 +66,7 @@ def test_history_has_likelihoods_and_the_reference_engine_agrees() -> None:
     assert "log_likelihood_per_token" not in answers[0].history[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_topics_that_are_known_are_found(threads: int) -> None:
     """A topic has words to itself here; the likelihood is as high as that of the true topics."""

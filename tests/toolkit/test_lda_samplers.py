@@ -48,6 +48,7 @@ def at_every_superstep(comm: Comm) -> list[list[list[int]]]:
     return [[np.asarray(counts).tolist() for counts in row] for row in rows]
 
 
+@pytest.mark.slow
 def test_no_token_is_lost_in_any_superstep(ranks: Ranks) -> None:
     found = ranks.run(at_every_superstep)
     assert len(found[0]) == 6
@@ -77,6 +78,7 @@ def test_all_at_once_is_the_same_everywhere(ranks: Ranks) -> None:
         assert found[2] == pytest.approx(word, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_step_of_the_priors_is_minka_s() -> None:
     prior = np.array([0.1, 0.4, 0.2, 0.3])
     after = fitted(world(), doc_topic_prior=prior, iterations=2, optimise_priors=1).metrics["figures"]
@@ -97,6 +99,7 @@ def test_digamma_is_scipy_s() -> None:
         assert metropolis_hastings.digamma(x) == pytest.approx(digamma(x), rel=1e-13, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_counts_are_averaged_after_the_burn_in() -> None:
     chain = {n: fitted(world(), iterations=n).vertices["counts"] for n in (2, 3, 4, 5)}
     mean = fitted(world(), iterations=5, burn_in=1, sample_every=2)
@@ -127,5 +130,5 @@ def test_priors_that_are_alike_are_one_number() -> None:
     assert one.metrics["figures"]["doc_topic_prior"] == [0.2] * TOPICS
 
 
-def test_auto_is_the_sampler_that_the_topics_suggest() -> None:
+def test_auto_is_the_sampler_that_has_all_settings() -> None:
     assert fitted(world(), sampler="auto", mh_steps=2).metrics["figures"]["sampler"] == "metropolis-hastings"

@@ -110,6 +110,7 @@ def fitted(comm: Comm) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_ranks_with_the_same_rows_or_parts_of_them(ranks: Ranks) -> None:
     alone = fitted(world())
     assert alone[0] == alone[1]

@@ -148,6 +148,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path, name: str) -> None:
     assert str(caught.value).endswith("; save the model again")
 
 
+@pytest.mark.slow
 def test_every_truncated_file_and_every_other_byte_is_refused_or_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     model().save(path)

@@ -40,6 +40,7 @@ def written(comm: Comm, folder: str) -> list[str]:
     return pages
 
 
+@pytest.mark.slow
 def test_the_page_is_the_same_on_any_ranks(ranks: Ranks, tmp_path: Path) -> None:
     whole, sample = ranks.run(written, str(tmp_path))[0]
     folder = tmp_path / "alone"
