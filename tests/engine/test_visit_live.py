@@ -51,8 +51,7 @@ def test_all_additions_are_summed_and_with_one_way_seen_at_once(ranks: Ranks, th
 
 def test_what_is_made_of_a_live_total_is_kept_beside_it() -> None:
     text = emit(parse(CollapsedGibbs, {"topics": 8}))
-    draw = next(line for line in text.splitlines() if "l_new = (" in line)
-    assert "c->derived0[l_" in draw
+    (draw,) = (line for line in text.splitlines() if "l_new = (" in line and "c->derived0[l_" in line)
     assert "/" not in draw
     assert text.count("c->derived0[at] = ") == 2  # at the two additions
 
