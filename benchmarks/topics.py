@@ -29,7 +29,7 @@ import scipy.sparse
 
 import gaslab as gl
 from common import data_file, installed, launcher, opened, parser, row, spread, timed
-from gaslab.programs.lda import SAMPLERS
+from gaslab.programs._samplers import SAMPLERS
 from quality import bag, best_match, completion, halve, tokens
 
 ALPHA, BETA = 0.1, 0.01
