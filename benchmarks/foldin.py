@@ -4,7 +4,7 @@
 
 Both learn from the same nine tenths of the documents (`quality.halve`) and are given the first halves of the
 others; the log-likelihood of a token of the second halves by the mixtures that each finds, and by its own
-topics, says how good they are. tomotopy samples a document's topics, 100 sweeps unless told otherwise, and
+topics, says how good they are. tomotopy samples a document's topics, 100 sweeps by default, and
 its answer is the last of them. Ours includes making the table, not reading the corpus.
 """
 

@@ -54,7 +54,7 @@ static void gl_listen(gl_listener *run) {
     }
 }
 
-/* The run is over, be it the innermost or not: SIGINT goes to the innermost of the others, or to the handler that
+/* The run is over, the innermost or another: SIGINT goes to the innermost of the others, or to the handler that
  * was in place before the first. */
 static void gl_leave(gl_listener *run) {
     gl_listener **at = &gl_innermost;

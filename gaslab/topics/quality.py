@@ -55,7 +55,7 @@ def relevance(topic_word: np.ndarray, sizes: np.ndarray, weight: float = 0.6) ->
     sizes : float array [topics]
         Share of each topic in all tokens.
     weight : float
-        From 0 to 1; people told topics apart best at 0.6.
+        From 0 to 1; people named topics best at 0.6.
 
     Returns
     -------

@@ -28,7 +28,7 @@ ENDS = {
 }
 
 
-class Told(gl.VertexProgram):
+class Answers(gl.VertexProgram):
     """Every kind of column: numbers, ids, sets of ids, and on edges numbers and ids."""
 
     class Vertex(gl.Vertex):
@@ -63,8 +63,8 @@ def graph_of(comm: Comm, kind: str, bipartite: bool = False) -> gl.Graph:
     return gl.Graph.from_edges(*ENDS[kind], bipartite=bipartite, strategy="random", comm=comm)
 
 
-def told(comm: Comm, kind: str = "numbers", bipartite: bool = False, **options: Any) -> gl.Result:
-    return gl.run(Told(), graph_of(comm, kind, bipartite), max_iterations=1, **options)
+def answered(comm: Comm, kind: str = "numbers", bipartite: bool = False, **options: Any) -> gl.Result:
+    return gl.run(Answers(), graph_of(comm, kind, bipartite), max_iterations=1, **options)
 
 
 def content(table: Any) -> list[Any]:
@@ -76,7 +76,7 @@ def content(table: Any) -> list[Any]:
 
 
 def everything(comm: Comm, kind: str, bipartite: bool, on: str, edges: bool) -> list[Any]:
-    result = told(comm, kind, bipartite, on=on, edges=edges)
+    result = answered(comm, kind, bipartite, on=on, edges=edges)
     shown = repr(result)
     table = result.edges if edges else result.collect_edges()
     assert table is result.edges is result.collect_edges()
@@ -102,7 +102,7 @@ def test_edges_collected_later_are_those_of_run(ranks: Ranks, kind: str, biparti
 
 
 def reading(comm: Comm, on: str, engine: str) -> str:
-    result = told(comm, on=on, engine=engine)
+    result = answered(comm, on=on, engine=engine)
     try:
         found = str(len(result.edges))
     except gl.UsageError as error:
@@ -115,7 +115,7 @@ def reading(comm: Comm, on: str, engine: str) -> str:
 def test_edges_that_are_still_spread_are_an_error_with_the_way_out(hosts: Any, on: str, engine: str) -> None:
     fields = "fields: score, odd, low, near, worth, top"
     (alone,) = hosts(1).run(reading, on, engine)
-    assert alone == f"7 <Result of Told: 3 vertices, 1 superstep, converged; {fields}>"
+    assert alone == f"7 <Result of Answers: 3 vertices, 1 superstep, converged; {fields}>"
     for size in (2, 3):
         for one in hosts(size).run(reading, on, engine):
             assert one.startswith("every rank still has its own part of the edge table")
@@ -125,7 +125,7 @@ def test_edges_that_are_still_spread_are_an_error_with_the_way_out(hosts: Any, o
 
 def on_rank_0(comm: Comm, kind: str, on: str) -> Any:
     """Read all of the vertices, and of the edges that were exchanged, on one rank alone."""
-    result = told(comm, kind, on=on, edges=True)
+    result = answered(comm, kind, on=on, edges=True)
     plain = gl.degrees(graph_of(comm, kind), on=on)
     if comm.rank == 0:
         assert len(plain.vertices.to_pandas()) == len(result.vertices.to_dict()) > 0
@@ -144,7 +144,7 @@ def test_one_rank_reads_a_result_alone(ranks: Ranks, kind: str, on: str) -> None
 
 
 def collect_on_rank_0(comm: Comm) -> None:
-    result = told(comm)
+    result = answered(comm)
     if comm.rank == 0:
         result.collect_edges()
     gl.degrees(graph_of(comm, "numbers"))
@@ -159,17 +159,17 @@ def parts(comm: Comm) -> list[Any]:
     """Go on with a result of which each rank has a part, also on another graph of the same vertices."""
     found = []
     for on in PLACES:
-        before = told(comm, "names", on=on)
+        before = answered(comm, "names", on=on)
         for strategy in ("random", "1d"):
             graph = graph_of(comm, "names").partitioned(strategy)
-            again = gl.run(Told(), graph, max_iterations=0, init=before)
+            again = gl.run(Answers(), graph, max_iterations=0, init=before)
             found.append([again.vertices["score"].tolist(), again.vertices["near"].tolist()])
-            turned = gl.run(Told(), graph.reverse(), max_iterations=0, init=before)
+            turned = gl.run(Answers(), graph.reverse(), max_iterations=0, init=before)
             assert len(turned.vertices) == 3
     return found
 
 
-@pytest.mark.filterwarnings("ignore:Told was not done")
+@pytest.mark.filterwarnings("ignore:Answers was not done")
 def test_a_result_of_parts_with_lists_starts_a_run(ranks: Ranks) -> None:
     whole, same, *_ = (found := ranks.run(parts))[0]
     assert whole == same == [[4.5, 7.5, 3.5], [["b", "c"], ["a", "b", "c"], ["b"]]]
@@ -208,7 +208,7 @@ def test_a_column_is_converted_and_put_by_source_once(ranks: Ranks, dtype: str) 
 
 
 def copied(comm: Comm, edges: bool) -> list[Any]:
-    result = told(comm, "names", edges=edges)
+    result = answered(comm, "names", edges=edges)
     sent = pickle.loads(pickle.dumps(result))
     assert content(sent.vertices) == content(result.vertices)
     assert repr(sent) == repr(result)
@@ -237,12 +237,12 @@ def passed_on(comm: Comm, differ: bool) -> int:
     """Pass results on, of which rank 0 has read some columns already."""
     graph, found = graph_of(comm, "names"), 0
     for edges in (False, True):
-        result = told(comm, "names", edges=edges)
+        result = answered(comm, "names", edges=edges)
         if comm.rank == 0:
             assert result.vertices["near"].size == 3
         if differ and comm.rank == 0:
             result.vertices["score"][0] += 1.0
-        found += gl.run(Told(), graph, max_iterations=1, init=result).iterations
+        found += gl.run(Answers(), graph, max_iterations=1, init=result).iterations
     return found
 
 
@@ -283,7 +283,7 @@ def test_nothing_is_sorted_before_it_is_asked_for() -> None:
         patch.object(np, "lexsort", side_effect=AssertionError),
         patch.object(collect, "objects", side_effect=AssertionError),
     ):
-        result = told(Comm(), "names")
+        result = answered(Comm(), "names")
         assert len(result.vertices) == 3
         assert len(result.edges) == 7
         assert result.vertices.columns == ["score", "odd", "low", "near"]
@@ -295,7 +295,7 @@ def test_nothing_is_sorted_before_it_is_asked_for() -> None:
 def test_a_result_keeps_no_graph_alive() -> None:
     graph = graph_of(Comm(), "names")
     local = weakref.ref(graph.local)
-    result = gl.run(Told(), graph, max_iterations=1)
+    result = gl.run(Answers(), graph, max_iterations=1)
     del graph
     gc.collect()
     assert local() is None
@@ -303,7 +303,7 @@ def test_a_result_keeps_no_graph_alive() -> None:
 
 
 def test_memory_is_looked_at_before_a_copy_is_made() -> None:
-    result = told(Comm())
+    result = answered(Comm())
     with patch.object(collect, "available_memory", return_value=100):
         for table, name in ((result.vertices, "score"), (result.vertices, "id"), (result.edges, "worth")):
             with pytest.raises(gl.UsageError, match="100 B of memory are free"):

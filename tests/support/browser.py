@@ -29,11 +29,11 @@ def visit(page: Path, action: str, folder: Path) -> dict[str, Any]:
     text = re.sub(
         r'<meta http-equiv="Content-Security-Policy".*?">', _COLLECT, text, count=1, flags=re.DOTALL
     )
-    told = f"""<script>const seen = {{}}; {action}
+    script = f"""<script>const seen = {{}}; {action}
     seen.faults = faults;
     document.body.dataset.seen = encodeURIComponent(JSON.stringify(seen));</script>"""
     copy = folder / "visited.html"
-    copy.write_text(text.replace("</body>", told + "</body>"), "utf-8")
+    copy.write_text(text.replace("</body>", script + "</body>"), "utf-8")
     found = re.search(r'data-seen="([^"]*)"', opened(copy, folder))
     assert found, "the page's scripts did not come to their end"
     seen: dict[str, Any] = json.loads(unquote(found[1]))
