@@ -16,6 +16,8 @@ BIN := $(VENV)/bin
 # Two workers share the tests (tests/support/workers.py).
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --no-loadscope-reorder
 SANITIZERS ?= address,undefined
+# The tests start thousands of processes: each would compile what it imports.
+export PYTHONDONTWRITEBYTECODE =
 
 # As in pyproject.toml's [build-system]. They are in the venv before gaslab is built there: an isolated
 # build would use a Cython of its own, older than the one in the venv, and everything would be built twice.

@@ -170,12 +170,17 @@ def reduction(body: Body, x: t.Reduce) -> str:
     )
 
 
+LAST = 32  # elements of a search that are compared all at once
+
+
 def search(body: Body, x: t.Search) -> str:
-    """Return a binary search without branches, whose steps are known."""
+    """Return a binary search without branches, whose last elements are compared all at once."""
     assert isinstance(x.array.type, t.Array)
     storage = body.tree.storage_of(x.array)
     c_type, kind = t.STORAGE[storage][1], names.C_TYPE[t.element_of(x.value.type)]
-    found = "low[half - 1]"
+    found, last = "{0}", x.array.type.size
+    while last > LAST:
+        last -= (last + 1) // 2
     earlier = f"!(wanted < {found})" if x.right else f"({found} < wanted)"
     if "float" in (x.array.type.element, x.value.type):  # nan comes last
         one, other = (found, "wanted") if x.right else ("wanted", found)
@@ -184,9 +189,10 @@ def search(body: Body, x: t.Search) -> str:
     return (
         f"({{ const {c_type} *row = {array_at(body, x.array)}; const {kind} wanted = {expr(body, x.value)}; "
         f"const {c_type} *low = row; "
-        f'_Pragma("GCC unroll 16") for (int64_t rest = {x.array.type.size}; rest > 0;) {{ '
-        f"const int64_t half = (rest + 1) / 2; low = {earlier} ? low + half : low; rest -= half; }} "
-        f"low - row; }})"
+        f'_Pragma("GCC unroll 16") for (int64_t rest = {x.array.type.size}; rest > {LAST};) {{ '
+        f"const int64_t half = (rest + 1) / 2; low = {earlier.format('low[half - 1]')} ? low + half : low; "
+        f"rest -= half; }} int64_t more = 0; "
+        f"for (int64_t i = 0; i < {last}; i++) more += {earlier.format('low[i]')}; low - row + more; }})"
     )
 
 
