@@ -100,21 +100,20 @@ def _explain(arguments: Any) -> int:
 
 
 def _compile(arguments: Any) -> int:
-    from gaslab.compiler import build
+    from gaslab.compiler import compile_ahead
     from gaslab.compiler.c import emit
     from gaslab.compiler.frontend import parse_phases
     from gaslab.parallel.comm import world
 
-    texts = list(map(emit, parse_phases(load_class(arguments.program))))
+    program = load_class(arguments.program)
+    texts = list(map(emit, parse_phases(program)))
     comm = world()
     if arguments.emit:
         if comm.rank == 0:
             print(*texts, sep="\n")
         return DONE
     directory = comm.on_root(lambda: _library_folder(arguments.output))
-    made = comm.on_root(
-        lambda: [p for text in texts for p in build.compile_levels(text, directory)], long_running=True
-    )
+    made = comm.on_root(lambda: compile_ahead(program, directory), long_running=True)
     for path in made:
         if comm.rank == 0:
             print(path)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gaslab.compiler import build
 from gaslab.compiler.c import emit as emit_text
 from gaslab.compiler.frontend import parse_phases
+from gaslab.compiler.frontend.counts import MANY_EDGES
 from gaslab.compiler.python import Interpreter
 from gaslab.compiler.tree import Tree
 from gaslab.compiler.tree.depth import too_deep
@@ -48,7 +49,7 @@ def compile_program(
 
 
 def compile_phases(
-    cls: type, comm: Comm, mode: str = "auto", shapes: Mapping[str, int] | None = None
+    cls: type, comm: Comm, mode: str = "auto", shapes: Mapping[str, int] | None = None, edges: int = 0
 ) -> tuple[Compiled, ...]:
     """Return every phase of a program class ready to run; one for a program without phases. Collective.
 
@@ -63,6 +64,8 @@ def compile_phases(
         and warns; ``"require"`` raises instead; ``"never"`` interprets every program.
     shapes : mapping, optional
         Values of int parameters; a parameter that is the length of a field is compiled in.
+    edges : int
+        Edges of the graph: where they are fewer than 2**30, counts of them are kept in 32 bits.
 
     Raises
     ------
@@ -75,7 +78,8 @@ def compile_phases(
         raise UsageError(f"compile={mode!r} is unknown; one of {', '.join(map(repr, MODES))}")
     began = time.perf_counter()
     made = []
-    for tree in parse_phases(cls, shapes):
+    many = {"many_edges": True} if edges >= MANY_EDGES else {}
+    for tree in parse_phases(cls, shapes, **many):
         made.append(_ready(tree, comm, mode, began))
         began = time.perf_counter()
     return tuple(made)
@@ -150,12 +154,14 @@ def compile_ahead(
         A `gaslab.VertexProgram`.
     target : Path, optional
         A directory to be ``$GASLAB_CACHE_DIR`` on the other machine; by default the cache of this one.
-        A library is made for each CPU level, under the name by which `compile_program` looks for it there.
+        A library is made for each CPU level, under the name by which `compile_program` looks for it there; of
+        a program that counts edges in 32 bits another, for larger graphs.
     levels : sequence of str, optional
         CPU levels of `toolchain.levels`; all of this kind of machine by default.
     shapes : mapping, optional
         As for `compile_phases`; the parameters' defaults without.
     """
     target = target or build.cache_directory()
-    texts = dict.fromkeys(map(emit_text, parse_phases(cls, shapes)))  # phases may be the same
+    trees = (*parse_phases(cls, shapes), *parse_phases(cls, shapes, many_edges=True))
+    texts = dict.fromkeys(map(emit_text, trees))  # which may be the same
     return [path for text in texts for path in build.compile_levels(text, target, levels)]

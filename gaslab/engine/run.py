@@ -198,7 +198,7 @@ def compile_program(
     program: VertexProgram, graph: Graph, options: Options
 ) -> tuple[tuple[Compiled, ...], Options]:
     """Return the compiled phases, checked for the graph and the engine; and the completed options."""
-    compiled = compile_phases(type(program), graph.comm, options.compile, shapes_of(program))
+    compiled = compile_phases(type(program), graph.comm, options.compile, shapes_of(program), graph.num_edges)
     trees = [one.tree for one in compiled]
     check_ends(trees, graph.directed)
     check_sides(trees, graph)

@@ -44,6 +44,7 @@ PARTS = {
         "int",
         "{0}.bins[1]",
     ),
+    "seen: gl.Vector = gl.field(shape=3, dtype=int)": ("gl.at({i} % 3)", "int", "{0}.seen[1]"),
     "square: gl.Matrix = gl.field(shape=(2, 2))": ("np.eye(2) * {f}", "float", "{0}.square[1, 1]"),
 }
 LOW = "{near}.low + abs({c}) % 5"

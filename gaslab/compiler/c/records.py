@@ -117,7 +117,8 @@ def struct(record: RecordCombiner, kind: str = "total") -> str:
         if combiner.op == PAYLOAD:
             continue
         both = combiner.c(widened(storage, f"t->{name}[i]"), widened(storage, f"more->{name}[i]"))
-        add += _each(part, f"t->{name}[i] = {narrowed(storage, both, 0)};")
+        kept = f"({STORAGE[storage][1]}){both}" if part.fits else narrowed(storage, both, 0)
+        add += _each(part, f"t->{name}[i] = {kept};")
         if part.symmetric:
             n = part.shape[0]
             end += (

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.caching import check_caching
+from gaslab.compiler.frontend.counts import counting
 from gaslab.compiler.frontend.declare import PHASES, Declared, declare
 from gaslab.compiler.frontend.helpers import Helpers
 from gaslab.compiler.frontend.method import is_over_edges, method
@@ -45,14 +46,17 @@ def parse(cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = 
 
 
 def parse_phases(
-    cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False
+    cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False, many_edges: bool = False
 ) -> tuple[t.Tree, ...]:
     """Return the typed trees of all phases of *cls*: one for a program without ``phases``.
 
-    They have the same parameters, fields and aggregators; ``init`` is in the first.
+    They have the same parameters, fields and aggregators; ``init`` is in the first. With *many_edges*, counts
+    of edges are kept in 64 bits, whatever is known of them.
     """
     phases = declare_phases(cls, shapes)
-    trees = (_tree(d, debugging, k) for k, d in enumerate(phases or [declare(cls, shapes=shapes)]))
+    trees = (
+        _tree(d, debugging, k, many_edges) for k, d in enumerate(phases or [declare(cls, shapes=shapes)])
+    )
     return tuple(replace(tree, in_phases=bool(phases)) for tree in trees)
 
 
@@ -64,7 +68,7 @@ def _halved(gather: t.Combiner | None, parts: set[tuple[str, str]]) -> t.Combine
     return replace(gather, parts=tuple(replace(p, symmetric=p.name in halved) for p in gather.parts))
 
 
-def _tree(declared: Declared, debugging: bool, phase: int) -> t.Tree:
+def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> t.Tree:
     check_declared(declared)
     sites, helpers = Sites(), Helpers()
     unit = helpers.unit = Unit(declared, sites, helpers, set(), debugging)
@@ -77,6 +81,7 @@ def _tree(declared: Declared, debugging: bool, phase: int) -> t.Tree:
         )
         for name, combiner in declared.aggregators.items()
     )  # fmt: skip
+    gather = declared.gather if many_edges else counting(declared.gather, functions)
     merge = method(unit, "merge") if declared.own else None
     tree = t.Tree(
         name=declared.cls.__name__,
@@ -86,7 +91,7 @@ def _tree(declared: Declared, debugging: bool, phase: int) -> t.Tree:
         aggregators=aggregators,
         functions=functions,
         helpers=helpers.all(),
-        gather=_halved(declared.gather, unit.parts),
+        gather=_halved(gather, unit.parts),
         message=declared.message,
         gather_edges=declared.gather_edges,
         scatter_edges=declared.scatter_edges,

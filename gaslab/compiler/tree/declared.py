@@ -185,13 +185,17 @@ class Combiner:
 
 @dataclass(frozen=True)
 class Part:
-    """A named part of an accumulator; *symmetric* if its upper half is made of the lower at the end."""
+    """A named part of an accumulator.
+
+    *symmetric* if its upper half is made of the lower at the end, *fits* if no sum is beyond its storage.
+    """
 
     name: str
     combiner: Combiner
     shape: tuple[int, ...]
     site: Site
     symmetric: bool = False
+    fits: bool = False
 
     @property
     def type(self) -> Type:
