@@ -333,16 +333,14 @@ def translate(function: types.FunctionType, known: dict[Any, Any] | None = None)
 def _translated(value: Any, known: dict[Any, Any]) -> Any:
     if value is math:
         return _math_module
+    from gaslab.reference import arrays  # which needs this module
+
     home = getattr(value, "__name__" if isinstance(value, types.ModuleType) else "__module__", None)
     if isinstance(home, str) and home.split(".")[0] == "numpy":
-        from gaslab.reference import arrays  # which needs this module
-
         return arrays.translated(value)
+    if PRECISION.get() == "float32" and home in ("gaslab", "gaslab.program", solvers.__name__):
+        return arrays.of_solvers(value)
     if isinstance(value, types.FunctionType):
-        if value.__module__ == solvers.__name__ and PRECISION.get() == "float32":
-            from gaslab.reference import arrays
-
-            return arrays.of_language_always(value)
         return value if value in WORDS else translate(value, known)
     if isinstance(value, types.BuiltinFunctionType) and value in _MATH:
         return _MATH[value]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gaslab.errors import ProgramError
+from gaslab.language import solvers
 from gaslab.reference import single
 from gaslab.reference.arithmetic import LIMITS, PRECISION, Fault, number
 
@@ -142,3 +143,20 @@ def of_language_always(function: Callable[..., Any]) -> Callable[..., Any]:
             raise Fault(SINGULAR) from None
 
     return call
+
+
+class GaslabModule:
+    """What a program of float32 sees as ``gaslab``: solvers in float64 that round what they give."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return of_solvers(getattr(self._module, name))
+
+
+def of_solvers(value: Any) -> Any:
+    """Return gaslab, or a solver of it, as a program of float32 sees it; anything else as it is."""
+    if isinstance(value, types.ModuleType):
+        return GaslabModule(value)
+    return of_language_always(value) if getattr(value, "__module__", "") == solvers.__name__ else value
