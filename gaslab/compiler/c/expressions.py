@@ -142,14 +142,26 @@ def reduction(body: Body, x: t.Reduce) -> str:
     if x.op == "sum" and x.type == "float" and x.count >= t.WIDE_SUM:
         ways = t.WAYS[body.tree.precision]
         whole, q = x.count - x.count % ways, f"q{depth}"
+        sums = added([f"{total}[{k}]" for k in range(ways)])
         rest = ""
         if whole < x.count:
             rest = f"{loop.format(first=whole)} {total}[0] += {value}; "
+        if body.tree.precision == "float32":  # said in vectors: gcc 12 has a slow way of its own with AVX-512
+            part, lanes = f"part{depth}", f"lanes{depth}"
+            return (
+                f"({{ gl_reals {lanes}[{ways} / GL_REALS] = {{{{0}}}}; "
+                f"for (int64_t {q} = 0; {q} < {whole}; {q} += {ways}) {{ "
+                f'gl_real {part}[{ways}]; _Pragma("GCC unroll {ways}") '
+                f"for (int64_t {i} = {q}; {i} < {q} + {ways}; {i}++) {part}[{i} - {q}] = {value}; "
+                f'_Pragma("GCC unroll 2") for (int k = 0; k < {ways} / GL_REALS; k++) '
+                f"{lanes}[k] += ((const gl_reals *){part})[k]; }} gl_real {total}[{ways}]; "
+                f"__builtin_memcpy({total}, {lanes}, sizeof {total}); {rest}{sums}; }})"
+            )
         return (
             f"({{ gl_real {total}[{ways}] = {{0}}; for (int64_t {q} = 0; {q} < {whole}; {q} += {ways}) "
             f'_Pragma("GCC unroll {ways}") '  # so that they lie in registers, side by side
             f"for (int64_t {i} = {q}; {i} < {q} + {ways}; {i}++) {total}[{i} - {q}] += {value}; {rest}"
-            f"{added([f'{total}[{k}]' for k in range(ways)])}; }})"
+            f"{sums}; }})"
         )
     if x.op in ("sum", "prod"):
         sign = "+" if x.op == "sum" else "*"

@@ -22,7 +22,9 @@ __attribute__((visibility("default"))) const int64_t gl_abi = GL_ABI_VERSION;
 # multiply or divide to, or its nearest: so rounding it once gives the bits of the float operation.
 REAL = {
     "float64": "typedef double gl_real;\ntypedef uint64_t gl_bits;\n",
-    "float32": "typedef float gl_real;\ntypedef uint32_t gl_bits;\n",
+    "float32": "typedef float gl_real;\ntypedef uint32_t gl_bits;\n"
+    "#ifdef __AVX__\nenum { GL_REALS = 8 };\n#else\nenum { GL_REALS = 4 };\n#endif\n"
+    "typedef float gl_reals __attribute__((vector_size(4 * GL_REALS), aligned(4), may_alias));\n",
 }
 
 # A fault lets the method run on with a harmless value and is looked at after it (and in its loops),
