@@ -161,8 +161,8 @@ RESERVED_FIELDS = frozenset(
 )
 RESERVED_PARAMETERS = frozenset(
     {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "visit_ways", "rng",
-     "cache_rebuild", "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply", "scatter",
-     "done", "parameters", "phases", "signal"}
+     "precision", "cache_rebuild", "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply",
+     "scatter", "done", "parameters", "phases", "signal"}
 )  # fmt: skip
 
 
@@ -283,8 +283,9 @@ class VertexProgram:
     ``done(self)``
         Whether to stop, after each superstep; plain Python, run once for all vertices.
 
-    A program of several `Phase` after one another names its methods in `phases` instead.
-    Methods made by `aggregator` are values over all vertices. ``docs/programs.md`` has the language.
+    A program of several `Phase` after one another names its methods in `phases` instead. With ``precision =
+    gl.float32`` a class computes in float32, and ``float`` means float32 in its fields. Methods made by
+    `aggregator` are values over all vertices. ``docs/programs.md`` has the language.
 
     Raises
     ------
@@ -316,6 +317,7 @@ class VertexProgram:
     visit_ways: ClassVar[int | str | None] = None
     phases: ClassVar[tuple[Phase, ...]] = ()
     rng: ClassVar[str] = "counter"
+    precision: ClassVar[Anything] = float64
     cache_rebuild: ClassVar[int] = 0
 
     if TYPE_CHECKING:

@@ -127,7 +127,8 @@ def _emitted(tree: Tree) -> _Emitted:
 def _emitted_from(content: bytes) -> _Emitted:
     tree = pickle.loads(content)
     text = emit_text(tree)
-    declared = (tree.params, tree.vertex_fields, tree.edge_fields, tree.supersteps, tree.has_done, tree.rng)
+    fields = (tree.params, tree.vertex_fields, tree.edge_fields)
+    declared = (*fields, tree.supersteps, tree.has_done, tree.rng, tree.precision)
     return _Emitted(text, fingerprint([build.key(text), declared]))
 
 

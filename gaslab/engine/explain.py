@@ -120,6 +120,7 @@ def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = 
     over = [_WORDS[edges] for edges in (trees[0].gather_edges, trees[0].scatter_edges)]
     directions = f"gathers over {over[0]}, scatters over {over[1]}"
     title = f"{cls.__name__}: {directions if len(trees) == 1 else f'{len(trees)} phases'}"
+    title += ", in float32" if trees[0].precision == "float32" else ""
     return Explanation(title, fields, travels, loops, code)
 
 

@@ -13,8 +13,8 @@ from gaslab.language.nobody import Nobody
 class Storage:
     """The mark behind ``gl.float32`` and its like: how a field or parameter is stored.
 
-    Arithmetic is always done in float64, int64 or bool: reading widens; writing narrows, and a value
-    outside the range of an integer type ends the run.
+    Arithmetic is done in float64 (or in the class's ``precision``), int64 or bool: reading widens; writing
+    narrows, and a value outside the range of an integer type ends the run.
     """
 
     def __init__(self, name: str) -> None:
@@ -47,6 +47,12 @@ VertexId = Annotated[Any | int, Storage("id")]
 # A `VertexId` that is no vertex's, ordered after all of them: what an empty ``Min[VertexId]`` is. A result
 # shows it as None, or -1 where ids are integers.
 NOBODY: VertexId = Nobody(last=True)
+
+
+def named_precision(value: Any) -> str | None:
+    """Return the storage type of the floats that a class's ``precision`` asks for, None for what is none."""
+    names = [mark.name for mark in getattr(value, "__metadata__", ()) if isinstance(mark, Storage)]
+    return names[0] if names and names[0] in ("float32", "float64") else None
 
 
 class Dimensions:

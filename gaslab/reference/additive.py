@@ -108,7 +108,7 @@ class Contributions:
         more = value.added if combiner.op == "sum" else value
         if self._fields[name].shape:
             total = self._total(v, name)
-            total[...] = _BOTH[combiner.op](total, more)
+            total[...] = _BOTH[combiner.op](total, np.asarray(more))
             return
         self._totals[v, name] = combiner.add(self._totals.get((v, name), combiner.identity), more)
 

@@ -1,5 +1,7 @@
 """Python numbers with the language's arithmetic, for the reference engine.
 
+A program of ``precision = gl.float32`` computes with `Float`s too: what each operation gives is rounded.
+
 `Int` wraps at 64 bits and `Float` divides as IEEE 754 does; both are subclasses of Python's own, so
 a debugger shows plain numbers. `translate` makes a method compute with them: the same code object,
 lines and breakpoints, but its literals are these numbers and ``math``, ``int``, ``float`` and
@@ -15,9 +17,13 @@ import operator
 import struct
 import types
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
 from gaslab.errors import unknown
+from gaslab.language import solvers
 from gaslab.language.rng import WORDS
 
 LIMITS = {
@@ -25,6 +31,9 @@ LIMITS = {
     for sign in ("", "u")
     for bits in (8, 16, 32, 64)
 }
+
+
+PRECISION: ContextVar[str] = ContextVar("precision", default="float64")  # of the program that runs
 
 
 class Fault(ArithmeticError):
@@ -36,7 +45,7 @@ class Int(int):
 
 
 class Float(float):
-    """A float64 whose operations never raise."""
+    """A float of the program's precision whose operations never raise."""
 
 
 def number(value: Any) -> Any:
@@ -44,8 +53,20 @@ def number(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     if isinstance(value, float):
-        return Float(value)
+        return Float(rounded(value))
     return Int((value + 2**63) % 2**64 - 2**63)
+
+
+def rounded(value: float) -> float:
+    """Return a float in the program's precision."""
+    return _float32(value) if PRECISION.get() == "float32" else value
+
+
+def as_float(value: Any) -> float:
+    """Return a number as the nearest float of the program's precision."""
+    if PRECISION.get() == "float32" and isinstance(value, int):
+        return float(np.int64(value).astype(np.float32))
+    return float(value)
 
 
 def narrow(storage: str, value: Any) -> Any:
@@ -62,7 +83,7 @@ def narrow(storage: str, value: Any) -> Any:
     if storage == "float64":
         return Float(value)
     if storage == "float32":
-        return _float32(float(value))
+        return _float32(as_float(value))
     if isinstance(value, float):
         raise TypeError(f"a float ({value!r}) cannot be stored as {storage}; write int(...)")
     if storage not in LIMITS:
@@ -101,12 +122,12 @@ def _divide(a: Any, b: Any) -> Any:
     elif b == 0:
         nan = a == 0 or math.isnan(a)
         return math.nan if nan else math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
-    return float(a) / float(b)
+    return as_float(a) / as_float(b)
 
 
 def _floor_divide(a: Any, b: Any) -> Any:
     if isinstance(a, float) or isinstance(b, float):
-        return _divide(float(a), float(b)) if b == 0 else float(a) // float(b)
+        return _divide(as_float(a), as_float(b)) if b == 0 else as_float(a) // as_float(b)
     if b == 0:
         raise Fault("integer division by zero")
     return int(a) // int(b)
@@ -114,14 +135,16 @@ def _floor_divide(a: Any, b: Any) -> Any:
 
 def _modulo(a: Any, b: Any) -> Any:
     if isinstance(a, float) or isinstance(b, float):
-        return math.nan if b == 0 or math.isinf(a) else float(a) % float(b)
+        return math.nan if b == 0 or math.isinf(a) else as_float(a) % as_float(b)
     if b == 0:
         raise Fault("integer division by zero")
     return int(a) % int(b)
 
 
 def _power(a: Any, b: Any) -> Any:
-    return _math_pow(a, b) if isinstance(a, float) or isinstance(b, float) else pow(int(a), int(b), 2**64)
+    if isinstance(a, float) or isinstance(b, float):
+        return _math_pow(as_float(a), as_float(b))
+    return pow(int(a), int(b), 2**64)
 
 
 def _shift(operation: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
@@ -135,7 +158,7 @@ def _shift(operation: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
 
 def _plain(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def apply(a: Any, b: Any) -> Any:
-        kind = float if isinstance(a, float) or isinstance(b, float) else int
+        kind = as_float if isinstance(a, float) or isinstance(b, float) else int
         return operation(kind(a), kind(b))
 
     return apply
@@ -198,7 +221,7 @@ def _math_pow(a: float, b: float) -> float:
 def _log(function: Callable[[float], float], pole: float) -> Callable[..., float]:
     def logarithm(x: float, base: float | None = None) -> float:
         if base is not None:
-            return _divide(logarithm(x), logarithm(base))  # type: ignore[no-any-return]
+            return _divide(number(logarithm(x)), number(logarithm(base)))  # type: ignore[no-any-return]
         try:
             return function(x)
         except ValueError:
@@ -231,6 +254,8 @@ def _ieee(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return *function* of ``math`` with C's answers where Python raises."""
 
     def call(*arguments: Any) -> Any:
+        if PRECISION.get() == "float32" and function is not math.ldexp:
+            arguments = tuple(map(as_float, arguments))
         try:
             return number(function(*arguments))
         except ValueError:
@@ -254,11 +279,13 @@ _MATH |= {
     math.log: _ieee(_log(math.log, 0.0)), math.log2: _ieee(_log(math.log2, 0.0)),
     math.log10: _ieee(_log(math.log10, 0.0)), math.log1p: _ieee(_log(math.log1p, -1.0)),
     math.gamma: _ieee(_gamma), math.lgamma: _ieee(_lgamma), math.atanh: _ieee(_atanh),
+    math.degrees: lambda x: number(as_float(x)) * number(180.0 / math.pi),
+    math.radians: lambda x: number(as_float(x)) * number(math.pi / 180.0),
     math.floor: _whole(math.floor), math.ceil: _whole(math.ceil), math.trunc: _whole(math.trunc),
 }  # fmt: skip
 _BUILTINS: dict[str, Any] = {
     "int": _int,
-    "float": lambda x=0.0: Float(x),
+    "float": lambda x=0.0: number(float(x) if isinstance(x, str) else as_float(x)),
     "range": _range,
     "len": lambda x: number(len(x)),
 }
@@ -306,11 +333,13 @@ def translate(function: types.FunctionType, known: dict[Any, Any] | None = None)
 def _translated(value: Any, known: dict[Any, Any]) -> Any:
     if value is math:
         return _math_module
+    from gaslab.reference import arrays  # which needs this module
+
     home = getattr(value, "__name__" if isinstance(value, types.ModuleType) else "__module__", None)
     if isinstance(home, str) and home.split(".")[0] == "numpy":
-        from gaslab.reference import arrays  # which needs this module
-
         return arrays.translated(value)
+    if PRECISION.get() == "float32" and home in ("gaslab", "gaslab.program", solvers.__name__):
+        return arrays.of_solvers(value)
     if isinstance(value, types.FunctionType):
         return value if value in WORDS else translate(value, known)
     if isinstance(value, types.BuiltinFunctionType) and value in _MATH:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from gaslab.errors import ProgramError
-from gaslab.reference.arithmetic import LIMITS, Fault, number
+from gaslab.language import solvers
+from gaslab.reference import single
+from gaslab.reference.arithmetic import LIMITS, PRECISION, Fault, number
 
 _WIDE = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 SINGULAR = "a matrix that cannot be solved: it is singular, or not positive definite where it must be"
@@ -42,6 +44,14 @@ class Row(np.ndarray):
     def __matmul__(self, other: Any) -> Any:
         return of_language(np.matmul(self, other))
 
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        plain = [np.asarray(x) if isinstance(x, Row) else x for x in inputs]
+        if PRECISION.get() == "float32":
+            made = single.operation(ufunc, method, plain, keywords)
+        else:
+            made = getattr(ufunc, method)(*plain, **keywords)
+        return made.view(Row) if isinstance(made, np.ndarray) else made
+
 
 def _anew(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda self, other: operation(self, other)
@@ -49,6 +59,13 @@ def _anew(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     setattr(Row, f"__i{_name}__", _anew(getattr(operator, _name)))
+
+
+def rounded_all(value: Any) -> Any:
+    """Return an array with floats of the program's precision; anything else as it is."""
+    if isinstance(value, np.ndarray) and PRECISION.get() == "float32":
+        return single.rounded(value)
+    return value
 
 
 def of_language(value: Any) -> Any:
@@ -102,13 +119,17 @@ def _sort(x: np.ndarray) -> np.ndarray:
 
 
 _INSTEAD: dict[Any, Callable[..., Any]] = {np.sort: _sort}
+_SINGLE: dict[Any, Callable[..., Any]] = {np.dot: single.dot, np.linalg.norm: single.norm}
 
 
 def translated(value: Any) -> Any:
     """Return a module or function of numpy as a program sees it."""
     if isinstance(value, types.ModuleType):
         return NumpyModule(value)
-    return of_language_always(_INSTEAD.get(value, value)) if callable(value) else number(value)
+    if not callable(value):
+        return number(value)
+    instead = _INSTEAD | _SINGLE if PRECISION.get() == "float32" else _INSTEAD
+    return of_language_always(instead.get(value, value))
 
 
 def of_language_always(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,8 +138,25 @@ def of_language_always(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any, **keywords: Any) -> Any:
         try:
             with np.errstate(all="ignore"):
-                return of_language(function(*arguments, **keywords))
+                return of_language(rounded_all(function(*arguments, **keywords)))
         except np.linalg.LinAlgError:
             raise Fault(SINGULAR) from None
 
     return call
+
+
+class GaslabModule:
+    """What a program of float32 sees as ``gaslab``: solvers in float64 that round what they give."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return of_solvers(getattr(self._module, name))
+
+
+def of_solvers(value: Any) -> Any:
+    """Return gaslab, or a solver of it, as a program of float32 sees it; anything else as it is."""
+    if isinstance(value, types.ModuleType):
+        return GaslabModule(value)
+    return of_language_always(value) if getattr(value, "__module__", "") == solvers.__name__ else value

@@ -12,11 +12,11 @@ from gaslab import program as words
 from gaslab.errors import ProgramError, unknown
 from gaslab.language.annotations import annotations_of
 from gaslab.language.nobody import Nobody
-from gaslab.reference.arithmetic import LIMITS, narrow, number, translate
+from gaslab.reference.arithmetic import LIMITS, PRECISION, Float, narrow, number, translate
 from gaslab.reference.own_merges import OwnCombiner
 from gaslab.reference.records import PairCombiner, RecordCombiner
 
-_STORAGE = {float: "float64", int: "int64", bool: "bool"}
+_STORAGE = {int: "int64", bool: "bool"}
 
 
 _FIRST, _LAST = Nobody(last=False), words.NOBODY  # the identities of Max and Min over vertex ids
@@ -70,10 +70,12 @@ class Combiner:
             return in_order({*a, *more} if self.op == "set" else [*a, *more])
         b = narrow(self.storage, b)
         if self.op in ("sum", "count"):
-            return narrow(self.storage, a + b)
+            return narrow(self.storage, float(a) + float(b) if isinstance(b, float) else a + b)
         if self.op in ("any", "all"):
             return (a or b) if self.op == "any" else (a and b)
         if self.op in ("bitor", "prod"):
+            if isinstance(b, float):
+                return narrow(self.storage, float(a) * float(b))
             return narrow(self.storage, a | b if self.op == "bitor" else a * b)
         if self.op not in ("min", "max"):
             raise unknown("the reference", self)
@@ -87,13 +89,14 @@ def in_order(values: Any) -> list[Any]:
 
 
 def storage_of(annotation: Any) -> str:
-    """Return the storage type that an annotation names."""
+    """Return the storage type that an annotation names; ``float`` is of the program's precision."""
     marks = getattr(annotation, "__metadata__", ())
     kind = "".join(f"{mark.kind}:" for mark in marks if isinstance(mark, words.Ragged))
     for mark in marks:
         if isinstance(mark, words.Storage):
             return kind + mark.name
-    return kind + _STORAGE[getattr(annotation, "__origin__", annotation)]
+    plain = getattr(annotation, "__origin__", annotation)
+    return kind + (PRECISION.get() if plain is float else _STORAGE[plain])
 
 
 def fields_of(cls: type, base: type, program: words.VertexProgram) -> dict[str, Field]:
@@ -194,7 +197,7 @@ def finalised(returned: Any, kind: type, name: str) -> Any:
     """Return what a finaliser gave as a number of the language; raises where it is not of its *kind*."""
     if type(returned) not in (kind, int) or (kind is bool) != (type(returned) is bool):
         raise ProgramError(f"the finaliser of {name} gave {returned!r}; its aggregator holds {kind.__name__}")
-    return number(kind(returned))
+    return Float(returned) if kind is float else number(kind(returned))
 
 
 def translated(cls: type) -> type:

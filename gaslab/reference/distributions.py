@@ -20,8 +20,10 @@ WEIGHTS = "weights that gl.categorical cannot draw by: one is below 0 or nan, or
 PARAMETER = "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, or alpha all 0"
 
 
-def drawn(kind: str, arguments: tuple[Any, ...], words: Words) -> Any:
-    """Return a draw: a number, or an array for a vector."""
+def drawn(
+    kind: str, arguments: tuple[Any, ...], words: Words, rounded: Callable[[float], float] = float
+) -> Any:
+    """Return a draw: a number, or an array for a vector; *rounded* gives a float its precision."""
     if kind in _CHECKED:
         flat = arguments[0] if kind == "dirichlet" else arguments
         most = 2.0**52 if kind == "poisson" else sys.float_info.max
@@ -29,14 +31,14 @@ def drawn(kind: str, arguments: tuple[Any, ...], words: Words) -> Any:
             raise Fault(PARAMETER)
         return _CHECKED[kind](words, *map(_floats, arguments))
     if kind == "categorical":
-        return categorical(words, arguments[0])
+        return categorical(words, arguments[0], rounded)
     if kind == "integers":
         if arguments[0] < 1:
             raise Fault(f"gl.integers({int(arguments[0])}): n must be at least 1")
         return words(1)[0] * int(arguments[0]) >> 64
     if kind == "uniform":
         low, high = arguments
-        return low + (high - low) * math.ldexp(words(1)[0] >> 11, -53)
+        return low + (high - low) * point(words, rounded)
     if kind != "normal":
         raise unknown("the reference", kind)
     return arguments[0] * normal(words)
@@ -46,6 +48,13 @@ def _floats(x: Any) -> Any:
     return [float(one) for one in x] if isinstance(x, list) else float(x)
 
 
+def point(words: Words, rounded: Callable[[float], float] = float) -> float:
+    """A number in [0, 1): of 53 bits, or as many of them as are a float of its precision."""
+    whole = words(1)[0] >> 11
+    bits = 53 if rounded(2.0**53 - 1.0) == 2.0**53 - 1.0 else 24
+    return math.ldexp(whole >> (53 - bits), -bits)
+
+
 def normal(words: Words) -> float:
     """Box and Muller, 1958."""
     one, other = words(2)
@@ -53,20 +62,20 @@ def normal(words: Words) -> float:
     return radius * math.cos(2.0 * math.pi * math.ldexp(other >> 11, -53))
 
 
-def categorical(words: Words, weights: Sequence[float]) -> int:
+def categorical(words: Words, weights: Sequence[float], rounded: Callable[[float], float] = float) -> int:
     """An index by weights, which go to eight running sums in turn."""
     sums: list[list[float]] = [[] for _ in range(8)]
     for k, weight in enumerate(weights):
-        sums[k % 8].append(weight + (sums[k % 8][-1] if k >= 8 else 0.0))
+        sums[k % 8].append(rounded(weight + (sums[k % 8][-1] if k >= 8 else 0.0)))
     ends = [0.0]
     for one in sums:
-        ends.append(ends[-1] + (one[-1] if one else 0.0))
+        ends.append(rounded(ends[-1] + (one[-1] if one else 0.0)))
     if not all(weight >= 0.0 for weight in weights) or not 0.0 < ends[8] < math.inf:
         raise Fault(WEIGHTS)
-    point = ends[8] * math.ldexp(words(1)[0] >> 11, -53)
-    chosen = next(k for k in range(8) if ends[k + 1] > point or ends[k + 1] == ends[8])
-    rest, one = point - ends[chosen], sums[chosen]
-    return chosen + 8 * next(row for row, at in enumerate(one) if at > rest or at == one[-1])
+    at = rounded(ends[8] * point(words, rounded))
+    chosen = next(k for k in range(8) if ends[k + 1] > at or ends[k + 1] == ends[8])
+    rest, one = rounded(at - ends[chosen]), sums[chosen]
+    return chosen + 8 * next(row for row, end in enumerate(one) if end > rest or end == one[-1])
 
 
 def within_0_and_1(word: int) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 
 from gaslab.language.nobody import Nobody
 from gaslab.program import NOBODY, Accumulator, At
-from gaslab.reference.arithmetic import Fault, narrow
-from gaslab.reference.arrays import OUTSIDE, Row, narrowed
+from gaslab.reference.arithmetic import Fault, narrow, number
+from gaslab.reference.arrays import OUTSIDE, Row, narrowed, rounded_all
 
 if TYPE_CHECKING:
     from gaslab.reference.declared import Combiner, Field
@@ -74,7 +74,8 @@ class RecordCombiner:
                     raise Fault(OUTSIDE)
                 after[value.index] = combiner.add(before[value.index], value.weight)
             elif field.shape:
-                after = narrowed(field.storage, np.asarray(_both(combiner.op, before, value))).view(Row)
+                both = _both(combiner.op, np.asarray(before), np.asarray(value))
+                after = narrowed(field.storage, np.asarray(both)).view(Row)
             else:
                 after = combiner.add(before, value)
             setattr(made, name, after)
@@ -132,6 +133,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     return float(value) if isinstance(value, float) else int(value)
+
+
+def read(value: Any) -> Any:
+    """Return an aggregate, which is kept in float64, as a method reads it: in the program's precision."""
+    if isinstance(value, SimpleNamespace):
+        return SimpleNamespace(**{name: read(part) for name, part in vars(value).items()})
+    return rounded_all(value).view(Row) if isinstance(value, np.ndarray) else number(value)
 
 
 def shown(value: Any) -> Any:

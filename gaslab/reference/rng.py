@@ -15,7 +15,8 @@ import numpy as np
 
 from gaslab.errors import ProgramError
 from gaslab.language.rng import EDGE_FIELD, FIELD, PHASES, Draw
-from gaslab.reference.arrays import of_language
+from gaslab.reference.arithmetic import rounded
+from gaslab.reference.arrays import of_language, rounded_all
 from gaslab.reference.distributions import Words, drawn
 
 _BITS32, _BITS64 = 2**32, 2**64
@@ -85,7 +86,7 @@ class PlainRandom:
         """Return the next draw of this call."""
         if self.phase not in PHASES:
             raise ProgramError(f"{self.phase} cannot draw; draw in apply and keep the number in a field")
-        return of_language(drawn(kind, tuple(map(_plain, arguments)), self.words))
+        return of_language(rounded_all(drawn(kind, tuple(map(_plain, arguments)), self.words, rounded)))
 
     def words(self, used: int) -> tuple[int, int]:
         """Return the next two random words, of which *used* are used."""

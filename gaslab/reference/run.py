@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gaslab import program as words
-from gaslab.reference.arithmetic import number
+from gaslab.language.fields import named_precision
+from gaslab.reference.arithmetic import PRECISION, number
 from gaslab.reference.records import plain, shown
 from gaslab.reference.supersteps import Run
 from gaslab.reference.trace import TracedRun
@@ -88,13 +89,26 @@ def run_reference(
     ExecutionError
         The program failed: names the method, the vertex and the line.
     """
-    plan = (program, vertices, edges, columns or {}, directed, seed)
+    before = PRECISION.set(named_precision(type(program).precision) or "float64")
+    try:
+        plan = (program, vertices, edges, columns or {}, directed, seed)
+        given = (max_iterations, init or {}, num_left, start, vertex_columns or {}, trace, written, names)
+        return _run(plan, *given)
+    finally:
+        PRECISION.reset(before)
+
+
+def _run(
+    plan: Any, max_iterations: Any, init: Any, num_left: Any, start: Any, vertex_columns: Any, trace: Any,
+    written: Any, names: Any,
+) -> ReferenceResult:  # fmt: skip
+    vertices = plan[1]
     run = Run(*plan) if trace is None else TracedRun(*plan, trace)
     for place, v in enumerate(run.vertices if num_left is not None else ()):
         vars(v)["side"] = number(int(place >= (num_left or 0)))
     run.start = start
     run.names = None if names is None else dict(zip(vertices, names, strict=True))
-    run.initialise(init or {}, vertex_columns or {})
+    run.initialise(init, vertex_columns)
     converged = run.supersteps(max_iterations)
     written = {name: [getattr(e, name) for e in run.edges] for name in sorted({*run.written, *written})}
     return ReferenceResult(

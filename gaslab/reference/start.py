@@ -22,7 +22,8 @@ def bound_parameters(run: Run) -> dict[str, Any]:
         value = getattr(run.program, name)
         if storage_of(annotation) == "id" and value not in run.graph.by_id:
             raise VertexNotFound(f"{run.cls.__name__}({name}={value!r}): no such vertex in the graph")
-        bound[name] = narrow(storage_of(annotation), value)
+        storage = "float64" if annotation is float else storage_of(annotation)  # rounded where it is read
+        bound[name] = narrow(storage, value)
     return bound
 
 

@@ -19,7 +19,7 @@ from gaslab.language.rng import EDGE_PHASES, drawing
 from gaslab.language.visit_ways import field_bytes, ways_of
 from gaslab.reference import declared, records
 from gaslab.reference.additive import Contributions
-from gaslab.reference.arithmetic import Fault, narrow, number
+from gaslab.reference.arithmetic import PRECISION, Fault, narrow, number
 from gaslab.reference.arrays import SINGULAR, field_row
 from gaslab.reference.graph import PlainGraph
 from gaslab.reference.live import LiveTotals
@@ -304,6 +304,8 @@ class Run:
         }
         made: Any = object.__new__(cls)
         vars(made).update({k: kind(x) for k, x in (self.parameters | self.aggregates | known).items()})
+        if kind is number and PRECISION.get() == "float32":
+            vars(made).update({k: records.read(x) for k, x in self.aggregates.items()})
         vars(made)["signal"] = SignalById(self)
         return made
 

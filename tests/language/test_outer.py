@@ -46,6 +46,20 @@ class Mixed(Gram):
         return self.Total(gram=np.outer(nbr.x, nbr.x))
 
 
+class Shared(Gram):
+    """An aggregator fills the same accumulator, of which it does not leave out a half."""
+
+    @gl.aggregator
+    def whole(self, v: Gram.Vertex) -> Gram.Total:
+        return self.Total(gram=np.outer(v.x, v.x))
+
+
+class Narrow(Gram):
+    """In registers of twice the lanes."""
+
+    precision = gl.float32
+
+
 def hub(comm: Comm | None = None, edges: int = 3 * KEPT + 5) -> gl.Graph:
     """Return a graph in which vertex 0 has parallel edges from several others, and one from three more."""
     rng = np.random.default_rng(3)
@@ -64,11 +78,18 @@ def grams(comm: Comm, program: type[Gram], lengths: list[int]) -> dict[str, list
 
 
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning", "ignore::gaslab.PerformanceWarning")
-@pytest.mark.parametrize("program", [Gram, Mixed])
+@pytest.mark.parametrize("program", [Gram, Mixed, Narrow])
 def test_a_sum_has_the_same_bits_compiled_and_interpreted(ranks: Ranks, program: type[Gram]) -> None:
     found = ranks.run(grams, program, [1, 3, 4, 7, 8, 9, 13, 16, 21])
     assert all(one == found[0] for one in found)
     assert found[0]["require"] == found[0]["never"]
+
+
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+def test_a_sum_is_whole_where_an_aggregator_fills_its_accumulator() -> None:
+    alone, shared = (gl.run(cls(k=9), hub(), max_iterations=1, seed=9).vertices for cls in (Gram, Shared))
+    assert shared["gram"].tobytes() == alone["gram"].tobytes()
+    assert np.array_equal(shared["gram"], shared["gram"].transpose(0, 2, 1))
 
 
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")

@@ -113,6 +113,7 @@ FEATURES: tuple[Feature, ...] = (
     *_all("statement", "conditional, chained comparison, and or not, in", 0.3),
     *_all("operator",
         "integer arithmetic, bits, float arithmetic, math, wild floats, numpy, linear algebra", 0.4),
+    Feature("precision float32", "operator", 0.12),
     Feature("list words", "operator", 0.3, ("list field|set field|edge list|edge set",)),
     # graphs
     Feature("undirected", "graph", 0.25), Feature("bipartite", "graph", 0.12),

@@ -161,10 +161,15 @@ def differs(task: Task, expected: Answer, said: Answer) -> str:
             mine, theirs = place_of(task, mine), place_of(task, theirs)
         return "" if mine == theirs else f"says\n{mine}\nand the reference\n{theirs}"
     for part in ("ids", "iterations", "converged", "vertices", "edges", "aggregates", "history"):
-        why = unequal(part, expected[1][part], said[1][part])
+        why = unequal(part, expected[1][part], said[1][part], _tolerance(task))
         if why:
             return why
     return ""
+
+
+def _tolerance(task: Task) -> float:
+    """Return how far apart values of the field `w` may be, relatively."""
+    return 1e-6 if "precision float32" in task.features else 1e-12
 
 
 def may_spare(task: Task) -> bool:
@@ -208,7 +213,7 @@ def engine_differs(task: Task, expected: Answer, said: Answer) -> str:
     if loose:
         return ""
     for part in ("ids", "vertices", "edges", "aggregates"):
-        why = unequal(part, expected[1][part], said[1][part])
+        why = unequal(part, expected[1][part], said[1][part], _tolerance(task))
         if why:
             return why
     return ""
@@ -218,18 +223,18 @@ def _short(value: Any) -> str:
     return str(value)[:400]
 
 
-def unequal(what: str, expected: Any, found: Any) -> str:
+def unequal(what: str, expected: Any, found: Any, tolerance: float = 1e-12) -> str:
     """Return where two answers differ, "" if they do not: bit for bit, but for the field `w`."""
     if isinstance(expected, dict) and isinstance(found, dict):
         if sorted(map(str, expected)) != sorted(map(str, found)):
             return f"{what} has {list(found)}, not {list(expected)}"
         for key, value in expected.items():
-            if why := unequal(f"{what}[{key!r}]", value, found[key]):
+            if why := unequal(f"{what}[{key!r}]", value, found[key], tolerance):
                 return why
         return ""
     if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for k, (x, y) in enumerate(zip(expected, found, strict=True)):
-            if why := unequal(f"{what}[{k}]", x, y):
+            if why := unequal(f"{what}[{k}]", x, y, tolerance):
                 return why
         return ""
     if repr(expected) == repr(found):
@@ -238,7 +243,7 @@ def unequal(what: str, expected: Any, found: Any) -> str:
         "['w']" in what
         and isinstance(expected, float)
         and isinstance(found, float)
-        and math.isclose(expected, found, rel_tol=1e-12, abs_tol=1e-12)
+        and math.isclose(expected, found, rel_tol=tolerance, abs_tol=tolerance)
     ):
         return ""
     return f"{what} is {_short(found)!r}, and by the reference {_short(expected)!r}"

@@ -61,6 +61,8 @@ class Program(Writer):
         for rng in ("stream", "hash"):
             if self.has(f"rng {rng}"):
                 lines.append(f'    rng = "{rng}"')
+        if self.has("precision float32"):
+            lines.append("    precision = gl.float32")
         if self.has("cache_rebuild"):
             lines.append("    cache_rebuild = 2")
         lines += self.parameters()

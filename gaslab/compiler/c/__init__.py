@@ -25,7 +25,7 @@ from gaslab.compiler.c import (
 )
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import aggregate_name, helper_name
-from gaslab.compiler.c.prelude import FAULTS, HEAD, header, helpers_for
+from gaslab.compiler.c.prelude import FAULTS, HEAD, REAL, header, helpers_for
 from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.tree import OWN, STORAGE, Function, RecordCombiner, Tree
 from gaslab.compiler.tree.depth import too_deep
@@ -52,6 +52,7 @@ def _text(tree: Tree) -> str:
         header("abi.h")
         + (header("philox.h") if tree.draws else "")
         + HEAD
+        + REAL[tree.precision]
         + bound
         + helpers
         + methods

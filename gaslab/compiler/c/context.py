@@ -56,7 +56,7 @@ def context(tree: Tree) -> str:
             members.append((f"{names.C_TYPE[kind]} ", names.aggregate_name(tree, k), place))
     if any(isinstance(a.combiner, RecordCombiner) or a.live for a in tree.aggregators):
         members.append(("const gl_scalar *", "aggregate", "w->aggregate"))
-    members += [("double *", f"derived{k}", "0") for k in range(len(derived.vectors(tree)))]
+    members += [("gl_real *", f"derived{k}", "0") for k in range(len(derived.vectors(tree)))]
     members += rng.STATE if tree.draws else ()
     members += [("int64_t ", "posted", "0")] if tree.posts else []
     values = [member(f, names.field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]

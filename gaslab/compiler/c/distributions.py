@@ -6,8 +6,8 @@ from gaslab.compiler import tree as t
 
 # kind -> its draw; each {k} is an argument, which gl_parameter has looked at, up to the number in MOST
 TEXTS = {
-    "exponential": "({0} * gl_exponential(c))",
-    "gamma": "({1} * gl_gamma(c, {0}))",
+    "exponential": "((gl_real)({0} * gl_exponential(c)))",
+    "gamma": "((gl_real)({1} * gl_gamma(c, {0})))",
     "poisson": "gl_poisson(c, {0})",
 }
 MOST = {"poisson": "0x1p52"}  # of a parameter; else any finite number
@@ -35,33 +35,38 @@ static __attribute__((noinline)) void gl_dirichlet(gl_context *c, double *x, con
     # `x`, of a multiple of eight elements, has the weights, then each of eight running sums in every eighth.
     "gl_categorical": f"""\
 static __attribute__((noinline)) int64_t gl_categorical(
-    gl_context *c, double *x, const int64_t n, int64_t site) {{
-    enum {{ SUMS = {t.SUMS} }};
-    gl_four low = {{0}}, high = {{0}};
-    typedef int64_t four_ints __attribute__((vector_size(32)));
-    four_ints right = ~(four_ints){{0}};
+    gl_context *c, gl_real *x, const int64_t n, int64_t site) {{
+    typedef gl_real sums __attribute__((vector_size(32), aligned(sizeof(gl_real)), may_alias));
+    typedef gl_bits truths __attribute__((vector_size(32)));
+    enum {{ SUMS = {t.SUMS}, LANES = sizeof(sums) / sizeof(gl_real), PARTS = SUMS / LANES }};
+    sums part[PARTS] = {{{{0}}}};
+    truths right = ~(truths){{0}};
     for (int64_t k = 0; k < n; k += SUMS) {{
-        gl_four *const row = (gl_four *)(x + k);
-        right &= (four_ints)(row[0] >= 0) & (four_ints)(row[1] >= 0);
-        row[0] = low += row[0];
-        row[1] = high += row[1];
+        sums *const row = (sums *)(x + k);
+        #pragma GCC unroll 2
+        for (int p = 0; p < PARTS; p++) {{
+            right &= (truths)(row[p] >= 0);
+            row[p] = part[p] += row[p];
+        }}
     }}
-    double end[SUMS + 1] = {{0}}, whole = 0;   /* without branches from here on: they would be guesses */
-    for (int64_t k = 0; k < 4; k++) end[k + 1] = whole += low[k];
-    for (int64_t k = 0; k < 4; k++) end[k + 5] = whole += high[k];
-    const _Bool weights = right[0] & right[1] & right[2] & right[3];
-    if (__builtin_expect(!(weights && whole > 0 && whole <= __DBL_MAX__), 0)) {{
+    gl_real end[SUMS + 1] = {{0}}, whole = 0;   /* without branches from here on: they would be guesses */
+    _Bool weights = 1;
+    #pragma GCC unroll 8
+    for (int k = 0; k < SUMS; k++) end[k + 1] = whole += part[k / LANES][k % LANES];
+    #pragma GCC unroll 8
+    for (int k = 0; k < LANES; k++) weights &= right[k] != 0;
+    if (__builtin_expect(!(weights && whole > 0 && whole < (gl_real)__builtin_inf()), 0)) {{
         gl_raise(c, GL_FAULT_WEIGHTS, site);
         return 0;
     }}
-    double rest = whole * gl_as_uniform(gl_next_word(c));
+    gl_real rest = whole * gl_as_real(gl_next_word(c));
     int64_t sum = 0, at = 0;
     for (int64_t k = 1; k < SUMS; k++) sum += !((end[k] > rest) | (end[k] == whole));
     rest -= end[sum];
-    const double *const steps = x + sum, last = steps[n - SUMS];
+    const gl_real *const steps = x + sum, last = steps[n - SUMS];
     for (int64_t left = n / SUMS - 1; left > 0;) {{
         const int64_t half = (left + 1) / 2;
-        const double step = steps[(at + half - 1) * SUMS];
+        const gl_real step = steps[(at + half - 1) * SUMS];
         at += half & -(int64_t)!((step > rest) | (step == last));
         left -= half;
     }}
@@ -82,10 +87,24 @@ def draw(x: t.Draw, arguments: list[str]) -> str:
     return TEXTS[x.kind].format(*(f"gl_parameter(c, {a}, {most}, {x.site})" for a in arguments))
 
 
-def dirichlet(s: t.Dirichlet) -> str:
+def dirichlet(s: t.Dirichlet, precision: str) -> str:
     """Return the statement that makes a point of the parameters in a local."""
     assert isinstance(s.array.type, t.Array)
-    return f"gl_dirichlet(c, l_{s.array.name}, {s.array.type.size}, {s.site});"
+    n = s.array.type.size
+    return in_double(precision, [(f"l_{s.array.name}", n)], f"gl_dirichlet(c, {{0}}, {n}, {s.site});")
+
+
+def in_double(precision: str, arrays: list[tuple[str, int]], call: str) -> str:
+    """Return the statement *call* on arrays, named with their lengths, of doubles whatever the precision."""
+    names = [name for name, _ in arrays]
+    if precision == "float64":
+        return call.format(*names)
+    rooms = [f"wide{k}" for k in range(len(arrays))]
+    before = after = ""
+    for room, (name, n) in zip(rooms, arrays, strict=True):
+        before += f"double {room}[{n}]; for (int64_t i = 0; i < {n}; i++) {room}[i] = {name}[i]; "
+        after += f" for (int64_t i = 0; i < {n}; i++) {name}[i] = (gl_real){room}[i];"
+    return f"{{ {before}{call.format(*rooms)}{after} }}"
 
 
 def categorical(x: t.Categorical, weight: str) -> str:
@@ -93,6 +112,6 @@ def categorical(x: t.Categorical, weight: str) -> str:
     room, i = -(-x.count // t.SUMS) * t.SUMS, f"l_{x.counter}"
     rest = f"for (int64_t i = {x.count}; i < {room}; i++) room[i] = 0; " if x.count < room else ""
     return (
-        f"({{ double room[{room}]; for (int64_t {i} = 0; {i} < {x.count}; {i}++) room[{i}] = {weight}; "
+        f"({{ gl_real room[{room}]; for (int64_t {i} = 0; {i} < {x.count}; {i}++) room[{i}] = {weight}; "
         f"{rest}gl_categorical(c, room, {room}, {x.site}); }})"
     )

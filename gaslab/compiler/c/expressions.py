@@ -12,6 +12,7 @@ from gaslab.errors import unknown, unknown_node
 
 # Python's math -> C, where the names differ
 MATH = {"gamma": "tgamma"}
+EXACT = ("fabs", "floor", "ceil", "trunc", "sqrt", "copysign")  # in float the same, rounded once
 
 
 def expr(body: Body, x: t.Expr | rng.Text) -> str:
@@ -45,7 +46,7 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
         if t.is_list(x.type) and x.role != body.near:
             far = "v" if body.function.name == "visit" and x.role == "v" else "x"
             return lists.read(body.tree, x.index, far)
-        return names.widened(body.tree.vertex_fields[x.index].storage, place_of(body, x.role, name))
+        return names.read(body.tree.vertex_fields[x.index].storage, place_of(body, x.role, name))
     if isinstance(x, t.VertexAttribute):
         return place_of(body, x.role, x.name)
     if isinstance(x, t.EdgeField):
@@ -54,7 +55,7 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
         place = f"{names.edge_name(body.tree, x.index)}[e]"
         if body.row == "out" and x.index in by_source(body.tree, body.function.name):
             place = f"by_source{x.index}[q]"
-        return names.widened(body.tree.edge_fields[x.index].storage, f"c->{place}")
+        return names.read(body.tree.edge_fields[x.index].storage, f"c->{place}")
     if isinstance(x, t.Forward):
         return "forward"
     if isinstance(x, t.Element):
@@ -62,7 +63,7 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
     if isinstance(x, t.Index):
         return index(body, x)
     if isinstance(x, t.PartOf):
-        return names.widened(body.tree.storage_of(x), part_place(body, x))
+        return names.read(body.tree.storage_of(x), part_place(body, x))
     if isinstance(x, t.Reduce):
         return reduction(body, x)
     if isinstance(x, t.Search):
@@ -115,7 +116,7 @@ def argument(body: Body, x: t.Expr) -> str:
 
 
 def element(body: Body, x: t.Element) -> str:
-    return names.widened(body.tree.storage_of(x.array), f"{array_at(body, x.array)}[{expr(body, x.index)}]")
+    return names.read(body.tree.storage_of(x.array), f"{array_at(body, x.array)}[{expr(body, x.index)}]")
 
 
 def part_place(body: Body, x: t.PartOf) -> str:
@@ -128,7 +129,7 @@ def part_place(body: Body, x: t.PartOf) -> str:
     if not isinstance(x.type, t.Array):
         return f"{table}[{slot}].{names.MEMBER[x.type]}"
     const = "" if table == "t" else "const "
-    return f"(({const}{names.C_TYPE[x.type.element]} *)({table} + {slot}))"
+    return f"(({const}{names.WIDE_TYPE[x.type.element]} *)({table} + {slot}))"
 
 
 def reduction(body: Body, x: t.Reduce) -> str:
@@ -139,15 +140,28 @@ def reduction(body: Body, x: t.Reduce) -> str:
     kind, total = names.C_TYPE[t.element_of(x.value.type)], f"r{depth}"
     loop = f"for (int64_t {i} = {{first}}; {i} < {x.count}; {i}++)"
     if x.op == "sum" and x.type == "float" and x.count >= t.WIDE_SUM:
-        whole, q = x.count - x.count % t.WAYS, f"q{depth}"
+        ways = t.WAYS[body.tree.precision]
+        whole, q = x.count - x.count % ways, f"q{depth}"
+        sums = added([f"{total}[{k}]" for k in range(ways)])
         rest = ""
         if whole < x.count:
             rest = f"{loop.format(first=whole)} {total}[0] += {value}; "
+        if body.tree.precision == "float32":  # said in vectors: gcc 12 has a slow way of its own with AVX-512
+            part, lanes = f"part{depth}", f"lanes{depth}"
+            return (
+                f"({{ gl_reals {lanes}[{ways} / GL_REALS] = {{{{0}}}}; "
+                f"for (int64_t {q} = 0; {q} < {whole}; {q} += {ways}) {{ "
+                f'gl_real {part}[{ways}]; _Pragma("GCC unroll {ways}") '
+                f"for (int64_t {i} = {q}; {i} < {q} + {ways}; {i}++) {part}[{i} - {q}] = {value}; "
+                f'_Pragma("GCC unroll 2") for (int k = 0; k < {ways} / GL_REALS; k++) '
+                f"{lanes}[k] += ((const gl_reals *){part})[k]; }} gl_real {total}[{ways}]; "
+                f"__builtin_memcpy({total}, {lanes}, sizeof {total}); {rest}{sums}; }})"
+            )
         return (
-            f"({{ double {total}[4] = {{0}}; for (int64_t {q} = 0; {q} < {whole}; {q} += 4) "
-            '_Pragma("GCC unroll 4") '  # so that the four lie in registers, side by side
-            f"for (int64_t {i} = {q}; {i} < {q} + 4; {i}++) {total}[{i} - {q}] += {value}; {rest}"
-            f"({total}[0] + {total}[1]) + ({total}[2] + {total}[3]); }})"
+            f"({{ gl_real {total}[{ways}] = {{0}}; for (int64_t {q} = 0; {q} < {whole}; {q} += {ways}) "
+            f'_Pragma("GCC unroll {ways}") '  # so that they lie in registers, side by side
+            f"for (int64_t {i} = {q}; {i} < {q} + {ways}; {i}++) {total}[{i} - {q}] += {value}; {rest}"
+            f"{sums}; }})"
         )
     if x.op in ("sum", "prod"):
         sign = "+" if x.op == "sum" else "*"
@@ -168,6 +182,13 @@ def reduction(body: Body, x: t.Reduce) -> str:
         f"{{ const {kind} y{depth} = {value}; "
         f"if (y{depth} {sign} {total}) {{ {total} = y{depth}; at{depth} = {i}; }} }} at{depth}; }})"
     )
+
+
+def added(sums: list[str]) -> str:
+    """Return the sum of the sums of a `Reduce`, in pairs."""
+    while len(sums) > 2:
+        sums = [f"({one} + {other})" for one, other in zip(sums[::2], sums[1::2], strict=True)]
+    return " + ".join(sums)
 
 
 LAST = 32  # elements of a search that are compared all at once
@@ -228,7 +249,7 @@ def binary(body: Body, x: t.Binary) -> str:
     if helper is None:
         return f"({left} {x.op} {right})"
     if x.type == "float":
-        return f"gl_{helper}({left}, {right})"
+        return f"((gl_real)gl_{helper}({left}, {right}))"
     return f"gl_{helper}(c, {left}, {right}, {x.site})"
 
 
@@ -236,7 +257,7 @@ def power(x: t.Binary, left: str, right: str) -> str:
     """Small constant powers are products (squared and multiplied, in one order everywhere)."""
     exponent = x.right.value if isinstance(x.right, t.Const) else None
     if x.type == "float" and exponent != 2:
-        return f"__builtin_pow({left}, {right})"
+        return f"((gl_real)__builtin_pow({left}, {right}))"
     assert exponent is not None
     kind, one = names.C_TYPE[x.type], names.constant(1, x.type)
     steps, bits = [], int(exponent)
@@ -259,25 +280,29 @@ def cast(body: Body, x: t.Cast) -> str:
 
 
 def call(body: Body, x: t.Call) -> str:
+    """Return a call; math functions compute in double, whose result is rounded to the precision."""
     arguments = [expr(body, a) for a in x.arguments]
     name = x.function.removeprefix("math.")
+    suffix = "f" if body.tree.precision == "float32" else ""
     if name == "abs":
-        return f"__builtin_fabs({arguments[0]})" if x.type == "float" else f"gl_abs_i({arguments[0]})"
+        return f"__builtin_fabs{suffix}({arguments[0]})" if x.type == "float" else f"gl_abs_i({arguments[0]})"
     if name in ("min", "max") and x.function == name:
-        suffix = "f" if x.type == "float" else "i"
+        kind = "f" if x.type == "float" else "i"
         result = arguments[0]
         for argument in arguments[1:]:
-            result = f"gl_{name}_{suffix}({result}, {argument})"
+            result = f"gl_{name}_{kind}({result}, {argument})"
         return result
     if name in ("degrees", "radians"):  # CPython's own formulas
         factor = "(180.0 / 3.141592653589793)" if name == "degrees" else "(3.141592653589793 / 180.0)"
-        return f"({arguments[0]} * {factor})"
+        return f"((gl_real)({arguments[0]} * {factor}))"
     if name == "log" and len(arguments) == 2:
-        return f"(__builtin_log({arguments[0]}) / __builtin_log({arguments[1]}))"
+        return f"((gl_real)(__builtin_log({arguments[0]}) / __builtin_log({arguments[1]})))"
     if name in ("isnan", "isinf", "isfinite"):
         return f"(__builtin_{name}({arguments[0]}) != 0)"
     if name == "ldexp":
-        return f"gl_ldexp({', '.join(arguments)})"
+        return f"((gl_real)gl_ldexp({', '.join(arguments)}))"
     if name not in t.MATH_ARITY or name == x.function:
         raise unknown("emit", x)
-    return f"__builtin_{MATH.get(name, name)}({', '.join(arguments)})"
+    if name in EXACT:
+        return f"__builtin_{name}{suffix}({', '.join(arguments)})"
+    return f"((gl_real)__builtin_{MATH.get(name, name)}({', '.join(arguments)}))"

@@ -28,7 +28,7 @@ def helpers(text: str) -> str:
             continue
         for storage in sorted(set(re.findall(rf"\b{name}_(\w+)\b", later)) & t.STORAGE.keys()):
             kind, c_type, _ = t.STORAGE[storage]
-            wide = {"float": "double", "bool": "_Bool"}.get(kind, "int64_t")
+            wide = {"float": "gl_real", "bool": "_Bool"}.get(kind, "int64_t")
             less = "a < b || (a == b && __builtin_signbit(a) > __builtin_signbit(b)) || (b != b && a == a)"
             filled = template.replace("@LESS", less if kind == "float" else "a < b")
             found.insert(0, filled.replace("@S", storage).replace("@T", c_type).replace("@E", wide))

@@ -9,8 +9,9 @@ import re
 from gaslab.compiler.tree import INTEGER_RANGE, OPERATIONS, STORAGE, Combiner, Tree, is_list
 from gaslab.errors import unknown
 
-C_TYPE = {"float": "double", "int": "int64_t", "bool": "_Bool", "id": "int64_t"}  # of expressions
+C_TYPE = {"float": "gl_real", "int": "int64_t", "bool": "_Bool", "id": "int64_t"}  # of expressions
 C_TYPE |= {kind: "gl_list" for kind in STORAGE if is_list(kind)}
+WIDE_TYPE = C_TYPE | {"float": "double"}  # of what is added up in float64, whatever the precision
 MEMBER = {"float": "f", "int": "i", "bool": "i", "id": "i"}  # of gl_scalar
 ATTRIBUTES = ("id", "degree", "in_degree", "out_degree")  # in gl_view `id` is called gid
 
@@ -54,7 +55,7 @@ def helper_name(tree: Tree, index: int) -> str:
 def widened(storage: str, expression: str) -> str:
     """Return the C expression of the value that reading *expression* of this storage type yields."""
     if storage in ("float64", "int64", "id") or is_list(storage):
-        return expression
+        return expression  # float64 stays: aggregates are added up in it
     if storage == "bool":
         return f"({expression} != 0)"
     return f"(({C_TYPE[STORAGE[storage][0]]}){expression})"
@@ -84,13 +85,23 @@ def constant(value: float | int | bool, kind: str) -> str:
     if kind == "float":
         number = float(value)
         if math.isnan(number):
-            return '__builtin_nan("")'
+            return '((gl_real)__builtin_nan(""))'
         if math.isinf(number):
-            return "__builtin_inf()" if number > 0 else "(-__builtin_inf())"
-        return f"({number!r})"
+            return "((gl_real)__builtin_inf())" if number > 0 else "((gl_real)-__builtin_inf())"
+        return f"((gl_real){number!r})"
     if int(value) == INTEGER_RANGE["int64"][0]:
         return "INT64_MIN"
     return f"INT64_C({int(value)})" if value >= 0 else f"(-INT64_C({-int(value)}))"
+
+
+def read(storage: str, expression: str) -> str:
+    """Return the C expression of a value for an expression: of the program's precision, if it is a float."""
+    return f"((gl_real){expression})" if STORAGE[storage][0] == "float" else widened(storage, expression)
+
+
+def combined_wide(combiner: Combiner, left: str, right: str) -> str:
+    """Return the C expression that combines two values in float64, if they are floats."""
+    return combiner.c("{0}", "{1}").replace("_f(", "_d(").format(left, right)
 
 
 def before(op: str, payload: Combiner, new: tuple[str, str], kept: tuple[str, str]) -> str:

@@ -14,13 +14,14 @@ from gaslab.compiler.c.names import narrowed, widened
 from gaslab.compiler.c.records import part_name
 
 KEPT = 16  # vectors
+ADD = {"float64": "gl_add_outer", "float32": "gl_add_outer_single"}
 PARAMETER = ", gl_vectors *kept"  # of gather, where vectors wait
 BEGIN = "    gl_vectors vectors, *kept = &vectors;\n    gl_begin_vectors(kept);\n"  # of a vertex's edges
 END = "    gl_end_vectors(kept, t);\n"
 
 
 def waiting(tree: t.Tree) -> tuple[int, ...]:
-    """Return the parts of gather's total whose vectors wait: float64, and nothing else is added to them."""
+    """Return the parts of gather's total whose vectors wait: floats, and nothing else is added to them."""
     if not isinstance(tree.gather, t.RecordCombiner):
         return ()
     outer, others = set(), set()
@@ -29,7 +30,7 @@ def waiting(tree: t.Tree) -> tuple[int, ...]:
             outer.add(s.target)
         elif isinstance(s, t.AddPart):
             others.add(s.target.array if isinstance(s.target, t.Element) else s.target)
-    return tuple(sorted(x.index for x in outer - others if tree.part(x).combiner.storage == "float64"))
+    return tuple(sorted(x.index for x in outer - others if tree.part(x).combiner.storage == tree.precision))
 
 
 def _names(tree: t.Tree) -> list[tuple[str, int]]:
@@ -44,9 +45,9 @@ def struct(tree: t.Tree) -> str:
         return ""
     members = begin = end = ""
     for name, n in _names(tree):
-        members += f"int64_t n_{name}; double {name}[{KEPT} * {n}]; "
+        members += f"int64_t n_{name}; gl_real {name}[{KEPT} * {n}]; "
         begin += f"    kept->n_{name} = 0;\n"
-        end += f"    gl_add_outer(t->{name}, kept->{name}, {n}, kept->n_{name});\n"
+        end += f"    {ADD[tree.precision]}(t->{name}, kept->{name}, {n}, kept->n_{name});\n"
     return (
         f"typedef struct {{ {members}}} gl_vectors;\n"
         f"GL_INLINE void gl_begin_vectors(gl_vectors *kept) {{\n{begin}}}\n"
@@ -61,17 +62,17 @@ def add_outer(body: Body, s: t.AddOuter) -> None:
     value, each = expr(body, s.value), f"for (int64_t {i} = 0; {i} < {{end}}; {i}++)"
     if s.target.index in waiting(body.tree):
         name = part_name(s.target.index, part)
-        body.put(f"{{ double *vector = kept->{name} + kept->n_{name} * {n};")
+        body.put(f"{{ gl_real *vector = kept->{name} + kept->n_{name} * {n};")
         body.put(f"{each.format(end=n)} vector[{i}] = {value};")
         body.put(f"if (++kept->n_{name} == {KEPT}) {{")
-        body.put(f"    gl_add_outer({place}, kept->{name}, {n}, {KEPT});")
+        body.put(f"    {ADD[body.tree.precision]}({place}, kept->{name}, {n}, {KEPT});")
         body.put(f"    kept->n_{name} = 0;")
         body.put("} }")
         return
     storage, at = part.combiner.storage, f"{place}[row * {n} + {i}]"
     both = f"{widened(storage, at)} + left * {value}"
     body.put(f"{each.format(end=n)} {{")
-    body.put(f"    const double left = {value};")
+    body.put(f"    const gl_real left = {value};")
     body.put(f"    const int64_t row = {i};")
     body.put(f"    {each.format(end='row + 1')} {at} = {narrowed(storage, both, s.site)};")
     body.put("}")
@@ -130,4 +131,17 @@ static __attribute__((noinline)) void gl_add_outer(double *a, const double *x, i
     gl_outer(a, n, x, n, n, count, 0);
 }
 """,
+}
+# The same of floats, of which a register has twice as many; names are apart, for solvers compute in double.
+HELPERS |= {
+    f"{name}_single" if name[:2] == "gl" else "GL_LANES_SINGLE": text.replace("gl_lanes", "gl_lanes_single")
+    .replace("GL_LANES", "GL_LANES_SINGLE")
+    .replace("GL_LANES_SINGLE 8", "GL_LANES_SINGLE 16")
+    .replace("GL_LANES_SINGLE 4", "GL_LANES_SINGLE 8")
+    .replace("GL_LANES_SINGLE 2", "GL_LANES_SINGLE 4")
+    .replace("8 * GL_LANES_SINGLE), aligned(8)", "4 * GL_LANES_SINGLE), aligned(4)")
+    .replace("gl_outer(", "gl_outer_single(")
+    .replace("gl_add_outer(", "gl_add_outer_single(")
+    .replace("double", "float")
+    for name, text in HELPERS.items()
 }

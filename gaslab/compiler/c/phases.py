@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gaslab.compiler.c import lists, records
-from gaslab.compiler.c.names import ATTRIBUTES, C_TYPE, MEMBER, aggregate_name, field_name, narrowed, widened
+from gaslab.compiler.c.names import (
+    ATTRIBUTES,
+    MEMBER,
+    WIDE_TYPE,
+    aggregate_name,
+    combined_wide,
+    field_name,
+    narrowed,
+    widened,
+)
 from gaslab.compiler.c.work import BLOCK, steps
 from gaslab.compiler.tree import STORAGE, Array, Combiner, Function, RecordCombiner, Tree, is_list
 from gaslab.compiler.tree.uses import by_source
@@ -174,9 +183,9 @@ def totals(tree: Tree) -> str:
     members, begin, add, end = [], [], [], []
     for k, a in tree.in_apply:
         name, member = aggregate_name(tree, k), MEMBER[a.combiner.type]
-        members.append(f"{C_TYPE[a.combiner.type]} {name};")
+        members.append(f"{WIDE_TYPE[a.combiner.type]} {name};")
         begin.append(f"t->{name} = out[{tree.slot(k)}].{member};")
-        add.append(f"t->{name} = {a.combiner.c(f't->{name}', f'gl_do_{name}(c, n)')};")
+        add.append(f"t->{name} = {combined_wide(a.combiner, f't->{name}', f'gl_do_{name}(c, n)')};")
         end.append(f"out[{tree.slot(k)}].{member} = t->{name};")
     lines = "\n    ".join
     return (

@@ -18,6 +18,15 @@ HEAD = """\
 __attribute__((visibility("default"))) const int64_t gl_abi = GL_ABI_VERSION;
 """
 
+# The type of floats in expressions, and the word of as many bits. A double is the whole of what floats add,
+# multiply or divide to, or its nearest: so rounding it once gives the bits of the float operation.
+REAL = {
+    "float64": "typedef double gl_real;\ntypedef uint64_t gl_bits;\n",
+    "float32": "typedef float gl_real;\ntypedef uint32_t gl_bits;\n"
+    "#ifdef __AVX__\nenum { GL_REALS = 8 };\n#else\nenum { GL_REALS = 4 };\n#endif\n"
+    "typedef float gl_reals __attribute__((vector_size(4 * GL_REALS), aligned(4), may_alias));\n",
+}
+
 # A fault lets the method run on with a harmless value and is looked at after it (and in its loops),
 # so that the usual case pays no branch; the first one counts.
 FAULTS = """\
@@ -59,7 +68,7 @@ GL_INLINE int64_t gl_to_int(gl_context *c, double x, int64_t site) {
 }
 """,
     "gl_true_divide": """\
-GL_INLINE double gl_true_divide(gl_context *c, double x, double y, int64_t site) {
+GL_INLINE gl_real gl_true_divide(gl_context *c, gl_real x, gl_real y, int64_t site) {
     if (__builtin_expect(y == 0, 0)) gl_raise(c, GL_FAULT_DIVISION, site);
     return x / y;
 }
@@ -117,9 +126,9 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
 """,
     "gl_abs_i": "GL_INLINE int64_t gl_abs_i(int64_t x) { return x < 0 ? -x : x; }\n",
     # Without a branch: compilers turn `?:` on doubles into one.
-    "gl_choose_f": """GL_INLINE double gl_choose_f(_Bool first, double a, double b) {
-    union { double f; uint64_t i; } x = {a}, y = {b};
-    const uint64_t mask = -(uint64_t)first;
+    "gl_choose_f": """GL_INLINE gl_real gl_choose_f(_Bool first, gl_real a, gl_real b) {
+    union { gl_real f; gl_bits i; } x = {a}, y = {b};
+    const gl_bits mask = -(gl_bits)first;
     x.i = (x.i & mask) | (y.i & ~mask);
     return x.f;
 }
@@ -150,8 +159,10 @@ GL_INLINE int64_t gl_prefetch_rows_end(const gl_view *w, const int64_t *begin, c
     return begin[w->num_local] - GL_PREFETCH_EDGES_BY_ONE - 1;
 }
 """,
-    "gl_min_f": "GL_INLINE double gl_min_f(double a, double b) { return b < a ? b : a; }\n",
-    "gl_max_f": "GL_INLINE double gl_max_f(double a, double b) { return b > a ? b : a; }\n",
+    "gl_min_f": "GL_INLINE gl_real gl_min_f(gl_real a, gl_real b) { return b < a ? b : a; }\n",
+    "gl_max_f": "GL_INLINE gl_real gl_max_f(gl_real a, gl_real b) { return b > a ? b : a; }\n",
+    "gl_min_d": "GL_INLINE double gl_min_d(double a, double b) { return b < a ? b : a; }\n",
+    "gl_max_d": "GL_INLINE double gl_max_d(double a, double b) { return b > a ? b : a; }\n",
     "gl_min_i": "GL_INLINE int64_t gl_min_i(int64_t a, int64_t b) { return b < a ? b : a; }\n",
     "gl_max_i": "GL_INLINE int64_t gl_max_i(int64_t a, int64_t b) { return b > a ? b : a; }\n",
     "gl_range_length": """\

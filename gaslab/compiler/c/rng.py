@@ -29,14 +29,18 @@ GL_INLINE uint64_t gl_visit_unit(const gl_context *c, int64_t source, int64_t ta
     while (p > c->first && c->in_neighbor[p - 1] == source && c->out_neighbor[p - 1] == target) p--;
     return {edge}(c->id[source], c->id[target], e - p);
 }
-GL_INLINE double gl_uniform(gl_context *c, double low, double high) {
-    return low + (high - low) * gl_as_uniform(gl_next_word(c));
+GL_INLINE gl_real gl_uniform(gl_context *c, double low, double high) {
+    return (gl_real)(low + (high - low) * gl_as_real(gl_next_word(c)));
 }
 GL_INLINE int64_t gl_integers(gl_context *c, int64_t n, int64_t site) {
     if (__builtin_expect(n < 1, 0)) { gl_raise(c, GL_FAULT_CHOICE, site); return 0; }
     return gl_as_integer(gl_next_word(c), n);
 }
 """
+POINT = {  # in [0, 1), of as many bits as the program's floats have
+    "float64": "GL_INLINE double gl_as_real(uint64_t word) { return gl_as_uniform(word); }\n",
+    "float32": "GL_INLINE float gl_as_real(uint64_t word) { return (float)(word >> 40) * 0x1p-24f; }\n",
+}
 COUNTER = """\
 GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
     c->moment = (uint32_t)c->superstep << 4 | phase; c->unit = unit; c->draws = 0;
@@ -78,7 +82,8 @@ def helpers(tree: t.Tree) -> str:
     if not tree.draws:
         return ""
     words = {"counter": COUNTER, "stream": STREAM + WORDS, "hash": HASH + WORDS}[tree.rng]
-    return words + HELPERS.replace("{edge}", "gl_edge_hash" if tree.rng == "hash" else "gl_edge_key")
+    edge = "gl_edge_hash" if tree.rng == "hash" else "gl_edge_key"
+    return words + POINT[tree.precision] + HELPERS.replace("{edge}", edge)
 
 
 def begin(tree: t.Tree, function: t.Function) -> str:
@@ -98,13 +103,13 @@ def draw(x: t.Draw, arguments: list[str]) -> str:
     if x.kind == "integers":
         return f"gl_integers(c, {arguments[0]}, {x.site})"
     if x.kind == "normal":
-        return f"({arguments[0]} * gl_as_normal(gl_next_words(c)))"
+        return f"((gl_real)({arguments[0]} * gl_as_normal(gl_next_words(c))))"
     if x.kind in distributions.TEXTS:
         return distributions.draw(x, arguments)
     if x.kind != "uniform":
         raise unknown("emit", x)
     if x.arguments == (t.Const(0.0, "float"), t.Const(1.0, "float")):
-        return "gl_as_uniform(gl_next_word(c))"
+        return "gl_as_real(gl_next_word(c))"
     return f"gl_uniform(c, {arguments[0]}, {arguments[1]})"
 
 

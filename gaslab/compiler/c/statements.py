@@ -77,7 +77,7 @@ def write(body: Body, s: t.Stmt) -> None:
     elif isinstance(s, t.Sort):
         body.put(sort(s))
     elif isinstance(s, t.Dirichlet):
-        body.put(distributions.dirichlet(s))
+        body.put(distributions.dirichlet(s, body.tree.precision))
     elif isinstance(s, t.Stop):
         body.put("c->stopped = 1;")
     elif isinstance(s, t.Break):
@@ -154,15 +154,19 @@ def solve(body: Body, s: t.Solve) -> None:
     assert isinstance(s.right.type, t.Array)
     n = s.matrix.type.shape[0]
     columns = s.right.type.size // n
-    arguments = f"l_{s.matrix.name}, l_{s.right.name}, {n}, {columns}, {s.site}"
-    body.put(f"gl_solve_{s.method}(c, {arguments});")
+    arrays = [(f"l_{s.matrix.name}", n * n), (f"l_{s.right.name}", s.right.type.size)]
+    call = f"gl_solve_{s.method}(c, {{0}}, {{1}}, {n}, {columns}, {s.site});"
+    body.put(distributions.in_double(body.tree.precision, arrays, call))
 
 
 def conjugate_gradient(body: Body, s: t.ConjugateGradient) -> None:
     assert isinstance(s.right.type, t.Array)
-    n, arrays = s.right.type.size, ", ".join(f"l_{x.name}" for x in (s.matrix, s.right, s.answer))
+    n = s.right.type.size
+    arrays = [(f"l_{s.matrix.name}", n * n), (f"l_{s.right.name}", n), (f"l_{s.answer.name}", n)]
+    call = f"gl_conjugate_gradient(c, {{0}}, {{1}}, {{2}}, room, {n}, {{steps}}, {s.site});"
+    call = call.replace("{steps}", expr(body, s.steps).replace("{", "{{").replace("}", "}}"))
     body.put(f"{{ double room[3 * {n}];")
-    body.put(f"gl_conjugate_gradient(c, {arrays}, room, {n}, {expr(body, s.steps)}, {s.site}); }}")
+    body.put(distributions.in_double(body.tree.precision, arrays, call) + " }")
 
 
 def give_back(body: Body, s: t.Return) -> None:

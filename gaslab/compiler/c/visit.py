@@ -25,7 +25,7 @@ def visit(tree: Tree) -> str:
     first += "    c->aggregate = out;\n" if tree.live else ""
     for k, one in enumerate(derived.vectors(tree).values()):
         i, value = f"l_{one.counter}", expr(Body(tree, tree.functions["visit"]), one.value)
-        first += f"    double derived{k}[{one.size}];\n    c->derived{k} = derived{k};\n"
+        first += f"    gl_real derived{k}[{one.size}];\n    c->derived{k} = derived{k};\n"
         first += f"    for (int64_t {i} = 0; {i} < {one.size}; {i}++) derived{k}[{i}] = {value};\n"
     before, fetch = prefetch_target(tree)
     run = max(MOST // max(steps(tree, function.body), 1), 1)

@@ -101,6 +101,7 @@ def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> 
         supersteps=declared.supersteps,
         merge=merge,
         rng=declared.rng,
+        precision=declared.precision,
     )
     check_tree(declared, tree)
     check_caching(declared, tree)

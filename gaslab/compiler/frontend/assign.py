@@ -14,6 +14,7 @@ from gaslab.compiler.frontend.marks import dimensions_of, storage_of
 from gaslab.compiler.frontend.names import ATTRIBUTES
 from gaslab.compiler.frontend.operators import binary
 from gaslab.compiler.frontend.pairs import pair_named
+from gaslab.compiler.frontend.precision import storage_in, too_wide
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.subscripts import indices_of
 from gaslab.compiler.frontend.values import ArrayValue, flat, stored
@@ -135,7 +136,10 @@ def annotated_assign(scope: Scope, node: ast.AnnAssign) -> list[t.Stmt]:
     storage = storage_of(meant)
     if storage is None:
         raise scope.error(node.annotation, f"type {text} is not in the language; write float, int or bool")
-    kind = t.STORAGE[storage][0]
+    declared = scope.unit.declared
+    if (wide := too_wide(declared.cls, [meant], f"{name!r}")) is not None:
+        raise scope.error(node.annotation, wide)
+    kind = t.STORAGE[storage_in(storage, declared.precision)][0]
     if scope.annotated.setdefault(name, kind) != kind:
         raise scope.error(
             node, f"{name!r} is declared {t.named(scope.annotated[name])} elsewhere; use two names"

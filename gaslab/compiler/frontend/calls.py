@@ -144,7 +144,7 @@ def call_float(scope: Scope, node: ast.Call) -> t.Expr:
     argument = node.args[0]
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
         try:
-            return t.Const(float(argument.value), "float")  # float("inf") is a common way to write it
+            return const_of(scope, float(argument.value), node)  # float("inf") is a common way to write it
         except ValueError:
             raise scope.error(argument, f"{argument.value!r} is no number; write one") from None
     return scope.widened(number_of(scope, argument, "float of"), "float")
@@ -157,6 +157,8 @@ def call_bool(scope: Scope, node: ast.Call) -> t.Expr:
 def call_math(scope: Scope, node: ast.Call, name: str) -> t.Expr:
     no_keywords(scope, node, f"math.{name}")
     check_count(scope, node, f"math.{name}", *t.MATH_ARITY[name])
+    if name == "nextafter" and scope.unit.declared.precision == "float32":
+        raise scope.error(node, "math.nextafter is of float64 numbers; leave out precision = gl.float32")
     values = [number_of(scope, argument, f"math.{name} of") for argument in node.args]
     if name in ("floor", "ceil", "trunc"):
         if values[0].type != "float" or name == "trunc":
@@ -168,7 +170,7 @@ def call_math(scope: Scope, node: ast.Call, name: str) -> t.Expr:
     arguments = tuple(scope.widened(value, "float") for value in values)
     if name in ("degrees", "radians"):
         factor = 180.0 / math.pi if name == "degrees" else math.pi / 180.0
-        return t.Binary("*", arguments[0], t.Const(factor, "float"), "float")
+        return t.Binary("*", arguments[0], const_of(scope, factor, node), "float")
     if name == "log" and len(arguments) == 2:
         logs = [t.Call("math.log", (argument,), "float") for argument in arguments]
         return t.Binary("/", logs[0], logs[1], "float")

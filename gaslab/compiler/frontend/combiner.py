@@ -15,6 +15,7 @@ from gaslab.compiler.frontend.argmin import pair_combiner, parts_of_pair
 from gaslab.compiler.frontend.fields import Declaration, Sizes, parts
 from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.marks import one_of, pair_marks, storage_of
+from gaslab.compiler.frontend.precision import too_wide
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
 from gaslab.language.annotations import Namespace, closure_of, evaluate, namespace_of
 
@@ -48,6 +49,8 @@ def combiner(
     annotation = annotation_value(cls, source, name, node)
     if inspect.isclass(annotation) and issubclass(annotation, program.Accumulator):
         return accumulator(cls, annotation, sizes)
+    if (wide := too_wide(cls, [annotation], what)) is not None:
+        raise source.error(node, wide)
     if pair_marks(annotation):
         return pair_combiner(annotation, source.file.site(node), lambda text: source.error(node, text))
     storage = storage_of(annotation)
@@ -90,6 +93,8 @@ def accumulator(cls: type, total: type, sizes: Sizes) -> t.RecordCombiner:
     for one in declared:
         variable = one.variable
         if pair_marks(one.annotation):
+            if (wide := too_wide(cls, [one.annotation], f"part {variable.name!r}")) is not None:
+                raise one.error(wide)
             found += parts_of_pair(variable.name, one.annotation, variable.site, one.error)
             continue
         op = checked(one.op, variable.storage, one.error)

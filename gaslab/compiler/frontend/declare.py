@@ -13,6 +13,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.combiner import combiner, is_count
 from gaslab.compiler.frontend.fields import Sizes, fields, parameters
 from gaslab.compiler.frontend.marks import one_of
+from gaslab.compiler.frontend.precision import in_precision, precision_of, totals_in
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
 from gaslab.errors import ProgramError
 from gaslab.language.rng import RNGS
@@ -41,6 +42,7 @@ class Declared:
     gather_edges: int
     scatter_edges: int
     rng: str
+    precision: str
     counts: frozenset[str]  # methods that return a bool of which the true ones are counted
     baked: dict[str, int]  # parameters that shapes name: constants of this tree
     supersteps: int | None = None  # of a phase, at most
@@ -96,21 +98,27 @@ def declare(
         class_direction(cls, "gather_edges") if "gather" in functions else 0,
         class_direction(cls, "scatter_edges") if "scatter" in functions else 0,
     )
+    precision = precision_of(cls)
+    aggregators = {name: combiner(cls, sources[name], "return", sizes) for name in names}
+    gather = combiner(cls, sources["gather"], "return", sizes, True) if "gather" in sources else None
+    message = combiner(cls, apply, "message", sizes) if apply and takes_message else None
     return Declared(
         cls=cls,
         params=params,
-        vertex_fields=vertex_fields,
-        edge_fields=fields(cls, "Edge", sizes),
+        vertex_fields=tuple(in_precision(field, precision) for field in vertex_fields),
+        edge_fields=tuple(in_precision(field, precision) for field in fields(cls, "Edge", sizes)),
         functions=functions,
         static=static,
-        aggregators={name: combiner(cls, sources[name], "return", sizes) for name in names},
+        # Of all vertices: these are added up in float64. One accumulator is merged the same everywhere.
+        aggregators={k: totals_in(a, precision) if a.op == t.OWN else a for k, a in aggregators.items()},
         marks=program.aggregators_of(cls),
-        gather=combiner(cls, sources["gather"], "return", sizes, True) if "gather" in sources else None,
-        message=combiner(cls, apply, "message", sizes) if apply and takes_message else None,
+        gather=totals_in(gather, precision),
+        message=totals_in(message, precision),
         counts=frozenset(n for n, s in sources.items() if n != "apply" and is_count(cls, s)),
         gather_edges=gather_edges if "gather" in functions else 0,
         scatter_edges=scatter_edges if "scatter" in functions else 0,
         rng=_rng(cls),
+        precision=precision,
         baked=sizes.used,
     )
 

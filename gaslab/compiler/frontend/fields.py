@@ -15,6 +15,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import INT_MAX, constant, join, type_of
 from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.marks import dimensions_of, one_of, pair_marks, storage_of
+from gaslab.compiler.frontend.precision import too_wide
 from gaslab.compiler.frontend.source import ClassSource, class_source
 from gaslab.errors import ProgramError, nearest
 from gaslab.language.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
@@ -25,7 +26,7 @@ from gaslab.language.rng import Draw
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
 _ELEMENTS = "dtype=float, int, bool or a width such as gl.float32"
 # may be annotated, and are no parameters
-_DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways", "rng", "cache_rebuild")
+_DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways", "rng", "precision", "cache_rebuild")
 _EXAMPLE = {"float": "a float such as 1.0", "int": "an int such as 1", "bool": "True or False"}
 MAX_ELEMENTS = 1 << 16  # of an array: some lie on the stacks of threads
 
@@ -137,6 +138,9 @@ class _Group:
         if storage is None:
             where = at.annotation if isinstance(at, ast.AnnAssign) else at
             raise source.error(where, f"{what} is {_text(annotation)}; write {_advice(annotation)}")
+        said = (annotation, extra.dtype if extra else None)
+        if not self.is_parameter and (wide := too_wide(self.owner, said, what)) is not None:
+            raise source.error(at.annotation if isinstance(at, ast.AnnAssign) else at, wide)
         if t.is_list(storage):
             return self.list_variable(name, storage, what, source, at)
         sync = None

@@ -10,6 +10,7 @@ from gaslab.compiler.frontend.body import build_function, infer_types
 from gaslab.compiler.frontend.combiner import annotation_value
 from gaslab.compiler.frontend.declare import Declared, parameters_of
 from gaslab.compiler.frontend.marks import storage_of
+from gaslab.compiler.frontend.precision import storage_in
 from gaslab.compiler.frontend.records import is_accumulator
 from gaslab.compiler.frontend.scope import Scope, Unit
 from gaslab.compiler.frontend.source import FunctionSource
@@ -139,7 +140,7 @@ def _of_apply(
             if isinstance(combiner, t.RecordCombiner) and is_accumulator(meant):
                 continue
             storage = storage_of(meant)
-            if storage is None or t.STORAGE[storage][0] != combiner.total:
+            if storage is None or t.STORAGE[storage_in(storage, declared.precision)][0] != combiner.total:
                 text = ast.unparse(annotation)
                 raise source.error(
                     annotation,

@@ -11,6 +11,7 @@ from gaslab.compiler.frontend.declare import PHASES
 from gaslab.compiler.frontend.dispatch import NO_TEXT, SCALARS, reads, value_of
 from gaslab.compiler.frontend.lists import EMPTY, NO_VALUE
 from gaslab.compiler.frontend.pairs import part_read, record_named
+from gaslab.compiler.frontend.precision import rounded
 from gaslab.compiler.frontend.scope import MISSING, Scope
 from gaslab.errors import ProgramError, nearest
 from gaslab.program import NOBODY
@@ -50,7 +51,9 @@ def literal(scope: Scope, node: ast.Constant) -> t.Expr:
 
 
 def const_of(scope: Scope, number: float | int | bool, node: ast.AST) -> t.Const:
-    """Return *number* as a constant of the tree."""
+    """Return *number* as a constant of the tree, a float in the program's precision."""
+    if isinstance(number, float):
+        return t.Const(rounded(number, scope.unit.declared.precision), "float")
     if type_of(number) == "int" and not INT_MIN <= number <= INT_MAX:
         raise scope.error(node, f"{number} does not fit 64 bits; write it as a float, such as 1e20")
     return t.Const(number, type_of(number))

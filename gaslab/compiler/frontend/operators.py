@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +53,19 @@ def unary_operation(scope: Scope, node: ast.UnaryOp) -> Any:
 
 @reads(ast.BinOp)
 def binary_operation(scope: Scope, node: ast.BinOp) -> Any:
+    if scope.unit.declared.precision != "float64" and isinstance(number := _folded(node), float):
+        return const_of(scope, number, node)
     return binary(scope, node.op, value_of(scope, node.left), value_of(scope, node.right), node)
+
+
+def _folded(node: ast.expr) -> Any:
+    """Return what is written of numbers alone as Python folds it, in float64; None for anything else."""
+    parts = [n for n in ast.walk(node) if not isinstance(n, ast.operator | ast.unaryop)]
+    known = (ast.BinOp, ast.UnaryOp, ast.Constant)
+    if all(isinstance(n, known) and isinstance(getattr(n, "value", 0), int | float) for n in parts):
+        with contextlib.suppress(ArithmeticError, TypeError):
+            return eval(compile(ast.Expression(node), "", "eval"))
+    return None
 
 
 def binary(scope: Scope, operator: ast.operator, left: Any, right: Any, node: ast.AST) -> Any:

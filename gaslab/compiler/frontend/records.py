@@ -149,7 +149,7 @@ def part_written(scope: Scope, k: int, part: t.Part, node: ast.expr, into: str) 
     half = value.symmetric and part.combiner.op == "sum" and len(set(part.shape)) == 1 < len(part.shape)
     half = half and into == "into"
     whole = (part.name, "whole")
-    if not half:
+    if not half and into == "into":  # of gather: aggregators and messages may fill such accumulators too
         scope.unit.parts.add(whole)
 
     def body(*indices: t.Expr) -> list[t.Stmt]:

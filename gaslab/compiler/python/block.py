@@ -25,7 +25,7 @@ class Block:
     def __init__(self, tree: Tree, view: Any, namespace: dict[str, Any]) -> None:
         self.tree, self._view, self.namespace = tree, view, namespace
         self._combine_message: Callable[..., Any] | None = namespace["combine_message"]
-        self.rng = Random(self, tree.rng)
+        self.rng = Random(self, tree.rng, tree.precision)
         self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
         self.out: Any = None
         self.stop = getattr(view, "stop", (0, 0))  # of gl_view

@@ -10,7 +10,7 @@ import math
 import sys
 from typing import Any
 
-from gaslab.compiler.python.numerics import Fault, math_function
+from gaslab.compiler.python.numerics import Fault, float32, math_function
 from gaslab.compiler.tree import SUMS
 
 WEIGHTS, PARAMETER = 8, 14  # gl_fault.code
@@ -18,14 +18,19 @@ SCALARS = ("exponential", "gamma", "poisson")  # functions of a `Random`, the dr
 
 
 def categorical(random: Any, weights: list[float], site: int) -> int:
-    sums = [list(itertools.accumulate(weights[k::SUMS])) for k in range(min(SUMS, len(weights)))]
-    ends = list(itertools.accumulate(one[-1] for one in sums))
+    rounded = float32 if random.precision == "float32" else float
+
+    def add(a: float, b: float) -> float:
+        return rounded(a + b)
+
+    sums = [list(itertools.accumulate(weights[k::SUMS], add)) for k in range(min(SUMS, len(weights)))]
+    ends = list(itertools.accumulate((one[-1] for one in sums), add))
     whole = ends[-1]
     if not 0.0 < whole <= sys.float_info.max or not all(weight >= 0.0 for weight in weights):
         raise Fault(WEIGHTS, site)
-    rest = whole * random.uniform(0.0, 1.0)
+    rest = rounded(whole * random.point())
     k = next(k for k, end in enumerate(ends) if end > rest or end == whole)
-    rest -= ends[k - 1] if k else 0.0
+    rest = rounded(rest - (ends[k - 1] if k else 0.0))
     return k + SUMS * next(j for j, at in enumerate(sums[k]) if at > rest or at == sums[k][-1])
 
 
@@ -56,7 +61,7 @@ def dirichlet(random: Any, parameters: list[float], site: int) -> list[float]:
 def poisson(random: Any, mean: float, site: int) -> int:
     mean = _parameter(mean, site, 2.0**52)
     if mean < 10:
-        u = random.uniform(0.0, 1.0)
+        u = (random.word() >> 11) * 2.0**-53
         all_ = one = math_function("exp")(-mean)
         k = 0
         while u >= all_ and one > 2.0**-60:

@@ -8,8 +8,22 @@ from gaslab.compiler.python.body import Body
 from gaslab.compiler.python.lists import WORDS
 from gaslab.errors import unknown, unknown_node
 
+# what gives a float of the program's precision, for its operands are
+_KEEPS = (t.Local, t.VertexField, t.EdgeField, t.Unary, t.Conditional, t.Let, t.Bound, t.CallHelper)
+
 
 def expr(body: Body, x: t.Expr) -> str:
+    """Return an expression; of float32 each operation is one of float64, rounded, which gives the same bits.
+
+    A float64 holds more than twice the bits of a float32.
+    """
+    text = plain_expr(body, x)
+    kept = isinstance(x, _KEEPS) or (isinstance(x, t.Element) and not isinstance(x.array, t.PartOf))
+    single = body.tree.precision == "float32" and x.type == "float" and not kept
+    return f"float32({text})" if single else text
+
+
+def plain_expr(body: Body, x: t.Expr) -> str:
     if isinstance(x, t.Const):
         return f"({x.value!r})" if x.type != "float" else f"({float(x.value)!r})"
     if isinstance(x, t.Local):
@@ -64,6 +78,8 @@ def expr(body: Body, x: t.Expr) -> str:
     if isinstance(x, t.Cast):
         if x.type == "int" and x.operand.type == "float":
             return f"to_int({expr(body, x.operand)}, {x.site})"
+        if body.tree.precision == "float32" and (x.type, x.operand.type) == ("float", "int"):
+            return f"float_of({expr(body, x.operand)})"
         return f"{x.type}({expr(body, x.operand)})"
     if isinstance(x, t.CallHelper):
         arguments = "".join(", " + argument(body, a) for a in x.arguments)
@@ -130,7 +146,10 @@ def reduction(body: Body, x: t.Reduce) -> str:
     wide = x.op == "sum" and x.type == "float" and x.count >= t.WIDE_SUM
     if x.op not in ("sum", "prod", "min", "max", "argmin", "argmax"):
         raise unknown("interpret", x)
-    name = "sum_of_four" if wide else f"reduce_{x.op}"
+    single = x.type == "float" and body.tree.precision == "float32"
+    name = f"sum_of_{'eight' if single else 'four'}" if wide else f"reduce_{x.op}"
+    if single and not wide and x.op in ("sum", "prod"):
+        name += "_single"
     values = f"[{expr(body, x.value)} for l_{x.counter} in range({x.count})]"
     return f"{name}({values}, {x.type == 'int'})"
 

@@ -49,6 +49,12 @@ def float32(x: float) -> float:
     return ctypes.c_float(x).value
 
 
+def float_of(x: int) -> float:
+    """Return a float64 that rounds to the float32 nearest to *x*: bits that it cannot hold leave one set."""
+    low = x & 0xFFF
+    return float(x if abs(x) < 1 << 53 or not low else (x - low) | 0x1000)
+
+
 def to_int(x: float, site: int) -> int:
     if not -(2.0**63) <= x < 2.0**63:
         raise Fault(RANGE, site)
@@ -176,11 +182,31 @@ def index(i: int, n: int, site: int) -> int:
 
 def sum_of_four(values: list[float], whole: bool) -> float:
     """Return a sum in the order of the compiled one."""
-    sums = [0.0] * 4
-    end = len(values) - len(values) % 4
+    return _sum_in_turn(values, 4, float)
+
+
+def sum_of_eight(values: list[float], whole: bool) -> float:
+    """Return a sum of float32 in the order of the compiled one."""
+    return _sum_in_turn(values, 8, float32)
+
+
+def _sum_in_turn(values: list[float], ways: int, rounded: Callable[[float], float]) -> float:
+    sums = [0.0] * ways
+    end = len(values) - len(values) % ways
     for k, value in enumerate(values):
-        sums[k % 4 if k < end else 0] += value
-    return (sums[0] + sums[1]) + (sums[2] + sums[3])
+        way = k % ways if k < end else 0
+        sums[way] = rounded(sums[way] + value)
+    while len(sums) > 1:
+        sums = [rounded(one + other) for one, other in zip(sums[::2], sums[1::2], strict=True)]
+    return sums[0]
+
+
+def reduce_sum_single(values: list[float], whole: bool) -> float:
+    return functools.reduce(lambda a, b: float32(a + b), values, 0.0)
+
+
+def reduce_prod_single(values: list[float], whole: bool) -> float:
+    return functools.reduce(lambda a, b: float32(a * b), values, 1.0)
 
 
 def reduce_sum(values: list[Any], whole: bool) -> Any:

@@ -41,8 +41,8 @@ def namespace(tree: t.Tree) -> dict[str, Any]:
 
 def python_text(tree: t.Tree) -> str:
     """Return the program's methods, helpers and combiners as Python text."""
-    texts = [_combiner("total", tree.gather, tree.functions.get("gather"))]
-    texts.append(_combiner("message", tree.message, tree.functions.get("scatter")))
+    texts = [_combiner(tree, "total", tree.gather, tree.functions.get("gather"))]
+    texts.append(_combiner(tree, "message", tree.message, tree.functions.get("scatter")))
     for k, helper in enumerate(tree.helpers):
         scalars = "".join(f", l_{p.name}" for p in helper.parameters)
         texts.append(text_of(Body(tree, helper), f"def helper{k}(c{scalars}):"))
@@ -58,7 +58,7 @@ def python_text(tree: t.Tree) -> str:
         into = ", t" * isinstance(a.combiner, t.RecordCombiner)
         near, edge = ("nbr", ", x, e") if a.over_edges else ("v", "")
         texts.append(text_of(Body(tree, a.function, near), f"def aggregator{k}(c, n, v{edge}{into}):"))
-        texts.append(_combiner(f"aggregate{k}", a.combiner, a.function))
+        texts.append(_combiner(tree, f"aggregate{k}", a.combiner, a.function))
     for k in tree.contributed_edges():
         both = tree.edge_fields[k].added.python("a", "b")
         texts.append(f"def combine_edge{k}(a, b):\n    return {both}\n")
@@ -68,7 +68,7 @@ def python_text(tree: t.Tree) -> str:
 # ---- combiners -------------------------------------------------------------------------------------
 
 
-def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | None) -> str:
+def _combiner(tree: t.Tree, name: str, combiner: t.Combiner | None, function: t.Function | None) -> str:
     if combiner is None or combiner.collects:
         return f"combine_{name} = None\n"
     if isinstance(combiner, t.RecordCombiner) and combiner.own:
@@ -78,6 +78,8 @@ def _combiner(name: str, combiner: t.Combiner | None, function: t.Function | Non
         lines = "".join(_part_combiner(k, part) for k, part in enumerate(combiner.parts))
         return f"def combine_{name}(a, b):\n{lines}    return a\n\nnarrow_{name} = None\n"
     both = combiner.python("a", "b")
+    if combiner.storage == tree.precision == "float32":
+        both = f"float32({both})"
     narrow = narrowed(combiner.storage, both if name == "message" else "x", function.site if function else 0)
     if name == "message":
         return f"def combine_message(a, b):\n    return {narrow}\n"

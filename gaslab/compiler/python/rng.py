@@ -72,8 +72,8 @@ def moment_hash(seed: int, moment: int) -> int:
 class Random:
     """The draws of one method call after another; *block* is what the methods see of the view."""
 
-    def __init__(self, block: Any, kind: str) -> None:
-        self._block, self._kind = block, kind
+    def __init__(self, block: Any, kind: str, precision: str) -> None:
+        self._block, self._kind, self.precision = block, kind, precision
         self._edge_key = edge_hash if kind == "hash" else edge_key
 
     def vertex(self, v: int) -> int:
@@ -121,8 +121,13 @@ class Random:
         """Return the next random word."""
         return self.words()[0] if self._kind == "counter" else self._next()
 
+    def point(self) -> float:
+        """Return a number in [0, 1), of as many bits as the program's floats have."""
+        word = self.word()
+        return (word >> 40) * 2.0**-24 if self.precision == "float32" else (word >> 11) * 2.0**-53
+
     def uniform(self, low: float, high: float) -> float:
-        return low + (high - low) * ((self.word() >> 11) * 2.0**-53)
+        return low + (high - low) * self.point()
 
     def normal(self, scale: float) -> float:
         first, second = self.words()

@@ -77,6 +77,7 @@ def write(body: Body, s: t.Stmt) -> None:
         body.put(f"l_{s.array.name}.sort(key=nan_last)")
     elif isinstance(s, t.Dirichlet):
         body.put(f"l_{s.array.name} = dirichlet(c.rng, l_{s.array.name}, {s.site})")
+        round_all(body, s.array)
     elif isinstance(s, t.AddLive):
         place = element_place(body, s.target) if isinstance(s.target, t.Element) else expr(body, s.target)
         body.put(f"{place} = wrap({place} + {expr(body, s.value)})")
@@ -113,12 +114,20 @@ def solve(body: Body, s: t.Solve) -> None:
     n = s.matrix.type.shape[0]
     columns = s.right.type.size // n
     body.put(f"solve_{s.method}(l_{s.matrix.name}, l_{s.right.name}, {n}, {columns}, {s.site})")
+    round_all(body, s.right)
 
 
 def conjugate_gradient(body: Body, s: t.ConjugateGradient) -> None:
     assert isinstance(s.right.type, t.Array)
     arrays = ", ".join(f"l_{x.name}" for x in (s.matrix, s.right, s.answer))
     body.put(f"conjugate_gradient(c, {arrays}, {s.right.type.size}, {expr(body, s.steps)}, {s.site})")
+    round_all(body, s.answer)
+
+
+def round_all(body: Body, x: t.Local) -> None:
+    """Write the rounding of a vector that was computed in float64 to the program's precision."""
+    if body.tree.precision == "float32":
+        body.put(f"l_{x.name}[:] = map(float32, l_{x.name})")
 
 
 def signal(body: Body, s: t.Signal) -> None:
@@ -235,7 +244,8 @@ def add_part(body: Body, s: t.AddPart) -> None:
 def add_outer(body: Body, s: t.AddOuter) -> None:
     combiner, n = body.tree.part(s.target).combiner, body.tree.part(s.target).shape[0]
     target = f"{part_place(body, s.target)}[row * {n} + column]"
-    both = combiner.python(target, "vector[row] * vector[column]")
+    product = "vector[row] * vector[column]"
+    both = combiner.python(target, f"float32({product})" if body.tree.precision == "float32" else product)
     body.put(f"vector = [{expr(body, s.value)} for l_{s.counter} in range({n})]")
     body.put(f"for row in range({n}):")
     body.put(f"    for column in range(row + 1): {target} = {narrowed(combiner.storage, both, s.site)}")

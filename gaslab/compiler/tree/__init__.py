@@ -1,6 +1,6 @@
 """The typed tree: what the frontend makes of a program class, and all that the backends see.
 
-Expressions have one of four types: ``float`` (float64), ``int`` (int64), ``bool`` and ``id`` (a
+Expressions have one of four types: ``float`` (of `Tree.precision`), ``int`` (int64), ``bool`` and ``id`` (a
 global vertex id: ordered and comparable, no arithmetic). Only places in memory (fields, locals) and
 calls of helpers may also be an `Array` of them: the frontend turns whole-array expressions into loops over
 elements. Fields and parameters also have a storage type, a numpy dtype name or ``"id"``; reading

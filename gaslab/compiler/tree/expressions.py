@@ -122,7 +122,8 @@ class Reduce:
     """*value* at ``counter = 0 .. count - 1``, combined; op: ``sum prod min max argmin argmax``.
 
     A sum of floats over 8 or more goes to four sums in turn, as in a gather: element k to sum k % 4,
-    elements left over go to the first; then (0 + 1) + (2 + 3). ``argmin`` is the first position (an int).
+    elements left over go to the first; then (0 + 1) + (2 + 3). Of float32 it goes to eight, as `WAYS` says.
+    ``argmin`` is the first position (an int).
     """
 
     op: str
@@ -163,7 +164,8 @@ class Categorical:
 
 
 SUMS = 8  # of a `Categorical`
-WAYS, WIDE_SUM = 4, 8  # sums of a `Reduce` of floats, and from how many elements on
+# Sums of a `Reduce` of floats by precision (32 bytes of them), and from how many elements on.
+WAYS, WIDE_SUM = {"float64": 4, "float32": 8}, 8
 
 
 @dataclass(frozen=True)

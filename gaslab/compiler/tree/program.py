@@ -82,6 +82,7 @@ class Tree:
     supersteps: int | None = None  # of this phase, at most, each time it is its turn
     merge: Function | None = None  # of the records "a" and "b", into "made"
     rng: str = "counter"  # see `gaslab.language.rng.RNGS`
+    precision: str = "float64"  # the storage type of the floats it computes with
 
     @property
     def own(self) -> declared.RecordCombiner | None:
@@ -119,7 +120,8 @@ class Tree:
         if isinstance(place, PartOf):
             return self.part(place).combiner.storage
         if isinstance(place, Local):
-            return place.storage or declared.WIDE[declared.element_of(place.type)]
+            kind = declared.element_of(place.type)
+            return place.storage or (self.precision if kind == "float" else declared.WIDE[kind])
         fields = self.vertex_fields if isinstance(place, VertexField) else self.edge_fields
         return fields[place.index].storage
 
