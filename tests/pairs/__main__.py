@@ -104,11 +104,13 @@ def main() -> int:
     parser.add_argument("--every-rank", action="store_true", help="run each graph on 1, 2, 3 and 4 ranks")
     parser.add_argument("--broad", type=float, default=0.5, help="share of programs without a pair to aim at")
     parser.add_argument("--page", nargs="*", help="write docs/pairs.md, with the counts of these tables")
+    parser.add_argument("--more", action="store_true", help="with --page: beside what was counted before")
     parser.add_argument("--shrink", type=Path, help="make a kept finding small, and print it")
     options = parser.parse_args()
     os.environ["GASLAB_CACHE_DIR"] = tempfile.mkdtemp(prefix="gaslab-pairs-")
     if options.page is not None:
         tables = [json.loads(Path(name).read_text()) for name in options.page]
+        tables += [page.kept()] if options.more else []
         if tables:
             page.write_counts(page.counted(tables))
         page.PAGE.write_text(page.page())

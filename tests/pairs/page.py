@@ -124,6 +124,13 @@ def counted(tables: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def kept() -> dict[str, Any]:
+    """Return what counts.json has as the table of a campaign."""
+    counts = json.loads(COUNTS.read_text())
+    agreed = {" + ".join(sorted(pair)): runs for pair, runs in runs_of_pairs().items()}
+    return {"programs": counts["programs"], "runs": counts["runs"], "agreed": agreed, "refused": {}}
+
+
 def write_counts(counts: dict[str, Any]) -> None:
     """Write counts.json, a line a feature."""
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in counts["pairs"].items())
