@@ -81,7 +81,7 @@ def test_every_kind_of_node_has_a_case_in_both_backends() -> None:
     """A new kind must not wait for a program that has it."""
     for kinds, functions in (
         (get_args(t.Stmt), (c_statements.write, python_statements.write)),
-        (get_args(t.Expr), (c_expressions.plain_expr, python_expressions.expr)),
+        (get_args(t.Expr), (c_expressions.plain_expr, python_expressions.plain_expr)),
     ):
         for function in functions:
             text = inspect.getsource(function)
