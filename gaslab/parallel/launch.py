@@ -25,11 +25,14 @@ _LAUNCHERS: tuple[tuple[str, str, str, str, str], ...] = (
     ("PMIx", "PMIX_SIZE", "PMIX_RANK", "PMIX_LOCAL_SIZE", "PMIX_LOCAL_RANK"),
 )  # fmt: skip
 
-# MPICH polls 8 ms before it lets another rank have the core; so it sleeps 1 µs after 16 idle polls.
+# MPICH polls 8 ms before it lets another rank have the core; so it sleeps a moment after 16 idle polls. In
+# MPICH 4 the first three do so; in MPICH 5, which yields to waiting ranks as well, the last two.
 _MORE_RANKS_THAN_CORES = {
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
     "MPIR_CVAR_POSIX_POLL_FREQUENCY": "16",
+    "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
+    "MPIR_CVAR_POLLS_BEFORE_YIELD": "16",
     "OMPI_MCA_mpi_yield_when_idle": "1",
 }
 
