@@ -56,6 +56,40 @@ def test_what_is_made_of_a_live_total_is_kept_beside_it() -> None:
     assert text.count("c->derived0[at] = ") == 2  # at the two additions
 
 
+class Polya(gl.VertexProgram):
+    """Every edge draws a colour as often as it has been drawn before, and once more."""
+
+    colours: int = 19
+    visit_ways = 1
+
+    class Edge(gl.Edge):
+        colour: int = -1
+
+    class Total(gl.Accumulator):
+        balls: gl.Vector = gl.field(shape="colours", dtype=int)
+
+    @gl.aggregator(live=True)
+    def urn(self, v: gl.Vertex) -> Total:
+        return self.Total(balls=gl.at(0, 0))
+
+    def visit(self, u: gl.Vertex, e: Edge, w: gl.Vertex) -> None:
+        e.colour = gl.categorical(1.0 + self.urn.balls)
+        self.urn.balls[e.colour] += 1
+
+
+def test_weights_of_a_live_total_and_constants_alone() -> None:
+    """What is kept is computed of the total, not of what is kept itself."""
+    ends = np.random.default_rng(5).integers(0, 40, (2, 300))
+    graph = gl.Graph.from_edges(*ends)
+    colours, *others = (
+        gl.run(Polya(), graph, max_iterations=2, edges=True, **how).edges["colour"].tolist()
+        for how in ({}, {"compile": "never"}, {"engine": "reference"})
+    )
+    assert others == [colours, colours]
+    text = emit(parse(Polya, {"colours": 19}))
+    assert "= c->derived0[" not in text.split("GL_RANGE(gl_visit)")[1]
+
+
 @pytest.mark.parametrize("ways", [-1, 2000])
 def test_ways_out_of_range(ways: int) -> None:
     graph = gl.Graph.from_edges([1], [2])

@@ -23,8 +23,10 @@ def visit(tree: Tree) -> str:
     """``gl_visit``."""
     first, function = "    c->first = lo;\n" if tree.draws else "", tree.functions["visit"]
     first += "    c->aggregate = out;\n" if tree.live else ""
+    body = Body(tree, function)
+    body.derived = {}  # none has its values yet
     for k, one in enumerate(derived.vectors(tree).values()):
-        i, value = f"l_{one.counter}", expr(Body(tree, tree.functions["visit"]), one.value)
+        i, value = f"l_{one.counter}", expr(body, one.value)
         first += f"    gl_real derived{k}[{one.size}];\n    c->derived{k} = derived{k};\n"
         first += f"    for (int64_t {i} = 0; {i} < {one.size}; {i}++) derived{k}[{i}] = {value};\n"
     before, fetch = prefetch_target(tree)
