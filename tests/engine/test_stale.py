@@ -272,6 +272,37 @@ def test_where_no_vertex_starts_none_runs(ranks: Ranks) -> None:
     assert ranks.run(nobody_starts) == [[(0, 0, True)] * 3] * ranks.size
 
 
+class Once(gl.VertexProgram):
+    """Every vertex runs, and signals none."""
+
+    class Vertex(gl.Vertex):
+        n: int = 0
+
+    @gl.aggregator
+    def whole(self, v: Vertex) -> gl.Sum[int]:
+        return v.n
+
+    def start(self, v: Vertex) -> bool:
+        return v.n == 0
+
+    def apply(self, v: Vertex) -> None:
+        v.n += 1
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.n > 1:
+            nbr.signal()
+
+
+def ended(comm: Comm) -> list[bool]:
+    graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 3], comm=comm)
+    ways: list[dict[str, Any]] = [{"engine": "sync"}, {"engine": "stale", "staleness": 0}]
+    return [gl.run(Once(), graph, max_iterations=1, **way).converged for way in ways]
+
+
+def test_a_limit_is_none_where_no_vertex_is_left(ranks: Ranks) -> None:
+    assert ranks.run(ended)[0] == [True, True]
+
+
 def test_limits_end_a_run_on_all_ranks_at_one_superstep(ranks: Ranks) -> None:
     figures = ranks.run(limits)
     assert all(one == figures[0] for one in figures)

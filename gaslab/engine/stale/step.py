@@ -157,6 +157,7 @@ class Stale:
     def rest(self) -> int:
         """Return how many replicas, on all ranks, still have work (collective)."""
         waiting = np.count_nonzero(self.state.signalled) if self.tree.by_signal else 0
+        self.state.next_total = None  # that is of the superstep before
         frontier = self._activate()
         mine = self.local.num_masters if frontier.ids is None else frontier.ids.size
         return int(self.exchange.comm.allreduce(waiting + mine))
