@@ -2,7 +2,8 @@
 
     python benchmarks/precision.py --scale 19
 
-Ratings and documents are drawn. The time of a sweep is that of a long run less that of a short one.
+PageRank runs on R-MAT, uniform, grid and chain graphs; ratings and documents are drawn. The time of a sweep
+is that of a long run less that of a short one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 import numpy as np
 
 import gaslab as gl
-from common import Timing, in_turn, parser, report, rmat
+from calls import GRAPHS
+from common import Timing, in_turn, parser, report
 
 SHORT, LONG = 2, 12  # supersteps
 
@@ -58,14 +60,14 @@ def main() -> None:
     options = parser(__doc__).parse_args()
     warnings.simplefilter("ignore")  # of limits
     rng = np.random.default_rng(1)
-    graph = rmat(options)
-    print(errors(graph))
+    graphs = {kind: make(options.scale, options.edge_factor) for kind, make in GRAPHS.items()}
+    print(errors(graphs["rmat"]))
     ends = rng.integers(0, 20_000, 400_000), rng.integers(0, 2_000, 400_000)
     ratings = gl.Graph.from_edges(*ends, columns={"rating": rng.normal(3, 1, 400_000)}, bipartite=True)
     words = (rng.zipf(1.3, 200_000) % 2_000).astype(np.int64)
     tokens = gl.Graph.from_edges(rng.integers(0, 2_000, 200_000), words, bipartite=True)
     for name, cls, on, parameters in (
-        ("PageRank", gl.programs.PageRank, graph, {"tolerance": 0.0}),
+        *((f"PageRank, {kind}", gl.programs.PageRank, on, {"tolerance": 0.0}) for kind, on in graphs.items()),
         ("SGD of 32 factors", gl.programs.SGD, ratings, {}),
         ("ALS of 32 factors", gl.programs.ALS, ratings, {"factors": 32}),
         ("collapsed Gibbs, 100 topics", gl.programs.CollapsedGibbs, tokens, {"topics": 100, "ways": 1}),

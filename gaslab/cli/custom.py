@@ -106,9 +106,9 @@ def _compile(arguments: Any) -> int:
     from gaslab.parallel.comm import world
 
     program = load_class(arguments.program)
-    texts = list(map(emit, parse_phases(program)))
     comm = world()
     if arguments.emit:
+        texts = list(map(emit, parse_phases(program)))
         if comm.rank == 0:
             print(*texts, sep="\n")
         return DONE

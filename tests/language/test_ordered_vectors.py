@@ -1,4 +1,4 @@
-"""np.sort and np.cumsum in programs are numpy's, to the bit."""
+"""np.sort, np.cumsum and np.searchsorted in programs are numpy's, to the bit."""
 
 from __future__ import annotations
 
@@ -44,3 +44,43 @@ def test_sort_and_cumsum_are_those_of_numpy(mode: dict[str, Any], k: int) -> Non
     np.testing.assert_array_equal(found["sums"], sums)
     assert found["least"].tolist() == np.sort(n, axis=1).tolist()
     assert found["counts"].tolist() == np.cumsum(n, axis=1).tolist()
+
+
+class Searched(gl.VertexProgram):
+    k: int = 3
+
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape="k")
+        n: gl.Vector = gl.field(shape="k", dtype=gl.int32)
+        wanted: float = 0.0
+        number: int = 0
+        found: gl.Vector = gl.field(shape=4, dtype=int)
+
+    def apply(self, v: Vertex) -> None:
+        v.found[0] = np.searchsorted(v.x, v.wanted)
+        v.found[1] = np.searchsorted(v.x, v.wanted, side="right")
+        v.found[2] = np.searchsorted(v.n, v.number)
+        v.found[3] = np.searchsorted(v.n, v.number, side="right")
+
+
+@pytest.mark.parametrize("mode", [*MODES, {"engine": "reference"}], ids=[*NAMES, "reference"])
+@pytest.mark.parametrize("k", [1, 20, 32, 33, 65, 100])
+def test_searchsorted_is_numpy_s(mode: dict[str, Any], k: int) -> None:
+    """Also of equal elements, of nan, which comes last, and of numbers that no element can be."""
+    draws, many = np.random.default_rng(k), 80
+    x = draws.choice([-math.inf, -1.5, 0.0, 2.0, math.inf, math.nan], (many, k))
+    x[1::2] = draws.normal(size=(many // 2, k))
+    x = np.sort(x, axis=1)
+    n = np.sort(draws.integers(0, 2 * k, (many, k)), axis=1)
+    wanted = draws.choice([-math.inf, -1.5, 0.0, 0.1, math.inf, math.nan], many)
+    number = draws.choice([-(2**63), -1, 2**31, 2**63 - 1], many)
+    number[::2] = draws.integers(0, 2 * k, many // 2)
+    init = {"x": x, "n": n, "wanted": wanted, "number": number}
+    found = gl.run(Searched(k=k), vertices(many), max_iterations=1, init=init, **mode).vertices["found"]
+    for row in range(many):
+        expected = [
+            int(np.searchsorted(array[row], value[row], side=side))  # type: ignore[call-overload]
+            for array, value in ((x, wanted), (n, number))
+            for side in ("left", "right")
+        ]
+        assert found[row].tolist() == expected

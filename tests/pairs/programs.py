@@ -11,6 +11,10 @@ from tests.pairs.totals import Total
 from tests.pairs.words import BOTH, V
 from tests.pairs.writer import OWN_MERGE, WAYS, Writer
 
+BALLS = """    class Balls(gl.Accumulator):
+        of: gl.Vector = gl.field(shape=3, dtype=int)
+"""
+
 
 class Program(Writer):
     """Writes class P, method by method."""
@@ -100,6 +104,8 @@ class Program(Writer):
     def records(self) -> list[str]:
         totals = (self.totals, self.message, self.whole)
         texts = [t.declared.rstrip("\n") for t in totals if t is not None and t.declared]
+        if self.has("live total"):
+            texts.append(BALLS.rstrip("\n"))
         if any(t is not None and t.op == "own merge" for t in totals):
             fault = ""
             if self.has("fault in merge"):
@@ -122,6 +128,8 @@ class Program(Writer):
         if self.has("live total"):
             body = ["return v.degree"]
             lines = self.method("tally(self, v)", "gl.Sum[int]", body, "@gl.aggregator(live=True)")
+            body = ["return self.Balls(of=gl.at(v.degree % 3))"]
+            lines += self.method("urn(self, v)", "Balls", body, "@gl.aggregator(live=True)")
         return lines + self.aggregated()
 
     def aggregated(self) -> list[str]:
@@ -411,6 +419,10 @@ class Program(Writer):
             body.append(
                 self.one(["u.n = self.tally % 101", "self.tally -= 1", "w.n = (w.n + self.tally) % 101"])
             )
+            weights = self.one(["1.0 + self.urn.of", "1.0 / (self.urn.of + 2.0)", "0.5 * (self.urn.of + 1)"])
+            drawn = self.one([f"gl.categorical({weights})", "u.degree % 3"])
+            body.append(f"self.urn.of[{drawn}] += 1")
+            body.append("w.n = (w.n + self.urn.of[1]) % 101")
         return self.method("visit(self, u, e, w)", None, body or ["u.n = w.n"])
 
     # ---- ends ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gaslab.compiler import tree as t
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr, part_place
-from gaslab.compiler.c.names import combined_wide, narrowed, widened
+from gaslab.compiler.c.names import narrowed, widened
 from gaslab.compiler.c.records import pair
 
 
@@ -22,7 +22,7 @@ def add_part(body: Body, s: t.AddPart) -> None:
         target = f"{target}[{index}]"
     both = combiner.c(widened(combiner.storage, target), value)
     if combiner.storage == "float64":  # of an aggregate
-        both = combined_wide(combiner, target, value)
+        both = combiner.wide_c(target, value)
     end = " }" if isinstance(s.target, t.Element) and isinstance(s.target.index, t.Index) else ""
     kept = f"({t.STORAGE[combiner.storage][1]}){both}"
     if not (body.function.name == "gather" and _counts(s, combiner)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gaslab.compiler.c.names import WIDE_TYPE, combined_wide, constant, edge_name, narrowed, widened
+from gaslab.compiler.c.names import WIDE_TYPE, constant, edge_name, narrowed, widened
 from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP
 from gaslab.compiler.tree import EdgeField, Tree, element_of
 from gaslab.compiler.tree.uses import contributed_at
@@ -20,7 +20,7 @@ def contribute(tree: Tree) -> str:
         field = tree.vertex_fields[k]
         element = element_of(field.type)
         kind, array = WIDE_TYPE[element], bool(field.shape)
-        both = combined_wide(field.added, "*place", "value")
+        both = field.added.wide_c("*place", "value")
         members.append(f"{kind} d{k}{f'[{math.prod(field.shape)}]' * array};")
         touch = "" if array else "    gl_touch(w, v);\n"  # of an array once, not by its elements
         functions.append(
@@ -44,7 +44,7 @@ def contribute_edges(tree: Tree) -> str:
             f"GL_INLINE void gl_contribute_e{k}("
             f"const gl_view *w, const int64_t e, const _Bool forward, const {kind} value) {{\n"
             f"    {kind} *place = &((gl_edge_delta *)(forward ? w->delta_forth : w->delta_back))[e].d{k};\n"
-            f"    *place = {combined_wide(tree.edge_fields[k].added, '*place', 'value')};\n}}\n"
+            f"    *place = {tree.edge_fields[k].added.wide_c('*place', 'value')};\n}}\n"
         )
     return f"\ntypedef struct {{ {' '.join(members)} }} gl_edge_delta;\n{''.join(functions)}"
 
@@ -58,9 +58,9 @@ def apply_edge_deltas(tree: Tree) -> str:
         combiner, storage = tree.edge_fields[k].added, tree.edge_fields[k].storage
         none = constant(combiner.identity, combiner.type)
         place = f"c->{edge_name(tree, k)}[e]"
-        joined = combined_wide(combiner, f"forth->d{k}", f"back->d{k}")
+        joined = combiner.wide_c(f"forth->d{k}", f"back->d{k}")
         join.append(f"back->d{k} = {joined}; forth->d{k} = {none};")
-        both = combined_wide(combiner, widened(storage, place), f"back->d{k}")
+        both = combiner.wide_c(widened(storage, place), f"back->d{k}")
         apply.append(
             f"{place} = {narrowed(storage, both, contributed_at(tree, EdgeField, k))}; back->d{k} = {none};"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler.c.body import Body
-from gaslab.compiler.c.names import C_TYPE, MEMBER, WIDE_TYPE, aggregate_name, combined_wide
+from gaslab.compiler.c.names import C_TYPE, MEMBER, WIDE_TYPE, aggregate_name
 from gaslab.compiler.c.phases import VERTEX_LOOP, fault_check, load
 from gaslab.compiler.c.prefetch import prefetch_rows
 from gaslab.compiler.c.statements import text_of
@@ -43,7 +43,7 @@ def own_sweep(tree: Tree, k: int) -> str:
     names = frozenset(n.removeprefix(near) for n in a.function.reads if n.startswith(near))
     if a.over_edges:
         call = f"gl_do_{name}(c, n, source, p{f', {into}' * has_parts})"
-        add = call if has_parts else f"t = {combined_wide(a.combiner, 't', call)}"
+        add = call if has_parts else f"t = {a.combiner.wide_c('t', call)}"
         long = steps(tree, a.function.body) > ROW
         halted = f"gl_halted(c, {a.function.site})" if long else "c->code != 0"
         far = "v." if near == "nbr." else "nbr."
@@ -59,6 +59,6 @@ def own_sweep(tree: Tree, k: int) -> str:
         )
     else:
         call = f"gl_do_{name}(c, n{f', {into}' * has_parts})"
-        add = call if has_parts else f"t = {combined_wide(a.combiner, 't', call)}"
+        add = call if has_parts else f"t = {a.combiner.wide_c('t', call)}"
         body = f"        {add};\n{fault_check(tree, [a.function])}"
     return f"\nGL_RANGE(gl_aggregate_{k}) {{\n{begin}{VERTEX_LOOP}{load(tree, names)}{body}    }}\n{end}"

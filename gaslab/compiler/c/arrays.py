@@ -23,6 +23,19 @@ def parameter(local: t.Local) -> str:
     return f"{C_TYPE[local.type]} l_{local.name}"
 
 
+def in_double(precision: str, named: list[tuple[str, int]], call: str) -> str:
+    """Return the statement *call* on arrays, named with their lengths, of doubles whatever the precision."""
+    names = [name for name, _ in named]
+    if precision == "float64":
+        return call.format(*names)
+    rooms = [f"wide{k}" for k in range(len(named))]
+    before = after = ""
+    for room, (name, n) in zip(rooms, named, strict=True):
+        before += f"double {room}[{n}]; for (int64_t i = 0; i < {n}; i++) {room}[i] = {name}[i]; "
+        after += f" for (int64_t i = 0; i < {n}; i++) {name}[i] = (gl_real){room}[i];"
+    return f"{{ {before}{call.format(*rooms)}{after} }}"
+
+
 def head(function: t.Function, name: str, first: str = "gl_context *c") -> str:
     """Return the head of a function whose parameters are the tree's; an array is returned in ``result``."""
     parameters = "".join(f", {parameter(p)}" for p in function.parameters)

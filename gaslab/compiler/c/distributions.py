@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.c import arrays
 
 # kind -> its draw; each {k} is an argument, which gl_parameter has looked at, up to the number in MOST
 TEXTS = {
@@ -91,20 +92,7 @@ def dirichlet(s: t.Dirichlet, precision: str) -> str:
     """Return the statement that makes a point of the parameters in a local."""
     assert isinstance(s.array.type, t.Array)
     n = s.array.type.size
-    return in_double(precision, [(f"l_{s.array.name}", n)], f"gl_dirichlet(c, {{0}}, {n}, {s.site});")
-
-
-def in_double(precision: str, arrays: list[tuple[str, int]], call: str) -> str:
-    """Return the statement *call* on arrays, named with their lengths, of doubles whatever the precision."""
-    names = [name for name, _ in arrays]
-    if precision == "float64":
-        return call.format(*names)
-    rooms = [f"wide{k}" for k in range(len(arrays))]
-    before = after = ""
-    for room, (name, n) in zip(rooms, arrays, strict=True):
-        before += f"double {room}[{n}]; for (int64_t i = 0; i < {n}; i++) {room}[i] = {name}[i]; "
-        after += f" for (int64_t i = 0; i < {n}; i++) {name}[i] = (gl_real){room}[i];"
-    return f"{{ {before}{call.format(*rooms)}{after} }}"
+    return arrays.in_double(precision, [(f"l_{s.array.name}", n)], f"gl_dirichlet(c, {{0}}, {n}, {s.site});")
 
 
 def categorical(x: t.Categorical, weight: str) -> str:

@@ -46,7 +46,7 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
         if t.is_list(x.type) and x.role != body.near:
             far = "v" if body.function.name == "visit" and x.role == "v" else "x"
             return lists.read(body.tree, x.index, far)
-        return names.read(body.tree.vertex_fields[x.index].storage, place_of(body, x.role, name))
+        return names.read(body.tree, body.tree.vertex_fields[x.index].storage, place_of(body, x.role, name))
     if isinstance(x, t.VertexAttribute):
         return place_of(body, x.role, x.name)
     if isinstance(x, t.EdgeField):
@@ -55,7 +55,7 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
         place = f"{names.edge_name(body.tree, x.index)}[e]"
         if body.row == "out" and x.index in by_source(body.tree, body.function.name):
             place = f"by_source{x.index}[q]"
-        return names.read(body.tree.edge_fields[x.index].storage, f"c->{place}")
+        return names.read(body.tree, body.tree.edge_fields[x.index].storage, f"c->{place}")
     if isinstance(x, t.Forward):
         return "forward"
     if isinstance(x, t.Element):
@@ -63,7 +63,7 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
     if isinstance(x, t.Index):
         return index(body, x)
     if isinstance(x, t.PartOf):
-        return names.read(body.tree.storage_of(x), part_place(body, x))
+        return names.read(body.tree, body.tree.storage_of(x), part_place(body, x))
     if isinstance(x, t.Reduce):
         return reduction(body, x)
     if isinstance(x, t.Search):
@@ -116,7 +116,8 @@ def argument(body: Body, x: t.Expr) -> str:
 
 
 def element(body: Body, x: t.Element) -> str:
-    return names.read(body.tree.storage_of(x.array), f"{array_at(body, x.array)}[{expr(body, x.index)}]")
+    place = f"{array_at(body, x.array)}[{expr(body, x.index)}]"
+    return names.read(body.tree, body.tree.storage_of(x.array), place)
 
 
 def part_place(body: Body, x: t.PartOf) -> str:

@@ -94,14 +94,11 @@ def constant(value: float | int | bool, kind: str) -> str:
     return f"INT64_C({int(value)})" if value >= 0 else f"(-INT64_C({-int(value)}))"
 
 
-def read(storage: str, expression: str) -> str:
+def read(tree: Tree, storage: str, expression: str) -> str:
     """Return the C expression of a value for an expression: of the program's precision, if it is a float."""
-    return f"((gl_real){expression})" if STORAGE[storage][0] == "float" else widened(storage, expression)
-
-
-def combined_wide(combiner: Combiner, left: str, right: str) -> str:
-    """Return the C expression that combines two values in float64, if they are floats."""
-    return combiner.c("{0}", "{1}").replace("_f(", "_d(").format(left, right)
+    if STORAGE[storage][0] != "float":
+        return widened(storage, expression)
+    return expression if storage == tree.precision else f"((gl_real){expression})"
 
 
 def before(op: str, payload: Combiner, new: tuple[str, str], kept: tuple[str, str]) -> str:

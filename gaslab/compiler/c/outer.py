@@ -85,31 +85,34 @@ def _each_row(text: str) -> str:
     return " ".join(text.replace("{r}", str(r)) for r in ROWS)
 
 
-# Lanes of a register: the widest that the CPU level has; which one makes no difference to any bit.
-HELPERS = {
-    "GL_LANES": """\
+def _helpers(real: str, size: int, suffix: str) -> dict[str, str]:
+    """Return the helpers for vectors of *real*, of *size* bytes."""
+    macro, lanes, outer = f"GL_LANES{suffix.upper()}", f"gl_lanes{suffix}", f"gl_outer{suffix}"
+    return {
+        # Lanes of a register: the widest that the CPU level has; which one makes no difference to any bit.
+        macro: f"""\
 #if defined __AVX512F__
-#define GL_LANES 8
+#define {macro} {64 // size}
 #elif defined __AVX__
-#define GL_LANES 4
+#define {macro} {32 // size}
 #else
-#define GL_LANES 2
+#define {macro} {16 // size}
 #endif
-typedef double gl_lanes __attribute__((vector_size(8 * GL_LANES), aligned(8), may_alias));
+typedef {real} {lanes} __attribute__((vector_size({size} * {macro}), aligned({size}), may_alias));
 """,
-    # The lower half of `a`, of n rows in steps of `stride`, += (or, `less`, -=) the outer products of `count`
-    # vectors; on the diagonal whole tiles, into the upper half.
-    "gl_outer": f"""\
-GL_INLINE void gl_outer(
-    double *restrict a, const int64_t stride, const double *restrict x, const int64_t next, const int64_t n,
+        # The lower half of `a`, of n rows in steps of `stride`, += (or, `less`, -=) the outer products of
+        # `count` vectors; on the diagonal whole tiles, into the upper half.
+        outer: f"""\
+GL_INLINE void {outer}(
+    {real} *restrict a, const int64_t stride, const {real} *restrict x, const int64_t next, const int64_t n,
     const int64_t count, const _Bool less) {{
     for (int64_t i = 0; i < n; i += {len(ROWS)})
-        for (int64_t j = 0; j < n && j < i + {len(ROWS)}; j += GL_LANES) {{
-            if (i + {len(ROWS)} <= n && j + GL_LANES <= n) {{
-                {_each_row("gl_lanes *const row{r} = (gl_lanes *)(a + (i + {r}) * stride + j);")}
-                gl_lanes {", ".join(f"s{r} = *row{r}" for r in ROWS)};
-                for (const double *v = x, *end = x + count * next; v < end; v += next) {{
-                    const gl_lanes y = *(const gl_lanes *)(v + j);
+        for (int64_t j = 0; j < n && j < i + {len(ROWS)}; j += {macro}) {{
+            if (i + {len(ROWS)} <= n && j + {macro} <= n) {{
+                {_each_row(f"{lanes} *const row{{r}} = ({lanes} *)(a + (i + {{r}}) * stride + j);")}
+                {lanes} {", ".join(f"s{r} = *row{r}" for r in ROWS)};
+                for (const {real} *v = x, *end = x + count * next; v < end; v += next) {{
+                    const {lanes} y = *(const {lanes} *)(v + j);
                     if (less) {{ {_each_row("s{r} -= v[i + {r}] * y;")} }}
                     else {{ {_each_row("s{r} += v[i + {r}] * y;")} }}
                 }}
@@ -117,31 +120,23 @@ GL_INLINE void gl_outer(
                 continue;
             }}
             for (int64_t row = i; row < n && row < i + {len(ROWS)}; row++)
-                for (int64_t column = j; column <= row && column < j + GL_LANES; column++) {{
-                    double s = a[row * stride + column];
-                    for (const double *v = x, *end = x + count * next; v < end; v += next)
+                for (int64_t column = j; column <= row && column < j + {macro}; column++) {{
+                    {real} s = a[row * stride + column];
+                    for (const {real} *v = x, *end = x + count * next; v < end; v += next)
                         s = less ? s - v[row] * v[column] : s + v[row] * v[column];
                     a[row * stride + column] = s;
                 }}
         }}
 }}
 """,
-    "gl_add_outer": """\
-static __attribute__((noinline)) void gl_add_outer(double *a, const double *x, int64_t n, int64_t count) {
-    gl_outer(a, n, x, n, n, count, 0);
-}
+        f"gl_add_outer{suffix}": f"""\
+static __attribute__((noinline)) void gl_add_outer{suffix}(
+    {real} *a, const {real} *x, int64_t n, int64_t count) {{
+    {outer}(a, n, x, n, n, count, 0);
+}}
 """,
-}
-# The same of floats, of which a register has twice as many; names are apart, for solvers compute in double.
-HELPERS |= {
-    f"{name}_single" if name[:2] == "gl" else "GL_LANES_SINGLE": text.replace("gl_lanes", "gl_lanes_single")
-    .replace("GL_LANES", "GL_LANES_SINGLE")
-    .replace("GL_LANES_SINGLE 8", "GL_LANES_SINGLE 16")
-    .replace("GL_LANES_SINGLE 4", "GL_LANES_SINGLE 8")
-    .replace("GL_LANES_SINGLE 2", "GL_LANES_SINGLE 4")
-    .replace("8 * GL_LANES_SINGLE), aligned(8)", "4 * GL_LANES_SINGLE), aligned(4)")
-    .replace("gl_outer(", "gl_outer_single(")
-    .replace("gl_add_outer(", "gl_add_outer_single(")
-    .replace("double", "float")
-    for name, text in HELPERS.items()
-}
+    }
+
+
+# Those of double have names of their own, for solvers compute in it whatever the precision.
+HELPERS = _helpers("double", 8, "") | _helpers("float", 4, "_single")

@@ -14,7 +14,6 @@ from gaslab.compiler.c.names import (
     MEMBER,
     WIDE_TYPE,
     aggregate_name,
-    combined_wide,
     field_name,
     narrowed,
     widened,
@@ -185,7 +184,7 @@ def totals(tree: Tree) -> str:
         name, member = aggregate_name(tree, k), MEMBER[a.combiner.type]
         members.append(f"{WIDE_TYPE[a.combiner.type]} {name};")
         begin.append(f"t->{name} = out[{tree.slot(k)}].{member};")
-        add.append(f"t->{name} = {combined_wide(a.combiner, f't->{name}', f'gl_do_{name}(c, n)')};")
+        add.append(f"t->{name} = {a.combiner.wide_c(f't->{name}', f'gl_do_{name}(c, n)')};")
         end.append(f"out[{tree.slot(k)}].{member} = t->{name};")
     lines = "\n    ".join
     return (

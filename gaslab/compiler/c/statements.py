@@ -7,7 +7,7 @@ import re
 from gaslab.compiler import tree as t
 from gaslab.compiler.c import distributions, outer, ranges, rng, work
 from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
-from gaslab.compiler.c.arrays import declaration
+from gaslab.compiler.c.arrays import declaration, in_double
 from gaslab.compiler.c.assign import assign, fits
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import array_at, expr
@@ -156,7 +156,7 @@ def solve(body: Body, s: t.Solve) -> None:
     columns = s.right.type.size // n
     arrays = [(f"l_{s.matrix.name}", n * n), (f"l_{s.right.name}", s.right.type.size)]
     call = f"gl_solve_{s.method}(c, {{0}}, {{1}}, {n}, {columns}, {s.site});"
-    body.put(distributions.in_double(body.tree.precision, arrays, call))
+    body.put(in_double(body.tree.precision, arrays, call))
 
 
 def conjugate_gradient(body: Body, s: t.ConjugateGradient) -> None:
@@ -166,7 +166,7 @@ def conjugate_gradient(body: Body, s: t.ConjugateGradient) -> None:
     call = f"gl_conjugate_gradient(c, {{0}}, {{1}}, {{2}}, room, {n}, {{steps}}, {s.site});"
     call = call.replace("{steps}", expr(body, s.steps).replace("{", "{{").replace("}", "}}"))
     body.put(f"{{ double room[3 * {n}];")
-    body.put(distributions.in_double(body.tree.precision, arrays, call) + " }")
+    body.put(in_double(body.tree.precision, arrays, call) + " }")
 
 
 def give_back(body: Body, s: t.Return) -> None:

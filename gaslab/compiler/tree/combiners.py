@@ -32,7 +32,8 @@ class Operation:
         What combining nothing gives, 0 or 1, or ``-math.inf`` or ``math.inf`` for the least or the largest
         value of the storage type. None: only the program knows.
     c, python : mapping
-        The text of two combined values by expression type, ``""`` for types without a text of their own.
+        The text of two combined values by expression type, ``""`` for types without a text of their own; in C
+        ``"double"`` for floats that are combined in float64, whatever the precision.
     numpy : str
         The ufunc of the same values.
     exact : bool
@@ -100,7 +101,7 @@ def _chosen(name: str, word: str, sign: str) -> Operation:
     """Return the row of a minimum or a maximum."""
     return Operation(
         name, word, empty=math.inf if sign == "<" else -math.inf,
-        c={"float": f"gl_{name}_f({{0}}, {{1}})", "": f"gl_{name}_i({{0}}, {{1}})"},
+        c={kind: f"gl_{name}_{kind[:1] or 'i'}({{0}}, {{1}})" for kind in ("float", "double", "")},
         python={"": f"{name}imum({{0}}, {{1}})"}, numpy=f"{name}imum",
         exact=True, stops=True, keeps=sign, decides=sign == ">", cached=True, sync=name,
     )  # fmt: skip

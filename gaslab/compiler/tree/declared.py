@@ -156,14 +156,18 @@ class Combiner:
 
     def c(self, left: str, right: str) -> str:
         """Return the C expression that combines two values of its expression type."""
-        return self._text(self.operation.c, left, right)
+        return self._text(self.operation.c, self.type, left, right)
+
+    def wide_c(self, left: str, right: str) -> str:
+        """Return the same in float64 if they are floats, whatever the program's precision."""
+        return self._text(self.operation.c, "double" if self.type == "float" else self.type, left, right)
 
     def python(self, left: str, right: str) -> str:
         """Return the same as Python text, for the interpreter's `numerics`."""
-        return self._text(self.operation.python, left, right)
+        return self._text(self.operation.python, self.type, left, right)
 
-    def _text(self, texts: Mapping[str, str], left: str, right: str) -> str:
-        text = text_of(texts, self.type, left, right)
+    def _text(self, texts: Mapping[str, str], kind: str, left: str, right: str) -> str:
+        text = text_of(texts, kind, left, right)
         if text is None:
             raise unknown("the table of combiners", self)
         return text
