@@ -14,7 +14,14 @@ import hypothesis
 import pytest
 
 from tests.mpi.ranks import Ranks
-from tests.support.workers import InShares, is_quick, is_worker, put_in_order, wait_politely
+from tests.support.workers import (
+    InShares,
+    is_quick,
+    is_worker,
+    one_of_three_and_four,
+    put_in_order,
+    wait_politely,
+)
 
 SIZES = (1, 2, 3, 4)
 
@@ -27,7 +34,9 @@ for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
         print_blob=True,
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
-hypothesis.settings.load_profile(os.environ.get("GASLAB_HYPOTHESIS", "full"))
+PROFILE = os.environ.get("GASLAB_HYPOTHESIS", "full")
+LONG = PROFILE == "long"  # then slow tests run on three and on four ranks, elsewhere on one of the two
+hypothesis.settings.load_profile(PROFILE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,9 +68,11 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("quick"):
-        left_out = [item for item in items if not is_quick(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if is_quick(item)]
+        kept = [item for item in items if is_quick(item)]
+    else:
+        kept = items[:] if LONG else one_of_three_and_four(items)
+    config.hook.pytest_deselected(items=list(set(items) - set(kept)))
+    items[:] = kept
     put_in_order(items)
 
 

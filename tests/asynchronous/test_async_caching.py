@@ -41,6 +41,7 @@ def with_ways(drawn: Drawn) -> Drawn:
     return Drawn(drawn.ids, drawn.edges, columns, drawn.directed)
 
 
+@pytest.mark.slow
 @settings(max_examples=max(settings.default.max_examples // 2, 2))
 @given(drawn=graphs(), way=st.sampled_from(WAYS), strategy=st.sampled_from(STRATEGIES))
 def test_fixed_points_are_those_of_supersteps(ranks: Ranks, drawn: Drawn, way: Any, strategy: str) -> None:
@@ -66,6 +67,7 @@ def ranking(comm: Comm, drawn: Drawn) -> list[float]:
     return off
 
 
+@pytest.mark.slow
 def test_ranks_converge_where_all_changes_are_posted(ranks: Ranks) -> None:
     for off in ranks.run(ranking, hubs()):
         assert max(off) < 1e-5  # of a score; 1e-9 of a share is let pass, by each of many

@@ -176,6 +176,7 @@ def shown(comm: Comm, program: str, progress: bool) -> str:
     return said.getvalue()
 
 
+@pytest.mark.slow
 def test_rank_0_shows_the_figures_of_the_moment(ranks: Ranks) -> None:
     first, *others = ranks.run(shown, "Restless", True)
     line = [line for line in first.split("\r") if "waiting" in line][-1]

@@ -77,6 +77,7 @@ def test_fixed_points_are_those_of_supersteps(ranks: Ranks, drawn: Drawn, way: A
             assert found == expected
 
 
+@pytest.mark.slow
 def test_every_way_finds_the_fixed_points_of_a_graph_with_hubs(ranks: Ranks) -> None:
     for compared in ranks.run(outcome, hubs(), WAYS, "random"):
         for found, expected in compared:
@@ -100,6 +101,7 @@ def ranking(comm: Comm, drawn: Drawn) -> list[tuple[float, bool, float]]:
     return answers
 
 
+@pytest.mark.slow
 def test_pagerank_by_signals_comes_within_its_tolerance(ranks: Ranks) -> None:
     for answers in ranks.run(ranking, hubs()):
         for error, converged, most in answers:

@@ -43,6 +43,7 @@ def answers(comm: Comm, drawn: Drawn, consistency: str, strategy: str) -> list[t
     return [*found, ("pagerank", error < 1e-8, True)]
 
 
+@pytest.mark.slow
 @settings(max_examples=max(settings.default.max_examples // 2, 2))
 @given(drawn=graphs(), consistency=st.sampled_from(CONSISTENCIES), strategy=st.sampled_from(STRATEGIES))
 def test_functions_answer_the_same(ranks: Ranks, drawn: Drawn, consistency: str, strategy: str) -> None:
@@ -51,6 +52,7 @@ def test_functions_answer_the_same(ranks: Ranks, drawn: Drawn, consistency: str,
             assert mine == expected, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("consistency", CONSISTENCIES)
 def test_functions_answer_the_same_on_a_graph_with_hubs(ranks: Ranks, consistency: str) -> None:
     for found in ranks.run(answers, hubs(), consistency, "random", timeout=120):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import graphlib
 import itertools
-import os
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 import gaslab as gl
+from tests.conftest import LONG
 from tests.support import unordered_programs as programs
 from tests.support.interleavings import Explorer, Walk
 from tests.support.scopes import overlaps
@@ -30,7 +30,6 @@ from tests.support.simulator import (
     ranks_of,
 )
 
-LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (3, 0)]
 SQUARE = [(0, 1), (2, 1), (2, 3), (3, 0)]
 

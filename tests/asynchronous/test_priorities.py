@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import struct
 from typing import Any
@@ -11,10 +10,9 @@ import pytest
 
 import gaslab as gl
 from gaslab.parallel.comm import Comm
+from tests.conftest import LONG
 from tests.support.interleavings import Explorer, Walk
 from tests.support.simulator import FRONT, Rank, kind_of, ranks_of
-
-LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
 
 
 class Ranked(gl.VertexProgram):

@@ -76,6 +76,7 @@ WAYS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", WAYS, ids=str)
 @pytest.mark.parametrize("most", [0, 1, 3000, 50_000])
 def test_a_limit_of_updates_is_kept_and_reached(ranks: Ranks, options: dict[str, Any], most: int) -> None:

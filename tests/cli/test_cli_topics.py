@@ -78,6 +78,7 @@ def judged(comm: Comm) -> list[object]:
     return found
 
 
+@pytest.mark.slow
 def test_ranks_judge_alike(ranks: Ranks) -> None:
     expected = judged(world())
     assert expected[:3] == expected[3:]

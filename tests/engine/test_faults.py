@@ -52,6 +52,7 @@ def failures(comm: Comm, engine: str, strategy: str) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["1d", "random"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_fault_in_any_method_is_raised_on_every_rank(ranks: Ranks, engine: str, strategy: str) -> None:

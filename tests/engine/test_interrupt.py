@@ -97,6 +97,7 @@ def test_an_endless_method_ends_at_the_timeout(program: Any) -> None:
     assert max(seconds) < SOON
 
 
+@pytest.mark.slow
 def test_on_several_ranks_all_raise_the_same(ranks: Ranks) -> None:
     chosen = ["InInit", "InGather", "InApply", "InScatter"]
     for seconds in ranks.run(every_way, chosen, SYNC + UNORDERED, timeout=240):

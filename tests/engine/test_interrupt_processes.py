@@ -79,6 +79,7 @@ def test_a_script_ends_as_python_does(script: tuple[Path, Path]) -> None:
     assert seconds < SOON
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("way", "size"), [(way, 2 + k % 2) for k, way in enumerate(WAYS)])
 def test_the_first_ctrl_c_ends_all_ranks(script: tuple[Path, Path], way: str, size: int) -> None:
     program = "InGather" if size == 2 else "InScatter"
@@ -113,6 +114,7 @@ def endless(tmp_path: Path) -> list[str]:
     return [*words, "--max-iterations", "2"]
 
 
+@pytest.mark.slow
 def test_the_command_line_ends_with_124(endless: list[str]) -> None:
     for limit in (3, 12):  # a busy machine comes late to the method
         limited = subprocess.run(
@@ -125,6 +127,7 @@ def test_the_command_line_ends_with_124(endless: list[str]) -> None:
     assert f"Endless ran out of {limit} s at vertex" in limited.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2])
 def test_the_command_line_ends_with_130(endless: list[str], size: int) -> None:
     words = [*endless, "--timeout", "60"]

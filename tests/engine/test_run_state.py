@@ -125,6 +125,7 @@ def differences(found: dict[str, Any], expected: dict[str, Any], exact: bool) ->
     return wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_run_goes_on_from_a_state(hosts: Any, size: int) -> None:
     which = list(range(len(CASES)))

@@ -151,6 +151,7 @@ def compare(comm: Comm, drawn: Drawn, staleness: int, strategy: str, seed: int) 
     return compared
 
 
+@pytest.mark.slow
 @settings(max_examples=max(settings.default.max_examples // 2, 1))
 @given(
     drawn=graphs(directed=True),
@@ -168,6 +169,7 @@ def test_fixed_points_are_the_same(
             assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("staleness", [1, 5])
 def test_fixed_points_of_a_graph_with_hubs(ranks: Ranks, staleness: int) -> None:
     for compared in ranks.run(compare, hubs(), staleness, "random", staleness):

@@ -31,6 +31,7 @@ def many_ends(comm: Comm, runs: int) -> int:
     return lost
 
 
+@pytest.mark.slow
 def test_the_end_is_never_early_and_always_comes(ranks: Ranks) -> None:
     assert ranks.run(many_ends, 24, timeout=120) == [0] * ranks.size
 

@@ -95,6 +95,7 @@ class Bound(gl.VertexProgram):
         v.score = v.score + 1
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_operations_are_plain_python(ranks: Ranks, data: st.DataObject) -> None:
     drawn = data.draw(graphs())

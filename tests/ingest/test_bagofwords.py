@@ -251,6 +251,7 @@ def test_the_commands_read_one(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "the two ids are of two kinds; read the edge list with --bipartite" in said
 
 
+@pytest.mark.slow
 def test_the_samples() -> None:
     path = DATASETS / "docword.stdlib-docstrings.txt.gz"
     for sample in [path, *([KOS] if KOS.exists() else [])]:

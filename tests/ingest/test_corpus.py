@@ -195,6 +195,7 @@ def _of(comm: Comm, path: str, options: dict[str, Any]) -> Any:
     return graph.fingerprint, graph.num_left, result.metrics["figures"]["tokens"]
 
 
+@pytest.mark.slow
 def test_ranks_read_and_sample_the_same(ranks: Ranks, tmp_path: Path) -> None:
     words = written(tmp_path, WORDS, "vocab.txt")
     for name, text in (

@@ -98,6 +98,7 @@ def test_hostile_lines(tmp_path_factory: pytest.TempPathFactory, text: str, labe
         assert (found[0], len(found[1])) == expected
 
 
+@pytest.mark.slow
 def test_lines_longer_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A document of 12 kB is in three blocks; documents are numbered through two files."""
     monkeypatch.setattr(pieces, "BLOCK_BYTES", 1 << 12)

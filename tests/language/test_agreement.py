@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from tests.conftest import SIZES, Hosts
+from tests.conftest import LONG, SIZES, Hosts
 from tests.mpi.ranks import Ranks
 from tests.programs import CASES, Case
 from tests.support.agreement import Task, assert_agree, by_reference, on_ranks
 from tests.support.graphs import STRATEGIES, Drawn, graphs, with_lists
 
 MODES = [("require", 1), ("require", 2), ("never", 1)]
-LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
-# On one rank, on two, and by turns on three or four; every other program is left out of `make quick`.
+# On one rank, on two, and by turns on three or four; two programs of three are left out of `make quick`.
 WHERE = [
-    pytest.param(size, case, marks=[pytest.mark.slow] * (k % 2), id=f"{size}ranks-{case}")
+    pytest.param(size, case, marks=[pytest.mark.slow] * (k % 3 > 0), id=f"{size}ranks-{case}")
     for size in SIZES
     for k, case in enumerate(CASES)
     if size in (1, 2, 3 + k // 2 % 2)

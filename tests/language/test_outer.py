@@ -77,6 +77,7 @@ def grams(comm: Comm, program: type[Gram], lengths: list[int]) -> dict[str, list
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning", "ignore::gaslab.PerformanceWarning")
 @pytest.mark.parametrize("program", [Gram, Mixed, Narrow])
 def test_a_sum_has_the_same_bits_compiled_and_interpreted(ranks: Ranks, program: type[Gram]) -> None:

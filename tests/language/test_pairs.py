@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from tests.conftest import Hosts
+from tests.conftest import LONG, Hosts
 from tests.pairs import features, page
 from tests.pairs.features import BY_NAME, FEATURES, REFUSED, Choice
 from tests.pairs.judge import differs, judge, unequal
@@ -30,8 +29,6 @@ from tests.pairs.runs import (
     drawn_task,
     script,
 )
-
-LONG = os.environ.get("GASLAB_HYPOTHESIS") == "long"
 
 
 def drawn(draws: random.Random, name: str, focus: tuple[str, ...] = ()) -> Task:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import gaslab as gl
 from gaslab.compiler.c import emit
@@ -84,6 +85,7 @@ PROGRAM = """
 import math
 
 import numpy as np
+import pytest
 
 import gaslab as gl
 
@@ -187,6 +189,7 @@ def test_products_solvers_and_draws_have_the_same_bits() -> None:
 SOME = {1: ("Products", "Urns"), 2: ("Weighted",), 3: ("Squares",), 4: ("Portions",)}
 
 
+@pytest.mark.slow
 def test_programs_agree_on_any_ranks_and_threads(ranks: Ranks) -> None:
     for case in CASES:
         if str(case) in SOME[ranks.size]:

@@ -260,6 +260,7 @@ sys.exit(main(["degrees", {graph!r}]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize(
     ("error", "code"), [("KeyboardInterrupt", 130), ("RuntimeError('a bad day')", 1), ("OSError('no')", 1)]
@@ -298,6 +299,7 @@ sys.exit("the run has ended")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "calls"),
     [

@@ -87,6 +87,7 @@ def test_a_rank_left_behind_is_shown_with_its_stack(hosts: Hosts) -> None:
         hosts(2).run(one_raises_one_hangs)
 
 
+@pytest.mark.slow
 def test_a_hang_ends_at_the_timeout_with_stacks_and_a_new_host_starts(hosts: Hosts) -> None:
     hosts(2).run(pid_and_sum, 0)  # started, and this module imported, before the clock runs
     start = time.monotonic()
@@ -101,6 +102,7 @@ def test_a_death_is_reported(hosts: Hosts) -> None:
         hosts(2).run(die_on_rank_1)
 
 
+@pytest.mark.slow
 def test_scripts_run_under_mpiexec() -> None:
     done = run_script(2, ["-c", "from gaslab.parallel.comm import world; print(world().size, flush=True)"])
     assert (done.returncode, "".join(done.stdout.split())) == (0, "22"), done.stderr

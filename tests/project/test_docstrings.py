@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "gaslab").rglob("*.py"))
 KERNELS = sorted((ROOT / "cython_kernels").glob("*.pyx"))
@@ -58,6 +60,7 @@ def known() -> frozenset[str]:
     return frozenset(names)
 
 
+@pytest.mark.slow
 def test_names_in_docstrings_exist() -> None:
     missing = [
         f"{path.relative_to(ROOT)}:{line} names {name}"

@@ -78,6 +78,7 @@ def layer(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
+@pytest.mark.slow
 def test_modules_import_only_downward() -> None:
     for module in (m for m in MODULES if layer(m) not in ("", "_kernels", "__main__")):
         assert layer(module) in HEIGHT, f"{module} has no place in LAYERS"

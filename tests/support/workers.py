@@ -7,6 +7,7 @@ rest, one test each. What looks at the time comes last, when nothing but such te
 from __future__ import annotations
 
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,28 @@ def share(item: pytest.Item) -> str:
 def is_quick(item: pytest.Item) -> bool:
     """Return whether *item* is for `make quick`; of tests on any ranks the case of two is."""
     return share(item) == SHARED and ranks_of(item) != 1 and item.get_closest_marker("slow") is None
+
+
+def one_of_three_and_four(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return *items* without one case of each slow test that is there on three ranks and on four.
+
+    Which one is left out follows from the test's name, so that either number has half of the tests.
+    """
+
+    def name(item: pytest.Item) -> str:
+        return item.nodeid.replace(f"{ranks_of(item)}ranks", "?ranks")
+
+    slow = [item for item in items if share(item) == MANY and item.get_closest_marker("slow") is not None]
+    there = {item.nodeid for item in slow}
+
+    def has_both(item: pytest.Item) -> bool:
+        return {name(item).replace("?ranks", f"{n}ranks") for n in (3, 4)} <= there
+
+    def falls_to(item: pytest.Item) -> int:
+        return 3 + zlib.crc32(name(item).encode()) % 2
+
+    left_out = {item.nodeid for item in slow if has_both(item) and ranks_of(item) != falls_to(item)}
+    return [item for item in items if item.nodeid not in left_out]
 
 
 def put_in_order(items: list[pytest.Item]) -> None:

@@ -163,6 +163,7 @@ def merged(comm: Comm) -> list[Any]:
     return [*found, (DOCUMENT.size, result.vertices["counts"].tolist())]
 
 
+@pytest.mark.slow
 def test_a_count_is_so_many_tokens(ranks: Ranks) -> None:
     *found, expected = ranks.run(merged)[0]
     assert found == [expected] * 3

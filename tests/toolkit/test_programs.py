@@ -164,6 +164,7 @@ def test_core_numbers_count_parallel_edges_and_loops() -> None:
     assert gl.kcore(graph).vertices.to_dict("core") == {1: 3, 2: 3, 3: 1, 4: 2, 5: 1}
 
 
+@pytest.mark.slow
 @given(drawn=graphs())
 def test_degrees_count_ends(ranks: Ranks, drawn: Drawn) -> None:
     ends = matrix(drawn).sum(axis=0) + (matrix(drawn).sum(axis=1) if drawn.directed else 0)

@@ -38,6 +38,7 @@ def test_the_docstring_has_an_example_that_runs(name: str) -> None:
     assert ran[0].attempted >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS, ids=str)
 @given(drawn=graphs(), strategy=st.sampled_from(STRATEGIES))
 def test_one_answer_in_every_mode(ranks: Ranks, call: Call, drawn: Drawn, strategy: str) -> None:
