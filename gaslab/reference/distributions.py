@@ -63,13 +63,17 @@ def normal(words: Words) -> float:
 
 
 def categorical(words: Words, weights: Sequence[float], rounded: Callable[[float], float] = float) -> int:
-    """An index by weights, which go to eight running sums in turn."""
+    """An index by weights, which go to eight running sums in turn; their ends are added in two halves."""
     sums: list[list[float]] = [[] for _ in range(8)]
     for k, weight in enumerate(weights):
         sums[k % 8].append(rounded(weight + (sums[k % 8][-1] if k >= 8 else 0.0)))
     ends = [0.0]
-    for one in sums:
+    for one in sums[:4]:
         ends.append(rounded(ends[-1] + (one[-1] if one else 0.0)))
+    more = 0.0
+    for one in sums[4:]:
+        more = rounded(more + (one[-1] if one else 0.0))
+        ends.append(rounded(ends[4] + more))
     if not all(weight >= 0.0 for weight in weights) or not 0.0 < ends[8] < math.inf:
         raise Fault(WEIGHTS)
     at = rounded(ends[8] * point(words, rounded))

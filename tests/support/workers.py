@@ -88,7 +88,8 @@ class InShares(LoadScopeScheduling):
     def schedule(self) -> None:
         if self.collection is None:
             collected = next(iter(self.registered_collections.values()))
-            self._many = set(collected[: int(_count_path().read_text())])
+            many = int(_count_path().read_text()) if collected else 0  # nothing where a path is wrong
+            self._many = set(collected[:many])
         super().schedule()
 
     def _split_scope(self, nodeid: str) -> str:

@@ -104,7 +104,7 @@ def test_ratings_are_compared_on_the_splits_below_the_folder(tmp_path: Path) -> 
 def test_an_unknown_benchmark_is_named(name: str) -> None:
     done = _run(name)
     assert done.returncode == 1
-    assert f"there is no benchmark {name!r}; there are asynchronous, calls, counts, " in done.stderr
+    assert f"there is no benchmark {name!r}; there are asynchronous, calls, counts, draws, " in done.stderr
 
 
 @pytest.mark.parametrize(

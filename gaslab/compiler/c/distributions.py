@@ -33,46 +33,77 @@ static __attribute__((noinline)) void gl_dirichlet(gl_context *c, double *x, con
     for (int64_t k = 0; k < n; k++) x[k] /= sum;
 }
 """,
-    # `x`, of a multiple of eight elements, has the weights, then each of eight running sums in every eighth.
-    "gl_categorical": f"""\
-static __attribute__((noinline)) int64_t gl_categorical(
-    gl_context *c, gl_real *x, const int64_t n, int64_t site) {{
-    typedef gl_real sums __attribute__((vector_size(32), aligned(sizeof(gl_real)), may_alias));
-    typedef gl_bits truths __attribute__((vector_size(32)));
-    enum {{ SUMS = {t.SUMS}, LANES = sizeof(sums) / sizeof(gl_real), PARTS = SUMS / LANES }};
-    sums part[PARTS] = {{{{0}}}};
-    truths right = ~(truths){{0}};
-    for (int64_t k = 0; k < n; k += SUMS) {{
-        sums *const row = (sums *)(x + k);
-        #pragma GCC unroll 2
-        for (int p = 0; p < PARTS; p++) {{
-            right &= (truths)(row[p] >= 0);
-            row[p] = part[p] += row[p];
-        }}
+    "gl_weights": f"""\
+enum {{ GL_SUMS = {t.SUMS}, GL_SUM_LANES = 32 / sizeof(gl_real), GL_SUM_PARTS = GL_SUMS / GL_SUM_LANES }};
+typedef gl_real gl_sums __attribute__((vector_size(32), aligned(sizeof(gl_real)), may_alias));
+typedef gl_bits gl_truths __attribute__((vector_size(32)));
+#define GL_ROW __attribute__((aligned(32)))
+/* Running sums, and whether no weight is below 0 or nan. */
+typedef struct {{ gl_sums part[GL_SUM_PARTS]; gl_truths right; }} gl_weights;
+GL_INLINE void gl_add_weights(gl_weights *sums, gl_real *row, const gl_real *weights) {{
+    #pragma GCC unroll 2
+    for (int p = 0; p < GL_SUM_PARTS; p++) {{
+        const gl_sums some = ((const gl_sums *)weights)[p];
+        sums->right &= (gl_truths)(some >= 0);
+        ((gl_sums *)row)[p] = sums->part[p] += some;
     }}
-    gl_real end[SUMS + 1] = {{0}}, whole = 0;   /* without branches from here on: they would be guesses */
-    _Bool weights = 1;
+}}
+/* The same of the last row, whose weights are few: a wide load would wait for the narrow stores before it. */
+GL_INLINE void gl_add_last(gl_weights *sums, gl_real *row, const gl_real *weights) {{
+    typedef gl_real narrow __attribute__((vector_size(16), aligned(sizeof(gl_real)), may_alias));
+    enum {{ HALF = GL_SUM_LANES / 2 }};
+    gl_real some[GL_SUMS];
+    #pragma GCC unroll 2
+    for (int p = 0; p < GL_SUMS; p += GL_SUM_LANES) {{
+        const narrow low = *(const volatile narrow *)(weights + p);
+        const narrow high = *(const volatile narrow *)(weights + p + HALF);
+        #pragma GCC unroll 4
+        for (int k = 0; k < HALF; k++) {{ some[p + k] = low[k]; some[p + HALF + k] = high[k]; }}
+    }}
+    gl_add_weights(sums, row, some);
+}}
+""",
+    # Row k of `rows` has the running sums after its weights.
+    "gl_categorical": """\
+/* `x`, or the largest number below `most`. */
+GL_INLINE gl_real gl_below(gl_real x, gl_real most) {
+    union { gl_real f; gl_bits i; } less = {most};
+    less.i--;
+    return x < most ? x : less.f;
+}
+static int64_t gl_categorical(
+    gl_context *c, const gl_weights *sums, const gl_real *rows, const int64_t n, int64_t site) {
+    enum { HALF = GL_SUMS / 2 };
+    gl_real end[GL_SUMS + 1] = {0}, more = 0;   /* without branches from here on: they would be guesses */
+    gl_bits right = ~(gl_bits)0;
     #pragma GCC unroll 8
-    for (int k = 0; k < SUMS; k++) end[k + 1] = whole += part[k / LANES][k % LANES];
+    for (int k = 0; k < HALF; k++) end[k + 1] = end[k] + sums->part[k / GL_SUM_LANES][k % GL_SUM_LANES];
     #pragma GCC unroll 8
-    for (int k = 0; k < LANES; k++) weights &= right[k] != 0;
-    if (__builtin_expect(!(weights && whole > 0 && whole < (gl_real)__builtin_inf()), 0)) {{
+    for (int k = HALF; k < GL_SUMS; k++) {
+        more += sums->part[k / GL_SUM_LANES][k % GL_SUM_LANES];
+        end[k + 1] = end[HALF] + more;
+    }
+    #pragma GCC unroll 8
+    for (int k = 0; k < GL_SUM_LANES; k++) right &= sums->right[k];
+    const gl_real whole = end[GL_SUMS];
+    if (__builtin_expect(!(right && whole > 0 && whole < (gl_real)__builtin_inf()), 0)) {
         gl_raise(c, GL_FAULT_WEIGHTS, site);
         return 0;
-    }}
-    gl_real rest = whole * gl_as_real(gl_next_word(c));
-    int64_t sum = 0, at = 0;
-    for (int64_t k = 1; k < SUMS; k++) sum += !((end[k] > rest) | (end[k] == whole));
-    rest -= end[sum];
-    const gl_real *const steps = x + sum, last = steps[n - SUMS];
-    for (int64_t left = n / SUMS - 1; left > 0;) {{
+    }
+    const gl_real point = whole * gl_as_real(gl_next_word(c)), along = gl_below(point, whole);
+    int64_t sum = 0, at = 0, left = n - 1, passed = 0;
+    #pragma GCC unroll 8
+    for (int k = 1; k < GL_SUMS; k++) sum += end[k] <= along;
+    const volatile gl_real *const steps = rows + sum;   /* one at a time, for the same reason */
+    const gl_real rest = gl_below(point - end[sum], steps[(n - 1) * GL_SUMS]);
+    while (left > 8) {
         const int64_t half = (left + 1) / 2;
-        const gl_real step = steps[(at + half - 1) * SUMS];
-        at += half & -(int64_t)!((step > rest) | (step == last));
+        at += half & -(int64_t)(steps[(at + half - 1) * GL_SUMS] <= rest);
         left -= half;
-    }}
-    return sum + at * SUMS;
-}}
+    }
+    for (int64_t k = at; k < at + left; k++) passed += steps[k * GL_SUMS] <= rest;
+    return sum + (at + passed) * GL_SUMS;
+}
 """,
 }
 
@@ -97,9 +128,19 @@ def dirichlet(s: t.Dirichlet, precision: str) -> str:
 
 def categorical(x: t.Categorical, weight: str) -> str:
     """Return the draw as a statement expression; *weight* is that of element ``l_<counter>``."""
-    room, i = -(-x.count // t.SUMS) * t.SUMS, f"l_{x.counter}"
-    rest = f"for (int64_t i = {x.count}; i < {room}; i++) room[i] = 0; " if x.count < room else ""
-    return (
-        f"({{ gl_real room[{room}]; for (int64_t {i} = 0; {i} < {x.count}; {i}++) room[{i}] = {weight}; "
-        f"{rest}gl_categorical(c, room, {room}, {x.site}); }})"
+    rows, tail = divmod(x.count, t.SUMS)
+    room = rows + (tail > 0)
+    each = f"{{ const int64_t l_{x.counter} = GL_SUMS * row + k; some[k] = {weight}; }}"
+    text = (
+        f"({{ GL_ROW gl_real rows[{room * t.SUMS}]; gl_weights sums = {{.right = ~(gl_truths){{0}}}}; "
+        f"for (int64_t row = 0; row < {rows}; row++) {{ GL_ROW gl_real some[GL_SUMS]; "
+        f"for (int64_t k = 0; k < GL_SUMS; k++) {each} "
+        "gl_add_weights(&sums, rows + GL_SUMS * row, some); } "
     )
+    if tail:
+        text += (
+            f"{{ const int64_t row = {rows}; GL_ROW gl_real some[GL_SUMS] = {{0}}; "
+            f"for (int64_t k = 0; k < {tail}; k++) {each} "
+            "gl_add_last(&sums, rows + GL_SUMS * row, some); } "
+        )
+    return text + f"gl_categorical(c, &sums, rows, {room}, {x.site}); }})"

@@ -23,8 +23,9 @@ def categorical(random: Any, weights: list[float], site: int) -> int:
     def add(a: float, b: float) -> float:
         return rounded(a + b)
 
-    sums = [list(itertools.accumulate(weights[k::SUMS], add)) for k in range(min(SUMS, len(weights)))]
-    ends = list(itertools.accumulate((one[-1] for one in sums), add))
+    sums = [list(itertools.accumulate(weights[k::SUMS], add)) or [0.0] for k in range(SUMS)]
+    ends, more = (list(itertools.accumulate((one[-1] for one in half), add)) for half in halves(sums))
+    ends += [add(ends[-1], end) for end in more]
     whole = ends[-1]
     if not 0.0 < whole <= sys.float_info.max or not all(weight >= 0.0 for weight in weights):
         raise Fault(WEIGHTS, site)
@@ -32,6 +33,10 @@ def categorical(random: Any, weights: list[float], site: int) -> int:
     k = next(k for k, end in enumerate(ends) if end > rest or end == whole)
     rest = rounded(rest - (ends[k - 1] if k else 0.0))
     return k + SUMS * next(j for j, at in enumerate(sums[k]) if at > rest or at == sums[k][-1])
+
+
+def halves(sums: list[list[float]]) -> tuple[list[list[float]], list[list[float]]]:
+    return sums[: SUMS // 2], sums[SUMS // 2 :]
 
 
 def exponential(random: Any, scale: float, site: int) -> float:

@@ -150,10 +150,10 @@ class Search:
 class Categorical:
     """``gl.categorical``: an index drawn by weights, *value* at ``counter = 0 .. count - 1``.
 
-    The weights go to `SUMS` running sums in turn, element k to sum k % 8, and the ends of these are added
-    from the first on. Of a uniform number times the whole, the first sum that ends above it is chosen, and in
-    it the first element at which it is above the rest. A weight below 0 or nan, and a whole of 0 or infinity,
-    are faults.
+    The weights go to `SUMS` running sums in turn, element k to sum k % 8. The ends of the first four are
+    added from the first on, and so are those of the last four, which come on top. Of a uniform number
+    times the whole, the first sum that ends above it is chosen, and in it the first element at which it
+    is above the rest. A weight below 0 or nan, and a whole of 0 or infinity, are faults.
     """
 
     counter: str
