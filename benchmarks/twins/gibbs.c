@@ -1,7 +1,6 @@
-/* A sweep of collapsed Gibbs sampling: token after token, document after document, each topic drawn from the
- * counts of all other tokens; the tokens of a topic are those at the begin of the sweep, as in the vertex
- * program. The counts of a document stay in the cache for all of its tokens. Nothing divides K times a token. */
-#include <string.h>
+/* Sweeps of collapsed Gibbs sampling: token after token, document after document, each topic drawn from the
+ * counts of all other tokens as they are; the first step counts the topics that tokens begin with. The counts of
+ * a document stay in the cache for all of its tokens. Nothing divides K times a token. */
 #include "twin.h"
 
 void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *counts, int64_t *totals,
@@ -11,8 +10,13 @@ void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *co
     const double rest = words * beta;
     double by[K], weight[K];
     uint64_t random = *state;
+    if (superstep == 0) {
+        for (int64_t v = 0; v < n; v++)
+            for (int64_t p = begin[v]; p < begin[v + 1]; p++)
+                counts[v * K + topic[p]]++, counts[(int64_t)word[p] * K + topic[p]]++;
+        return;
+    }
     for (int k = 0; k < K; k++) by[k] = 1.0 / ((double)totals[k] + rest);
-    memset(totals, 0, K * sizeof *totals);
     for (int64_t v = 0; v < n; v++) {
         int32_t *own = counts + v * K;
         for (int64_t p = begin[v]; p < begin[v + 1]; p++) {
@@ -20,7 +24,8 @@ void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *co
             if (p < last)   /* the row of a word to come */
                 for (k = 0; k < K; k += 16) __builtin_prefetch(counts + (int64_t)word[p + 4] * K + k, 1);
             k = topic[p];
-            own[k]--, other[k]--;
+            own[k]--, other[k]--, totals[k]--;
+            by[k] = 1.0 / ((double)totals[k] + rest);
             double sums[4] = {0};
             for (k = 0; k < K; k++) weight[k] = (own[k] + alpha) * (other[k] + beta) * by[k];
             for (k = 0; k + 4 <= K; k += 4)
@@ -30,6 +35,7 @@ void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *co
             for (k = 0; k < K - 1 && (left -= weight[k]) >= 0.0; k++);
             topic[p] = k;
             own[k]++, other[k]++, totals[k]++;
+            by[k] = 1.0 / ((double)totals[k] + rest);
         }
     }
     *state = random;

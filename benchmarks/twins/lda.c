@@ -26,7 +26,7 @@ static inline int32_t propose(const int32_t *upto, int32_t others, int32_t here,
 }
 
 static inline __attribute__((always_inline)) void half(
-    const int64_t *begin, const int32_t *slot, token *tokens, int32_t *counts, double *share,
+    const int64_t *begin, const int32_t *slot, token *tokens, int32_t *counts, float *share,
     const int64_t *before, const int64_t *now, int64_t *next, int64_t n, double prior, double rest,
     uint64_t *state)
 {
@@ -45,9 +45,8 @@ static inline __attribute__((always_inline)) void half(
             row[tokens[slot ? slot[p] : p].topic]++;
         }
         for (int k = 0; k < K; k++) upto[k] = sum += row[k];
-        for (int k = 0; k < K; k++)
-            share[v * K + k] = slot ? (row[k] + prior) / (sum + K * prior) / ((double)before[k] + rest)
-                                    : row[k] + prior;
+        for (int k = 0; slot && k < K; k++)
+            share[v * K + k] = (float)((row[k] + prior) / (sum + K * prior) / ((double)before[k] + rest));
         for (int64_t p = first; p < end; p++) {
             token *t = tokens + (slot ? slot[p] : p);
             const int32_t here = t->topic, there = t->proposal;
@@ -63,7 +62,7 @@ static inline __attribute__((always_inline)) void half(
 }
 
 void step(const int64_t *in_begin, const int64_t *out_begin, const int32_t *out_slot, token *tokens,
-          int32_t *counts, double *share, int64_t *totals, uint64_t *state, int64_t n, int64_t words,
+          int32_t *counts, float *share, int64_t *totals, uint64_t *state, int64_t n, int64_t words,
           double alpha, double beta, int64_t superstep)
 {
     int64_t *before = totals + (superstep + 2) % 3 * K, *now = totals + superstep % 3 * K;

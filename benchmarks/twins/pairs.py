@@ -230,6 +230,9 @@ def _chance(vertex: np.ndarray, topics: np.ndarray) -> float:
 # ---- the pairs -------------------------------------------------------------------------------------
 
 LIKELIHOOD, SQUARES = "gl_aggregate_2", "gl_aggregate_0"
+GIBBS = gl.programs.CollapsedGibbs(
+    topics=100, alpha=ALPHA, beta=BETA, ways=1, iterations=4, likelihood_every=4 + 1
+)  # with no likelihood
 
 
 def _lda(name: str, program: type[gl.programs.LDA], topics: int, defines: str = "") -> Pair:
@@ -238,11 +241,6 @@ def _lda(name: str, program: type[gl.programs.LDA], topics: int, defines: str = 
         name, made, f"lda.c K={topics} {defines}", ("tokens",), lda, alike("_topics", by_word=True),
         ("words", "documents"), supersteps=8, apart=(LIKELIHOOD,),
     )  # fmt: skip
-
-
-def _counted(graph: gl.Graph) -> gl.Result:
-    columns = {"topic": "topic100"}
-    return gl.run(programs.BothHistograms(), graph, max_iterations=1, threads=1, columns=columns)
 
 
 def _priors(graph: gl.Graph) -> dict[str, np.ndarray]:
@@ -266,9 +264,9 @@ PAIRS = (
     _lda("uniform-lda-20", programs.UniformLDA, 20, "UNIFORM"),
     _lda("uniform-lda-100", programs.UniformLDA, 100, "UNIFORM"),
     Pair(
-        "gibbs", programs.Gibbs(alpha=ALPHA, beta=BETA), "gibbs.c K=100", ("tokens",),
-        by_document("counts", "topic"), alike("topic", by_word=False), supersteps=3,
-        columns={"topic": "topic100"}, init=_counted,
+        "gibbs", GIBBS, "gibbs.c K=100", ("tokens",),
+        by_document("counts", "_topic"), alike("_topic", by_word=False), ("count", "sweep", "sweep", "sweep"),
+        supersteps=4, columns={"_topic": "topic100"},
     ),
     Pair(
         "sgd", gl.programs.SGD(mean=3.5, learning_rate=0.02), "sgd.c K=32", ("ratings",),

@@ -45,55 +45,11 @@ class Histogram(gl.VertexProgram):
         v.counts = total.counts
 
 
-class BothHistograms(Histogram):
-    """The topics of a word's tokens, and of a document's."""
-
-    gather_edges = gl.ALL
-
-
 class UniformLDA(LDA):
     """The loops of `LDA` with the plainest proposal; its chain is not that of LDA."""
 
     def other(self, v: LDA.Vertex, here: int, prior: float) -> int:
         return -1
-
-
-class Gibbs(gl.VertexProgram):
-    """Collapsed Gibbs sampling, token after token.
-
-    The tokens of each topic are those at the superstep's start: `visit` has nothing of the whole graph in
-    which it could count. Start it with the counts of `BothHistograms`.
-    """
-
-    topics: int = 100
-    alpha: float = 0.1
-    beta: float = 0.01
-
-    class Vertex(gl.Vertex):
-        counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
-
-    class Edge(gl.Edge):
-        topic: gl.int32
-
-    class Total(gl.Accumulator):
-        counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
-
-    @gl.aggregator
-    def words(self, v: Vertex) -> gl.Count:
-        return v.side == 1
-
-    @gl.aggregator
-    def tokens(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
-        return self.Total(counts=gl.at(e.topic))
-
-    def visit(self, u: Vertex, e: Edge, w: Vertex) -> None:
-        rest = self.words * self.beta
-        u.counts[e.topic] -= 1
-        w.counts[e.topic] -= 1
-        topic = gl.categorical((u.counts + self.alpha) * (w.counts + self.beta) / (self.tokens.counts + rest))
-        e.topic = topic
-        u.counts[topic] += 1
-        w.counts[topic] += 1
 
 
 # ---- nobody tuned anything for these ---------------------------------------------------------------

@@ -40,9 +40,8 @@ class CollapsedGibbs(gl.VertexProgram):
 
     class Vertex(gl.Vertex):
         counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
-        _share: gl.Vector = gl.field(
-            shape="topics", dtype=gl.float32, init=1.0
-        )  # of topics in a document, of a word in each
+        # Of topics in a document, by their tokens.
+        _share: gl.Vector = gl.field(shape="topics", dtype=gl.float32, init=1.0)
 
     class Edge(gl.Edge):
         _topic: gl.int32 = -1
@@ -74,7 +73,7 @@ class CollapsedGibbs(gl.VertexProgram):
 
     @gl.aggregator(every="likelihood_every")
     def likelihood(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return math.log(np.dot(v._share, nbr._share))
+        return math.log(np.dot(v._share, nbr.counts + self.beta))
 
     def visit(self, u: Vertex, e: Edge, w: Vertex) -> None:
         old = e._topic
@@ -95,11 +94,9 @@ class CollapsedGibbs(gl.VertexProgram):
         self.tokens.counts[new] += 1
 
     def apply(self, v: Vertex) -> None:
-        if (self.superstep + 1) % self.likelihood_every == 0:
-            if v.side == 1:
-                v._share = (v.counts + self.beta) / (self.tokens.counts + self.words * self.beta)
-            else:
-                v._share = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
+        if (self.superstep + 1) % self.likelihood_every == 0 and v.side == 0:
+            mix = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
+            v._share = mix / (self.tokens.counts + self.words * self.beta)
 
     def done(self) -> bool:
         return self.superstep + 1 >= self.iterations

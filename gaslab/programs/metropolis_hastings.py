@@ -61,8 +61,11 @@ class LDA(gl.VertexProgram):
         counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)  # summed over samples
         _counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
         _upto: gl.Vector = gl.field(shape="topics", dtype=gl.int32)  # running sums of _counts
-        _share: gl.Vector = gl.field(shape="topics")  # of both ends: of a word in its document
-        _digammas: gl.Vector = gl.field(shape="topics")  # of a document's counts, less those of no counts
+        # Of topics in a document, by their tokens.
+        _share: gl.Vector = gl.field(shape="topics", dtype=gl.float32)
+        _word: float = 0.0  # of a document, the prior of a word in a topic
+        # Of a document's counts, less those of no counts.
+        _digammas: gl.Vector = gl.field(shape="topics", dtype=gl.float32)
         _digamma: float = 0.0  # likewise of a document's length, or the sum of a word's
 
     class Edge(gl.Edge):
@@ -87,7 +90,7 @@ class LDA(gl.VertexProgram):
 
     @gl.aggregator(every="likelihood_every")
     def likelihood(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return math.log(np.dot(v._share, nbr._share))
+        return math.log(np.dot(v._share, nbr._counts + v._word))
 
     @gl.aggregator(every="optimise_every")
     def priors(self, v: Vertex) -> Priors:
@@ -129,12 +132,10 @@ class LDA(gl.VertexProgram):
         left = 2 * self.iterations - end
         if left == 0 or (end > self.burn_in and left % self.sample_every == 0):
             v.counts += total.counts
-        if end % self.likelihood_every == 0:
-            if v.side == 1:
-                v._share = total.counts + self.priors.word
-            else:  # the tokens are those that the words counted
-                mix = (total.counts + self.priors.document) / (v.degree + self.priors.length)
-                v._share = mix / (self.tokens.counts + self.words * self.priors.word)
+        if end % self.likelihood_every == 0 and v.side == 0:  # its tokens are those that the words counted
+            mix = (total.counts + self.priors.document) / (v.degree + self.priors.length)
+            v._share = mix / (self.tokens.counts + self.words * self.priors.word)
+            v._word = self.priors.word
         if end % self.optimise_every == 0:
             v._digamma = 0.0
             if v.side == 1:

@@ -112,7 +112,7 @@ def test_the_likelihood_is_that_of_the_tables() -> None:
         result = gl.lda(graph, topics=topics, iterations=3)
         mix, spread = (result.tables[name]["probability"] for name in ("document_topic", "topic_word"))
         found = np.log((mix[DOCUMENT] * spread[WORD]).sum(axis=1)).mean()
-        assert result.history[-1]["log_likelihood_per_token"] == pytest.approx(found, rel=1e-12)
+        assert result.history[-1]["log_likelihood_per_token"] == pytest.approx(found, rel=1e-7)
 
 
 def test_the_last_sweep_is_among_those_with_a_likelihood() -> None:
@@ -202,7 +202,7 @@ def test_documents_without_words_and_words_without_documents_have_the_prior() ->
 def test_one_topic_and_more_topics_than_tokens() -> None:
     graph = gl.Graph.from_edges([0, 1], [0, 0], bipartite=True)
     one = gl.lda(graph, topics=1, iterations=1)
-    assert one.history[-1]["log_likelihood_per_token"] == pytest.approx(0.0)
+    assert one.history[-1]["log_likelihood_per_token"] == pytest.approx(0.0, abs=1e-7)
     assert one.tables["topic_word"]["probability"].tolist() == [[1.0]]
     many = gl.lda(graph, topics=300, iterations=2)
     assert many.aggregates["tokens"].counts.sum() == 2
