@@ -66,7 +66,7 @@ def document(arguments: Any, graph: gl.Graph, result: gl.Result | None) -> dict[
         "command": arguments.command,
         "parameters": {**options, **metrics.get("parameters", {})},
         "seed": getattr(arguments, "seed", 0),
-        "input": graph.source,
+        "input": metrics.get("source", graph.source),
         "input_fingerprint": graph.fingerprint,
         "vertices": graph.num_vertices,
         "edges": graph.num_edges,

@@ -69,7 +69,10 @@ def test_held_out_documents_are_scored(gaslab: Run, tmp_path: Path) -> None:
         done = on_ranks(size, "lda", corpus, *FEW, "--held-out", 0.25, "--json", report, "--force",
                         "--document-topic", tmp_path / "mixes.tsv")  # fmt: skip
         assert done.code == 0, done.err
-        found.append(json.loads(report.read_text())["held_out_log_likelihood_per_token"])
+        said = json.loads(report.read_text())
+        found.append(said["held_out_log_likelihood_per_token"])
+        assert said["input"] == str(corpus)  # of which the run saw a part
+        assert said["seconds"]["load"] > 0
         assert len((tmp_path / "mixes.tsv").read_text().splitlines()) == 30
     assert found[0] == found[1]
     assert -2.5 < found[0] < -1

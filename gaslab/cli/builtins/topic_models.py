@@ -51,12 +51,17 @@ def execute(builtin: Builtin, arguments: Any) -> int:
     job = Job(arguments, corpus_options(arguments), builtin.names(), corpus=True)
     if arguments.load is not None:
         return _transform(job, model)
-    held = None
+    held, corpus = None, job.graph
     if arguments.held_out is not None:
-        held = hold_out(job.graph, arguments.held_out, seed=arguments.seed)
+        held = hold_out(corpus, arguments.held_out, seed=arguments.seed)
         job.graph = held.train
     more = {} if model is None else {"resume": model}
     result = builtin.call(job.graph, arguments, {**job.options(), **more, "held": held})
+    if held is not None:  # the command read all of the corpus
+        result.metrics["source"] = corpus.source
+        for stage, spent in corpus.seconds.items():
+            result.metrics["seconds"][stage] += spent
+            result.metrics["seconds"]["total"] += spent
     if arguments.save is not None:
         _save(job.comm, _model_of(job.graph, result), arguments)
     return job.finish(result, list(arguments.fields or builtin.names()[:1]), builtin.show, builtin.top)
