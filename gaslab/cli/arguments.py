@@ -201,11 +201,18 @@ def add_running(parser: Parser, iterations: str = "supersteps at most", sweeps: 
         metavar="auto|require|never",
         help="whether to run interpreted without a C compiler",
     )
+    add_precision(group)
     if not sweeps:
         group.add_argument("--require-converged", action="store_true",
                            help="exit code 3 if the limit came first")  # fmt: skip
     group.add_argument("--timeout", type=at_least(0, float), metavar="SECONDS",
                        help="give up after so long, with exit code 124")  # fmt: skip
+
+
+def add_precision(group: Any) -> None:
+    """Add the precision of a program, to a parser or to a group of one."""
+    group.add_argument("--precision", type=one_of("float64", "float32"), metavar="float64|float32",
+                       help="what it computes in (default: what the program says)")  # fmt: skip
 
 
 def _add_engines(group: Any) -> None:

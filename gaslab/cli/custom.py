@@ -12,8 +12,18 @@ from typing import Annotated, Any, get_args, get_origin
 
 import gaslab as gl
 from gaslab.cli import DONE
-from gaslab.cli.arguments import Parser, add_input, add_output, add_running, add_talk, pair, read_options
+from gaslab.cli.arguments import (
+    Parser,
+    add_input,
+    add_output,
+    add_precision,
+    add_running,
+    add_talk,
+    pair,
+    read_options,
+)
 from gaslab.errors import UsageError, nearest
+from gaslab.language.precision import class_in
 from gaslab.program import Storage, VertexProgram, parameter_annotations
 from gaslab.system.outputs import Output
 
@@ -44,6 +54,7 @@ def parser(name: str) -> Parser:
             name, "FILE.py:Class", "Show a program's fields, what travels, and the C made of its lines."
         )
         made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
+        add_precision(made)
         add_talk(made)
         return made
     made = Parser(
@@ -54,6 +65,7 @@ def parser(name: str) -> Parser:
     )
     made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
     made.add_argument("-o", "--output", metavar="DIR", help="where to (default: this machine's cache)")
+    add_precision(made)
     made.add_argument("--emit", action="store_true", help="print the C that is made of the program, and stop")
     add_talk(made)
     return made
@@ -93,7 +105,7 @@ def _explain(arguments: Any) -> int:
     from gaslab.engine.explain import explain
     from gaslab.parallel.comm import world
 
-    found = explain(load_class(arguments.program))
+    found = explain(class_in(load_class(arguments.program), arguments.precision))
     if world().rank == 0:
         print(found)
     return DONE
@@ -105,7 +117,7 @@ def _compile(arguments: Any) -> int:
     from gaslab.compiler.frontend import parse_phases
     from gaslab.parallel.comm import world
 
-    program = load_class(arguments.program)
+    program = class_in(load_class(arguments.program), arguments.precision)
     comm = world()
     if arguments.emit:
         texts = list(map(emit, parse_phases(program)))

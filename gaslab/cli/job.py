@@ -58,7 +58,8 @@ class Job:
             "progress": sys.stderr.isatty() and not arguments.quiet,
             "on": "local",
         }
-        for name in ("max_iterations", "consistency", "scheduler", "max_updates", "staleness", "timeline"):
+        engines = ("consistency", "scheduler", "max_updates", "staleness")
+        for name in ("max_iterations", "precision", *engines, "timeline"):
             if getattr(arguments, name, None) is not None:  # a command has those that it takes
                 options[name] = getattr(arguments, name)
         if getattr(arguments, "init", None):

@@ -15,6 +15,7 @@ from gaslab.engine.initial_frontier import Start, check_start
 from gaslab.engine.observe.progress import Say
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
+from gaslab.language.precision import PRECISIONS
 from gaslab.partition import strategies
 from gaslab.program import VertexProgram
 from gaslab.results.result import Result
@@ -36,6 +37,7 @@ class Options:
     columns: Mapping[str, str | None] | None = None
     seed: int = 0
     compile: str = "auto"
+    precision: str | None = None
     timeout: float | None = None
     progress: bool | Say = False
     on: str = "all"
@@ -81,6 +83,7 @@ def _check_values(options: Options) -> Options:
     found["start"] = check_start(options.start)
     found["seed"] = arguments.whole("seed", options.seed)
     found["compile"] = arguments.choice("compile", options.compile, MODES)
+    found["precision"] = arguments.choice("precision", options.precision, PRECISIONS, optional=True)
     arguments.number("timeout", options.timeout, least=0, optional=True)  # may be a `TimeLeft`
     if not callable(options.progress):
         found["progress"] = arguments.flag("progress", options.progress)

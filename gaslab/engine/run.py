@@ -31,6 +31,7 @@ from gaslab.engine.stale.driver import StaleDriver
 from gaslab.engine.stale.step import check_program as check_stale
 from gaslab.engine.sync.driver import SyncDriver
 from gaslab.graph.graph import Graph
+from gaslab.language.precision import program_in
 from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
 from gaslab.program import VertexProgram
@@ -54,6 +55,7 @@ def run(
     columns: Mapping[str, str | None] | None = None,
     seed: int = 0,
     compile: str = "auto",
+    precision: str | None = None,
     timeout: float | None = None,
     progress: bool | Say = False,
     on: str = "all",
@@ -96,6 +98,8 @@ def run(
         Seeds all random numbers of the program: the same seed gives the same draws on any ranks and threads.
     compile : {"auto", "require", "never"}
         Whether a missing C compiler is a warning (the program runs interpreted) or an error.
+    precision : {"float64", "float32"}, optional
+        What the program computes in, in place of its class's ``precision``; see ``docs/programs.md``.
     timeout : float, optional
         Seconds of computation (a first compilation does not count) after which the run raises TimeoutExpired,
         also in the middle of a method, naming vertex and line; as Ctrl-C raises KeyboardInterrupt. See
@@ -150,11 +154,12 @@ def run(
         graph,
         Options(
             max_iterations=max_iterations, engine=engine, strategy=strategy, threads=threads, init=init,
-            start=start, columns=columns, seed=seed, compile=compile, timeout=timeout, progress=progress,
-            on=on, trace=trace, consistency=consistency, scheduler=scheduler, max_updates=max_updates,
-            staleness=staleness, timeline=timeline, edges=edges,
+            start=start, columns=columns, seed=seed, compile=compile, precision=precision, timeout=timeout,
+            progress=progress, on=on, trace=trace, consistency=consistency, scheduler=scheduler,
+            max_updates=max_updates, staleness=staleness, timeline=timeline, edges=edges,
         ),
     )  # fmt: skip
+    program = program_in(program, options.precision)
     if options.strategy is not None and options.strategy != graph.strategy:
         graph = graph.partitioned(options.strategy)
     if options.engine == "reference":

@@ -49,12 +49,6 @@ VertexId = Annotated[Any | int, Storage("id")]
 NOBODY: VertexId = Nobody(last=True)
 
 
-def named_precision(value: Any) -> str | None:
-    """Return the storage type of the floats that a class's ``precision`` asks for, None for what is none."""
-    names = [mark.name for mark in getattr(value, "__metadata__", ()) if isinstance(mark, Storage)]
-    return names[0] if names and names[0] in ("float32", "float64") else None
-
-
 class Dimensions:
     """The mark behind `Vector` and `Matrix`: how many indices an element has."""
 

@@ -137,6 +137,11 @@ def lda(
     name = chosen_name(arguments.choice("sampler", sampler, NAMES), settings)
     count = arguments.text("count", count, optional=True)
     check_options("lda", graph, options)
+    if options.get("precision") == "float32" and name != "gibbs":
+        raise gl.UsageError(
+            f"sampler={name!r} draws single tokens of a word, more than a float32 can tell apart; "
+            "say sampler='gibbs', or leave precision= (--precision) out"
+        )
     tokens = _tokens(graph, count)
     chosen = SAMPLERS[name]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gaslab import program as words
-from gaslab.language.fields import named_precision
+from gaslab.language.precision import named_precision
 from gaslab.reference.arithmetic import PRECISION, number
 from gaslab.reference.records import plain, shown
 from gaslab.reference.supersteps import Run

@@ -175,14 +175,19 @@ def test_a_program_outside_the_language_is_shown_at_its_line(
 
 
 @pytest.mark.slow
-def test_compiled_ahead_it_runs_without_a_compiler(program: Path, edges: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("precision", [[], ["--precision", "float32"]], ids=str)
+def test_compiled_ahead_it_runs_without_a_compiler(
+    program: Path, edges: Path, tmp_path: Path, precision: list[str]
+) -> None:
     cache = tmp_path / "cache"
-    made = run_script(1, ["-m", "gaslab", "compile", f"{program}:Spread"], GASLAB_CACHE_DIR=str(cache))
+    words = ["-m", "gaslab", "compile", f"{program}:Spread", *precision]
+    made = run_script(1, words, GASLAB_CACHE_DIR=str(cache))
     assert made.returncode == 0, made.stderr
     paths = [Path(line) for line in made.stdout.splitlines()]
     assert paths
     assert all(path.parent == cache and path.exists() for path in paths)
     words = ["-m", "gaslab", "run", f"{program}:Spread", str(edges), "-p", "source=3", "--compile", "require"]
+    words += precision
     nowhere = {"CC": "/no/compiler", "GASLAB_CACHE_DIR": str(cache)}
     assert run_script(1, words, **nowhere).returncode == 0
     without = run_script(1, words, **{**nowhere, "GASLAB_CACHE_DIR": str(tmp_path / "empty")})
@@ -195,6 +200,18 @@ def test_the_c_is_shown(gaslab: Run, program: Path) -> None:
     done = gaslab("compile", f"{program}:Spread", "--emit")
     assert done.code == 0
     assert "gl_init" in done.out
+    assert "typedef double gl_real" in done.out
+
+
+def test_a_program_in_another_precision(gaslab: Run, program: Path, edges: Path, tmp_path: Path) -> None:
+    asked = ("--precision", "float32")
+    assert "typedef float gl_real" in gaslab("compile", f"{program}:Other", "--emit", *asked).out
+    assert "in float32" in gaslab("explain", f"{program}:Spread", *asked).out
+    report = tmp_path / "run.json"
+    assert gaslab("pagerank", edges, *asked, "--json", report).code == 0
+    assert json.loads(report.read_text())["parameters"]["precision"] == "float32"
+    done = gaslab("pagerank", edges, "--precision", "half")
+    assert (done.code, "float64" in done.err) == (2, True)
 
 
 # ---- info, partition -------------------------------------------------------------------------------

@@ -145,3 +145,11 @@ def as_networkx(drawn: Drawn, simple: bool = False, weight: str = "weight") -> A
         rows = zip(drawn.edges, drawn.columns[weight], strict=True)
         graph.add_weighted_edges_from((s, t, w) for (s, t), w in rows)
     return graph
+
+
+def of_forty(directed: bool) -> Drawn:
+    """A graph with hubs, without parallel edges: directed with every loop, or with isolated vertices."""
+    pairs = {(k % 36, (k * k * 7 + 3 * k) % 32) for k in range(120)}
+    edges = sorted(pairs | {(k, k) for k in range(40)} if directed else {(min(e), max(e)) for e in pairs})
+    weights = [8.0 if s == t else (k % 16 + 1) / 8 for k, (s, t) in enumerate(edges)]
+    return Drawn(list(range(40)), edges, {"weight": weights, "cost": [1] * len(edges)}, directed)

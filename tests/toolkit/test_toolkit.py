@@ -15,7 +15,7 @@ from gaslab.parallel.comm import world
 from tests.conftest import Hosts
 from tests.mpi.ranks import Ranks
 from tests.support.graphs import STRATEGIES, Drawn, graphs
-from tests.support.toolkit import CALLS, Call, by_sorted_id, calls_of, every_call, in_every_mode
+from tests.support.toolkit import CALLS, Call, by_sorted_id, calls_of, every_call, in_every_mode, of_forty
 
 
 def assert_same(found: list[object], expected: list[object]) -> None:
@@ -51,14 +51,6 @@ def test_one_answer_in_every_mode(ranks: Ranks, call: Call, drawn: Drawn, strate
         assert answer.keys() == expected.keys(), mode
         for name, values in expected.items():
             assert_same(answer[name], values)
-
-
-def of_forty(directed: bool) -> Drawn:
-    """A graph with hubs, without parallel edges: directed with every loop, or with isolated vertices."""
-    pairs = {(k % 36, (k * k * 7 + 3 * k) % 32) for k in range(120)}
-    edges = sorted(pairs | {(k, k) for k in range(40)} if directed else {(min(e), max(e)) for e in pairs})
-    weights = [8.0 if s == t else (k % 16 + 1) / 8 for k, (s, t) in enumerate(edges)]
-    return Drawn(list(range(40)), edges, {"weight": weights, "cost": [1] * len(edges)}, directed)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from gaslab import program
 from gaslab.arguments import shown
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.source import class_source
-from gaslab.language.fields import named_precision
+from gaslab.language.precision import named_precision
 
 
 def precision_of(cls: type) -> str:

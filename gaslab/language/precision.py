@@ -1,0 +1,38 @@
+"""In what a program computes: float64, or float32 where its class or its run says so."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from gaslab.language.fields import Storage, float32, float64
+
+PRECISIONS = {"float64": float64, "float32": float32}
+
+
+def named_precision(value: Any) -> str | None:
+    """Return the storage type of the floats that a class's ``precision`` asks for, None for what is none."""
+    names = [mark.name for mark in getattr(value, "__metadata__", ()) if isinstance(mark, Storage)]
+    return names[0] if names and names[0] in PRECISIONS else None
+
+
+def class_in(cls: Any, precision: str | None) -> Any:
+    """Return a class like this one that computes in that precision; itself for None."""
+    if precision is None or named_precision(cls.precision) == precision:
+        return cls
+    return _derived(cls, precision)
+
+
+def program_in(program: Any, precision: str | None) -> Any:
+    """Return a program like this one that computes in that precision; itself for None."""
+    if (cls := class_in(type(program), precision)) is type(program):
+        return program
+    made: Any = object.__new__(cls)
+    made.__dict__.update(program.__dict__)  # the parameters, which were checked
+    return made
+
+
+@functools.lru_cache(maxsize=64)
+def _derived(cls: Any, precision: str) -> Any:
+    members = {"precision": PRECISIONS[precision], "__module__": cls.__module__, "__doc__": cls.__doc__}
+    return type(cls.__name__, (cls,), members)
