@@ -186,7 +186,7 @@ def test_products_solvers_and_draws_have_the_same_bits() -> None:
             assert compiled[name].tobytes() == other[name].tobytes(), name
 
 
-SOME = {1: ("Products", "Urns"), 2: ("Weighted",), 3: ("Squares",), 4: ("Portions",)}
+SOME = {1: ("Products", "Urns"), 2: ("Weighted",), 3: ("Squares", "Portions"), 4: ("Squares", "Portions")}
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_programs_agree_on_any_ranks_and_threads(ranks: Ranks) -> None:
         if str(case) in SOME[ranks.size]:
             task = task_of(case, graph_of(case), case.limit)
             task = replace(task, program=f"{single.__name__}:{case}")
-            of_each_rank = ranks.run(on_ranks, task, "dbh", [("require", 1), ("require", 2), ("never", 1)])
+            of_each_rank = ranks.run(on_ranks, task, "dbh", [("require", 1), ("require", 2), ("never", 1)], timeout=240)
             outcomes = [outcome for rank in of_each_rank for outcome in rank]
             assert all(repr(outcome) == repr(outcomes[0]) for outcome in outcomes)
             assert_agree(outcomes[0], by_reference(task), 1e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shutil
@@ -14,10 +15,13 @@ from gaslab.compiler import toolchain
 from gaslab.compiler.c import emit
 from tests.support.program_text import tree_of
 
-pytestmark = pytest.mark.skipif(
-    platform.machine().lower() not in ("x86_64", "amd64") or shutil.which("objdump") is None,
-    reason="reads x86-64's instructions by objdump",
-)
+pytestmark = [
+    pytest.mark.skipif(
+        platform.machine().lower() not in ("x86_64", "amd64") or shutil.which("objdump") is None,
+        reason="reads x86-64's instructions by objdump",
+    ),
+    pytest.mark.skipif(toolchain.SANITIZE in os.environ, reason="sanitized programs are compiled at -O1"),
+]
 
 PROGRAM = """
 class P(gl.VertexProgram):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -50,6 +51,7 @@ def opened(page: Path, folder: Path) -> str:
         capture_output=True,
         text=True,
         timeout=60,
+        env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},  # no sanitizer in it
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
