@@ -195,7 +195,8 @@ def test_programs_agree_on_any_ranks_and_threads(ranks: Ranks) -> None:
         if str(case) in SOME[ranks.size]:
             task = task_of(case, graph_of(case), case.limit)
             task = replace(task, program=f"{single.__name__}:{case}")
-            of_each_rank = ranks.run(on_ranks, task, "dbh", [("require", 1), ("require", 2), ("never", 1)], timeout=240)
+            modes = [("require", 1), ("require", 2), ("never", 1)]
+            of_each_rank = ranks.run(on_ranks, task, "dbh", modes, timeout=240)
             outcomes = [outcome for rank in of_each_rank for outcome in rank]
             assert all(repr(outcome) == repr(outcomes[0]) for outcome in outcomes)
             assert_agree(outcomes[0], by_reference(task), 1e-5)
