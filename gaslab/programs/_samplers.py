@@ -30,7 +30,7 @@ class Settings:
     optimise_priors: int
     burn_in: int | None
     sample_every: int
-    alone: bool  # on one rank and thread
+    workers: int  # ranks, times the threads of each
 
     @property
     def samples(self) -> int:
@@ -74,8 +74,17 @@ def _gibbs(of: Settings) -> gl.VertexProgram:
     kind = CollapsedGibbs if of.alike else with_prior(of.document.tolist())
     return kind(
         topics=of.topics, alpha=float(of.document[0]), beta=of.word, iterations=of.iterations,
-        likelihood_every=of.evaluate_every, ways=int(of.alone),
+        likelihood_every=of.evaluate_every, ways=_ways(of.workers),
     )  # fmt: skip
+
+
+def _ways(workers: int) -> int:
+    """Return one way for one worker, which then sees every draw, else a power of two that is enough for all.
+
+    It is the same for few workers, so that they have one chain, and few: a document's tokens are then in
+    few blocks, and its counts in the cache for more of them.
+    """
+    return 1 if workers == 1 else max(8, 1 << (workers - 1).bit_length())
 
 
 def _start_gibbs(_: Settings, topics: np.ndarray) -> tuple[str, np.ndarray]:

@@ -132,7 +132,7 @@ def lda(
     topics, document, word = _start(resume, topics, doc_topic_prior, topic_word_prior)
     settings = _settings(
         topics, document, word, iterations, evaluate_every, mh_steps, optimise_priors, burn_in, sample_every,
-        alone=graph.comm.size == 1 and (options.get("threads") or graph.local.threads) == 1,
+        workers=graph.comm.size * (options.get("threads") or graph.local.threads),
     )  # fmt: skip
     name = chosen_name(arguments.choice("sampler", sampler, NAMES), settings)
     count = arguments.text("count", count, optional=True)
@@ -189,7 +189,7 @@ def _start(model: gl.TopicModel | None, *asked: Any) -> tuple[Any, Any, Any]:
 
 def _settings(
     topics: Any, document: Any, word: Any, iterations: Any, evaluate_every: Any, mh_steps: Any,
-    optimise_priors: Any, burn_in: Any, sample_every: Any, alone: bool,
+    optimise_priors: Any, burn_in: Any, sample_every: Any, workers: int,
 ) -> Settings:  # fmt: skip
     """Return the arguments, checked; the sweeps between evaluations become a divisor of all."""
     topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
@@ -205,7 +205,7 @@ def _settings(
         optimise_priors=arguments.whole("optimise_priors", optimise_priors, 0, iterations),
         burn_in=arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True),
         sample_every=arguments.whole("sample_every", sample_every, 1),
-        alone=alone,
+        workers=workers,
     )
 
 

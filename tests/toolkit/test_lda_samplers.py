@@ -13,6 +13,7 @@ import gaslab as gl
 from examples.lda import corpus
 from gaslab.parallel.comm import Comm, world
 from gaslab.programs import metropolis_hastings
+from tests.conftest import Hosts
 from tests.mpi.ranks import Ranks
 
 TOPICS = 4
@@ -132,3 +133,18 @@ def test_priors_that_are_alike_are_one_number() -> None:
 
 def test_auto_is_the_sampler_that_has_all_settings() -> None:
     assert fitted(world(), sampler="auto", mh_steps=2).metrics["figures"]["sampler"] == "metropolis-hastings"
+
+
+def of_gibbs(comm: Comm, threads: int) -> list[list[int]]:
+    graph = gl.Graph.generate("corpus", documents=30, words=40, topics=3, seed=2, comm=comm)
+    result = gl.lda(graph, topics=3, iterations=6, sampler="gibbs", seed=4, threads=threads)
+    return result.vertices["counts"].tolist()
+
+
+@pytest.mark.slow
+def test_gibbs_has_one_chain_on_several_ranks_or_threads(hosts: Hosts) -> None:
+    """The order of visits is the same from two workers on; one alone goes document by document."""
+    expected = hosts(1).run(of_gibbs, 2)[0]
+    for size, threads in [(2, 1), (2, 2), (3, 1), (4, 1), (4, 2)]:
+        assert hosts(size).run(of_gibbs, threads) == [expected] * size
+    assert hosts(1).run(of_gibbs, 1)[0] != expected
