@@ -231,8 +231,9 @@ def _chance(vertex: np.ndarray, topics: np.ndarray) -> float:
 
 LIKELIHOOD, SQUARES = "gl_aggregate_2", "gl_aggregate_0"
 GIBBS = gl.programs.CollapsedGibbs(
-    topics=100, alpha=ALPHA, beta=BETA, ways=1, iterations=4, likelihood_every=4 + 1
-)  # with no likelihood
+    topics=100, alpha=ALPHA, beta=BETA, ways=1, iterations=4,
+    likelihood_every=5,  # which is never
+)  # fmt: skip
 
 
 def _lda(name: str, program: type[gl.programs.LDA], topics: int, defines: str = "") -> Pair:

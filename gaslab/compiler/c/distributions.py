@@ -94,7 +94,7 @@ static int64_t gl_categorical(
     int64_t sum = 0, at = 0, left = n - 1, passed = 0;
     #pragma GCC unroll 8
     for (int k = 1; k < GL_SUMS; k++) sum += end[k] <= along;
-    const volatile gl_real *const steps = rows + sum;   /* one at a time, for the same reason */
+    const volatile gl_real *const steps = rows + sum;   /* one at a time, as gl_add_last says */
     const gl_real rest = gl_below(point - end[sum], steps[(n - 1) * GL_SUMS]);
     while (left > 8) {
         const int64_t half = (left + 1) / 2;

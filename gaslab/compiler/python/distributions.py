@@ -24,7 +24,10 @@ def categorical(random: Any, weights: list[float], site: int) -> int:
         return rounded(a + b)
 
     sums = [list(itertools.accumulate(weights[k::SUMS], add)) or [0.0] for k in range(SUMS)]
-    ends, more = (list(itertools.accumulate((one[-1] for one in half), add)) for half in halves(sums))
+    half = SUMS // 2  # of the sums is added up apart
+    ends, more = (
+        list(itertools.accumulate((one[-1] for one in some), add)) for some in (sums[:half], sums[half:])
+    )
     ends += [add(ends[-1], end) for end in more]
     whole = ends[-1]
     if not 0.0 < whole <= sys.float_info.max or not all(weight >= 0.0 for weight in weights):
@@ -33,10 +36,6 @@ def categorical(random: Any, weights: list[float], site: int) -> int:
     k = next(k for k, end in enumerate(ends) if end > rest or end == whole)
     rest = rounded(rest - (ends[k - 1] if k else 0.0))
     return k + SUMS * next(j for j, at in enumerate(sums[k]) if at > rest or at == sums[k][-1])
-
-
-def halves(sums: list[list[float]]) -> tuple[list[list[float]], list[list[float]]]:
-    return sums[: SUMS // 2], sums[SUMS // 2 :]
 
 
 def exponential(random: Any, scale: float, site: int) -> float:
