@@ -40,7 +40,8 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$(MPI),test,interop]'
 	touch $@ $(VENV)/fresh
 
-$(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.pyx cython_kernels/*.pxd cython_kernels/*.h \
+$(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.h cython_kernels/*.pxi \
+		cython_kernels/*/*.pyx cython_kernels/*/*.pxi cython_kernels/*/*.h \
 		gaslab/compiler/*.py gaslab/compiler/*/*.py gaslab/language/*.py gaslab/programs/*.py gaslab/program.py)
 	test -e $(VENV)/fresh || $(BIN)/python setup.py --quiet build_ext --inplace  # the install has just built it
 	rm -f $(VENV)/fresh
@@ -86,4 +87,4 @@ wheel: $(VENV)/installed
 
 clean:
 	rm -rf $(VENV) build dist demo-output *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -f cython_kernels/*.c gaslab/_kernels/*.so gaslab/_builtins/*.so
+	rm -f cython_kernels/*/*.c gaslab/_kernels/*.so gaslab/_builtins/*.so

@@ -1,6 +1,6 @@
 """Builds the kernels and compiles the built-in programs; everything else is in pyproject.toml.
 
-Every ``cython_kernels/NAME.pyx`` becomes ``gaslab._kernels.NAME``. Then every program class of
+Every ``cython_kernels/FOLDER/NAME.pyx`` becomes ``gaslab._kernels.NAME``. Then every program class of
 ``gaslab/programs`` goes through gaslab's own compiler, once for each CPU level, into
 ``gaslab/_builtins``, so that installed programs start at once and need no compiler.
 """
@@ -24,6 +24,7 @@ from setuptools.errors import CompileError, LinkError
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # gaslab compiles itself
 KERNELS = Path("cython_kernels")
+FOLDERS = [KERNELS, *sorted(path for path in KERNELS.iterdir() if path.is_dir())]  # of what kernels include
 C_FLAGS = ["-O3", "-fwrapv", "-ffp-contract=off", "-Wno-unused-function"]
 OPENMP = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 DIRECTIVES = {"boundscheck": False, "wraparound": False, "cdivision": True, "initializedcheck": False}
@@ -41,7 +42,7 @@ class Build(build_ext):
                 kernel.include_dirs.append(numpy.get_include())
             self.distribution.ext_modules = cythonize(
                 self.distribution.ext_modules, language_level=3, nthreads=os.cpu_count() or 1,
-                compiler_directives=DIRECTIVES,
+                compiler_directives=DIRECTIVES, include_path=[str(folder) for folder in FOLDERS],
             )  # fmt: skip
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
@@ -76,8 +77,8 @@ class Build(build_ext):
         super().run()
         package = Path("gaslab") if self.inplace else Path(self.build_lib, "gaslab")
         if not self.inplace:  # in place, the compiler reads those in cython_kernels
-            for header in ("abi.h", "philox.h", "distributions.h"):  # which emitted programs have in them
-                shutil.copy(KERNELS / header, package / "compiler" / header)
+            for header in ("abi.h", "random/philox.h", "random/distributions.h"):  # in emitted programs
+                shutil.copy(KERNELS / header, package / "compiler")
         compile_programs(package / "_builtins", here=self.inplace)
 
 
@@ -105,9 +106,9 @@ def toolchain() -> ModuleType:
 
 
 def included(source: Path) -> list[str]:
-    """Return the files beside a kernel that it includes, directly or through another."""
+    """Return the files of the kernels that one includes, directly or through another."""
     named = re.findall(r'(?:extern from|include) "(\w+\.(?:h|pxi))"', source.read_text(encoding="utf-8"))
-    found = [KERNELS / name for name in named if (KERNELS / name).is_file()]
+    found = [folder / name for name in named for folder in FOLDERS if (folder / name).is_file()]
     return [str(file) for file in found] + [more for file in found for more in included(file)]
 
 
@@ -127,12 +128,12 @@ if __name__ == "__main__":
             Extension(
                 f"gaslab._kernels.{source.stem}",
                 [str(source)],
-                include_dirs=[str(KERNELS)],
+                include_dirs=[str(folder) for folder in FOLDERS],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
                 extra_compile_args=list(C_FLAGS),
                 depends=included(source),
             )
-            for source in sorted(KERNELS.glob("*.pyx"))
+            for source in sorted(KERNELS.glob("*/*.pyx"))
         ],
         cmdclass={"build_ext": Build},
     )

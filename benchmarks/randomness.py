@@ -53,7 +53,7 @@ def assess(stream: str, tests: list[int], folder: Path) -> Counter[str]:
     """Run dieharder's *tests* over a stream; return how many p-values passed, are weak, failed."""
     source, program = folder / "words.c", folder / "words"
     source.write_text(TEXT % (rng.HASH, rng.WORDS, STREAMS[stream]))
-    compiler = ["cc", "-O2", "-I", str(ROOT / "cython_kernels"), str(source), "-o", str(program)]
+    compiler = ["cc", "-O2", "-I", str(ROOT / "cython_kernels" / "random"), str(source), "-o", str(program)]
     subprocess.run(compiler, check=True)
     found: Counter[str] = Counter()
     for test in tests:

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "gaslab").rglob("*.py"))
-KERNELS = sorted((ROOT / "cython_kernels").glob("*.pyx"))
+KERNELS = sorted((ROOT / "cython_kernels").rglob("*.pyx"))
 WHOLE = re.compile(r"`(gaslab(?:\.\w+)+)")
 ALONE = re.compile(r"(?<!`)`([A-Za-z_]\w*(?:\.\w+)*)`(?!`)")
 

@@ -118,13 +118,13 @@ def test_what_the_parts_of_the_compiler_share_is_in_the_tree(part: str) -> None:
 def test_one_module_imports_mpi() -> None:
     users = {m for m in MODULES for name, _, _ in imports(m) if name.split(".")[0] == "mpi4py"}
     assert users == {"gaslab.parallel.mpilib"}
-    for path in (ROOT / "cython_kernels").glob("*"):
+    for path in (ROOT / "cython_kernels").rglob("*"):
         if path.suffix in (".pyx", ".pxd", ".h"):
             assert not re.search(r"mpi4py|mpi\.h", path.read_text(), re.IGNORECASE), path.name
 
 
 def test_kernels_import_nothing_from_gaslab() -> None:
-    for path in (ROOT / "cython_kernels").glob("*.p*"):
+    for path in (ROOT / "cython_kernels").rglob("*.p*"):
         found = re.findall(r"^\s*(?:from|import|cimport)\s+gaslab\S*", path.read_text(), re.MULTILINE)
         assert not found, f"{path.name}: {found}"
 

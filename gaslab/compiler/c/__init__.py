@@ -45,12 +45,12 @@ def _text(tree: Tree) -> str:
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
     helpers = FAULTS + rng.helpers(tree)
-    helpers += header("distributions.h") if distributions.in_header(methods) else ""
+    helpers += header("random/distributions.h") if distributions.in_header(methods) else ""
     helpers += helpers_for(bound + methods + ranges)
     helpers += lists.helpers(methods + ranges)
     text = (
         header("abi.h")
-        + (header("philox.h") if tree.draws else "")
+        + (header("random/philox.h") if tree.draws else "")
         + HEAD
         + REAL[tree.precision]
         + bound

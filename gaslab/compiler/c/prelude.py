@@ -221,7 +221,7 @@ def header(name: str) -> str:
     """Return the text of a header of the kernels: the source tree's, else the one installed."""
     here = Path(__file__).resolve().parent
     source = here.parents[2] / "cython_kernels" / name
-    return (source if source.is_file() else here.parent / name).read_text(encoding="utf-8")
+    return (source if source.is_file() else here.parent / source.name).read_text(encoding="utf-8")
 
 
 def helpers_for(text: str) -> str:
