@@ -1,14 +1,14 @@
 /* Sweeps of collapsed Gibbs sampling: token after token, document after document, each topic drawn from the
  * counts of all other tokens as they are; the first step counts the topics that tokens begin with. The counts of
- * a document stay in the cache for all of its tokens. Nothing divides K times a token. */
+ * a document stay in the cache for all of its tokens. Weights are floats. Nothing divides K times a token. */
 #include "twin.h"
 
 void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *counts, int64_t *totals,
-          uint64_t *state, int64_t n, int64_t words, double alpha, double beta, int64_t superstep)
+          uint64_t *state, int64_t n, int64_t words, double document, double one, int64_t superstep)
 {
+    const float alpha = (float)document, beta = (float)one, rest = words * beta;
     const int64_t last = begin[n] - 4;
-    const double rest = words * beta;
-    double by[K], weight[K];
+    float by[K], weight[K];
     uint64_t random = *state;
     if (superstep == 0) {
         for (int64_t v = 0; v < n; v++)
@@ -16,7 +16,7 @@ void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *co
                 counts[v * K + topic[p]]++, counts[(int64_t)word[p] * K + topic[p]]++;
         return;
     }
-    for (int k = 0; k < K; k++) by[k] = 1.0 / ((double)totals[k] + rest);
+    for (int k = 0; k < K; k++) by[k] = 1.0f / ((float)totals[k] + rest);
     for (int64_t v = 0; v < n; v++) {
         int32_t *own = counts + v * K;
         for (int64_t p = begin[v]; p < begin[v + 1]; p++) {
@@ -25,17 +25,19 @@ void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *co
                 for (k = 0; k < K; k += 16) __builtin_prefetch(counts + (int64_t)word[p + 4] * K + k, 1);
             k = topic[p];
             own[k]--, other[k]--, totals[k]--;
-            by[k] = 1.0 / ((double)totals[k] + rest);
-            double sums[4] = {0};
+            by[k] = 1.0f / ((float)totals[k] + rest);
+            float sums[8] = {0};
             for (k = 0; k < K; k++) weight[k] = (own[k] + alpha) * (other[k] + beta) * by[k];
-            for (k = 0; k + 4 <= K; k += 4)
-                for (int j = 0; j < 4; j++) sums[j] += weight[k + j];
+            for (k = 0; k + 8 <= K; k += 8)
+                for (int j = 0; j < 8; j++) sums[j] += weight[k + j];
             for (; k < K; k++) sums[0] += weight[k];
-            double left = uniform(&random) * (sums[0] + sums[1] + sums[2] + sums[3]);
-            for (k = 0; k < K - 1 && (left -= weight[k]) >= 0.0; k++);
+            float left = 0;
+            for (int j = 0; j < 8; j++) left += sums[j];
+            left *= (float)uniform(&random);
+            for (k = 0; k < K - 1 && (left -= weight[k]) >= 0; k++);
             topic[p] = k;
             own[k]++, other[k]++, totals[k]++;
-            by[k] = 1.0 / ((double)totals[k] + rest);
+            by[k] = 1.0f / ((float)totals[k] + rest);
         }
     }
     *state = random;

@@ -3,12 +3,12 @@
 The graph is of documents (left) and words (right), with an edge for every token. A token is taken out of
 the counts of its document, of its word and of all tokens; its topic is drawn by what is left, and it is put
 back (Griffiths, Steyvers, "Finding scientific topics", PNAS 2004). `visit` writes the counts of both ends,
-and those of all tokens are a live total. The first sweep gives each token any topic.
+and those of all tokens are a live total. The first sweep gives each token any topic. Weights are
+float32: what they lack of digits is far below the noise of a chain. Counts are whole numbers.
 
 With one way (``ways=1``) every draw sees all draws before it, document by document: the chain of the
 textbook. With more, ranks and threads share the work: counts of documents and words are still those of the
-moment, and the totals of topics lack what other tables drew in the same round. Counts are whole numbers;
-none is lost.
+moment, and the totals of topics lack what other tables drew in the same round. No count is lost.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import numpy as np
 
 import gaslab as gl
 
+NARROW = 1e-9, 1e6  # priors of which every product is in the range of a float32
+
 
 class CollapsedGibbs(gl.VertexProgram):
     """Sweeps over all tokens, each a superstep; the chain depends on the ways, not on ranks and threads.
@@ -29,6 +31,7 @@ class CollapsedGibbs(gl.VertexProgram):
     """
 
     rng = "hash"
+    precision = gl.float32
     visit_ways = "ways"
     asymmetric: ClassVar[Sequence[float] | None] = None
     topics: int = 20

@@ -14,6 +14,7 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._samplers import NAMES, SAMPLERS, Settings, chosen_name
 from gaslab.programs._sweeps import check_options, run_sweeps
+from gaslab.programs.gibbs import NARROW
 from gaslab.results.tables import Table
 
 log = logging.getLogger("gaslab")
@@ -57,11 +58,13 @@ def lda(
     iterations : int
         Sweeps over all tokens, from 1. The run ends after them and is converged.
     sampler : {"auto", "gibbs", "metropolis-hastings"}
-        How topics are drawn. "metropolis-hastings", which "auto" is: by the steps of WarpLDA, which see the
-        counts of half a sweep ago; one chain on any ranks and threads, and a time that hardly grows with the
-        topics. "gibbs": by collapsed Gibbs sampling, token after token, exact on one rank and thread; in
-        parallel the totals of topics are at most a round of `visit` old, and the chain is another. It needs
-        fewer sweeps, each of a time that grows with the topics, and has none of the four options below.
+        How topics are drawn. "gibbs": by collapsed Gibbs sampling, token after token, exact on one rank and
+        thread; in parallel the totals of topics are at most a round of `visit` old, and the chain is
+        another. Its weights are float32, unless *precision* says otherwise or a prior is below 1e-9 or above
+        1e6. "metropolis-hastings": by the steps of WarpLDA, which see the counts of half a sweep ago; one
+        chain on any ranks and threads. It needs more sweeps, of a time that hardly grows with the topics, and
+        it alone has *mh_steps*, *optimise_priors*, *burn_in* and *sample_every*. "auto" is the first up to
+        500 topics and without these options, else the second.
     mh_steps : int
         Steps of Metropolis-Hastings that a token takes in each half of a sweep, 1 to 64; each takes
         two bytes of memory a token.
@@ -115,7 +118,7 @@ def lda(
     >>> documents = ["a", "a", "a", "b", "b", "b"]
     >>> words = ["cat", "dog", "cat", "bond", "bank", "bond"]
     >>> graph = gl.Graph.from_edges(documents, words, bipartite=True)
-    >>> result = gl.lda(graph, topics=2, iterations=50, seed=1)
+    >>> result = gl.lda(graph, topics=2, iterations=50, seed=1, threads=1)
     >>> result.tables["document_topic"]["probability"].round(2)
     array([[0.97, 0.03],
            [0.03, 0.97]])
@@ -137,11 +140,8 @@ def lda(
     name = chosen_name(arguments.choice("sampler", sampler, NAMES), settings)
     count = arguments.text("count", count, optional=True)
     check_options("lda", graph, options)
-    if options.get("precision") == "float32" and name != "gibbs":
-        raise gl.UsageError(
-            f"sampler={name!r} draws single tokens of a word, more than a float32 can tell apart; "
-            "say sampler='gibbs', or leave precision= (--precision) out"
-        )
+    if options.get("precision") == "float32":
+        _check_narrow(name, settings)
     tokens = _tokens(graph, count)
     chosen = SAMPLERS[name]
 
@@ -207,6 +207,18 @@ def _settings(
         sample_every=arguments.whole("sample_every", sample_every, 1),
         workers=workers,
     )
+
+
+def _check_narrow(name: str, settings: Settings) -> None:
+    """Raise UsageError unless the sampler can compute in float32."""
+    why = None
+    if name != "gibbs":
+        why = f"sampler={name!r} draws single tokens of a word, more than a float32 can tell apart"
+        why += "; say sampler='gibbs'"
+    elif not settings.narrow:
+        why = "priors below {:g} or above {:g} leave the range of a float32; take others".format(*NARROW)
+    if why is not None:
+        raise gl.UsageError(f"{why}, or leave precision= (--precision) out")
 
 
 def _document_prior(given: Any, topics: int) -> np.ndarray:

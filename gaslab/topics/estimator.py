@@ -92,7 +92,8 @@ class LDA(*BASES):  # type: ignore[misc]
     >>> from sklearn.pipeline import make_pipeline
     >>> import gaslab as gl
     >>> texts = ["cat dog cat", "dog cat dog", "bond bank bank", "bank bond"]
-    >>> topics = make_pipeline(CountVectorizer(), gl.LDA(n_components=2, max_iter=30, random_state=1))
+    >>> model = gl.LDA(n_components=2, max_iter=30, random_state=1, threads=1)
+    >>> topics = make_pipeline(CountVectorizer(), model)
     >>> mixes = topics.fit_transform(texts)
     >>> (mixes[:, 0] > 0.5).tolist() in ([True, True, False, False], [False, False, True, True])
     True

@@ -17,7 +17,8 @@ __all__ = ["gaslab"]
 TEXT = "".join(
     f"{'cat dog bird' if k % 2 else 'bond bank stock'} {'cat' if k % 3 else 'bond'}\n" for k in range(40)
 )
-FEW = ("--topics", 5, "--iterations", 3, "--seed", 2, "--threads", 1)
+ONE_CHAIN = ("--sampler", "metropolis-hastings")  # on any ranks
+FEW = ("--topics", 5, "--iterations", 3, "--seed", 2, "--threads", 1, *ONE_CHAIN)
 
 
 @pytest.mark.slow
@@ -48,7 +49,7 @@ def test_a_chain_goes_on_from_a_model(gaslab: Run, tmp_path: Path) -> None:
     corpus, path = written(tmp_path, TEXT), tmp_path / "model.npz"
     priors = ("--doc-topic-prior", 0.25, "--topic-word-prior", 0.5)
     assert gaslab("lda", corpus, *FEW, *priors, "--save", path).code == 0
-    words = ("lda", corpus, "--resume", path, "--iterations", 2, "--threads", 1, "--save")
+    words = ("lda", corpus, "--resume", path, "--iterations", 2, "--threads", 1, *ONE_CHAIN, "--save")
     for size in (1, 2):
         done = on_ranks(size, *words, tmp_path / f"{size}.npz")
         assert done.code == 0, done.err

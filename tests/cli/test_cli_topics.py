@@ -71,7 +71,7 @@ def judged(comm: Comm) -> list[object]:
     graph = gl.corpus_from(TALKS, comm=comm, strategy="random")
     found: list[object] = []
     for on in ("all", "local"):
-        result = gl.lda(graph, topics=3, iterations=10, on=on)
+        result = gl.lda(graph, topics=3, iterations=10, on=on, sampler="metropolis-hastings")
         judge(graph, result, "umass")
         figures = result.metrics["figures"]
         found += [figures["coherence"], figures["diversity"], likeliest_words(graph, result, 4).tolist()]
@@ -85,7 +85,8 @@ def test_ranks_judge_alike(ranks: Ranks) -> None:
     for found in ranks.run(judged):
         assert found == expected
     graph = gl.corpus_from(TALKS)
-    probability = gl.lda(graph, topics=3, iterations=10).tables["topic_word"]["probability"]
+    result = gl.lda(graph, topics=3, iterations=10, sampler="metropolis-hastings")
+    probability = result.tables["topic_word"]["probability"]
     assert expected[2] == gl.topics.top_words(probability, 4).tolist()
 
 

@@ -20,6 +20,7 @@ from tests.support.command_line import Run, gaslab
 __all__ = ["gaslab"]
 
 TOPICS, SWEEPS = 4, 4
+MH = "metropolis-hastings"  # one chain on any ranks
 DOCUMENT, WORD, TOPIC = corpus(documents=60, words=40, length=20, topics=TOPICS)
 
 
@@ -36,7 +37,7 @@ def summary(result: gl.Result) -> dict[str, Any]:
 
 def fitted(comm: Comm, strategy: str = "random", **options: Any) -> dict[str, Any]:
     graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True, strategy=strategy, comm=comm)
-    options = {"sampler": "metropolis-hastings", "evaluate_every": 1, **options}
+    options = {"sampler": MH, "evaluate_every": 1, **options}
     return summary(gl.lda(graph, topics=TOPICS, iterations=SWEEPS, seed=3, **options))
 
 
@@ -136,14 +137,14 @@ def test_an_undirected_graph_has_the_same_chain() -> None:
     graphs = [
         gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True, directed=directed) for directed in (True, False)
     ]
-    one, other = (gl.lda(graph, topics=TOPICS, iterations=3, seed=5) for graph in graphs)
+    one, other = (gl.lda(graph, topics=TOPICS, iterations=3, seed=5, sampler=MH) for graph in graphs)
     assert one.vertices["counts"].tolist() == other.vertices["counts"].tolist()
 
 
 def test_columns_with_the_names_of_the_program_s_own_fields_are_left_alone() -> None:
     columns = {"_topic": np.full(DOCUMENT.size, 99), "_proposal": np.full(DOCUMENT.size, 99)}
     graph = gl.Graph.from_edges(DOCUMENT, WORD, columns=columns, bipartite=True, comm=world())
-    result = gl.lda(graph, topics=TOPICS, iterations=SWEEPS, seed=3)
+    result = gl.lda(graph, topics=TOPICS, iterations=SWEEPS, seed=3, sampler=MH)
     assert result.vertices["counts"].tolist() == alone()["counts"]
 
 

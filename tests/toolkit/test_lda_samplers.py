@@ -13,6 +13,7 @@ import gaslab as gl
 from examples.lda import corpus
 from gaslab.parallel.comm import Comm, world
 from gaslab.programs import metropolis_hastings
+from gaslab.programs._samplers import FEW_TOPICS
 from tests.conftest import Hosts
 from tests.mpi.ranks import Ranks
 
@@ -131,8 +132,19 @@ def test_priors_that_are_alike_are_one_number() -> None:
     assert one.metrics["figures"]["doc_topic_prior"] == [0.2] * TOPICS
 
 
-def test_auto_is_the_sampler_that_has_all_settings() -> None:
-    assert fitted(world(), sampler="auto", mh_steps=2).metrics["figures"]["sampler"] == "metropolis-hastings"
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({}, "gibbs"),
+        ({"topics": FEW_TOPICS}, "gibbs"),
+        ({"topics": FEW_TOPICS + 1}, "metropolis-hastings"),
+        ({"mh_steps": 2}, "metropolis-hastings"),
+        ({"burn_in": 1}, "metropolis-hastings"),
+        ({"optimise_priors": 2}, "metropolis-hastings"),
+    ],
+)
+def test_auto_is_by_the_topics_and_by_what_is_asked_for(options: dict[str, int], name: str) -> None:
+    assert fitted(world(), sampler="auto", **options).metrics["figures"]["sampler"] == name
 
 
 def of_gibbs(comm: Comm, threads: int) -> list[list[int]]:

@@ -72,7 +72,10 @@ def test_topics_and_factors_in_float32() -> None:
     wide, narrow = (result.metrics["figures"]["log_likelihood_per_token"] for result in found)
     assert narrow == pytest.approx(wide, abs=0.1)
     with pytest.raises(gl.UsageError, match="say sampler='gibbs'"):
-        gl.lda(corpus, topics=3, iterations=4, precision="float32")
+        gl.lda(corpus, topics=3, iterations=4, sampler="metropolis-hastings", precision="float32")
+    with pytest.raises(gl.UsageError, match="priors below 1e-09 or above 1e\\+06 leave the range"):
+        gl.lda(corpus, topics=3, iterations=4, topic_word_prior=1e-10, precision="float32")
+    assert gl.lda(corpus, topics=3, iterations=4, topic_word_prior=1e-100).converged  # in float64
     rng = np.random.default_rng(1)
     ends, ratings = rng.integers(0, 30, (2, 400)), {"rating": rng.normal(3, 1, 400)}
     graph = gl.Graph.from_edges(*ends, columns=ratings, bipartite=True)

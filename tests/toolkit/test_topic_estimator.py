@@ -101,7 +101,7 @@ def fitted(comm: Comm) -> list[Any]:
     share = slice(60 * comm.rank // comm.size, 60 * (comm.rank + 1) // comm.size)
     found = []
     for rows, part in (("same", slice(60)), ("parts", share)):
-        made = gl.LDA(**FEW, rows=rows, comm=comm).fit(COUNTS[part])
+        made = gl.LDA(**FEW, sampler="metropolis-hastings", rows=rows, comm=comm).fit(COUNTS[part])
         mixes = made.transform(COUNTS[part])
         if rows == "parts":
             mixes = np.concatenate(comm.allgather(mixes))

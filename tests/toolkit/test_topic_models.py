@@ -17,6 +17,7 @@ from gaslab.topics.holdout import hold_out
 from tests.mpi.ranks import Ranks
 
 TOPICS = 4
+SAMPLER = "metropolis-hastings"  # one chain on any ranks
 DOCUMENT, WORD, _ = corpus(documents=60, words=40, length=20, topics=TOPICS)
 NAMES = np.array([f"w{word:02d}" for word in range(40)], object)
 COUNTS = np.zeros((60, 40), np.int64)
@@ -29,7 +30,7 @@ def of_words(comm: Comm) -> gl.Graph:
 
 def learned(comm: Comm, on: str = "all") -> tuple[gl.Graph, gl.Result, gl.TopicModel]:
     graph = of_words(comm)
-    result = gl.lda(graph, topics=TOPICS, iterations=2, evaluate_every=1, seed=3, on=on)
+    result = gl.lda(graph, topics=TOPICS, iterations=2, evaluate_every=1, seed=3, on=on, sampler=SAMPLER)
     return graph, result, gl.TopicModel.of(graph, result)
 
 

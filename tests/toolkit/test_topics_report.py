@@ -33,7 +33,7 @@ def written(comm: Comm, folder: str) -> list[str]:
     """Return the pages of a whole corpus, and of a sample of it whose result each rank has a part of."""
     graph, pages = corpus(comm), []
     for on, documents in (("all", 200), ("local", 5)):
-        result = gl.lda(graph, topics=4, iterations=4, evaluate_every=2, on=on)
+        result = gl.lda(graph, topics=4, iterations=4, evaluate_every=2, on=on, sampler="metropolis-hastings")
         path = f"{folder}/{comm.size}-{on}"
         gl.topics.write_report(path, graph, result, documents=documents, coherence=[0.1, -0.2, 0.0, np.nan])
         pages.append(Path(path, "index.html").read_text("utf-8") if comm.rank == 0 else "")
