@@ -120,8 +120,8 @@ def lda(
     >>> graph = gl.Graph.from_edges(documents, words, bipartite=True)
     >>> result = gl.lda(graph, topics=2, iterations=50, seed=1, threads=1)
     >>> result.tables["document_topic"]["probability"].round(2)
-    array([[0.97, 0.03],
-           [0.03, 0.97]])
+    array([[0.03, 0.97],
+           [0.97, 0.03]])
     >>> result.tables["topic_word"].ids.tolist()
     ['bank', 'bond', 'cat', 'dog']
 

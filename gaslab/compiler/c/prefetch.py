@@ -32,20 +32,33 @@ def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4) -
 
 def prefetch_rows(tree: Tree, names: frozenset[str], begin: str, neighbor: str) -> tuple[str, str]:
     """Return what stands before and in a loop of one edge at a time that reads vectors of far vertices."""
-    fields = [field for field in tree.vertex_fields if field.name in names and not is_list(field.storage)]
-    if not any(field.shape for field in fields):
+    if not _row_bytes(tree, names):
         return "", ""
-    total = sum(STORAGE[f.storage][2] * (f.type.size if isinstance(f.type, Array) else 1) for f in fields)
     return (
-        f"        const int64_t prefetch_end = gl_prefetch_rows_end(w, {begin}, {total});\n",
+        f"        const int64_t prefetch_end = {far_end(tree, names, begin)};\n",
         prefetch(tree, names, neighbor, 1),
     )
+
+
+def far_end(tree: Tree, names: frozenset[str], begin: str) -> str:
+    """Return how far along the edges the values of far vertices are prefetched, one edge at a time."""
+    rows = _row_bytes(tree, names)
+    return f"gl_prefetch_rows_end(w, {begin}, {rows})" if rows else f"gl_prefetch_end(w, {begin})"
+
+
+def _row_bytes(tree: Tree, names: frozenset[str]) -> int:
+    """Return how many bytes are read of a far vertex that has vectors among them; 0 for one without."""
+    fields = [field for field in tree.vertex_fields if field.name in names and not is_list(field.storage)]
+    if not any(field.shape for field in fields):
+        return 0
+    return sum(STORAGE[f.storage][2] * (f.type.size if isinstance(f.type, Array) else 1) for f in fields)
 
 
 def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[str, str]:
     """Return the limit of what prefetches the edge fields of *phase* along a row, and its statements.
 
     There is none along the in-rows, in whose order edges lie, nor for fields that are kept `by_source`.
+    Draws have the far end's id in their key.
     """
     names, kept = tree.reads(phase, "e") | tree.writes(phase, "e"), by_source(tree, phase)
     fields = [
@@ -60,6 +73,9 @@ def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[st
         for array, size in fields
         for k in range(edges)
     ]
+    if "self.draws" in tree.functions[phase].reads:
+        at = "c->out_neighbor[p + 16 + {k}]"
+        lines += [f"                    __builtin_prefetch(&c->id[{at.format(k=k)}]);" for k in range(edges)]
     text = "                if (p < slots) {\n" + "\n".join(lines) + "\n                }\n"
     return ", slots = gl_prefetch_slots_end(w)", text
 

@@ -16,7 +16,7 @@ from gaslab.compiler.c.phases import (
     passed_of_edge,
     walks,
 )
-from gaslab.compiler.c.prefetch import prefetch, prefetch_slots
+from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_slots
 from gaslab.compiler.c.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
@@ -58,9 +58,10 @@ def scatter_push(tree: Tree) -> str:
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += passed_of_edge(tree, "scatter", row, "out")
         x = neighbor.format(p="p")
-        early = prefetch(tree, tree.reads("scatter", "nbr"), neighbor, 1)
+        far = tree.reads("scatter", "nbr")
+        early = prefetch(tree, far, neighbor, 1)
         limit, more = prefetch_slots(tree, "scatter", row)
-        early, bound = early + more, limit + f", prefetch_end = gl_prefetch_end(w, {begin})" * bool(early)
+        early, bound = early + more, limit + f", prefetch_end = {far_end(tree, far, begin)}" * bool(early)
         loops.append(
             f"        if ({walks(tree, 'scatter', row)})\n"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{bound}; p < end{look}; p++) {{\n"
