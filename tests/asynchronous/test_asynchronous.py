@@ -64,6 +64,7 @@ def outcome(
     return compared
 
 
+@pytest.mark.slow
 @settings(max_examples=max(settings.default.max_examples // 3, 2))
 @given(drawn=graphs(), way=st.sampled_from(WAYS), strategy=st.sampled_from(STRATEGIES))
 def test_fixed_points_are_those_of_supersteps(ranks: Ranks, drawn: Drawn, way: Any, strategy: str) -> None:

@@ -110,6 +110,7 @@ def limits(comm: Comm) -> tuple[int, bool, float, bool]:
     return few.metrics["updates"], few.converged, enough.aggregates["most"], enough.converged
 
 
+@pytest.mark.slow
 def test_limits_end_a_run_that_would_not_end(ranks: Ranks) -> None:
     for updates, limited, most, done in ranks.run(limits):
         assert updates == 500 if ranks.size == 1 else updates >= 500

@@ -208,6 +208,7 @@ def ages(comm: Comm, staleness: int, seed: int) -> tuple[int, int, dict[str, Any
     return int(result.vertices["oldest"].max()), int(result.vertices["newest"].max()), figures, result.history
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("staleness", [0, 1, 2, 5])
 def test_the_bound_is_never_broken(ranks: Ranks, staleness: int) -> None:
     seen = []

@@ -33,6 +33,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_format_of_numbered_words_is_the_same_corpus(tmp_path: Path, name: str) -> None:
     path, words = written(tmp_path, FILES[name], name), written(tmp_path, WORDS, "vocab.txt")

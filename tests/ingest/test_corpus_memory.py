@@ -42,6 +42,7 @@ MATRICES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MATRICES)
 def test_matrices(name: str) -> None:
     rows, left, right, mark = of(MATRICES[name])

@@ -65,6 +65,7 @@ def run_all(comm: Comm, strategy: str, mode: dict[str, Any]) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
 @pytest.mark.parametrize("mode", [{"threads": 2}, {"compile": "never"}], ids=["compiled", "interpreted"])
 @pytest.mark.parametrize("strategy", ["1d", "random"])

@@ -113,6 +113,7 @@ def test_counts_are_averaged_after_the_burn_in() -> None:
     np.testing.assert_allclose(table.sum(axis=0), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, 3])
 def test_a_lone_token_has_each_topic_as_often_as_its_prior_says(steps: int) -> None:
     """Every document has one token, of a word of its own, whose prior leaves other tokens no weight."""

@@ -41,6 +41,7 @@ def test_a_run_may_compute_in_another_precision_than_its_class(how: dict[str, An
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("call", [*CALLS, *REST], ids=str)
 def test_the_toolkit_answers_in_float32(call: Call, directed: bool) -> None:

@@ -30,6 +30,7 @@ def test_a_twin_gives_the_answer_of_its_program(pair: Pair, inputs: Inputs, tmp_
         assert all(seconds > 0 for both in times for seconds in both)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_a_twin_that_stands_still_is_noticed(pair: Pair, inputs: Inputs) -> None:
     with pytest.raises(AssertionError, match=r"differs|apart|is not"):
@@ -55,6 +56,7 @@ def test_the_command_prints_a_row_for_each_part_and_graph(
         assert float(ratio) > 0
 
 
+@pytest.mark.slow
 def test_an_unknown_loop_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["twins", "page"])
     with pytest.raises(SystemExit, match="there is no loop 'page'; there are pagerank; relax; "):
