@@ -76,6 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     put_in_order(items)
 
 
+@pytest.hookimpl(optionalhook=True)  # unknown where xdist is left out
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> InShares:
     return InShares(config, log)
 

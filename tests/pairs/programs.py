@@ -65,7 +65,7 @@ class Program(Writer):
         for rng in ("stream", "hash"):
             if self.has(f"rng {rng}"):
                 lines.append(f'    rng = "{rng}"')
-        if self.has("precision float32"):
+        if self.has("precision float32") and self.odds(0.7):  # or the run says so
             lines.append("    precision = gl.float32")
         if self.has("cache_rebuild"):
             lines.append("    cache_rebuild = 2")

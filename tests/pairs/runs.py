@@ -196,6 +196,8 @@ def drawn_task(draws: random.Random, name: str, text: str, features: Collection[
             task.options["init"]["z"] = {v: [0.5, 1.0, -2.0] for v in some}
     if "columns=" in features:
         task.options["columns"] = {"weight": "price"}
+    if "precision float32" in features and "precision = " not in text:
+        task.options["precision"] = "float32"
     if "seed=" in features:
         task.options["seed"] = draws.randrange(1000)
     task.strategy = next((f for f in features if BY_NAME[f].slot == "cut"), None)

@@ -39,6 +39,16 @@ PARTS = {
     "most: gl.ArgMax[int, float]": ("({i}, {f} + 0.0)", "float", "{0}.most[1]"),
     "vec: gl.Vector = gl.field(shape=3)": ("np.ones(3) * {f}", "float", "{0}.vec[1]"),
     "top: gl.Vector = gl.field(shape=2, combine=gl.MAX)": ("np.ones(2) * {f} + 0.0", "float", "{0}.top[1]"),
+    "signs: gl.Vector = gl.field(shape=2, dtype=int, combine=gl.PROD)": (
+        "gl.at({i} % 2, -1 if {b} else 1)",
+        "int",
+        "{0}.signs[0]",
+    ),
+    "flags: gl.Vector = gl.field(shape=2, dtype=int, combine=gl.BITOR)": (
+        "gl.at({i} % 2, {i} & 15)",
+        "int",
+        "{0}.flags[1]",
+    ),
     "bins: gl.Vector = gl.field(shape=4, dtype=gl.int32)": (
         "gl.at({i} % 4, {i} % 101)",
         "int",

@@ -154,6 +154,7 @@ WILD = [
     "math.hypot({f}, {f})",
     "math.tanh({f})",
 ]
+WILD_VECTORS = ["np.sqrt", "np.exp", "np.log", "np.tanh", "np.sin", "np.cos"]
 
 DRAWS = {  # of a feature, by kind
     "uniform": {

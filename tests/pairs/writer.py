@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tests.pairs.features import ADDITIVE, CACHED, FIXED_POINT
 from tests.pairs.totals import OWN, Total
-from tests.pairs.words import BOTH, SMALL, WILD, V, Where, Words
+from tests.pairs.words import BOTH, SMALL, WILD, WILD_VECTORS, V, Where, Words
 
 WAYS = {"IN": "gl.IN", "OUT": "gl.OUT", "ALL": "gl.ALL", "NONE": "gl.NONE"}
 HELPERS = {
@@ -144,7 +144,16 @@ class Writer(Words):
             self.value("int", where),
         )
         name, of = self.names["int"], f"v.{self.names['float']}"
-        options = [f"v.{name} = np.argmin({z} * {f})", f"v.{name} = len({z}) + np.argmax({z} - {f})"]
+        options = [
+            f"v.{name} = np.argmin({z} * {f})",
+            f"v.{name} = len({z}) + np.argmax({z} - {f})",
+            f"v.{name} = np.searchsorted(np.sort({z}), {f})",
+            f"x = np.sort({z} * 2.0)\nv.{name} = np.searchsorted(x, {f}, side='right')",
+            f"v.{name} = int(np.prod({z} - {f})) % 101",
+            f"x = np.copy({z})\nx[{i} % 3] = {f}\nv.{name} = np.argmax(x)",
+        ]
+        if where.draws and self.has("normal"):  # a statement of its own: no draw may stand before it
+            options += [f"x = gl.dirichlet(np.ones(3) * 0.5)\nv.{name} = np.argmax(x)"] * 2
         if self.has("float field"):
             options += [
                 f"{of} = np.sum({z}) % 16.0",
@@ -153,6 +162,7 @@ class Writer(Words):
                 f"{of} = np.min(np.abs({z} - {f}))",
                 f"{of} = np.sort({z} * {f})[1] % 16.0",
                 f"{of} = np.cumsum({z} + {f})[-1] % 16.0",
+                f"{of} = np.mean(np.ones(4) * {f})",
             ]
         if self.has("vector field") and not self.fixed:
             options += [
@@ -175,6 +185,7 @@ class Writer(Words):
             f"{of} = int(np.max(np.linalg.solve(np.eye(2) * 2.0, np.ones(2) * {f}))) % 101",
             f"{of} = int(np.sum(gl.solve_spd(np.eye(2) * 4.0, np.ones(2) * {f}))) % 101",
             f"{of} = int(np.linalg.norm(np.ones(4) * {f})) % 101",
+            f"{of} = int(np.sum(gl.conjugate_gradient(np.eye(2) * 4.0, np.ones(2) * {f}, np.zeros(2), 2))) % 101",
         ]
         if self.has("matrix field") and not self.fixed:
             options += [
@@ -187,6 +198,9 @@ class Writer(Words):
         return [self.one(options)]
 
     def wild(self, where: Where) -> list[str]:
+        if self.has("numpy") and self.odds(0.3):
+            z = "v.z" if self.has("vector field") else "np.ones(3)"
+            return [f"v.w = np.sum({self.one(WILD_VECTORS)}({z} * {self.value('float', where)}))"]
         return [f"v.w = {self.filled(self.one(WILD), where, 2)}"]
 
     def over_list(self, where: Where) -> list[str]:
