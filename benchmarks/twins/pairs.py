@@ -101,7 +101,7 @@ def descent(factors: str, bias: str, rating: str, mean: str, rate: float, decay:
         user, item, ratings, run.kept = run.visited(rating)
         start = run.vertex(factors)[run.kept]
         room = -(-start.shape[1] // 8) * 8
-        rows = np.zeros(len(start), [("factors", np.float32, room), ("bias", np.float64)])
+        rows = np.zeros(len(start), [("factors", np.float32, room), ("bias", run.vertex(bias).dtype)])
         rows["factors"][:, : start.shape[1]] = start
         rows["bias"] = run.vertex(bias)[run.kept]
         return {
@@ -270,7 +270,7 @@ PAIRS = (
         supersteps=4, columns={"_topic": "topic100"},
     ),
     Pair(
-        "sgd", gl.programs.SGD(mean=3.5, learning_rate=0.02), "sgd.c K=32", ("ratings",),
+        "sgd", gl.programs.SGD(mean=3.5, learning_rate=0.02), "sgd.c K=32 REAL=float", ("ratings",),
         descent("factors", "bias", "rating", "mean", rate=0.02, decay=0.2),
         close_rows("factors", "bias"), apart=(SQUARES,),
     ),

@@ -5,7 +5,8 @@ ends take a step down the gradient of its squared error plus regularization time
 and factors (Koren, Bell, Volinsky, "Matrix Factorization Techniques for Recommender Systems", Computer
 2009). `visit` runs as many at once as share no vertex (Gemulla, Nijkamp, Haas, Sismanis, "Large-Scale Matrix
 Factorization with Distributed Stochastic Gradient Descent", KDD 2011), and the answer has the same bits on
-any number of ranks and threads and under any cut.
+any number of ranks and threads and under any cut. It computes in float32: a step is a guess, so digits beyond
+that say nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from gaslab.programs._sweeps import run_sweeps
 
 class SGD(gl.VertexProgram):
     """So many sweeps over all ratings, each a superstep; the step shrinks from sweep to sweep."""
+
+    precision = gl.float32
 
     factors: int = 32
     mean: float = 0.0  # of the ratings
@@ -99,7 +102,7 @@ def sgd(
     -------
     Result
         As of `als`: ``tables["user_factors"]`` and ``tables["item_factors"]`` with ``factors`` (float32, a
-        vector of length *factors*) and ``bias`` (float64); ``history`` with the ``rmse`` over the ratings of
+        vector of length *factors*) and ``bias`` (float32); ``history`` with the ``rmse`` over the ratings of
         *graph* of the vectors after each sweep; ``metrics["figures"]`` with ``train_rmse``, ``cpu_seconds``,
         and with *test* ``test_rmse`` and ``test_ratings``.
 
@@ -115,8 +118,8 @@ def sgd(
     >>> users, items = ["ann", "ann", "bob", "bob", "cy"], ["tea", "milk", "tea", "milk", "tea"]
     >>> graph = gl.Graph.from_edges(users, items, columns={"rating": [5, 1, 4, 2, 5]}, bipartite=True)
     >>> result = gl.sgd(graph, factors=1, regularization=0.02, iterations=100)
-    >>> result.tables["item_factors"].ids.tolist(), result.tables["item_factors"]["bias"].round(2).tolist()
-    (['milk', 'tea'], [-1.23, 1.1])
+    >>> result.tables["item_factors"].ids.tolist(), result.tables["item_factors"]["bias"].round(2)
+    (['milk', 'tea'], array([-1.23,  1.1 ], dtype=float32))
     >>> result.iterations, round(result.metrics["figures"]["train_rmse"], 2)
     (100, 0.39)
 

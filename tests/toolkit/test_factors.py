@@ -197,7 +197,8 @@ def test_one_answer_in_every_mode(ranks: Ranks, function: str, drawn: Rated, str
     of_each_rank = ranks.run(in_every_mode, drawn, strategy, function)
     assert all(repr(found) == repr(of_each_rank[0]) for found in of_each_rank)
     alone = in_every_mode(Comm(), drawn, "1d", function)["1 thread"]
-    assert alone["test"] == pytest.approx(alone["rmse"][-1], rel=1e-12)
+    exact = {"rel": 1e-12} if function == "als" else {"abs": 1e-6}  # the errors of sgd are of float32
+    assert alone["test"] == pytest.approx(alone["rmse"][-1], **exact)
     for mode, answer in of_each_rank[0].items():
         for name, values in answer.items():
             if function == "sgd" and name in ("factors", "bias"):
