@@ -66,7 +66,9 @@ class Ratings:
             except gl.UsageError as error:  # on every rank
                 text = str(error)
                 raise gl.UsageError(text if "the test" in text else f"the test: {text}") from None
-        self.mean = exact_mean(graph.comm, graph.edge_columns[self.column], graph.num_edges)
+        values = graph.edge_columns[self.column]
+        sums = graph.local.derived(values, "exact sums", lambda: exact_sums(values))
+        self.mean = exact_mean(graph.comm, sums, graph.num_edges)
         self.options = {**options, "columns": {"rating": self.column}}
 
     def measured(self, row: Mapping[str, Any]) -> dict[str, float]:
@@ -125,20 +127,25 @@ def _check_alike(graph: gl.Graph, test: gl.Graph) -> None:
             )
 
 
-def exact_mean(comm: Comm, values: np.ndarray, count: int) -> float:
-    """Return the sum of all ranks' finite *values* by *count*, correctly rounded (collective).
+def exact_sums(values: np.ndarray) -> np.ndarray:
+    """Return the sums of finite *values* by their powers of two, int64 of shape (2, EXPONENTS).
 
     A float64 is an integer times a power of two: the integers of each power are summed, in two halves, so
     that no sum of 2**36 of them overflows an int64.
     """
-    table = np.zeros((2, EXPONENTS), np.int64)
+    sums = np.zeros((2, EXPONENTS), np.int64)
     for lo in range(0, values.size, BLOCK):
         fraction, exponent = np.frexp(values[lo : lo + BLOCK].astype(np.float64, copy=False))
         integer = np.ldexp(fraction, MANTISSA).astype(np.int64)
         place = exponent - LEAST_EXPONENT
-        for half, part in zip(table, (integer & ((1 << HALF) - 1), integer >> HALF), strict=True):
+        for half, part in zip(sums, (integer & ((1 << HALF) - 1), integer >> HALF), strict=True):
             half += np.bincount(place, part, EXPONENTS).astype(np.int64)  # exact: BLOCK parts are below 2**53
-    low, high = np.asarray(comm.allreduce(table))
+    return sums
+
+
+def exact_mean(comm: Comm, sums: np.ndarray, count: int) -> float:
+    """Return the sum of all ranks' `exact_sums` by *count*, correctly rounded (collective)."""
+    low, high = np.asarray(comm.allreduce(sums))
     filled = np.flatnonzero((low != 0) | (high != 0))
     whole = sum(
         (int(low[k]) + (int(high[k]) << HALF)) << int(k) for k in filled
