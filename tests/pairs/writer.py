@@ -185,7 +185,8 @@ class Writer(Words):
             f"{of} = int(np.max(np.linalg.solve(np.eye(2) * 2.0, np.ones(2) * {f}))) % 101",
             f"{of} = int(np.sum(gl.solve_spd(np.eye(2) * 4.0, np.ones(2) * {f}))) % 101",
             f"{of} = int(np.linalg.norm(np.ones(4) * {f})) % 101",
-            f"{of} = int(np.sum(gl.conjugate_gradient(np.eye(2) * 4.0, np.ones(2) * {f}, np.zeros(2), 2))) % 101",
+            f"x = np.ones(2) * {f}\n"
+            f"{of} = int(np.sum(gl.conjugate_gradient(np.eye(2) * 4.0, x, np.zeros(2), 2))) % 101",
         ]
         if self.has("matrix field") and not self.fixed:
             options += [
@@ -195,7 +196,7 @@ class Writer(Words):
                 "v.m = v.m * -1.0",
                 f"v.m = np.maximum(v.m, {f})",
             ]
-        return [self.one(options)]
+        return self.one(options).split("\n")
 
     def wild(self, where: Where) -> list[str]:
         if self.has("numpy") and self.odds(0.3):

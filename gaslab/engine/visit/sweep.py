@@ -86,7 +86,7 @@ class Visits:
         self._shared = [k for k in self._written if "e." + tree.edge_fields[k].name in elsewhere]
 
     def _edge_fields(self, graph: Graph) -> list[Any]:
-        """Return edge fields in the order of visits (collective); the graph keeps those that are only read."""
+        """Return edge fields in the order of visits (collective); the graph keeps what is only read."""
         local, fields = graph.local, self.state.edge_fields
         read = [k not in self._written and isinstance(x, np.ndarray) for k, x in enumerate(fields)]
         have = [is_read and local.has_derived(x, self.edges) for is_read, x in zip(read, fields, strict=True)]
