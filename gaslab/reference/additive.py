@@ -15,7 +15,7 @@ from gaslab import program as words
 from gaslab.errors import ExecutionError
 from gaslab.reference.arithmetic import Fault, Float, Int, narrow
 from gaslab.reference.arrays import OUTSIDE, Row
-from gaslab.reference.declared import Combiner, Field
+from gaslab.reference.combiners import Combiner, Field
 
 _BOTH = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 _WIDE = {"float32": "float64", "float64": "float64", "bool": "bool", "id": "id"}

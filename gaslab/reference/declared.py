@@ -3,89 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import math
 import types
-from dataclasses import dataclass
 from typing import Any
 
 from gaslab import program as words
-from gaslab.errors import ProgramError, unknown
+from gaslab.errors import ProgramError
 from gaslab.language.annotations import annotations_of
-from gaslab.language.nobody import Nobody
-from gaslab.reference.arithmetic import LIMITS, PRECISION, Float, narrow, number, translate
+from gaslab.reference.arithmetic import PRECISION, Float, number
+from gaslab.reference.combiners import Combiner, Field
 from gaslab.reference.own_merges import OwnCombiner
 from gaslab.reference.records import PairCombiner, RecordCombiner
+from gaslab.reference.translate import translate
 
 _STORAGE = {int: "int64", bool: "bool"}
-
-
-_FIRST, _LAST = Nobody(last=False), words.NOBODY  # the identities of Max and Min over vertex ids
-
-
-@dataclass(frozen=True)
-class Field:
-    """A declared vertex or edge field."""
-
-    storage: str
-    default: Any
-    required: bool
-    shape: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Combiner:
-    """``Sum``, ``Min``, ``Max``, ``List`` or ``SortedSet`` over one storage type."""
-
-    op: str
-    storage: str
-
-    @property
-    def identity(self) -> Any:
-        """What combining nothing gives."""
-        if self.op in ("list", "set"):
-            return []
-        if self.op in ("sum", "count", "bitor", "prod"):
-            return narrow(self.storage, int(self.op == "prod"))
-        if self.op in ("any", "all"):
-            return self.op == "all"
-        if self.op not in ("min", "max"):
-            raise unknown("the reference", self)
-        low = self.op == "max"
-        if self.storage == "id":
-            return _FIRST if low else _LAST
-        if self.storage == "bool":
-            return not low
-        if self.storage in LIMITS:
-            return number(LIMITS[self.storage][0 if low else 1])
-        return number(-math.inf if low else math.inf)
-
-    def from_caller(self, value: Any) -> Any:
-        """Return a value of the caller's."""
-        return narrow(self.storage, value)
-
-    def add(self, a: Any, b: Any) -> Any:
-        """Combine the total *a* with one more value; None adds nothing to a list."""
-        if self.op in ("list", "set"):
-            more = [] if b is None else [narrow(self.storage, b)]
-            return in_order({*a, *more} if self.op == "set" else [*a, *more])
-        b = narrow(self.storage, b)
-        if self.op in ("sum", "count"):
-            return narrow(self.storage, float(a) + float(b) if isinstance(b, float) else a + b)
-        if self.op in ("any", "all"):
-            return (a or b) if self.op == "any" else (a and b)
-        if self.op in ("bitor", "prod"):
-            if isinstance(b, float):
-                return narrow(self.storage, float(a) * float(b))
-            return narrow(self.storage, a | b if self.op == "bitor" else a * b)
-        if self.op not in ("min", "max"):
-            raise unknown("the reference", self)
-        return (b if b < a else a) if self.op == "min" else (b if b > a else a)
-
-
-def in_order(values: Any) -> list[Any]:
-    """Return values in ascending order: nan last, -0.0 before 0.0."""
-    of_floats = any(isinstance(x, float) for x in values)
-    return sorted(values, key=(lambda x: (x != x, x, math.copysign(1, x))) if of_floats else None)
 
 
 def storage_of(annotation: Any) -> str:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gaslab import program as words
 from gaslab.language.visit_ways import choose_ways
 from gaslab.reference.arithmetic import number
+from gaslab.reference.state import State
 from gaslab.reference.views import Edge, Vertex
 from gaslab.reference.visit import Visit, visit_order
-
-if TYPE_CHECKING:
-    from gaslab.reference.supersteps import Run
 
 
 class PlainGraph:
     """Views of all vertices and edges, in the order of the input, with their degrees."""
 
     def __init__(
-        self, run: Run, vertices: Sequence[Any], edges: Sequence[tuple[Any, Any]], directed: bool
+        self, run: State, vertices: Sequence[Any], edges: Sequence[tuple[Any, Any]], directed: bool
     ) -> None:
         by_id = self.by_id = {vertex_id: Vertex(run, vertex_id) for vertex_id in vertices}
         self.vertices = list(by_id.values())
-        self.edges = [Edge(run) for _ in edges]
-        self.edge_numbers = {e: k for k, e in enumerate(self.edges)}
         self.ends = [(by_id[source], by_id[target]) for source, target in edges]
+        self.edges = [Edge(run, *ends) for ends in self.ends]
+        self.edge_numbers = {e: k for k, e in enumerate(self.edges)}
         self.directed = directed
         self.incoming: dict[Vertex, list[tuple[Edge, Vertex]]] = {v: [] for v in self.vertices}
         self.outgoing: dict[Vertex, list[tuple[Edge, Vertex]]] = {v: [] for v in self.vertices}

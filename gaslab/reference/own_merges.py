@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from gaslab.errors import ProgramError
 from gaslab.program import At
 from gaslab.reference.arithmetic import Fault, narrow
 from gaslab.reference.arrays import OUTSIDE, Row, narrowed
+from gaslab.reference.combiners import Field
 from gaslab.reference.records import plain
-
-if TYPE_CHECKING:
-    from gaslab.reference.declared import Field
 
 TRIED = 32  # merges of a run whose order is tried
 

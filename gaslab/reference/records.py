@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from gaslab.language.nobody import Nobody
 from gaslab.program import NOBODY, Accumulator, At
 from gaslab.reference.arithmetic import Fault, narrow, number
 from gaslab.reference.arrays import OUTSIDE, Row, narrowed, rounded_all
-
-if TYPE_CHECKING:
-    from gaslab.reference.declared import Combiner, Field
+from gaslab.reference.combiners import Combiner, Field
 
 
 @dataclass(frozen=True)
@@ -168,6 +166,3 @@ def kept(combiner: RecordCombiner | PairCombiner, value: Any) -> Any:
             narrowed(field.storage, np.asarray(x)).view(Row) if field.shape else narrow(field.storage, x)
         )
     return SimpleNamespace(**made)
-
-
-__all__ = ["RecordCombiner", "narrow"]

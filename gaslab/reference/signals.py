@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from gaslab.errors import ProgramError
 from gaslab.language.nobody import Nobody
 from gaslab.reference.arithmetic import Fault, bucket
-
-if TYPE_CHECKING:
-    from gaslab.reference.supersteps import Run
-    from gaslab.reference.views import Vertex
+from gaslab.reference.state import State
 
 
-def send(run: Run, v: Vertex, message: Any, priority: Any) -> None:
+def send(run: State, v: Any, message: Any, priority: Any) -> None:
     """Make *v* run in a later superstep; its apply sees *message*, combined with what else is sent to it."""
     soon = bucket(priority)
     run.pending[v] = min(run.pending.get(v, soon), soon)
@@ -27,8 +25,8 @@ def send(run: Run, v: Vertex, message: Any, priority: Any) -> None:
 class SignalById:
     """``self.signal``: a signal to any vertex of the graph."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    def __init__(self, run: State, by_id: Mapping[Any, Any]) -> None:
+        self._run, self._by_id = run, by_id
 
     def __call__(self, vertex: Any, message: Any = None, priority: Any = 0) -> None:
         run = self._run
@@ -36,4 +34,4 @@ class SignalById:
             raise ProgramError(f"{run.phase} cannot signal; scatter can")
         if isinstance(vertex, Nobody):
             raise Fault("a signal to nobody; test the id against gl.NOBODY first")
-        send(run, run.graph.by_id[vertex], message, priority)
+        send(run, self._by_id[vertex], message, priority)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import linecache
 import os
@@ -18,18 +17,16 @@ from gaslab.language import rng
 from gaslab.language.rng import EDGE_PHASES, drawing
 from gaslab.language.visit_ways import field_bytes, ways_of
 from gaslab.reference import declared, records
-from gaslab.reference.additive import Contributions
-from gaslab.reference.arithmetic import PRECISION, Fault, narrow, number
-from gaslab.reference.arrays import SINGULAR, field_row
+from gaslab.reference.arithmetic import PRECISION, Fault, number
+from gaslab.reference.arrays import SINGULAR
 from gaslab.reference.graph import PlainGraph
 from gaslab.reference.live import LiveTotals
 from gaslab.reference.own_merges import OwnCombiner
 from gaslab.reference.records import shown
-from gaslab.reference.rng import PlainRandom
 from gaslab.reference.signals import SignalById
 from gaslab.reference.start import bound_parameters, fill_edges, fill_vertices
-from gaslab.reference.turns import turns_of
-from gaslab.reference.views import Edge, Vertex
+from gaslab.reference.state import State
+from gaslab.reference.views import Vertex
 
 # Code that the user's methods may call; a fault in it is shown at the user's own line.
 _NOT_THE_USERS = (
@@ -38,7 +35,7 @@ _NOT_THE_USERS = (
 )
 
 
-class Run:
+class Run(State):
     """One program on one graph, between supersteps."""
 
     def __init__(
@@ -50,53 +47,18 @@ class Run:
         directed: bool,
         seed: int,
     ) -> None:
-        cls = type(program)
-        self.rows: list[dict[str, Any]] = []  # of a traced run
-        self.random = PlainRandom(seed, getattr(cls, "rng", "counter"))
-        self.program, self.cls = program, cls
-        self.vertex_fields = declared.fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
-        self.edge_fields = declared.fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
-        self.contributions = Contributions(cls, "Vertex", self.vertex_fields)
-        self.edge_contributions = Contributions(cls, "Edge", self.edge_fields)
-        self.computing = declared.translated(cls)
-        self.turns, self.done = turns_of(program, cls, self.computing)
-        self.turn = self.turns[0]
-        self.aggregators, self.marks = declared.aggregators_of(self.computing), words.aggregators_of(cls)
-        self.combiners = {
-            name: records.widened(declared.combiner_of(function, "return", cls, program))
-            for name, function in declared.aggregators_of(cls).items()
-        }
-
+        super().__init__(program, seed)
         for combiner in (*self.combiners.values(), *(c for t in self.turns for c in (t.gather, t.message))):
             if isinstance(combiner, OwnCombiner):
                 combiner.merge = self.merged
-        self.start: Sequence[Any] | Mapping[Any, Any] | None = None
-        self.phase = "init"
-        self.writable: Vertex | None = None
-        self.initial_fields: set[str] = set()  # with values of the caller's, which init keeps
-        self.written = set(self.edge_contributions.combiners)
-        self.pending: dict[Vertex, int] = {}  # the signalled vertices, with the least priority of each
-        self.messages: dict[Vertex, Any] = {}
-        self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
-        self.history: list[dict[str, Any]] = []
-        self.superstep_number = 0
-        self.names: Mapping[Any, str] | None = None  # what errors call a vertex, if not by its id
         self.graph = PlainGraph(self, vertices, edges, directed)
         self.vertices, self.edges = self.graph.vertices, self.graph.edges
         self.random.learn(list(self.graph.by_id), edges)
         vertex_bytes = sum(field_bytes(field.storage, field.shape) for field in self.vertex_fields.values())
         self.visit_order = self.graph.visit_order(ways_of(program), vertex_bytes)
-        fill_edges(self, columns)
-        self.parameters = bound_parameters(self)
+        fill_edges(self, self.edges, columns)
+        self.parameters = bound_parameters(self, self.graph.by_id)
         self.me = self.instance(self.computing, number)
-
-    def put(self, owner: Vertex | Edge, name: str, field: declared.Field, value: Any) -> None:
-        """Store a value in a field, in its storage type."""
-        if field.shape:
-            may_write = functools.partial(owner.may_write, name)
-            vars(owner)[name] = field_row(field.storage, field.shape, value, may_write)
-        else:
-            vars(owner)[name] = narrow(field.storage, value)
 
     def direction(self, name: str, v: Vertex) -> int:
         """Return over which edges *v* gathers or scatters now."""
@@ -108,10 +70,6 @@ class Run:
             raise ExecutionError(f"{name} is {way} {where}; return gl.IN, gl.OUT, gl.ALL or gl.NONE")
         return way
 
-    @property
-    def message(self) -> declared.Combiner | None:
-        return self.turn.message
-
     # ---- supersteps --------------------------------------------------------------------------------
 
     def initialise(
@@ -119,7 +77,7 @@ class Run:
     ) -> None:
         """Give fields their defaults, then the caller's values, then run init."""
         self.initial_fields = set(initial)
-        fill_vertices(self, initial, columns)
+        fill_vertices(self, self.vertices, initial, columns)
         if self.init_takes_message:
             self.initial_fields = set()
         elif "init" in self.turn.methods:
@@ -196,7 +154,7 @@ class Run:
     def visit(self) -> None:
         """Visit every edge; live totals are those of the round's begin and what its table added."""
         for _, edges in itertools.groupby(self.visit_order, key=lambda one: one[0]):
-            totals = LiveTotals(self)
+            totals = LiveTotals(self, lambda: self.instance(self.computing, number))
             for _, table, k in edges:
                 totals.sit_at(table)
                 vars(self.edges[k])["forward"] = True  # from the source, u
@@ -212,9 +170,6 @@ class Run:
                 self.call("scatter", v, e, nbr)
         self.contributions.end(self.vertices)
         self.edge_contributions.end(self.edges)
-
-    def sent(self, target: Vertex, message: Any) -> None:
-        """Note a signal; for a traced run."""
 
     def gathered(self, v: Vertex) -> Any:
         gather = self.turn.gather
@@ -241,10 +196,6 @@ class Run:
 
     def _where(self, v: Vertex) -> str:
         return f"at vertex {self.name(v)} in superstep {self.superstep_number}"
-
-    def name(self, v: Vertex) -> str:
-        """Return what errors call a vertex."""
-        return str(v.id) if self.names is None else self.names[v.id]
 
     def first_active(self) -> list[Vertex]:
         if self.start is not None and not self.superstep_number and self.turn is self.turns[0]:
@@ -306,7 +257,7 @@ class Run:
         vars(made).update({k: kind(x) for k, x in (self.parameters | self.aggregates | known).items()})
         if kind is number and PRECISION.get() == "float32":
             vars(made).update({k: records.read(x) for k, x in self.aggregates.items()})
-        vars(made)["signal"] = SignalById(self)
+        vars(made)["signal"] = SignalById(self, self.graph.by_id)
         return made
 
     def merged(self, a: Any, b: Any) -> Any:

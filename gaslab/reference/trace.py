@@ -9,7 +9,7 @@ import numpy as np
 from gaslab.language.nobody import Nobody
 from gaslab.program import At
 from gaslab.reference import views
-from gaslab.reference.declared import Field
+from gaslab.reference.combiners import Field
 from gaslab.reference.records import PairCombiner, RecordCombiner, plain
 from gaslab.reference.supersteps import Run
 from gaslab.results.trace import Vertex, differ, new_row

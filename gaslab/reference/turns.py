@@ -8,7 +8,8 @@ from types import FunctionType
 from typing import Any
 
 from gaslab.language.phases import DIRECTIONS, phases_of
-from gaslab.reference.declared import Combiner, combiner_of, method_of
+from gaslab.reference.combiners import Combiner
+from gaslab.reference.declared import combiner_of, method_of
 
 _PHASES = (*DIRECTIONS, "init", "start", "active", "visit", "gather", "apply", "scatter")
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gaslab.errors import ProgramError, nearest
 from gaslab.reference.signals import send
-
-if TYPE_CHECKING:
-    from gaslab.reference.supersteps import Run
+from gaslab.reference.state import State
 
 
 class Vertex:
     """`v` and `nbr`: fields as attributes, stored in their storage types."""
 
-    _run: Run
+    _run: State
     id: Any
     in_degree: int
     out_degree: int
     degree: int
 
-    def __init__(self, run: Run, vertex_id: Any) -> None:
+    def __init__(self, run: State, vertex_id: Any) -> None:
         vars(self).update(_run=run, id=vertex_id, in_degree=0, out_degree=0, degree=0)
 
     def __repr__(self) -> str:
@@ -67,20 +65,20 @@ class Vertex:
 class Edge:
     """`e`: fields as attributes; scatter may write them."""
 
-    _run: Run
+    _run: State
+    _ends: tuple[Vertex, Vertex]
 
-    def __init__(self, run: Run) -> None:
-        vars(self).update(_run=run)
+    def __init__(self, run: State, source: Vertex, target: Vertex) -> None:
+        vars(self).update(_run=run, _ends=(source, target))
 
     def __repr__(self) -> str:
-        source, target = self._run.graph.ends[self._run.graph.edge_numbers[self]]
+        source, target = self._ends
         return f"<edge {source.id} -> {target.id}: {_shown(self, self._run.edge_fields)}>"
 
     @property
     def _named(self) -> Vertex:
         """The vertex that a fault names."""
-        graph = self._run.graph
-        return graph.ends[graph.edge_numbers[self]][1]
+        return self._ends[1]
 
     def __setattr__(self, name: str, value: Any) -> None:
         run = self._run

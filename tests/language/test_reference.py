@@ -13,8 +13,9 @@ import pytest
 
 from gaslab import program as gl
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound
-from gaslab.reference.arithmetic import Float, Int, narrow, translate
+from gaslab.reference.arithmetic import Float, Int, narrow
 from gaslab.reference.run import ReferenceResult, run_reference
+from gaslab.reference.translate import translate
 
 
 class PageRank(gl.VertexProgram):

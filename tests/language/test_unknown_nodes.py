@@ -20,7 +20,7 @@ from gaslab.compiler.python import statements as python_statements
 from gaslab.engine import storage
 from gaslab.errors import InternalError
 from gaslab.reference.arithmetic import narrow
-from gaslab.reference.declared import Combiner
+from gaslab.reference.combiners import Combiner
 from gaslab.reference.distributions import drawn
 from gaslab.replication.exchange import decode_choice, encode_choice
 from tests.support import hand_trees as h

@@ -1,0 +1,70 @@
+"""What the views, the signals and the initial values of the reference engine know of a run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gaslab import program as words
+from gaslab.reference import declared, records
+from gaslab.reference.additive import Contributions
+from gaslab.reference.arithmetic import narrow
+from gaslab.reference.arrays import field_row
+from gaslab.reference.combiners import Combiner, Field
+from gaslab.reference.rng import PlainRandom
+from gaslab.reference.turns import turns_of
+
+
+class State:
+    """One program with its fields and aggregates, and what is pending between supersteps."""
+
+    def __init__(self, program: words.VertexProgram, seed: int) -> None:
+        cls = type(program)
+        self.rows: list[dict[str, Any]] = []  # of a traced run
+        self.random = PlainRandom(seed, getattr(cls, "rng", "counter"))
+        self.program, self.cls = program, cls
+        self.vertex_fields = declared.fields_of(getattr(cls, "Vertex", words.Vertex), words.Vertex, program)
+        self.edge_fields = declared.fields_of(getattr(cls, "Edge", words.Edge), words.Edge, program)
+        self.contributions = Contributions(cls, "Vertex", self.vertex_fields)
+        self.edge_contributions = Contributions(cls, "Edge", self.edge_fields)
+        self.computing = declared.translated(cls)
+        self.turns, self.done = turns_of(program, cls, self.computing)
+        self.turn = self.turns[0]
+        self.aggregators, self.marks = declared.aggregators_of(self.computing), words.aggregators_of(cls)
+        self.combiners = {
+            name: records.widened(declared.combiner_of(function, "return", cls, program))
+            for name, function in declared.aggregators_of(cls).items()
+        }
+        self.start: Sequence[Any] | Mapping[Any, Any] | None = None
+        self.phase = "init"
+        self.writable: Any = None  # the vertex that the call under way may write
+        self.initial_fields: set[str] = set()  # with values of the caller's, which init keeps
+        self.written = set(self.edge_contributions.combiners)
+        self.pending: dict[Any, int] = {}  # the signalled vertices, with the least priority of each
+        self.messages: dict[Any, Any] = {}
+        self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
+        self.history: list[dict[str, Any]] = []
+        self.superstep_number = 0
+        self.names: Mapping[Any, str] | None = None  # what errors call a vertex, if not by its id
+        self.me: Any = None  # the `self` of methods
+
+    @property
+    def message(self) -> Combiner | None:
+        """The combiner of the messages of the phase that runs."""
+        return self.turn.message
+
+    def put(self, owner: Any, name: str, field: Field, value: Any) -> None:
+        """Store a value in a field of a vertex or an edge, in its storage type."""
+        if field.shape:
+            may_write = functools.partial(owner.may_write, name)
+            vars(owner)[name] = field_row(field.storage, field.shape, value, may_write)
+        else:
+            vars(owner)[name] = narrow(field.storage, value)
+
+    def name(self, v: Any) -> str:
+        """Return what errors call a vertex."""
+        return str(v.id) if self.names is None else self.names[v.id]
+
+    def sent(self, target: Any, message: Any) -> None:
+        """Note a signal; for a traced run."""
