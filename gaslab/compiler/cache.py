@@ -20,7 +20,8 @@ import tempfile
 from pathlib import Path
 
 from gaslab.errors import CompileError, UsageError
-from gaslab.system.outputs import Draft, Output
+from gaslab.system.drafts import Draft
+from gaslab.system.outputs import Output
 
 _DIGEST = 32  # bytes of sha256 behind the library's own: a file cut short is never loaded
 _LINKS = 40  # that may lead from one to the next, as in the kernel

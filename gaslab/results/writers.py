@@ -20,7 +20,8 @@ from gaslab.ingest.format import format_table
 from gaslab.parallel.comm import Comm
 from gaslab.parallel.tags import Tag
 from gaslab.results.tables import Table, objects
-from gaslab.system.outputs import Draft, FolderDraft, Output
+from gaslab.system.drafts import Draft, FolderDraft
+from gaslab.system.outputs import Output
 
 MANIFEST = "manifest.json"
 FORMATS = {".tsv": "\t", ".txt": "\t", ".csv": ","}

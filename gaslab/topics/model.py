@@ -19,7 +19,8 @@ from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
 from gaslab.results.collect import rows_by_id
 from gaslab.results.tables import Table, objects
-from gaslab.system.outputs import Output, write_bytes
+from gaslab.system.drafts import write_bytes
+from gaslab.system.outputs import Output
 from gaslab.topics import archive
 from gaslab.topics.documents import documents_of
 from gaslab.topics.foldin import ITERATIONS, Laid, known_words, rows_of_words

@@ -14,7 +14,8 @@ import pytest
 
 from gaslab.errors import GaslabError, UsageError
 from gaslab.system import outputs
-from gaslab.system.outputs import Draft, FolderDraft, Output, write_bytes
+from gaslab.system.drafts import Draft, FolderDraft, write_bytes
+from gaslab.system.outputs import Output
 
 
 def names(folder: Path) -> list[str]:
@@ -272,7 +273,7 @@ def test_a_folder_that_refuses_files_is_found_at_once(
     def refuse(path: Path) -> int:
         raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), str(path))
 
-    monkeypatch.setattr(outputs, "_create", refuse)
+    monkeypatch.setattr(outputs, "create_new", refuse)
     with pytest.raises(UsageError) as caught:
         Output(tmp_path / "a").check()
     assert str(caught.value) == f"cannot write {tmp_path}/a: Disk quota exceeded (in {tmp_path})"

@@ -11,7 +11,8 @@ import pytest
 
 from gaslab.errors import GaslabError, UsageError
 from gaslab.system import leftovers
-from gaslab.system.outputs import Draft, FolderDraft, Output, check_distinct, write_bytes
+from gaslab.system.drafts import Draft, FolderDraft, write_bytes
+from gaslab.system.outputs import Output, check_distinct
 
 
 def names(folder: Path) -> list[str]:

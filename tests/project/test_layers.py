@@ -132,7 +132,7 @@ def test_kernels_import_nothing_from_gaslab() -> None:
 def test_program_and_compiler_need_no_numpy_kernel_or_mpi() -> None:
     names = ("errors", "arguments", "language", "program", "compiler")
     modules = [m for m in MODULES if layer(m) in names]
-    modules += ["gaslab.parallel.collective", "gaslab.parallel.fingerprint", "gaslab.system.outputs"]
+    modules += ["gaslab.parallel.collective", "gaslab.parallel.fingerprint", "gaslab.system.drafts"]
     check = (
         "import sys\n"
         f"for name in {modules!r}: __import__(name)\n"

@@ -19,7 +19,8 @@ import numpy as np
 from gaslab.errors import GaslabError, warn_user
 from gaslab.parallel.comm import Comm
 from gaslab.parallel.tags import Tag
-from gaslab.system.outputs import Draft, Output, check_distinct
+from gaslab.system.drafts import Draft
+from gaslab.system.outputs import Output, check_distinct
 
 MOST = 100_000  # events of one rank; what comes after is counted and left out
 ENGINE, TRANSPORT, COUNTS = 0, 1, 2  # tracks

@@ -11,7 +11,8 @@ from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.parallel.collective import collective
 from gaslab.results.result import Result
-from gaslab.system.outputs import FolderDraft, Output, write_bytes
+from gaslab.system.drafts import FolderDraft, write_bytes
+from gaslab.system.outputs import Output
 from gaslab.topics.report.content import gather
 from gaslab.topics.report.page import render
 
