@@ -149,10 +149,10 @@ class LDA(*BASES):  # type: ignore[misc]
             return self._learn(counts)
         comm = as_comm(self.comm)
         total, documents = self._shared(counts, comm, before=self._documents)
-        model = counted(
+        counts = counted(
             self.model_, documents, comm, rounds=ROUNDS, seed=self._seed(comm), threads=self._threads(comm)
         )  # fmt: skip
-        return self._keep(model, self._documents + total)
+        return self._keep(self.model_.recounted(counts), self._documents + total)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the topics of documents, float64 of shape (documents, n_components); each row sums to 1.

@@ -15,7 +15,6 @@ costs as much. Words are added in their order, so a document has the same bits w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,10 +22,8 @@ import gaslab as gl
 from gaslab._kernels import foldin as kernels
 from gaslab.errors import UsageError, warn_user
 from gaslab.results.tables import narrow
+from gaslab.topics.counts import TopicCounts
 from gaslab.topics.documents import Documents
-
-if TYPE_CHECKING:
-    from gaslab.topics.model import TopicModel
 
 ITERATIONS = 30
 UNKNOWN = -1  # the row of a word that the model does not have
@@ -43,7 +40,7 @@ class Laid:
     topics: int
 
     @classmethod
-    def out(cls, model: TopicModel, documents: Documents, row: np.ndarray) -> Laid:
+    def out(cls, model: TopicCounts, documents: Documents, row: np.ndarray) -> Laid:
         """Return documents with the topics of their words, whose rows in the model are *row*."""
         used, place = np.unique(row, return_inverse=True)
         width = -(-model.num_topics // kernels.LANES) * kernels.LANES
@@ -82,7 +79,7 @@ class Laid:
         return self.documents.begin, self.row, self.documents.count, self.probability
 
 
-def rows_of_words(model: TopicModel, graph: gl.Graph) -> np.ndarray:
+def rows_of_words(model: TopicCounts, graph: gl.Graph) -> np.ndarray:
     """Return the row in the model of every word of a graph, `UNKNOWN` of those it lacks (collective)."""
     comm, left = graph.comm, graph.ids.num_left or 0
     words = graph.num_vertices - left
@@ -91,7 +88,7 @@ def rows_of_words(model: TopicModel, graph: gl.Graph) -> np.ndarray:
     return np.concatenate(comm.allgather_array(comm.attempt(lambda: _rows(model, ids))))
 
 
-def _rows(model: TopicModel, ids: np.ndarray) -> np.ndarray:
+def _rows(model: TopicCounts, ids: np.ndarray) -> np.ndarray:
     ids = narrow(ids)
     if ids.size and ids.dtype != model.words.dtype:
         have, lack = ("numbers", "texts") if ids.dtype != object else ("texts", "numbers")

@@ -10,7 +10,6 @@ Topic Models", ICML 2009, section 5.1).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +21,7 @@ from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
 from gaslab.topics.documents import Documents, count_column, documents_of, ends
 from gaslab.topics.foldin import ITERATIONS, UNKNOWN, Laid, rows_of_words
-
-if TYPE_CHECKING:
-    from gaslab.topics.model import TopicModel
+from gaslab.topics.model import TopicModel
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from gaslab.parallel.comm import Comm
+from gaslab.topics.counts import TopicCounts
 from gaslab.topics.documents import Documents
 from gaslab.topics.foldin import ITERATIONS, Laid
 
-if TYPE_CHECKING:
-    from gaslab.topics.model import TopicModel
-
 
 def counted(
-    model: TopicModel, documents: Documents, comm: Comm, *, rounds: int, seed: int, threads: int
-) -> TopicModel:
-    """Return the model with the tokens of further documents, each whole on a rank (collective).
+    model: TopicCounts, documents: Documents, comm: Comm, *, rounds: int, seed: int, threads: int
+) -> np.ndarray:
+    """Return the counts of a model and of further documents, each whole on a rank (collective).
 
     In each round every token is drawn given its document's mixture and the topics, and counted in place of
     its draw of the round before; the first round knows the topics of the model alone. ``documents.word`` are
@@ -26,8 +22,9 @@ def counted(
     row, shape, new = documents.word, model.counts.shape, np.zeros(model.counts.shape, np.int64)
     tokens = np.repeat(row, documents.count)
     for moment in range(rounds):
-        laid = Laid.out(model.recounted(model.counts + new), documents, row)
+        laid = Laid.out(model.with_counts(model.counts + new), documents, row)
         drawn = laid.draw(laid.mixtures(ITERATIONS, threads), seed, moment, threads)
         new = np.bincount(tokens * shape[1] + drawn, minlength=shape[0] * shape[1]).reshape(shape)
         new = comm.allreduce(new)
-    return model.recounted(model.counts + new)
+    found: np.ndarray = model.counts + new
+    return found

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import gaslab as gl
 from gaslab import arguments
-from gaslab.errors import InputError, UsageError
-from gaslab.ingest.sidefile import check_side_file
+from gaslab.errors import UsageError
 from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
@@ -21,18 +18,18 @@ from gaslab.results.collect import rows_by_id
 from gaslab.results.tables import Table, objects
 from gaslab.system.drafts import write_bytes
 from gaslab.system.outputs import Output
-from gaslab.topics import archive
+from gaslab.topics import model_file
+from gaslab.topics.counts import TopicCounts
 from gaslab.topics.documents import documents_of
 from gaslab.topics.foldin import ITERATIONS, Laid, known_words, rows_of_words
 from gaslab.topics.resume import drawn_topics
 
-LEAST, MOST = 1e-100, 1e9  # a prior, as of `gaslab.lda`
 MOST_STEPS = 1 << 20
 SETTINGS = ("topic_word_prior", "sampler", "iterations", "tokens", "seed", "history")
 LIKELIHOOD = "log_likelihood_per_token"
 
 
-class TopicModel:
+class TopicModel(TopicCounts):
     """Topics of words, as counts of tokens, and the settings that they were found with.
 
     Every rank has the whole model. The arrays are not to be changed.
@@ -96,15 +93,12 @@ class TopicModel:
         seed: int = 0,
         history: Iterable[Mapping[str, Any]] = (),
     ) -> None:
-        self.counts = _counts(counts)
-        self.words = _words(words, self.num_words)
-        self.doc_topic_prior = _prior(doc_topic_prior, self.num_topics)
-        self.topic_word_prior = arguments.number("topic_word_prior", topic_word_prior, least=LEAST, most=MOST)
+        super().__init__(counts, words, doc_topic_prior=doc_topic_prior, topic_word_prior=topic_word_prior)
         self.sampler = arguments.text("sampler", sampler)
         self.iterations = arguments.whole("iterations", iterations, 0)
         self.seed = arguments.whole("seed", seed)
         self.history = _history(history)
-        total = float(self._sums.sum())
+        total = float(self.topic_tokens.sum())
         self.tokens = arguments.whole("tokens", round(total) if tokens is None else tokens, 0)
         if not abs(total - self.tokens) <= (
             0 if self.counts.dtype.kind == "i" else 1e-6 * max(self.tokens, 1)
@@ -130,40 +124,11 @@ class TopicModel:
         counts, words = _gathered(graph.comm, result.vertices.side(1), result.on)
         return cls(counts, words, **_settings(result))
 
-    @property
-    def num_words(self) -> int:
-        return int(self.counts.shape[0])
-
-    @property
-    def num_topics(self) -> int:
-        return int(self.counts.shape[1])
-
-    @functools.cached_property
-    def topic_word(self) -> np.ndarray:
-        return self.probabilities(np.arange(self.num_words))
-
-    def probabilities(self, rows: np.ndarray) -> np.ndarray:
-        """Return the rows of `topic_word` of some words, by their positions."""
-        found: np.ndarray = self.counts[rows] + self.topic_word_prior
-        found /= self._sums + self.num_words * self.topic_word_prior
-        return found
-
     def recounted(self, counts: np.ndarray, words: Any = None) -> TopicModel:
         """Return this model with other counts; *words*, if given, are other names of the same words."""
         names = ("doc_topic_prior", "topic_word_prior", "sampler", "iterations", "seed", "history")
         settings = {name: getattr(self, name) for name in names}
         return TopicModel(counts, self.words if words is None else words, **settings)
-
-    @functools.cached_property
-    def _sums(self) -> np.ndarray:
-        """Return the tokens of each topic."""
-        found: np.ndarray = self.counts.sum(axis=0)
-        return found
-
-    @functools.cached_property
-    def order(self) -> np.ndarray:
-        """Return the positions of the words, in the order of the words."""
-        return np.argsort(self.words, kind="stable")
 
     @collective(name="transform")
     def transform(
@@ -262,12 +227,8 @@ class TopicModel:
 
     def write(self, output: Output) -> None:
         """Write the model (not collective)."""
-        arrays = {"counts": self.counts, "doc_topic_prior": self.doc_topic_prior, "words": self.words}
-        if self.words.dtype == object:
-            texts = [word.encode() for word in self.words]
-            arrays["words"] = np.frombuffer(b"".join(texts), np.uint8)
-            arrays["word_ends"] = np.cumsum([len(text) for text in texts], dtype=np.int64)
-        write_bytes(output, archive.packed(arrays, {name: getattr(self, name) for name in SETTINGS}))
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        write_bytes(output, model_file.packed(self, settings))
 
     @classmethod
     @collective(name="TopicModel.load")
@@ -281,25 +242,8 @@ class TopicModel:
         """
         named: str = arguments.path("path", path)
         comm = as_comm(comm)
-        here = comm.attempt(lambda: _content(named) if comm.rank == 0 else np.zeros(0, np.uint8))
-        content = comm.allgather_array(here)[0]
-        return comm.attempt(lambda: cls._of_file(named, content))  # type: ignore[no-any-return]
-
-    @classmethod
-    def _of_file(cls, path: str, content: np.ndarray) -> TopicModel:
-        try:
-            arrays, settings = archive.unpacked(content)
-            unknown = sorted(settings.keys() ^ set(SETTINGS))
-            if unknown:
-                raise ValueError(f"its settings are {sorted(settings)}, and {sorted(SETTINGS)} are expected")
-            words = arrays["words"]
-            if ("word_ends" in arrays) != (words.dtype == np.uint8):
-                raise ValueError("its words are neither numbers nor texts with their ends")
-            if "word_ends" in arrays:
-                words = _texts(words, arrays["word_ends"])
-            return cls(arrays["counts"], words, doc_topic_prior=arrays["doc_topic_prior"], **settings)
-        except ValueError as error:
-            raise InputError(f"{path} is no topic model: {error}; save the model again") from None
+        content = model_file.content(named, comm)
+        return comm.attempt(lambda: model_file.made(cls, named, content, SETTINGS))  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"<TopicModel: {self.num_topics:,} topics, {self.num_words:,} words, {self.tokens:,} tokens>"
@@ -307,71 +251,6 @@ class TopicModel:
     def __fingerprint__(self) -> Any:
         settings = [getattr(self, name) for name in SETTINGS]
         return [self.counts, self.words, self.doc_topic_prior, settings]
-
-
-def _content(path: str) -> np.ndarray:
-    """Return the bytes of a file; raises InputError where that cannot be."""
-    check_side_file(path)
-    try:
-        return np.frombuffer(Path(path).read_bytes(), np.uint8)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _texts(letters: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return words by the bytes of all and where each ends."""
-    bounds = np.concatenate([[0], ends])
-    if (np.diff(bounds) < 0).any() or bounds[-1] != letters.size:
-        raise ValueError("the ends of its words are not within their text")
-    text = letters.tobytes()
-    return objects([text[a:b].decode() for a, b in zip(bounds.tolist(), ends.tolist(), strict=False)])
-
-
-def _counts(counts: Any) -> np.ndarray:
-    found = np.asarray(counts)
-    if found.ndim != 2 or 0 in found.shape or found.dtype.kind not in "iuf":
-        raise UsageError(
-            f"counts have shape {found.shape}, dtype {found.dtype}; a number a word and topic is needed"
-        )
-    kind = np.float64 if found.dtype.kind == "f" else np.int64
-    found = np.ascontiguousarray(found, kind)
-    with np.errstate(invalid="ignore"):
-        bad = np.argwhere(~((found >= 0) & (found < 1 << 53)))
-    if len(bad):
-        word, topic = bad[0].tolist()
-        raise UsageError(f"counts[{word}, {topic}] is {found[word, topic]}; a number of tokens is needed")
-    return found
-
-
-def _words(words: Any, count: int) -> np.ndarray:
-    listed = words if isinstance(words, np.ndarray) and words.ndim == 1 else objects(words)
-    if listed.dtype.kind in "OUT":
-        kinds = set(map(type, listed.tolist()))
-        if kinds <= {int}:
-            listed = listed.astype(np.int64)
-        elif kinds == {str}:
-            listed = objects(listed.tolist())
-    if listed.size != count:
-        raise UsageError(f"{listed.size} words, and counts of {count}")
-    if listed.dtype.kind not in "iu" and set(map(type, listed.tolist())) != {str}:
-        raise UsageError("the words of a model are all str or all int")
-    if np.unique(listed).size != count:
-        order = np.sort(listed)
-        twice = order[1:][order[1:] == order[:-1]][0]
-        raise UsageError(f"the word {twice!r} is there twice; words are distinct")
-    return listed if listed.dtype == object else np.ascontiguousarray(listed, np.int64)
-
-
-def _prior(prior: Any, topics: int) -> np.ndarray:
-    """Return the prior of each topic in a document, of a number for all or one for each."""
-    array = np.asarray(prior, np.float64)
-    if array.shape not in ((), (topics,)):
-        raise UsageError(
-            f"doc_topic_prior has the shape {array.shape}; a number, or {topics} of them, is needed"
-        )
-    for one in np.unique(array).tolist():
-        arguments.number("doc_topic_prior", one, least=LEAST, most=MOST)
-    return np.ascontiguousarray(np.broadcast_to(array, topics))
 
 
 def _history(history: Any) -> list[dict[str, Any]]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import gaslab as gl
 from gaslab.parallel import launch
+from gaslab.topics.counts import TopicCounts
 from gaslab.topics.documents import Documents, bounds, ends, sent
 from gaslab.topics.foldin import ITERATIONS, UNKNOWN, Laid, rows_of_words
 
-if TYPE_CHECKING:
-    from gaslab.topics.model import TopicModel
 
-
-def drawn_topics(model: TopicModel, tokens: gl.Graph, seed: int) -> np.ndarray:
+def drawn_topics(model: TopicCounts, tokens: gl.Graph, seed: int) -> np.ndarray:
     """Return a topic, int32, for each edge of this rank of a graph with an edge for every token (collective).
 
     A token of word w in document d has topic k with a probability in proportion to theta[d, k] phi[w, k]: the
