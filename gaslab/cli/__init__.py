@@ -12,10 +12,9 @@ import sys
 import time
 from collections.abc import Sequence
 
+from gaslab.cli.codes import DONE, INTERRUPTED, USAGE
 from gaslab.parallel import failure, launch
 from gaslab.version import __version__
-
-DONE, FAILED, USAGE, NOT_CONVERGED, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 124, 130
 
 # command -> (module with parser(name) and execute(arguments), what it does)
 COMMANDS = {

@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import Annotated, Any, get_args, get_origin
 
 import gaslab as gl
-from gaslab.cli import DONE
 from gaslab.cli.arguments import (
     Parser,
     add_input,
@@ -22,6 +21,7 @@ from gaslab.cli.arguments import (
     pair,
     read_options,
 )
+from gaslab.cli.codes import DONE
 from gaslab.errors import UsageError, nearest
 from gaslab.language.precision import class_in
 from gaslab.program import Storage, VertexProgram, parameter_annotations

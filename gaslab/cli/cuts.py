@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, at_least
+from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
 from gaslab.cli.edgelists import ends, read, report_written
 from gaslab.cli.report import duration, write_json

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gaslab.cli import DONE, FAILED
 from gaslab.cli.arguments import Parser, add_talk
+from gaslab.cli.codes import DONE, FAILED
 from gaslab.parallel import launch
 
 if TYPE_CHECKING:

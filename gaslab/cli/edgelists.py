@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_report, at_least, one_of, read_options
+from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
 from gaslab.errors import UsageError
 from gaslab.ingest.format import format_table

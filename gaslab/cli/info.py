@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import gaslab as gl
-from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, read_options
+from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
 from gaslab.cli.report import document, write_json
 from gaslab.parallel.comm import Comm, world

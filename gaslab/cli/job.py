@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gaslab._kernels import parser
-from gaslab.cli import DONE, NOT_CONVERGED
+from gaslab.cli.codes import DONE, NOT_CONVERGED
 from gaslab.cli.destinations import check_fields, destinations
 from gaslab.cli.report import describe, document, write_json
 from gaslab.cli.show import show, with_sides

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from gaslab.cli import DONE, FAILED, INTERRUPTED, TIMEOUT, USAGE
+from gaslab.cli.codes import DONE, FAILED, INTERRUPTED, TIMEOUT, USAGE
 from gaslab.errors import ExecutionError, GaslabError, LaunchError, TimeoutExpired, UsageError
 from gaslab.parallel import failure, launch
 from gaslab.parallel.collective import agree

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from gaslab.errors import UsageError, nearest
+from gaslab.graph.stored import StoredGraph
 from gaslab.ingest.assign import number_integers
 from gaslab.ingest.duplicates import first_of_each
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.subset import SubsetIds
 from gaslab.parallel import launch
 from gaslab.replication.transfer import to_mirrors
+from gaslab.system.memory import available_memory, human
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-
+MOST_COPIES = 2**31 - 1  # of an edge
+EDGE_BYTES = 64  # at least, while a graph is made
 VertexData = tuple[np.ndarray, dict[str, np.ndarray]]  # global ids, columns: this rank's rows
 
 
-def vertex_data(graph: Graph) -> VertexData:
+def vertex_data(graph: StoredGraph) -> VertexData:
     """Return the vertex columns of this rank's masters with their global ids."""
     return graph.local.gid[: graph.local.num_masters], graph.vertex_columns
 
 
-def subgraph(graph: Graph, kept: np.ndarray, edges: np.ndarray | None) -> tuple[EdgeList, VertexData]:
+def subgraph(graph: StoredGraph, kept: np.ndarray, edges: np.ndarray | None) -> tuple[EdgeList, VertexData]:
     """Return the vertices *kept* (a flag per master) and the edges between them that *edges* flags."""
     comm, local = graph.comm, graph.local
     inside = to_mirrors(comm, local, kept)
@@ -46,13 +46,13 @@ def subgraph(graph: Graph, kept: np.ndarray, edges: np.ndarray | None) -> tuple[
     return made, (gids, {name: values[kept] for name, values in graph.vertex_columns.items()})
 
 
-def reverse(graph: Graph) -> tuple[EdgeList, VertexData]:
+def reverse(graph: StoredGraph) -> tuple[EdgeList, VertexData]:
     """Return every edge turned round."""
     src, dst = graph.edges()
     return _made(graph, dst, src, graph.edge_columns, graph.directed, "the reverse of"), vertex_data(graph)
 
 
-def to_undirected(graph: Graph, parallel: str) -> tuple[EdgeList, VertexData]:
+def to_undirected(graph: StoredGraph, parallel: str) -> tuple[EdgeList, VertexData]:
     """Return every edge without its direction; with ``parallel="first"`` one edge for two ends."""
     src, dst = graph.edges()
     low, high = np.minimum(src, dst), np.maximum(src, dst)
@@ -69,15 +69,48 @@ def to_undirected(graph: Graph, parallel: str) -> tuple[EdgeList, VertexData]:
     return _made(graph, low, high, columns, False, "undirected:"), vertex_data(graph)
 
 
-def repeated(graph: Graph, counts: np.ndarray) -> tuple[EdgeList, VertexData]:
-    """Return every edge as often as *counts* says, a whole number for each edge slot here."""
+def repeated(graph: StoredGraph, column: str) -> tuple[EdgeList, VertexData]:
+    """Return every edge as often as an edge column says; UsageError where it has no counts."""
+    counts = _counts(graph, column)
     src, dst = (np.repeat(end, counts) for end in graph.edges())
     columns = {name: np.repeat(values, counts) for name, values in graph.edge_columns.items()}
     return _made(graph, src, dst, columns, graph.directed, "repeated:"), vertex_data(graph)
 
 
+def _counts(graph: StoredGraph, column: str) -> np.ndarray:
+    """Return the counts in an edge column; raises UsageError where they are none, or too large."""
+    if column not in graph.edge_columns:
+        raise UsageError(f"the graph has no edge column {column!r}{nearest(column, graph.edge_columns)}")
+    values = graph.edge_columns[column]
+    shape = getattr(values, "shape", ())[1:]  # lists have none: `check_column` refuses them
+    if shape:
+        raise UsageError(f"edge column {column!r} has rows of shape {shape}; a number is needed")
+    graph.check_column(column, 0.0, finite=True)
+    bad = np.flatnonzero((values != np.floor(values)) | (values > MOST_COPIES))
+    found = graph.first_edge((int(bad[0]), values[bad[0]].item()) if bad.size else None)
+    if found is not None:
+        raise UsageError(
+            f"edge column {column!r} is {found[1]!r} on the edge {found[0]}; a whole number from 0 to "
+            f"{MOST_COPIES} is needed"
+        )
+    counts: np.ndarray = values.astype(np.int64)
+    row = EDGE_BYTES + sum(one.itemsize for one in graph.edge_columns.values())
+    needed = int(graph.comm.allreduce(int(counts.sum()))) * row
+    if needed > graph.comm.size * graph.comm.allreduce(available_memory(), "min"):
+        raise UsageError(
+            f"edge column {column!r} sums to {needed // row:,} edges, about {human(needed)}; "
+            "is it a column of counts?"
+        )
+    return counts
+
+
 def _made(
-    graph: Graph, src: np.ndarray, dst: np.ndarray, columns: dict[str, np.ndarray], directed: bool, how: str
+    graph: StoredGraph,
+    src: np.ndarray,
+    dst: np.ndarray,
+    columns: dict[str, np.ndarray],
+    directed: bool,
+    how: str,
 ) -> EdgeList:
     threads = launch.threads_per_rank(graph.comm.local_ranks)
     return assemble(

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from gaslab import arguments
-from gaslab.errors import UsageError, nearest
+from gaslab.errors import UsageError
 from gaslab.graph import derive, transform, vertextable
+from gaslab.graph.stored import StoredGraph
 from gaslab.graph.vertexset import VertexSet, check_direction
 from gaslab.parallel.collective import collective
 from gaslab.partition.local_graph import ALL
-from gaslab.system.memory import available_memory, human
 
 if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
+    from typing_extensions import Self
 
-MOST_COPIES = 2**31 - 1  # of an edge
-EDGE_BYTES = 64  # at least, while a graph is made
+AnyGraph = TypeVar("AnyGraph", bound=StoredGraph)
 KEYS = ("id", "side", "source", "target")
 
 
-class Operations:
+class Operations(StoredGraph):
     """The methods of `gaslab.Graph` that answer with columns, sets, numbers or other graphs.
 
     All are collective and change nothing. A function argument is a plain ``def``; it is compiled, so it
@@ -36,13 +35,13 @@ class Operations:
     # ---- vertex columns
 
     @collective(exempt=("table",))
-    def with_vertices(  # type: ignore[misc]
-        self: Graph,
+    def with_vertices(
+        self,
         table: Any,
         *,
         default: Mapping[str, Any] | float | int | bool | None = None,
         rows: str = "same",
-    ) -> Graph:
+    ) -> Self:
         """Return this graph with the columns of a table of vertices, joined by id.
 
         Parameters
@@ -74,7 +73,7 @@ class Operations:
         return with_columns(self, vertex=columns)
 
     @collective()
-    def with_degrees(self: Graph) -> Graph:  # type: ignore[misc]
+    def with_degrees(self) -> Self:
         """Return this graph with the vertex column ``degree``; if directed, also those of both directions.
 
         Examples
@@ -90,7 +89,7 @@ class Operations:
     # ---- sets
 
     @collective()
-    def vertices(self: Graph, which: Any = None) -> VertexSet:  # type: ignore[misc]
+    def vertices(self, which: Any = None) -> VertexSet:
         """Return a set of vertices: of all, by ids, or those of which a function is true.
 
         Raises
@@ -116,7 +115,7 @@ class Operations:
         return VertexSet.of_ids(self, which)
 
     @collective()
-    def neighbors(self: Graph, which: Any, direction: int = ALL) -> VertexSet:  # type: ignore[misc]
+    def neighbors(self, which: Any, direction: int = ALL) -> VertexSet:
         """Return the vertices that an edge joins to one of a set (what `vertices` takes).
 
         *direction* is seen from the set: ``gl.OUT`` gives the targets of its out-edges, ``gl.IN`` the sources
@@ -135,7 +134,7 @@ class Operations:
     # ---- functions over all vertices or edges
 
     @collective()
-    def map_vertices(self: Graph, *functions: Any, **named: Any) -> Graph:  # type: ignore[misc]
+    def map_vertices(self, *functions: Any, **named: Any) -> Self:
         """Return this graph with what functions give for each vertex as vertex columns.
 
         A column has the name of its function, or of the keyword; a column of that name is replaced. All
@@ -154,7 +153,7 @@ class Operations:
         return with_columns(self, vertex=made)
 
     @collective()
-    def map_edges(self: Graph, *functions: Any, **named: Any) -> Graph:  # type: ignore[misc]
+    def map_edges(self, *functions: Any, **named: Any) -> Self:
         """Return this graph with what functions of ``(source, e, target)`` give as edge columns.
 
         Where edges have no direction, *source* is the first end in the input.
@@ -172,7 +171,7 @@ class Operations:
         return with_columns(self, edge=made)
 
     @collective()
-    def map_reduce_vertices(self: Graph, function: Any, combine: str = "sum") -> Any:  # type: ignore[misc]
+    def map_reduce_vertices(self, function: Any, combine: str = "sum") -> Any:
         """Return the sum (or ``"min"``, ``"max"``) of what a function gives for all vertices.
 
         The sum of bools is how many are true. Of no vertices the least and the largest are None. Sums of
@@ -191,7 +190,7 @@ class Operations:
         return transform.reduced(self, transform.of_vertices(self, function), combine)
 
     @collective()
-    def map_reduce_edges(self: Graph, function: Any, combine: str = "sum") -> Any:  # type: ignore[misc]
+    def map_reduce_edges(self, function: Any, combine: str = "sum") -> Any:
         """Return the sum (or ``"min"``, ``"max"``) of what a function gives for all edges.
 
         Examples
@@ -206,7 +205,7 @@ class Operations:
         return transform.reduced(self, transform.of_edges(self, function), combine)
 
     @collective()
-    def fold_vertices(self: Graph, function: Any, merge: Any) -> Any:  # type: ignore[misc]
+    def fold_vertices(self, function: Any, merge: Any) -> Any:
         """Return what a function gives for all vertices, joined by *merge* of two values.
 
         *merge* must commute and associate: the values are joined pair by pair, in an order that depends on
@@ -227,14 +226,14 @@ class Operations:
         return transform.folded(self, transform.of_vertices(self, function), merge)
 
     @collective()
-    def fold_edges(self: Graph, function: Any, merge: Any) -> Any:  # type: ignore[misc]
+    def fold_edges(self, function: Any, merge: Any) -> Any:
         """As `fold_vertices`, of a function of ``(source, e, target)``."""
         return transform.folded(self, transform.of_edges(self, function), merge)
 
     # ---- other graphs
 
     @collective()
-    def subgraph(self: Graph, vertices: Any = None, *, edges: Any = None) -> Graph:  # type: ignore[misc]
+    def subgraph(self, vertices: Any = None, *, edges: Any = None) -> Self:
         """Return the graph of some vertices, and of the edges between them.
 
         Ids stay what they are; columns are kept.
@@ -263,7 +262,7 @@ class Operations:
         return _built(self, *derive.subgraph(self, kept.mask, flags))
 
     @collective()
-    def reverse(self: Graph) -> Graph:  # type: ignore[misc]
+    def reverse(self) -> Self:
         """Return this graph with every edge turned round; columns are kept.
 
         Examples
@@ -275,7 +274,7 @@ class Operations:
         return _built(self, *derive.reverse(self))
 
     @collective()
-    def to_undirected(self: Graph, parallel: str = "first") -> Graph:  # type: ignore[misc]
+    def to_undirected(self, parallel: str = "first") -> Self:
         """Return this graph without directions; columns are kept.
 
         Parameters
@@ -295,7 +294,7 @@ class Operations:
         return _built(self, *derive.to_undirected(self, parallel))
 
     @collective()
-    def repeat_edges(self: Graph, column: str) -> Graph:  # type: ignore[misc]
+    def repeat_edges(self, column: str) -> Self:
         """Return this graph with every edge as often as one of its columns says; columns are kept.
 
         Parameters
@@ -316,34 +315,14 @@ class Operations:
         4
         """
         column = arguments.text("column", column)
-        if column not in self.edge_columns:
-            raise UsageError(f"the graph has no edge column {column!r}{nearest(column, self.edge_columns)}")
-        values = self.edge_columns[column]
-        shape = getattr(values, "shape", ())[1:]  # lists have none: `Graph.check_column` refuses them
-        if shape:
-            raise UsageError(f"edge column {column!r} has rows of shape {shape}; a number is needed")
-        self.check_column(column, 0.0, finite=True)
-        bad = np.flatnonzero((values != np.floor(values)) | (values > MOST_COPIES))
-        found = self.first_edge((int(bad[0]), values[bad[0]].item()) if bad.size else None)
-        if found is not None:
-            raise UsageError(
-                f"edge column {column!r} is {found[1]!r} on the edge {found[0]}; a whole number from 0 to "
-                f"{MOST_COPIES} is needed"
-            )
-        counts = values.astype(np.int64)
-        row = EDGE_BYTES + sum(one.itemsize for one in self.edge_columns.values())
-        needed = int(self.comm.allreduce(int(counts.sum()))) * row
-        if needed > self.comm.size * self.comm.allreduce(available_memory(), "min"):
-            raise UsageError(
-                f"edge column {column!r} sums to {needed // row:,} edges, about {human(needed)}; "
-                "is it a column of counts?"
-            )
-        return _built(self, *derive.repeated(self, counts))
+        return _built(self, *derive.repeated(self, column))
 
 
 def with_columns(
-    graph: Graph, vertex: Mapping[str, np.ndarray] | None = None, edge: Mapping[str, np.ndarray] | None = None
-) -> Graph:
+    graph: AnyGraph,
+    vertex: Mapping[str, np.ndarray] | None = None,
+    edge: Mapping[str, np.ndarray] | None = None,
+) -> AnyGraph:
     """Return the graph with further columns, of this rank's masters and edge slots."""
     for name in (*(vertex or {}), *(edge or {})):
         if name in KEYS:
@@ -365,6 +344,5 @@ def _flags(function: Any, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _built(graph: Graph, edges: Any, vertices: Any) -> Graph:
-    cls = type(graph)
-    return cls.from_edge_list(edges, strategy=graph.strategy, comm=graph.comm, vertices=vertices)
+def _built(graph: AnyGraph, edges: Any, vertices: Any) -> AnyGraph:
+    return graph.from_edge_list(edges, strategy=graph.strategy, comm=graph.comm, vertices=vertices)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gaslab import ingest
-from gaslab.ingest.edges import VertexColumns
+from gaslab.graph.stored import StoredGraph
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
 from gaslab.partition import strategies
@@ -16,16 +16,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Sources:
+class Sources(StoredGraph):
     """The class methods that make a `gaslab.Graph`."""
-
-    if TYPE_CHECKING:
-
-        @classmethod
-        def from_edge_list(
-            cls, edges: ingest.EdgeList, *, strategy: str | None, comm: Any, load_seconds: float,
-            vertices: VertexColumns | None,
-        ) -> Self: ...  # fmt: skip
 
     @classmethod
     @collective(exempt=("src", "dst", "columns", "vertices"))  # `share` compares them

@@ -7,7 +7,7 @@ then its program (`compiler.frontend.functions`) runs over the rows of these arr
 from __future__ import annotations
 
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,19 +18,17 @@ from gaslab.compiler.frontend.functions import SIGNATURE, Input, parse_function,
 from gaslab.compiler.tree import WIDE
 from gaslab.ending import Ending
 from gaslab.errors import UsageError
+from gaslab.graph.stored import StoredGraph
 from gaslab.ingest.sides import need_sides
 from gaslab.parallel import launch
 from gaslab.ragged import RaggedColumn
 from gaslab.replication.transfer import to_mirrors
 
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
-
 BLOCK = 4096  # rows a thread takes at a time
 REDUCE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
 
-def of_vertices(graph: Graph, function: Any, name: str = "function") -> np.ndarray:
+def of_vertices(graph: StoredGraph, function: Any, name: str = "function") -> np.ndarray:
     """Return what *function* gives for every master here (collective); errors call it *name*."""
     _check(name, function, "vertex")
     masters = slice(graph.local.num_masters)
@@ -42,7 +40,7 @@ def of_vertices(graph: Graph, function: Any, name: str = "function") -> np.ndarr
     return _evaluate(graph, function, "vertex", graph.local.num_masters, values)
 
 
-def of_edges(graph: Graph, function: Any, name: str = "function") -> np.ndarray:
+def of_edges(graph: StoredGraph, function: Any, name: str = "function") -> np.ndarray:
     """Return what *function* of (source, edge, target) gives for every edge slot here (collective)."""
     _check(name, function, "edge")
     local = graph.local
@@ -64,7 +62,7 @@ def _check(name: str, function: Any, kind: str) -> None:
         raise arguments.wrong(name, function, needed)
 
 
-def _attribute(graph: Graph, name: str, rows: Any) -> np.ndarray:
+def _attribute(graph: StoredGraph, name: str, rows: Any) -> np.ndarray:
     return np.asarray(getattr(graph.local, "gid" if name == "id" else name)[rows])
 
 
@@ -76,7 +74,7 @@ def _types(columns: dict[str, np.ndarray]) -> dict[str, str]:
     }
 
 
-def _evaluate(graph: Graph, function: Any, kind: str, count: int, values: Any) -> np.ndarray:
+def _evaluate(graph: StoredGraph, function: Any, kind: str, count: int, values: Any) -> np.ndarray:
     vertex, edge = _types(graph.vertex_columns), _types(graph.edge_columns)
     tree, inputs, result = parse_function(function, kind, vertex, edge)
     if reads_side(tree):
@@ -101,7 +99,9 @@ def _evaluate(graph: Graph, function: Any, kind: str, count: int, values: Any) -
     return answer
 
 
-def _sweep(graph: Graph, compiled: Compiled, arrays: list[np.ndarray], count: int, ending: Ending) -> Any:
+def _sweep(
+    graph: StoredGraph, compiled: Compiled, arrays: list[np.ndarray], count: int, ending: Ending
+) -> Any:
     """Run ``apply`` over *count* rows of *arrays*, its fields; return the fault, if any. Ctrl-C is one."""
     view = sweep.View()
     view.stop = ending.stop
@@ -124,7 +124,7 @@ def _sweep(graph: Graph, compiled: Compiled, arrays: list[np.ndarray], count: in
     return fault
 
 
-def reduced(graph: Graph, values: np.ndarray, op: str) -> Any:
+def reduced(graph: StoredGraph, values: np.ndarray, op: str) -> Any:
     """Return the sum, the least or the largest of all ranks' values, None of no values (collective)."""
     if op == "sum" and values.dtype == bool:
         values = values.astype(np.int64)
@@ -133,7 +133,7 @@ def reduced(graph: Graph, values: np.ndarray, op: str) -> Any:
     return REDUCE[op].reduce(np.array(parts)).item() if parts else None
 
 
-def folded(graph: Graph, values: np.ndarray, merge: Any) -> Any:
+def folded(graph: StoredGraph, values: np.ndarray, merge: Any) -> Any:
     """Return all ranks' values joined by *merge*, pair by pair, None of no values (collective)."""
     _check("merge", merge, "merge")
     kind = {"f": "float", "i": "int", "b": "bool"}[values.dtype.kind]
@@ -153,7 +153,9 @@ def folded(graph: Graph, values: np.ndarray, merge: Any) -> Any:
     return whole.item() if whole.size else None
 
 
-def _pairwise(graph: Graph, compiled: Compiled, values: np.ndarray, ending: Ending) -> tuple[np.ndarray, Any]:
+def _pairwise(
+    graph: StoredGraph, compiled: Compiled, values: np.ndarray, ending: Ending
+) -> tuple[np.ndarray, Any]:
     while values.size > 1:
         half = values.size // 2
         left, right = values[:half].copy(), values[half : 2 * half].copy()

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab import arguments
 from gaslab.errors import UsageError
+from gaslab.graph.stored import StoredGraph
 from gaslab.parallel.collective import collective
 from gaslab.partition.local_graph import ALL, IN, OUT
 from gaslab.replication.transfer import any_to_masters, deliver, to_mirrors
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
 
 
 class VertexSet:
@@ -44,13 +42,13 @@ class VertexSet:
     <VertexSet: 3 of 4 vertices>
     """
 
-    def __init__(self, graph: Graph, mask: np.ndarray) -> None:
+    def __init__(self, graph: StoredGraph, mask: np.ndarray) -> None:
         self.graph, self.mask = graph, mask
         self._size = int(graph.comm.allreduce(int(np.count_nonzero(mask))))
 
     @classmethod
     @collective()
-    def of_ids(cls, graph: Graph, user_ids: Any) -> VertexSet:
+    def of_ids(cls, graph: StoredGraph, user_ids: Any) -> VertexSet:
         """Return the set of the vertices named, the same on every rank (collective)."""
         gids = graph.ids.find(list(user_ids) if isinstance(user_ids, (set, frozenset)) else user_ids)
         masters = graph.local.gid[: graph.local.num_masters]
@@ -116,7 +114,7 @@ class VertexSet:
         return np.sort(np.concatenate(self.graph.comm.allgather_array(here)))
 
     @collective()
-    def on(self, graph: Graph) -> VertexSet:
+    def on(self, graph: StoredGraph) -> VertexSet:
         """Return this set on the same graph cut otherwise (collective)."""
         if graph is self.graph:
             return self

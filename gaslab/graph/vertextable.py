@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaslab import arguments
 from gaslab.errors import InputError, UsageError
+from gaslab.graph.stored import StoredGraph
 from gaslab.ingest.arrays import column_of
 from gaslab.ingest.convert import frame_columns
 from gaslab.ingest.formats import foreign
@@ -21,9 +22,6 @@ from gaslab.ingest.sidefile import side_file
 from gaslab.ingest.sides import SIDES, right
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
-
-if TYPE_CHECKING:
-    from gaslab.graph.graph import Graph
 
 Columns = dict[str, Any]
 
@@ -105,7 +103,7 @@ def _numbers(path: str, name: str, texts: tuple[str, ...]) -> np.ndarray:
 
 
 def joined(
-    graph: Graph, table: Any, default: Mapping[str, Any] | float | int | bool | None, rows: str
+    graph: StoredGraph, table: Any, default: Mapping[str, Any] | float | int | bool | None, rows: str
 ) -> dict[str, np.ndarray]:
     """Return the columns of *table* for the masters here, joined by id (collective)."""
     comm, rows = graph.comm, arguments.choice("rows", rows, arguments.ROWS)
@@ -186,7 +184,7 @@ def _named(ids: VertexIds, words: list[Any], columns: dict[str, np.ndarray], tex
     return [right(one) if side else one for one, side in zip(words, sides.tolist(), strict=True)]
 
 
-def _some_missing(graph: Graph, missing: np.ndarray, default: Any) -> bool:
+def _some_missing(graph: StoredGraph, missing: np.ndarray, default: Any) -> bool:
     comm: Comm = graph.comm
     count = int(comm.allreduce(int(missing.size)))
     if not count or default is not None:

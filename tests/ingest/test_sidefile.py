@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import gaslab as gl
-from gaslab.cli import FAILED, main
+from gaslab.cli import main
+from gaslab.cli.codes import FAILED
 
 NEITHER = "it is neither a file nor a pipe; copy its text into a file"
 OPTIONS = {

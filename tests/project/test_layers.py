@@ -92,11 +92,22 @@ def test_modules_import_only_downward() -> None:
             assert not above, f"{where} imports {name}, which is above it"
 
 
-def test_no_two_modules_import_each_other() -> None:
-    needs = {m: {name for name, _, top in imports(m) if top and name in MODULES} - {m} for m in MODULES}
+# Faces name for type checkers what they load when it is asked for; programs are written against them.
+FACES = ("gaslab", "gaslab.programs")
+
+
+def test_no_module_comes_back_to_itself() -> None:
+    """Imports inside functions and under TYPE_CHECKING count: what knows a type depends on its module."""
+    needs = {
+        m: {name for name, _, top in imports(m) if name in MODULES and (top or m not in FACES)} - {m}
+        for m in MODULES
+    }
     while needs:
         free = {m for m, needed in needs.items() if not needed & needs.keys()}
-        assert free, f"a cycle is among {sorted(needs)}"
+        if not free:  # leave out what only stands above the cycle
+            inside = {m for m in needs if any(m in needed for needed in needs.values())}
+            assert len(inside) < len(needs), f"a cycle is among {sorted(needs)}"
+            free = needs.keys() - inside
         needs = {m: needed for m, needed in needs.items() if m not in free}
 
 

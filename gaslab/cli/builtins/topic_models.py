@@ -6,9 +6,9 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gaslab.cli import DONE
 from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins.entry import Builtin
+from gaslab.cli.codes import DONE
 from gaslab.cli.corpus import corpus_options
 from gaslab.errors import UsageError
 

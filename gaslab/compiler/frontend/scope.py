@@ -7,7 +7,8 @@ import builtins
 import enum
 import inspect
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import FunctionType
+from typing import Any, NamedTuple, Protocol
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import join, remedy, widen
@@ -16,9 +17,6 @@ from gaslab.compiler.frontend.lists import fits
 from gaslab.compiler.frontend.source import FunctionSource
 from gaslab.errors import ProgramError, nearest
 from gaslab.language.annotations import closure_of
-
-if TYPE_CHECKING:
-    from gaslab.compiler.frontend.helpers import Helpers
 
 MISSING = object()
 Paths = list["set[str] | None"]
@@ -39,12 +37,24 @@ class Sites:
         return tuple(self._index)
 
 
+class HelperTable(Protocol):
+    """The helpers of a program, as a function that calls them sees them; `helpers` has them."""
+
+    def special(
+        self, function: FunctionType, arguments: dict[str, t.Expr | str], caller: Scope, node: ast.AST
+    ) -> Scope: ...
+
+    def place(self, helper: Any) -> int: ...
+
+    def all(self) -> tuple[t.Function, ...]: ...
+
+
 class Unit(NamedTuple):
     """The state that all functions of one program share while it is parsed."""
 
     declared: Declared
     sites: Sites
-    helpers: Helpers
+    helpers: HelperTable
     parts: set[tuple[str, str]]  # of accumulators: (part, "whole" or "half"), as gather contributes to it
     debugging: bool = False  # lines that only print or stop may stand in the program
 

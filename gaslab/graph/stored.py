@@ -1,0 +1,240 @@
+"""What a graph holds: every rank's part of it, its columns, and the properties of the whole."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab import arguments
+from gaslab.errors import UsageError
+from gaslab.ingest import EdgeList, VertexIds
+from gaslab.ingest.room import check_room
+from gaslab.ingest.sides import need_sides
+from gaslab.parallel import launch
+from gaslab.parallel.collective import collective
+from gaslab.parallel.comm import Comm, as_comm
+from gaslab.partition import strategies
+from gaslab.partition.build import build_local
+from gaslab.partition.local_graph import LocalGraph
+from gaslab.partition.metrics import measure
+from gaslab.ragged import RaggedColumn
+from gaslab.replication.transfer import deliver
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class StoredGraph:
+    """The data of a `gaslab.Graph`, whose attributes are described there, and how it is built of edges."""
+
+    def __init__(
+        self,
+        edges: EdgeList,
+        local: LocalGraph,
+        edge_columns: dict[str, Any],
+        strategy: str,
+        seconds: Mapping[str, float],
+        comm: Comm,
+        vertex_columns: dict[str, np.ndarray] | None = None,
+    ) -> None:
+        """Put a graph together from what `from_edge_list` built (collective)."""
+        self.comm = comm
+        self.directed = edges.directed
+        self.num_vertices = edges.num_vertices
+        self.num_edges = int(comm.allreduce(local.num_edges))
+        self.strategy = strategy
+        self.local = local
+        self.edge_columns = edge_columns
+        self.vertex_columns = vertex_columns or {}
+        self.ids: VertexIds = edges.ids
+        self.counts = dict(edges.counts)
+        self.source = edges.source
+        self.fingerprint = edges.fingerprint
+        self.seconds = {name: float(comm.allreduce(value, "max")) for name, value in seconds.items()}
+        cut = measure(comm, local)
+        self.replication_factor = cut.replication_factor
+        self.edge_balance = cut.edge_balance
+        self.vertex_balance = cut.vertex_balance
+
+    @classmethod
+    @collective(exempt=("edges", "vertices", "load_seconds"))
+    def from_edge_list(
+        cls,
+        edges: EdgeList,
+        *,
+        strategy: str | None = None,
+        comm: Any = None,
+        load_seconds: float = 0.0,
+        vertices: tuple[np.ndarray, Mapping[str, np.ndarray]] | None = None,
+    ) -> Self:
+        """Return the graph of *edges*, which may be split over the ranks in any way (collective).
+
+        The arrays of *edges* are taken over and freed on the way. *vertices* are the global ids of some
+        vertices and the values of vertex columns for them; all ranks together have each vertex once.
+
+        Raises
+        ------
+        UsageError
+            No such strategy, one that returns no part for each edge, or more than 2**31 - 1 edges for one
+            rank.
+        InputError
+            More vertices than there is memory for, or than 2**31 - 1 for one rank.
+        """
+        name, cut = strategies.find(strategy)
+        comm = as_comm(comm)
+        check_room(comm, edges.num_vertices, f"{edges.source}: ")
+        load_seconds = arguments.number("load_seconds", load_seconds)
+        started = time.perf_counter()
+        local, columns = build_local(edges, name, cut, comm, launch.threads_per_rank(comm.local_ranks))
+        seconds = {"load": load_seconds, "partition": time.perf_counter() - started}
+        of_vertices = {}
+        if vertices is not None:
+            masters = local.gid[: local.num_masters]
+            found = deliver(comm, vertices[0], list(vertices[1].values()), masters)
+            of_vertices = dict(zip(vertices[1], found, strict=True))
+        return cls(edges, local, columns, name, seconds, comm, of_vertices)
+
+    def __fingerprint__(self) -> Any:
+        columns = sorted(self.edge_columns), sorted(self.vertex_columns)
+        return [self.fingerprint, self.strategy, self.num_vertices, self.num_edges, self.directed, *columns]
+
+    @property
+    def bipartite(self) -> bool:
+        return self.ids.num_left is not None
+
+    @property
+    def num_left(self) -> int:
+        need_sides(self.ids, "num_left is asked for")
+        return int(self.ids.num_left or 0)
+
+    @collective()
+    def partitioned(self, strategy: str) -> Self:
+        """Return this graph cut by another strategy (collective); itself where it is cut so already.
+
+        Columns go along; parallel edges keep their order.
+        """
+        if strategies.find(strategy)[0] == self.strategy:
+            return self
+        src, dst = self.edges()
+        edges = EdgeList(
+            src=src, dst=dst, columns=self.edge_columns, ids=self.ids, num_vertices=self.num_vertices,
+            directed=self.directed, counts=self.counts, source=self.source, fingerprint=self.fingerprint,
+        )  # fmt: skip
+        del src, dst  # the build frees them as soon as it has read them
+        return self.from_edge_list(
+            edges, strategy=strategy, comm=self.comm, load_seconds=self.seconds["load"],
+            vertices=(self.local.gid[: self.local.num_masters], self.vertex_columns),
+        )  # fmt: skip
+
+    def edges(self, on: str = "local") -> tuple[np.ndarray, np.ndarray]:
+        """Return the int64 global ids of the sources and targets of edges.
+
+        ``ids.lookup`` turns global ids into the user's own.
+
+        Parameters
+        ----------
+        on : {"local", "all", "root"}
+            "local": this rank's edges, in slot order, as `edge_columns` are (not collective). "all":
+            every edge on every rank, those of rank 0 first. "root": the same on rank 0, none elsewhere.
+
+        Raises
+        ------
+        UsageError
+            *on* is none of these.
+        """
+        arguments.choice("on", on, arguments.PLACES)
+        src, dst = self.local.gid[self.local.in_neighbor], self.local.gid[self.local.targets()]
+        return (src, dst) if on == "local" else self._together(src, dst, on)
+
+    @collective(exempt=("src", "dst"), name="edges")
+    def _together(self, src: np.ndarray, dst: np.ndarray, on: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of all ranks' edges, on all ranks or on rank 0."""
+        gather = self.comm.allgather_array if on == "all" else self.comm.gather_array
+        src_parts, dst_parts = gather(src), gather(dst)
+        if src_parts is None or dst_parts is None:
+            return src[:0], dst[:0]
+        return np.concatenate(src_parts), np.concatenate(dst_parts)
+
+    @collective()
+    def check_column(self, name: str, minimum: float, finite: bool = False) -> None:
+        """Raise UsageError, on every rank, where an edge column has NaN or a value below *minimum*.
+
+        With *finite* also where it has an infinite one.
+        """
+        values = self.edge_columns[name]
+        if isinstance(values, RaggedColumn):
+            raise UsageError(f"edge column {name!r} has {values.kind}; a number for each edge is needed")
+        low, high = self.bounds_here(name)
+        bad = np.zeros(0, np.int64)
+        if not low >= minimum or (finite and not math.isfinite(low + high)):  # nan is neither
+            bad = np.flatnonzero(~(values >= minimum) | (np.isinf(values) if finite else False))
+        found = self.first_edge((int(bad[0]), values[bad[0]].item()) if bad.size else None)
+        if found is not None:
+            least = "" if minimum == -math.inf else f"at least {minimum:g}"
+            need = " of ".join(filter(None, ["a finite number" if finite else "", least]))
+            raise UsageError(f"edge column {name!r} is {found[1]!r} on the edge {found[0]}; {need} is needed")
+
+    def bounds_here(self, name: str) -> tuple[float, float]:
+        """Return the least and the largest value of an edge column on this rank (not collective).
+
+        Both are nan where one value is; of no edges they are inf and -inf. Kept.
+        """
+        values = self.edge_columns[name]
+
+        def make() -> tuple[float, float]:
+            return (float(values.min()), float(values.max())) if values.size else (math.inf, -math.inf)
+
+        return self.local.derived(values, "bounds", make)  # type: ignore[no-any-return]
+
+    @collective(exempt=("found",))
+    def first_edge(self, found: tuple[int, Any] | None) -> tuple[str, Any] | None:
+        """Return, on every rank, the edge that the first rank found, as text, and what it found (collective).
+
+        *found* is a slot and anything, None where this rank found nothing.
+        """
+        own = None
+        if found is not None:
+            slot = found[0]
+            ends = self.local.in_neighbor[slot], np.searchsorted(self.local.in_begin, slot, "right") - 1
+            own = ([int(self.local.gid[v]) for v in ends], found[1])
+        first = next((x for x in self.comm.allgather(own) if x is not None), None)
+        if first is None:
+            return None
+        source, target = self.ids.named(np.array(first[0], np.int64))
+        return f"{source} -> {target}", first[1]
+
+    def memory_bytes(self) -> int:
+        """Return the bytes of this rank's part: vertices, edges, their columns and mirror lists.
+
+        Edges by source, and what is made of columns and kept, are included once a program has asked for them.
+        Not collective.
+        """
+        columns = (*self.edge_columns.values(), *self.vertex_columns.values())
+        return self.local.memory_bytes() + sum(int(values.nbytes) for values in columns)
+
+    def __repr__(self) -> str:
+        vertices = "vertex" if self.num_vertices == 1 else "vertices"
+        edges = "edge" if self.num_edges == 1 else "edges"
+        parts = [
+            f"<Graph from {self.source}: {self.num_vertices:,} {vertices}, {self.num_edges:,} {edges}, "
+            f"{'directed' if self.directed else 'undirected'}"
+        ]
+        if self.bipartite:
+            parts.append(f"bipartite, {self.num_left:,} + {self.num_vertices - self.num_left:,}")
+        if self.edge_columns:
+            known = self.edge_columns.items()
+            kinds = {n: v.kind if isinstance(v, RaggedColumn) else str(v.dtype) for n, v in known}
+            parts.append("columns: " + ", ".join(f"{n} ({kind})" for n, kind in kinds.items()))
+        if self.vertex_columns:
+            columns = self.vertex_columns.items()
+            parts.append("vertex columns: " + ", ".join(f"{n} ({v.dtype})" for n, v in columns))
+        if self.comm.size > 1:
+            parts.append(
+                f"{self.comm.size} ranks by {self.strategy}, replication {self.replication_factor:.2f}, "
+                f"edge balance {self.edge_balance:.2f}"
+            )
+        return "; ".join(parts) + ">"
