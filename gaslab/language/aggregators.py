@@ -1,0 +1,109 @@
+"""Aggregators: methods of a program whose values are combined over all vertices or edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Generic, TypeVar, overload
+
+from gaslab import arguments
+from gaslab.errors import UsageError
+
+T = TypeVar("T")
+
+
+class Aggregator(Generic[T]):
+    """A method made by `aggregator`; read as ``self.name``, its value over all vertices."""
+
+    def __init__(
+        self,
+        function: Callable[..., T],
+        every: int | str = 1,
+        finalizer: Callable[[Any, T], T] | None = None,
+        live: bool = False,
+    ) -> None:
+        self.function: Any = function
+        self.live = arguments.flag("aggregator.live", live)
+        self.every = every if isinstance(every, str) else arguments.whole("aggregator.every", every, 1)
+        self.finalizer = finalizer
+        self.__doc__ = function.__doc__
+
+    def interval(self, program: Any) -> int:
+        """Return the supersteps from one value to the next with the program's parameters; 0 of a live one."""
+        if self.live:
+            return 0
+        if isinstance(self.every, int):
+            return self.every
+        asked = program.parameters()[self.every]
+        found: int = arguments.whole(f"{type(program).__name__}.{self.every}", asked, 1)
+        return found
+
+    def finalize(self, function: Callable[[Any, T], T]) -> Any:
+        """Declare what becomes of the combined value: ``function(self, total)``, plain Python, run once.
+
+        The aggregator's value is what it returns, of the same type. By the aggregator's own name it is
+        another aggregator, as a property's setter is; by any other (``_``) it belongs to this one.
+        """
+        if not isinstance(function, FunctionType):
+            raise UsageError(f"finalize is given a {type(function).__name__}; put it above a def")
+        if function.__name__ == getattr(self.function, "__name__", None):
+            return Aggregator(self.function, self.every, function, self.live)
+        self.finalizer = function
+        return function
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __fingerprint__(self) -> Any:
+        return [self.function, self.every, self.finalizer] + ["live"] * self.live
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Aggregator[T]: ...
+    @overload
+    def __get__(self, instance: Any, owner: type) -> T: ...
+    def __get__(self, instance: Any, owner: type) -> Aggregator[T] | T:
+        if instance is None:
+            return self
+        raise UsageError(f"{owner.__name__}.{self.name} has a value only while the program runs")
+
+
+@overload
+def aggregator(function: Callable[..., T]) -> Aggregator[T]: ...
+@overload
+def aggregator(*, every: int | str) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
+@overload
+def aggregator(*, live: bool) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
+def aggregator(function: Callable[..., T] | None = None, *, every: int | str = 1, live: bool = False) -> Any:
+    """Declare a value combined over all vertices or edges, after init and after each apply phase.
+
+    The combiner is the return annotation: ``-> gl.Sum[float]``. A method of ``(self, v)`` is called for
+    every vertex, one of ``(self, v, e, nbr)`` for every edge, from ``v`` to ``nbr``. Inside the program
+    ``self.name`` is the value after init or after the previous apply phase; ``done`` sees the newest.
+    With ``every=n`` it is computed after init and after every n-th superstep, and stays in between; n is
+    a number, or names an int parameter of the program. With ``live=True`` it is computed after init, and then
+    ``visit`` reads it and adds to it: ``self.name += 1``; ``docs/visit.md``.
+
+    >>> from gaslab import program as gl
+    >>> class Mass(gl.VertexProgram):
+    ...     class Vertex(gl.Vertex):
+    ...         score: float = 1.0
+    ...     @gl.aggregator
+    ...     def mass(self, v: Vertex) -> gl.Sum[float]:
+    ...         return v.score
+    ...     def apply(self, v: Vertex) -> None:
+    ...         v.score = v.score / self.mass
+    """
+    if function is None:
+        return lambda function: Aggregator(function, every, live=live)
+    return Aggregator(function)
+
+
+def aggregators_of(cls: type) -> dict[str, Aggregator[Any]]:
+    """Return the aggregators of a program class by name, its bases' first."""
+    found: dict[str, Aggregator[Any]] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            found.pop(name, None)
+            if isinstance(value, Aggregator):
+                found[name] = value
+    return found
