@@ -219,7 +219,7 @@ class RaggedColumn:
 
     @staticmethod
     def exchange(comm: Comm, parts: list[RaggedColumn]) -> list[RaggedColumn]:
-        """Send ``parts[p]`` to rank p; return what came, in rank order (collective)."""
+        """Send ``parts[p]`` to rank p; return the parts received, in rank order (collective)."""
         lengths = comm.alltoall([part.lengths for part in parts])
         values = comm.alltoall([part.values for part in parts])
         return [RaggedColumn(n, x) for n, x in zip(lengths, values, strict=True)]

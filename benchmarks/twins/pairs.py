@@ -199,14 +199,15 @@ def _close(tolerance: float, field: str, ours: np.ndarray, theirs: np.ndarray) -
 def alike(topic: str, by_word: bool) -> Agree:
     """Return a comparison of samplers, whose draws are others.
 
-    Compared is how many tokens have left their first topic, and the chance that two tokens of a document, of
-    a word, or of all have one topic: the fewer the tokens, the more these differ from chain to chain.
+    Compared is how many tokens have left their first topic, and how probable it is that two tokens of a
+    document, of a word, or of all have one topic: the fewer the tokens, the more these differ from chain to
+    chain.
     """
 
     def figures(run: Run, topics: np.ndarray) -> list[float]:
         local, target = run.local, run.local.targets()
-        chances = [_chance(ends, topics) for ends in (local.in_neighbor, target, 0 * target)]
-        return [float((topics != run.kept).mean()), *chances]
+        same = [_same_topic(ends, topics) for ends in (local.in_neighbor, target, 0 * target)]
+        return [float((topics != run.kept).mean()), *same]
 
     def agree(run: Run, values: Values) -> None:
         if by_word:
@@ -222,7 +223,7 @@ def alike(topic: str, by_word: bool) -> Agree:
     return agree
 
 
-def _chance(vertex: np.ndarray, topics: np.ndarray) -> float:
+def _same_topic(vertex: np.ndarray, topics: np.ndarray) -> float:
     counts = np.bincount(vertex * np.int64(topics.max() + 1) + topics)
     return float((counts.astype(float) ** 2).sum() / (np.bincount(vertex).astype(float) ** 2).sum())
 

@@ -132,8 +132,8 @@ cdef class Machine(Paced):
                 self.w.priority[ids[k]] = 0
             self.signal(ids[k])
 
-    def step(self, list came, int64_t budget, bint closing=False):
-        """Take in what *came* (pairs of rank and bytes), then begin up to *budget* vertices.
+    def step(self, list received, int64_t budget, bint closing=False):
+        """Take in the *received* messages (pairs of rank and bytes), then begin up to *budget* vertices.
 
         No vertex begins with *closing*, nor when the view's ``stop`` is set; those in flight go on. Returns how
         many vertices began.
@@ -143,7 +143,7 @@ cdef class Machine(Paced):
         cdef int source
         self.urgent = False
         enter(self.w.stop)
-        for source, data in came:
+        for source, data in received:
             part = data
             if part.shape[0]:
                 with nogil:
@@ -300,7 +300,7 @@ cdef class Machine(Paced):
         """Apply at masters in flight, with the messages that they began with; free their slots."""
         cdef int64_t i
         cdef size_t size = self.message_size
-        if size:  # messages that came since are for their next turns
+        if size:  # messages that arrived since are for their next turns
             for i in range(n):
                 memcpy(self.later + i * size, self.message(ids[i]), size)
                 memcpy(self.message(ids[i]), self.slot_message + slots[i] * size, size)

@@ -1,4 +1,4 @@
-"""Packing of values and choices for messages between replicas."""
+"""Packing of values and positions for messages between replicas."""
 
 import numpy as np
 

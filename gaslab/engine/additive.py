@@ -55,9 +55,9 @@ class Additive:
         """Return the contributions to mirrors, by the master's rank."""
         return self.exchange.pack_collect(self.role, self._touched, self._blocks, self.delta, self._identity)
 
-    def unpack(self, came: Packed) -> list[Signals]:
+    def unpack(self, received: Packed) -> list[Signals]:
         """Return the contributions that other ranks have packed, for `receive`."""
-        return self.exchange.unpack_collect(self.role, self.delta, False, came)
+        return self.exchange.unpack_collect(self.role, self.delta, False, received)
 
     def receive(self, contributions: list[Signals]) -> None:
         """Add contributions of other ranks to those at the masters here."""

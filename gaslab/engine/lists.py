@@ -212,10 +212,10 @@ def gids_of(graph: Graph, variable: t.Variable, names: list[Any], rows: str = "s
     return gids
 
 
-def _number_refused(variable: t.Variable, number: Any, held: str) -> UsageError:
+def _number_refused(variable: t.Variable, number: Any, kind: str) -> UsageError:
     return UsageError(
-        f"init={{{variable.name!r}: ...}} (--init) gives the number {number}, and the field has {held}; give "
-        f"{held}, or an earlier result: gl.run(..., init=result) in Python"
+        f"init={{{variable.name!r}: ...}} (--init) gives the number {number}, and the field has {kind}; give "
+        f"{kind}, or an earlier result: gl.run(..., init=result) in Python"
     )
 
 

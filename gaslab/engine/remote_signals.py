@@ -88,10 +88,10 @@ class RemoteSignals:
         """Begin to send the packed remote signals."""
         return Pending() if self._outbox is None else self.exchange.remote_signals(packed)
 
-    def receive(self, came: Packed) -> None:
+    def receive(self, received: Packed) -> None:
         """Signal the masters here for received remote signals, in rank order."""
         state, executor = self.state, self.executor
-        for _, data in sorted(came.items()):
+        for _, data in sorted(received.items()):
             assert self._outbox is not None
             signals = data.view(self._outbox.dtype)
             masters = self._located[signals["to"]]

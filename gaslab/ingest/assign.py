@@ -55,12 +55,12 @@ def _by_sorting(parts: Sequence[np.ndarray], comm: Comm, threads: int) -> Vertex
     sample = sorted_ids[_sample(sorted_ids.size, comm)]
     splitters = np.sort(np.concatenate(comm.allgather(sample)))
     cuts = np.searchsorted(sorted_ids, [splitters[i] for i in _quantiles(splitters.size, comm)])
-    came = comm.alltoall(np.split(sorted_ids, cuts))
-    mine = np.unique(np.concatenate(came))
+    received = comm.alltoall(np.split(sorted_ids, cuts))
+    mine = np.unique(np.concatenate(received))
     sizes = comm.allgather(mine.size)
     base = sum(sizes[: comm.rank])
     gids = np.empty(distinct.size, dtype=np.int64)
-    gids[order] = np.concatenate(comm.alltoall([base + np.searchsorted(mine, ids) for ids in came]))
+    gids[order] = np.concatenate(comm.alltoall([base + np.searchsorted(mine, ids) for ids in received]))
     for part in parts:
         kernels.translate(part, gids, threads)
     kept = comm.alltoall([mine[(p - base) % comm.size :: comm.size] for p in range(comm.size)])
@@ -93,13 +93,13 @@ def number_names(names: Names, comm: Comm) -> tuple[np.ndarray, VertexIds]:
     sample = [names.bytes_at(i) for i in _sample(len(names), comm).tolist()]
     splitters = sorted(name for part in comm.allgather(sample) for name in part)
     cuts = [names.search(splitters[i]) for i in _quantiles(len(splitters), comm)]
-    came = names.exchange(comm, np.array([0, *cuts, len(names)]))
-    pool = concatenate(came)
+    received = names.exchange(comm, np.array([0, *cuts, len(names)]))
+    pool = concatenate(received)
     pool_order = pool.order()
     number, first = name_kernels.number_sorted(pool.arena, pool.start, pool_order)
     sizes = comm.allgather(first.size)
     base = sum(sizes[: comm.rank])
-    ends = np.cumsum([len(part) for part in came])[:-1]
+    ends = np.cumsum([len(part) for part in received])[:-1]
     gids = np.empty(len(names), dtype=np.int64)
     gids[order] = np.concatenate(comm.alltoall(np.split(base + number, ends)))
     # The directory: the distinct names again, those of rank p at every size-th position.

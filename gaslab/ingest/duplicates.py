@@ -27,15 +27,15 @@ def first_of_each(
         raise UsageError(f"duplicates are found among at most 2**32 vertices, not {num_vertices}")
     key, origin, bounds = kernels.group(kernels.keys(src, dst, directed, threads), comm.size, True, threads)
     parts = [slice(bounds[p], bounds[p + 1]) for p in range(comm.size)]
-    came = comm.alltoall([key[part] for part in parts])
+    received = comm.alltoall([key[part] for part in parts])
     places = np.empty(0, dtype=np.int64)
     if position is not None:
         moved = position[origin]
         places = np.concatenate(comm.alltoall([moved[part] for part in parts]))
-    here = np.concatenate(came)
+    here = np.concatenate(received)
     groups = max(1, here.size // kernels.GROUP)
     kept = kernels.first_of_each(*kernels.group(here, groups, False, threads), places, threads)
-    verdicts = comm.alltoall(np.split(kept, np.cumsum([part.size for part in came])[:-1]))
+    verdicts = comm.alltoall(np.split(kept, np.cumsum([part.size for part in received])[:-1]))
     marks = np.empty(src.size, dtype=bool)
     marks[origin] = np.concatenate(verdicts).view(bool)
     return marks

@@ -83,11 +83,11 @@ def named_files(paths: Path | Sequence[Path], wanted: str, find: Finder) -> list
 
 def expanded(paths: Path | Sequence[Path]) -> list[str]:
     """Return the names that *paths* are, globs expanded and sorted."""
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    if not given:
+    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not listed:
         raise UsageError("path=[]: at least one input file is needed")
     names: list[str] = []
-    for path in [os.fspath(one) for one in given]:
+    for path in [os.fspath(one) for one in listed]:
         if os.path.exists(path) or not glob.has_magic(path):
             names.append(path)
             continue
@@ -215,30 +215,30 @@ def _blocks(
     """Read *remaining* bytes of whole lines (-1: to the end); the first is byte *offset* of the text."""
     size = block_bytes if remaining < 0 else min(block_bytes, remaining + 1)  # a newline may be put in
     text = np.zeros(size + parser.PADDING, dtype=np.uint8)
-    held = 0
+    filled = 0
     while True:
-        room = text.size - parser.PADDING - 1 - held  # one byte for a newline put in
+        room = text.size - parser.PADDING - 1 - filled  # one byte for a newline put in
         wanted = room if remaining < 0 else min(room, remaining)
-        came = _fill(stream, text[held : held + wanted].data)
-        held += came
+        count = _fill(stream, text[filled : filled + wanted].data)
+        filled += count
         if remaining >= 0:
-            if came < wanted:
+            if count < wanted:
                 raise InputError(f"{name}: became shorter while it was read")
-            remaining -= came
-        finished = came < wanted or remaining == 0
-        if finished and offset == 0 and bytes(text[:held]) == BOM:
+            remaining -= count
+        finished = count < wanted or remaining == 0
+        if finished and offset == 0 and bytes(text[:filled]) == BOM:
             return  # a mark alone is no line
-        if finished and held and text[held - 1] != 10:
-            text[held] = 10
-            held += 1
-        end = _last_newline(text, held) + 1
+        if finished and filled and text[filled - 1] != 10:
+            text[filled] = 10
+            filled += 1
+        end = _last_newline(text, filled) + 1
         begin = len(BOM) if offset == 0 and bytes(text[:3]) == BOM and end > len(BOM) else 0
         if end > begin:
             _check_lines(name, text, begin, end, offset, longest)
             yield Block(text, begin, end, offset)
-            text[: held - end] = text[end:held].copy()
-            offset, held = offset + end, held - end
-        elif held > longest + len(BOM):
+            text[: filled - end] = text[end:filled].copy()
+            offset, filled = offset + end, filled - end
+        elif filled > longest + len(BOM):
             raise _too_long(name, offset, longest)
         elif not finished:
             text = np.concatenate([text, np.zeros(text.size, dtype=np.uint8)])
@@ -248,18 +248,18 @@ def _blocks(
 
 def _fill(stream: io.FileIO | gzip.GzipFile, room: memoryview) -> int:
     """Read until *room* is full or the stream ends; return the number of bytes."""
-    held = 0
-    while held < len(room):
-        came = stream.readinto(room[held:])
-        if not came:
+    filled = 0
+    while filled < len(room):
+        count = stream.readinto(room[filled:])
+        if not count:
             break
-        held += came
-    return held
+        filled += count
+    return filled
 
 
-def _last_newline(text: np.ndarray, held: int) -> int:
+def _last_newline(text: np.ndarray, filled: int) -> int:
     window = 1 << 16
-    for stop in range(held, 0, -window):
+    for stop in range(filled, 0, -window):
         start = max(stop - window, 0)
         found = bytes(text[start:stop]).rfind(b"\n")
         if found >= 0:

@@ -201,8 +201,8 @@ def roles(
         else ["source", "target", "weight", *(f"column{k}" for k in range(3, len(sample)))]
     )
     own = own[: len(sample)]
-    given = dict(wanted) if isinstance(wanted, Mapping) else {}
-    at = {name: _position(name, value, own) for name, value in given.items() if value is not None}
+    placed = dict(wanted) if isinstance(wanted, Mapping) else {}
+    at = {name: _position(name, value, own) for name, value in placed.items() if value is not None}
     lower = [name.lower() for name in own]
     pair = next(((s, t) for s, t in HEADERS if names is not None and s in lower and t in lower), None)
     source = at.pop("source", lower.index(pair[0]) if pair else 0)
@@ -231,7 +231,7 @@ def roles(
         if k in (source, target):
             continue
         if k not in called and (
-            name in given or not (wanted is None or isinstance(wanted, Mapping) or name in wanted)
+            name in placed or not (wanted is None or isinstance(wanted, Mapping) or name in wanted)
         ):
             continue
         if value and not parser.is_number(value):

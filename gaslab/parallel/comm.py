@@ -63,7 +63,7 @@ class Comm:
         return array if array.ndim else array[()]
 
     def alltoall(self, parts: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Send ``parts[p]`` (rows of one shape and dtype, any number) to rank p; return what came here."""
+        """Send ``parts[p]`` (rows of one shape and dtype, any number) to rank p; return this rank's parts."""
         return [np.ascontiguousarray(parts[0])]
 
     def gather_array(self, part: np.ndarray, root: int = 0) -> list[np.ndarray] | None:
@@ -182,17 +182,19 @@ class MPIComm(Comm):
     def alltoall(self, parts: Sequence[np.ndarray]) -> list[np.ndarray]:
         dtype, row = parts[0].dtype, parts[0].shape[1:]
         others = [p for p in range(self.size) if p != self.rank]
-        came = self.begin({p: _bytes_of(parts[p]) for p in others}, others, tag=Tag.ALLTOALL).end()
+        received = self.begin({p: _bytes_of(parts[p]) for p in others}, others, tag=Tag.ALLTOALL).end()
         mine = np.ascontiguousarray(parts[self.rank])
-        return [mine if p == self.rank else came[p].view(dtype).reshape(-1, *row) for p in range(self.size)]
+        return [
+            mine if p == self.rank else received[p].view(dtype).reshape(-1, *row) for p in range(self.size)
+        ]
 
     def gather_array(self, part: np.ndarray, root: int = 0) -> list[np.ndarray] | None:
         if self.rank != root:
             self.begin({root: _bytes_of(part)}, [], tag=Tag.GATHER).end()
             return None
-        came = self.begin({}, [p for p in range(self.size) if p != root], tag=Tag.GATHER).end()
+        received = self.begin({}, [p for p in range(self.size) if p != root], tag=Tag.GATHER).end()
         part = np.ascontiguousarray(part)
-        return [part if p == root else came[p].view(part.dtype) for p in range(self.size)]
+        return [part if p == root else received[p].view(part.dtype) for p in range(self.size)]
 
     def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = Tag.PLAIN) -> Pending:
         requests = []
@@ -269,9 +271,9 @@ class _MPIPending(Pending):
         self._sources, self._tag = sources, tag
 
     def end(self) -> dict[int, np.ndarray]:
-        came = {source: self._receive(source) for source in self._sources}
+        received = {source: self._receive(source) for source in self._sources}
         self._mpi.Request.Waitall(self._requests)
-        return came
+        return received
 
     def _receive(self, source: int) -> np.ndarray:
         status = self._mpi.Status()

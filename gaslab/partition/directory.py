@@ -22,9 +22,9 @@ class Directory:
         self._order = np.argsort(home, kind="stable")
         self._bounds = np.concatenate([[0], np.cumsum(np.bincount(home, minlength=comm.size))])
         wire = np.int32 if num_vertices // comm.size < (1 << 31) - 1 else np.int64
-        came = self._by_home((gids // comm.size).astype(wire))
-        self.slots = np.concatenate(came)
-        self.sizes = np.array([part.size for part in came])
+        received = self._by_home((gids // comm.size).astype(wire))
+        self.slots = np.concatenate(received)
+        self.sizes = np.array([part.size for part in received])
         self.sender = np.repeat(np.arange(comm.size, dtype=np.int32), self.sizes)
 
     def _by_home(self, values: np.ndarray) -> list[np.ndarray]:

@@ -221,15 +221,15 @@ def _check_narrow(name: str, settings: Settings) -> None:
         raise gl.UsageError(f"{why}, or leave precision= (--precision) out")
 
 
-def _document_prior(given: Any, topics: int) -> np.ndarray:
+def _document_prior(prior: Any, topics: int) -> np.ndarray:
     """Return the prior of each topic in a document, of one number or of as many as there are topics."""
 
     def checked(name: str, value: Any) -> Any:
         return arguments.number(name, value, least=LEAST, most=MOST, hint="; 0.1 is usual")
 
-    if np.ndim(given) == 0:
-        return np.full(topics, checked("doc_topic_prior", given))
-    listed = arguments.several("doc_topic_prior", given, "a number, or one for each topic,")
+    if np.ndim(prior) == 0:
+        return np.full(topics, checked("doc_topic_prior", prior))
+    listed = arguments.several("doc_topic_prior", prior, "a number, or one for each topic,")
     if len(listed) != topics:
         raise gl.UsageError(f"doc_topic_prior has {len(listed)} numbers, and there are topics={topics}")
     return np.array([checked(f"doc_topic_prior[{k}]", x) for k, x in enumerate(listed)])

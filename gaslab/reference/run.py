@@ -92,8 +92,8 @@ def run_reference(
     before = PRECISION.set(named_precision(type(program).precision) or "float64")
     try:
         plan = (program, vertices, edges, columns or {}, directed, seed)
-        given = (max_iterations, init or {}, num_left, start, vertex_columns or {}, trace, written, names)
-        return _run(plan, *given)
+        rest = (max_iterations, init or {}, num_left, start, vertex_columns or {}, trace, written, names)
+        return _run(plan, *rest)
     finally:
         PRECISION.reset(before)
 

@@ -92,7 +92,7 @@ class Exchange:
         sources = {p for section in sections for p in self._mirrors[section.role]}
         packed = self.pack_spread(sections, active, masters)
         sent = self.comm.begin(packed, sorted(sources), Tag.SPREAD)
-        return Sent(sent, lambda came: self.unpack_spread(sections, came))
+        return Sent(sent, lambda received: self.unpack_spread(sections, received))
 
     def pack_spread(
         self, sections: Sequence[Section], active: np.ndarray | None, masters: np.ndarray | None = None
@@ -122,16 +122,16 @@ class Exchange:
                 outgoing[p] = np.concatenate(parts)
         return outgoing
 
-    def unpack_spread(self, sections: Sequence[Section], came: Packed) -> dict[int, np.ndarray]:
+    def unpack_spread(self, sections: Sequence[Section], received: Packed) -> dict[int, np.ndarray]:
         """Store the received values; return the active mirrors (sorted local ids) by section role."""
         named: dict[int, list[np.ndarray]] = {s.role: [] for s in sections}
-        for p, data in came.items():
+        for p, data in received.items():
             offset = 0
             for section in sections:
                 bounds = self._mirrors[section.role].get(p)
                 if bounds is None:
                     continue
-                ids, offset = decode_choice(data, offset, *bounds)
+                ids, offset = decode_positions(data, offset, *bounds)
                 for values in section.fields:
                     if isinstance(values, Rows):
                         *lists, offset = decode_rows(data, offset, ids.size, values.data.dtype)
@@ -178,7 +178,7 @@ class Exchange:
         """Begin to send the signals of `pack_collect`; `end` returns those received: see `unpack_collect`."""
         packed = self.pack_collect(role, signalled, blocks, message, identity, priority)
         sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.COLLECT)
-        return Sent(sent, lambda came: self.unpack_collect(role, message, priority is not None, came))
+        return Sent(sent, lambda received: self.unpack_collect(role, message, priority is not None, received))
 
     def pack_collect(
         self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any,
@@ -191,7 +191,7 @@ class Exchange:
         outgoing = {}
         for p, (lo, hi) in self._mirrors[role].items():
             ids = frontier.take_signalled(signalled, blocks, lo, hi)
-            code = encode_choice(ids - np.int32(lo), hi - lo)
+            code = encode_positions(ids - np.int32(lo), hi - lo)
             if message is not None:
                 values = np.empty(_padded(ids.size * message.itemsize), np.uint8)
                 pack.take(message, ids, values[: ids.size * message.itemsize])
@@ -204,13 +204,13 @@ class Exchange:
         return outgoing
 
     def unpack_collect(
-        self, role: int, message: np.ndarray | None, priority: bool, came: Packed
+        self, role: int, message: np.ndarray | None, priority: bool, received: Packed
     ) -> list[Signals]:
         """Return (masters signalled, messages or None, priorities or None) of each peer, in rank order."""
         found = []
-        for p, data in came.items():
+        for p, data in received.items():
             owned = self._owned[role][p]
-            positions, offset = decode_choice(data, 0, 0, owned.size)
+            positions, offset = decode_positions(data, 0, 0, owned.size)
             values = priorities = None
             if message is not None:
                 size = positions.size * message.itemsize
@@ -231,7 +231,7 @@ class Exchange:
         """Begin to send the values of `pack_changes`; `end` returns those received: see `unpack_changes`."""
         packed = self.pack_changes(role, mirrors, values)
         sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.CHANGES)
-        return Sent(sent, lambda came: self.unpack_changes(role, values.dtype, came))
+        return Sent(sent, lambda received: self.unpack_changes(role, values.dtype, received))
 
     def pack_changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Packed:
         """Return *values* of some *mirrors* of that role (ascending local ids), by their master's rank."""
@@ -241,14 +241,14 @@ class Exchange:
             chosen = (mirrors[first:last] - np.int32(lo)).astype(np.int32)
             data = np.zeros(_padded(values[first:last].nbytes), np.uint8)
             data[: values[first:last].nbytes] = values[first:last].view(np.uint8)
-            outgoing[p] = np.concatenate([*encode_choice(chosen, hi - lo), data])
+            outgoing[p] = np.concatenate([*encode_positions(chosen, hi - lo), data])
         return outgoing
 
-    def unpack_changes(self, role: int, dtype: np.dtype, came: Packed) -> Changes:
+    def unpack_changes(self, role: int, dtype: np.dtype, received: Packed) -> Changes:
         """Return (positions in `owned`, values) by the mirrors' rank."""
         found = {}
-        for p, data in came.items():
-            positions, offset = decode_choice(data, 0, 0, self._owned[role][p].size)
+        for p, data in received.items():
+            positions, offset = decode_positions(data, 0, 0, self._owned[role][p].size)
             size = positions.size * dtype.itemsize
             found[p] = (positions, data[offset : offset + size].view(dtype))
         return found
@@ -279,10 +279,12 @@ class Exchange:
         dtype = totals.data.dtype if isinstance(totals, Rows) else totals.dtype
         lists = isinstance(totals, Rows)
 
-        def unpack(came: Packed) -> list[tuple[np.ndarray, Any]]:
+        def unpack(received: Packed) -> list[tuple[np.ndarray, Any]]:
             found = []
             for p, ids in sorted(expected.items()):
-                values = decode_rows(came[p], 0, ids.size, dtype)[:2] if lists else came[p].view(dtype)
+                values = (
+                    decode_rows(received[p], 0, ids.size, dtype)[:2] if lists else received[p].view(dtype)
+                )
                 found.append((ids, values))
             return found
 
@@ -299,14 +301,14 @@ class Sent(Generic[T]):
         return self._unpack(self._pending.end())
 
 
-# ---- one message's parts: a code and a count, the choice, then each field's values, padded to 8 bytes ---
+# ---- one message's parts: a code and a count, the positions, then each field's values, padded to 8 bytes ---
 
 
 def _padded(size: int) -> int:
     return (size + 7) & ~7
 
 
-def encode_choice(positions: np.ndarray | None, n: int) -> list[np.ndarray]:
+def encode_positions(positions: np.ndarray | None, n: int) -> list[np.ndarray]:
     """Return the bytes that name *positions* out of n (None: all of them) in the cheapest code."""
     if positions is None or positions.size == n:
         return [np.array([EVERY, n], np.int64).view(np.uint8)]
@@ -323,7 +325,7 @@ def encode(
     ids: np.ndarray, chosen: np.ndarray | None, fields: Sequence[np.ndarray | Rows]
 ) -> list[np.ndarray]:
     """Return the bytes of one section: which of *ids* (positions *chosen*), and each field's values."""
-    parts = encode_choice(chosen, ids.size)
+    parts = encode_positions(chosen, ids.size)
     concerned = ids if chosen is None else ids[chosen]
     for values in fields:
         if isinstance(values, Rows):
@@ -337,7 +339,7 @@ def encode(
     return parts
 
 
-def decode_choice(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.ndarray, int]:
+def decode_positions(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.ndarray, int]:
     """Return the ids in [lo, hi) that the code at *offset* names, and the offset behind it."""
     code, count = data[offset : offset + 16].view(np.int64).tolist()
     offset += 16

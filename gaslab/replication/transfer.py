@@ -15,8 +15,8 @@ def to_mirrors(comm: Comm, local: LocalGraph, masters: np.ndarray) -> np.ndarray
     values = np.empty((local.num_local, *masters.shape[1:]), masters.dtype)
     values[: local.num_masters] = masters
     if comm.size > 1:
-        came = comm.alltoall([masters[rows] for rows in local.send_list])
-        for bounds, part in zip(local.mirror_bounds, came, strict=True):
+        received = comm.alltoall([masters[rows] for rows in local.send_list])
+        for bounds, part in zip(local.mirror_bounds, received, strict=True):
             values[bounds[0] : bounds[3]] = part
     return values
 
@@ -25,8 +25,8 @@ def any_to_masters(comm: Comm, local: LocalGraph, flags: np.ndarray) -> np.ndarr
     """Return, for every master here, whether any replica of it is flagged (collective)."""
     marked = flags[: local.num_masters].copy()
     if comm.size > 1:
-        came = comm.alltoall([flags[b[0] : b[3]] for b in local.mirror_bounds])
-        for rows, part in zip(local.send_list, came, strict=True):
+        received = comm.alltoall([flags[b[0] : b[3]] for b in local.mirror_bounds])
+        for rows, part in zip(local.send_list, received, strict=True):
             marked[rows] |= part
     return np.asarray(marked)
 

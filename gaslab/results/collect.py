@@ -1,8 +1,8 @@
 """Makes tables of the values of all ranks: what crosses ranks does so at once, the rest when it is asked for.
 
 A rank that is alone keeps its arrays until a column is asked for, and then puts that one into order. Of
-several ranks those that get the answer keep what came, in the order of ranks. Under ``on="local"`` each sorts
-its own rows at once.
+several ranks those that get the answer keep the parts received, in the order of ranks. Under ``on="local"``
+each sorts its own rows at once.
 """
 
 from __future__ import annotations

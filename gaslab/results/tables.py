@@ -32,7 +32,7 @@ class Table:
     Attributes
     ----------
     ids : array, or two arrays
-        Vertex ids as they came: int64, or an object array of str or of the user's own objects. For
+        Vertex ids as the input has them: int64, or an object array of str or of the user's own objects. For
         edges the pair (sources, targets).
     columns : list of str
         Names of the columns, keys not included.

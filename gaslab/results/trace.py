@@ -42,7 +42,7 @@ class Trace:
         superstep, phase : int
             When; the phase counts from 0 and is 0 in a program without ``gl.Phase``.
         method : str
-            ``init``, ``visit``, ``gather``, ``apply``, ``scatter``, or ``signal`` for what came from others.
+            ``init``, ``visit``, ``gather``, ``apply``, ``scatter``, or ``signal`` for one of another vertex.
         vertex
             The id of the chosen vertex.
         source, target, neighbor

@@ -58,7 +58,7 @@ class Documents:
         return Documents(self.number, begin, self.word[mask], self.count[mask])
 
 
-Back = Callable[[np.ndarray], np.ndarray]  # values of what came here to those of what was sent
+Back = Callable[[np.ndarray], np.ndarray]  # values of the rows received to values of the rows sent
 
 
 def documents_of(graph: gl.Graph, count: str | None = "auto") -> Documents:
@@ -91,7 +91,7 @@ def bounds(graph: gl.Graph) -> np.ndarray:
 def sent(graph: gl.Graph, document: np.ndarray, *columns: np.ndarray) -> tuple[list[np.ndarray], Back]:
     """Send entries to the ranks of their documents (collective).
 
-    Returns what came, and a collective function that sends a value of each of these back.
+    Returns the rows received, and a collective function that sends a value of each of these back.
     """
     comm = graph.comm
     owner = np.searchsorted(bounds(graph), document, side="right") - 1
@@ -102,11 +102,11 @@ def sent(graph: gl.Graph, document: np.ndarray, *columns: np.ndarray) -> tuple[l
         return comm.alltoall([values[at[p] : at[p + 1]] for p in range(comm.size)])
 
     parts = [exchanged(values[order], cuts) for values in (document, *columns)]
-    came = np.cumsum([0, *(part.size for part in parts[0])])
+    received = np.cumsum([0, *(part.size for part in parts[0])])
 
     def back(values: np.ndarray) -> np.ndarray:
         found = np.empty(document.size, values.dtype)
-        found[order] = np.concatenate(exchanged(values, came))
+        found[order] = np.concatenate(exchanged(values, received))
         return found
 
     return [np.concatenate(part) for part in parts], back

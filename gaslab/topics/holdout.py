@@ -100,15 +100,15 @@ def hold_out(corpus: gl.Graph, fraction: float, *, seed: int = 0, count: str | N
     column = count_column(corpus, count)
     documents = documents_of(corpus, column)
     everywhere = corpus.ids.num_left or 0
-    apart = round(fraction * everywhere)
-    if not 0 < apart < everywhere:
+    size = round(fraction * everywhere)
+    if not 0 < size < everywhere:
         raise UsageError(
-            f"fraction={fraction:g} of {everywhere:,} documents is {apart:,}; some to learn from and some to "
+            f"fraction={fraction:g} of {everywhere:,} documents is {size:,}; some to learn from and some to "
             "predict are needed"
         )
     rng = np.random.default_rng(seed)
     held = np.zeros(everywhere, bool)
-    held[rng.permutation(everywhere)[:apart]] = True
+    held[rng.permutation(everywhere)[:size]] = True
     train, trained = _without(corpus, held, column)
     mine = documents.kept(held[documents.number][documents.owners()] & trained[documents.word - everywhere])
     first, second = _halved(corpus, mine, rng)

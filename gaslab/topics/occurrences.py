@@ -42,8 +42,8 @@ def of_graph(graph: Graph, top: np.ndarray) -> Occurrences:
     document, word = document[wanted], word[wanted]
     owner = document % comm.size
     sent = [(document[owner == rank], word[owner == rank]) for rank in range(comm.size)]
-    came = [np.concatenate(comm.alltoall([part[column] for part in sent])) for column in (0, 1)]
-    together = comm.allreduce(_together(came[0], came[1], top))
+    received = [np.concatenate(comm.alltoall([part[column] for part in sent])) for column in (0, 1)]
+    together = comm.allreduce(_together(received[0], received[1], top))
     return Occurrences(left, together)
 
 

@@ -150,7 +150,7 @@ def collect_on_rank_0(comm: Comm) -> None:
     gl.degrees(graph_of(comm, "numbers"))
 
 
-def test_a_rank_that_collects_alone_is_told(hosts: Any) -> None:
+def test_a_rank_that_collects_alone_gets_an_error(hosts: Any) -> None:
     with pytest.raises(gl.UsageError, match=r"ranks disagree on what to do: rank 0 called collect_edges\(\)"):
         hosts(2).run(collect_on_rank_0)
 

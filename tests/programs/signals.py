@@ -45,17 +45,17 @@ class Parts(gl.VertexProgram):
 
     class Vertex(gl.Vertex):
         part: gl.VertexId
-        news: bool = True
+        improved: bool = True
 
     def init(self, v: Vertex) -> None:
         v.part = v.id
 
     def apply(self, v: Vertex, message: gl.Min[gl.VertexId]) -> None:
-        v.news = self.superstep == 0 or message < v.part
+        v.improved = self.superstep == 0 or message < v.part
         v.part = min(message, v.part)
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        if v.news and v.part < nbr.part:
+        if v.improved and v.part < nbr.part:
             nbr.signal(v.part)
 
 

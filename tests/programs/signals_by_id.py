@@ -42,17 +42,17 @@ class Hooking(gl.VertexProgram):
 
     class Vertex(gl.Vertex):
         root: gl.VertexId
-        news: bool = True
+        improved: bool = True
 
     def init(self, v: Vertex) -> None:
         v.root = v.id
 
     def apply(self, v: Vertex, message: gl.Min[gl.VertexId]) -> None:
-        v.news = message < v.root or self.superstep == 0
+        v.improved = message < v.root or self.superstep == 0
         v.root = min(v.root, message)
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        if v.news and v.root < nbr.root:
+        if v.improved and v.root < nbr.root:
             self.signal(nbr.root, v.root)
             nbr.signal(v.root)
 

@@ -44,7 +44,7 @@ class Nearest(gl.VertexProgram):
     class Vertex(gl.Vertex):
         level: int = 1000
         base: int = 0
-        news: bool = False
+        improved: bool = False
 
     def init(self, v: Vertex) -> None:
         v.level = 0 if v.id == self.source else 1000
@@ -54,12 +54,12 @@ class Nearest(gl.VertexProgram):
 
     def apply(self, v: Vertex, total: int) -> None:
         level = min(v.level, total - v.base)
-        v.news = level < v.level
+        v.improved = level < v.level
         v.level = level
-        v.base = v.base + 1 if v.news and v.base < 2 else v.base
+        v.base = v.base + 1 if v.improved and v.base < 2 else v.base
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        if v.news:
+        if v.improved:
             nbr.post_delta(v.level + 1 + nbr.base)
         if v.level + 1 < nbr.level:
             nbr.signal()

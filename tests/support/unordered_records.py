@@ -75,7 +75,7 @@ class Ways(gl.VertexProgram):
     class Vertex(gl.Vertex):
         distance: float
         parent: gl.VertexId
-        news: bool = True
+        improved: bool = True
 
     class Edge(gl.Edge):
         weight: float
@@ -89,13 +89,13 @@ class Ways(gl.VertexProgram):
 
     def apply(self, v: Vertex, message: gl.ArgMin[float, gl.VertexId]) -> None:
         distance, parent = message
-        v.news = distance < v.distance or v.id == self.source
+        v.improved = distance < v.distance or v.id == self.source
         nearer = distance < v.distance or (distance == v.distance and parent < v.parent)
         if nearer and v.id != self.source:
             v.distance, v.parent = distance, parent
 
     def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
-        if v.news and v.distance + e.weight <= nbr.distance:
+        if v.improved and v.distance + e.weight <= nbr.distance:
             nbr.signal((v.distance + e.weight, v.id), priority=int(v.distance + e.weight))
 
 
@@ -107,7 +107,7 @@ class Least(gl.VertexProgram):
     class Vertex(gl.Vertex):
         first: int = BIG
         second: int = BIG
-        news: bool = True
+        improved: bool = True
 
     class Two(gl.Accumulator):
         first: int = BIG

@@ -59,13 +59,13 @@ def plain(module: str, name: str, *own: str) -> Call:
 
     def call(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
         function = getattr(importlib.import_module(f"gaslab.programs.{module}"), name)
-        result: gl.Result = function(graph, **given(arguments, *own), **options)
+        result: gl.Result = function(graph, **options_named(arguments, *own), **options)
         return result
 
     return call
 
 
-def given(arguments: Any, *names: str) -> dict[str, Any]:
+def options_named(arguments: Any, *names: str) -> dict[str, Any]:
     """Return these options by name."""
     return {name: getattr(arguments, name) for name in names}
 

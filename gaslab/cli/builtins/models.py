@@ -6,7 +6,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least
-from gaslab.cli.builtins.entry import Builtin, all_columns, given, weight, weighted_columns
+from gaslab.cli.builtins.entry import Builtin, all_columns, options_named, weight, weighted_columns
 
 
 def _add_jacobi(made: Parser) -> None:
@@ -43,7 +43,7 @@ def _lbp(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.cli.job import read_rows
     from gaslab.programs.lbp import lbp
 
-    own = given(arguments, "smoothing", "damping", "tolerance")
+    own = options_named(arguments, "smoothing", "damping", "tolerance")
     return lbp(graph, read_rows(arguments.prior, graph), weight=weight(arguments), **own, **options)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least, one_of
-from gaslab.cli.builtins.entry import Builtin, given, plain, weight, weighted_columns
+from gaslab.cli.builtins.entry import Builtin, options_named, plain, weight, weighted_columns
 
 
 def _add_pagerank(made: Parser) -> None:
@@ -35,7 +35,10 @@ def _pagerank(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Re
     if arguments.max_iterations is None and arguments.engine != "async":
         arguments.max_iterations = options["max_iterations"] = 100
     arguments.method = arguments.method or ("signal" if arguments.engine == "async" else "power")
-    own, file = given(arguments, "damping", "tolerance", "unnormalised", "method"), arguments.personalization
+    own, file = (
+        options_named(arguments, "damping", "tolerance", "unnormalised", "method"),
+        arguments.personalization,
+    )
     restart = None if file is None else read_values(file, graph, default=1.0)
     return pagerank(graph, personalization=restart, weight=weight(arguments), **own, **options)
 

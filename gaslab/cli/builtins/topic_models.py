@@ -51,13 +51,13 @@ def execute(builtin: Builtin, arguments: Any) -> int:
     job = Job(arguments, corpus_options(arguments), builtin.names(), corpus=True)
     if arguments.load is not None:
         return _transform(job, model)
-    held, corpus = None, job.graph
+    holdout, corpus = None, job.graph
     if arguments.held_out is not None:
-        held = hold_out(corpus, arguments.held_out, seed=arguments.seed)
-        job.graph = held.train
+        holdout = hold_out(corpus, arguments.held_out, seed=arguments.seed)
+        job.graph = holdout.train
     more = {} if model is None else {"resume": model}
-    result = builtin.call(job.graph, arguments, {**job.options(), **more, "held": held})
-    if held is not None:  # the command read all of the corpus
+    result = builtin.call(job.graph, arguments, {**job.options(), **more, "holdout": holdout})
+    if holdout is not None:  # the command read all of the corpus
         result.metrics["source"] = corpus.source
         for stage, spent in corpus.seconds.items():
             result.metrics["seconds"][stage] += spent

@@ -8,7 +8,7 @@ import gaslab as gl
 from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins import topic_models
 from gaslab.cli.builtins.comparison import HELD_OUT, add_judging, compared
-from gaslab.cli.builtins.entry import Builtin, given
+from gaslab.cli.builtins.entry import Builtin, options_named
 
 NAMES = ("auto", "gibbs", "metropolis-hastings")
 SAMPLING = (
@@ -58,15 +58,15 @@ def _lda(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.programs.lda import lda
 
     sweeps = {"iterations": options.pop("max_iterations")} if "max_iterations" in options else {}
-    held = options.pop("held", None)
-    asked = {**given(arguments, "evaluate_every", *SAMPLING), **sweeps, **options}
+    holdout = options.pop("holdout", None)
+    asked = {**options_named(arguments, "evaluate_every", *SAMPLING), **sweeps, **options}
 
     def run(topics: int | None) -> gl.Result:
         result = lda(graph, topics=topics, **asked)
-        if held is not None:
+        if holdout is not None:
             from gaslab.topics.model import TopicModel
 
-            result.metrics["figures"][HELD_OUT] = held.score(TopicModel.of(graph, result))
+            result.metrics["figures"][HELD_OUT] = holdout.score(TopicModel.of(graph, result))
         return result
 
     return compared(graph, arguments, run)

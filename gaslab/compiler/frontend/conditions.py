@@ -213,12 +213,12 @@ def membership(scope: Scope, op: ast.cmpop, left: t.Expr, node: ast.expr) -> t.E
         raise scope.error(node, "`in` needs its choices written out; write x in (1, 2, 3)")
     if len(node.elts) == 1:
         one_of = comparison(scope, ast.Eq(), left, value_of(scope, node.elts[0]), node.elts[0])
-    else:  # Python evaluates all choices, then compares
+    else:  # Python evaluates all members, then compares
         lets: Lets = []
         left, parts = reusable(scope, left, lets), []
-        for choice in node.elts:
-            value = reusable(scope, value_of(scope, choice), lets)
-            parts.append(comparison(scope, ast.Eq(), left, value, choice))
+        for member in node.elts:
+            value = reusable(scope, value_of(scope, member), lets)
+            parts.append(comparison(scope, ast.Eq(), left, value, member))
         one_of = let(lets, t.Logical("or", tuple(parts)))
     return one_of if isinstance(op, ast.In) else t.Unary("not", one_of, "bool")
 

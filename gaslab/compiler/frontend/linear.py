@@ -120,13 +120,19 @@ def reordered(scope: Scope, node: ast.Call, word: str, value: ArrayValue) -> Arr
 
 def searched(scope: Scope, node: ast.Call) -> t.Expr:
     """``np.searchsorted(x, value)``, ``np.searchsorted(x, value, side="right")``."""
-    sides = [*node.args[2:], *(keyword.value for keyword in node.keywords)]
+    further = [*node.args[2:], *(keyword.value for keyword in node.keywords)]
     wrong = [keyword for keyword in node.keywords if keyword.arg != "side"]
-    if len(node.args) < 2 or len(sides) > 1 or wrong:
+    if len(node.args) < 2 or len(further) > 1 or wrong:
         raise scope.error(node, 'np.searchsorted takes a vector, a number and side="left" or "right"')
-    side = sides[0].value if sides and isinstance(sides[0], ast.Constant) else "left" if not sides else None
+    side = (
+        further[0].value
+        if further and isinstance(further[0], ast.Constant)
+        else "left"
+        if not further
+        else None
+    )
     if side not in ("left", "right"):
-        raise scope.error(sides[0], 'side of np.searchsorted is "left" or "right"')
+        raise scope.error(further[0], 'side of np.searchsorted is "left" or "right"')
     array, value = (value_of(scope, argument) for argument in node.args[:2])
     if not isinstance(array, ArrayValue) or len(array.type.shape) != 1:
         raise scope.error(node.args[0], f"np.searchsorted needs a vector but this is {t.named(array.type)}")

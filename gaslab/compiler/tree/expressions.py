@@ -179,7 +179,7 @@ class Unary:
 
 @dataclass(frozen=True)
 class Binary:
-    """op: ``+ - * / // % ** & | ^ << >>``; both sides have the same type (bool for ``& | ^`` too).
+    """op: ``+ - * / // % ** & | ^ << >>``; both operands have the same type (bool for ``& | ^`` too).
 
     ``/`` always yields float (its operands are cast to float; `int_divisor` says that the right one
     was an int before, and then zero is a fault). ``**`` is float ** float, or int ** a constant

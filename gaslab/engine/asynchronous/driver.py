@@ -101,10 +101,10 @@ class AsynchronousDriver:
         asked_at = 0.0
         budget = self._budget()
         while True:
-            came = self.transport.collect()
+            received = self.transport.collect()
             allowed = min(budget, self._quota.left(self.machine)) if self._quota.limited else budget
-            begun = self.machine.step(came, allowed, self._closing)
-            busy, now = bool(begun or came), time.perf_counter()
+            begun = self.machine.step(received, allowed, self._closing)
+            busy, now = bool(begun or received), time.perf_counter()
             self.meter.look(self.machine, busy, now)
             self._post(everything=self.machine.urgent or not busy)
             table = self.transport.table() if self.transport.table_begun else None

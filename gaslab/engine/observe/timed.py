@@ -44,11 +44,11 @@ class TimedPending(Pending):
 
     def end(self) -> dict[int, np.ndarray]:
         began = time.perf_counter()
-        came = self._pending.end()
-        if came:
-            total = int(sum(data.size for data in came.values()))
+        received = self._pending.end()
+        if received:
+            total = int(sum(data.size for data in received.values()))
             self._timeline.span("wait", began, time.perf_counter(), bytes=total)
-        return came
+        return received
 
 
 class MachineSpans:

@@ -170,8 +170,8 @@ def behind(comm: Comm) -> int:
     found = []
     for _ in range(_ROUNDS):
         asked = time.perf_counter_ns()
-        came = comm.begin({0: np.zeros(0, np.uint8)}, [0], Tag.CLOCK).end()
-        clock, took = int(came[0].view(np.int64)[0]), time.perf_counter_ns() - asked
+        received = comm.begin({0: np.zeros(0, np.uint8)}, [0], Tag.CLOCK).end()
+        clock, took = int(received[0].view(np.int64)[0]), time.perf_counter_ns() - asked
         found.append((took, clock - (asked + took // 2)))
     took, offset = min(found)
     return offset if abs(offset) > took // 2 else 0

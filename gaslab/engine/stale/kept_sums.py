@@ -51,9 +51,9 @@ class KeptSums:
         self.changed[:] = 0
         return self.exchange.pack_changes(self.mask, mirrors, partial)
 
-    def receive(self, came: Packed) -> None:
+    def receive(self, received: Packed) -> None:
         """Keep the partial sums from other ranks."""
-        found = self.exchange.unpack_changes(self.mask, self._dtype, came)
+        found = self.exchange.unpack_changes(self.mask, self._dtype, received)
         for p, (positions, values) in found.items():
             self._kept[p][positions] = values
 

@@ -83,7 +83,7 @@ class Stale:
         self._own: np.ndarray | None = None  # masters here that are still to scatter
         volatile = self.sums is not None and self.sums.volatile
         # Where contributions or aggregates must be known before any vertex gathers, they go first.
-        self._apart = self.additive is not None or (volatile and bool(tree.aggregators))
+        self._own_sweep = self.additive is not None or (volatile and bool(tree.aggregators))
         self._heard = np.full(local.size, -1, np.int64)  # of which superstep each rank's values here are
         self._weights = local.mirror_bounds[:, 3] - local.mirror_bounds[:, 0]
         self._weights[local.rank] = 0
@@ -130,7 +130,7 @@ class Stale:
             self._post_values(frontier)
         self._take(VALUES)
         row = self._row(frontier)
-        if self._apart:
+        if self._own_sweep:
             self._post(COUNTS, [row, self._contributions()])
             self._take(COUNTS)
             if self.additive is not None:
@@ -139,11 +139,11 @@ class Stale:
             self._look_at_tables()
         state.superstep = self.view.superstep = self.clock + 1
         with self.observe.stage("send sums"):
-            self._post_sums({} if self._apart else row)
+            self._post_sums({} if self._own_sweep else row)
         self._take(SUMS)
         if self.delivery is not None:
             state.frontier = self.delivery.taken()
-        if not self._apart:
+        if not self._own_sweep:
             self._look_at_tables()
         return frontier
 
@@ -187,7 +187,7 @@ class Stale:
             self.streams.wait(stage, max(self.clock - self.staleness, -1))
             for k, batches in self.streams.waves(stage):
                 self._receivers[k](batches)
-            if self._own is not None:  # nothing came
+            if self._own is not None:  # no batch was received
                 self._scatter_with(np.empty(0, np.int32))
             if stage != VALUES:
                 self._count()
@@ -288,8 +288,8 @@ class Stale:
         return packed
 
     def _receive_shares(self, batches: dict[int, Batch]) -> None:
-        came = self.exchange.unpack_spread(self._additive_sections(), _part(batches, 0))
-        for mirrors in came.values():
+        received = self.exchange.unpack_spread(self._additive_sections(), _part(batches, 0))
+        for mirrors in received.values():
             self._note_change(mirrors)
 
     # ---- signals and partial sums ------------------------------------------------------------------
@@ -313,7 +313,7 @@ class Stale:
             self.sums.receive(_part(batches, 3))
             for p, batch in batches.items():
                 self.sums.basis[p] = batch.basis
-        if not self._apart:
+        if not self._own_sweep:
             self._receive_rows(batches, 4)
 
     def _receive_rows(self, batches: dict[int, Batch], k: int) -> None:

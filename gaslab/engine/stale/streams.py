@@ -82,13 +82,13 @@ class Streams:
         self.waited += time.perf_counter() - began
 
     def _collect(self) -> bool:
-        came = self.transport.collect()
-        for p, piece in came:
+        received = self.transport.collect()
+        for p, piece in received:
             self._pieces[p].append(piece)
             if piece.size < CHUNK:
                 pieces, self._pieces[p] = self._pieces[p], []
                 self._enqueue(p, pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
-        return bool(came)
+        return bool(received)
 
     def _enqueue(self, p: int, data: np.ndarray) -> None:
         stage, superstep, basis, count = data[:32].view(np.int64).tolist()

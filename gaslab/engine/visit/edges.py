@@ -74,8 +74,8 @@ class Edges:
         if isinstance(values, Rows):
             column = RaggedColumn(*values.pack(np.arange(values.size, dtype=np.int32)))
             if self._slots is not None:
-                came = RaggedColumn.exchange(self._comm, [column[ids] for ids in self._slots])
-                column = RaggedColumn.joined(came)
+                received = RaggedColumn.exchange(self._comm, [column[ids] for ids in self._slots])
+                column = RaggedColumn.joined(received)
             column = column[self._order]
             return Rows.of(column.lengths, column.values)
         if self._slots is not None:
@@ -91,9 +91,9 @@ class Edges:
         if self._slots is None:
             into[self._order] = values
             return
-        came = np.empty_like(values)
-        came[self._order] = values
-        into[np.concatenate(self._slots)] = rows_to(self._comm, np.split(came, self._cuts))[0]
+        ordered = np.empty_like(values)
+        ordered[self._order] = values
+        into[np.concatenate(self._slots)] = rows_to(self._comm, np.split(ordered, self._cuts))[0]
 
     def memory_bytes(self) -> int:
         """The bytes of the arrays held here."""

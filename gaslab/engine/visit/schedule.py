@@ -49,7 +49,7 @@ class Schedule:
         size = sides[0].size
         block = np.empty((len(sides), size), np.int32)
         for k, side in enumerate(sides):
-            block[k, np.argsort(-side, kind="stable")] = k * size + _apart(size)
+            block[k, np.argsort(-side, kind="stable")] = k * size + _bit_reversed(size)
         return block.reshape(-1)
 
     def round_of(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -69,10 +69,10 @@ class Schedule:
         return (turn * self.ways + self.seats[turn, a]).astype(np.int32)  # type: ignore[no-any-return]
 
 
-def _apart(count: int) -> np.ndarray:
+def _bit_reversed(count: int) -> np.ndarray:
     """Return 0..count-1 so that the first of them are far apart: by their bits, read backwards.
 
-    >>> _apart(8).tolist(), _apart(3).tolist()
+    >>> _bit_reversed(8).tolist(), _bit_reversed(3).tolist()
     ([0, 4, 2, 6, 1, 5, 3, 7], [0, 2, 1])
     """
     numbers = np.arange(count)

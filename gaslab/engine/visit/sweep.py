@@ -154,15 +154,15 @@ class Visits:
     def _receive(self, turn: int, sent: Pending) -> None:
         """Put the blocks that come to tables here into their places; after the last round comes the first."""
         leaving, coming = self.places.moves[turn]
-        came = sent.end()
+        received = sent.end()
         if self.comm.rank in leaving:
-            came[self.comm.rank] = self._packed(leaving[self.comm.rank])
+            received[self.comm.rank] = self._packed(leaving[self.comm.rank])
         for rank, parts in coming.items():
             offset = 0
             for rows in parts:
                 for values in self._moving:
                     size = values[rows].nbytes
-                    values[rows].reshape(-1).view(np.uint8)[:] = came[rank][offset : offset + size]
+                    values[rows].reshape(-1).view(np.uint8)[:] = received[rank][offset : offset + size]
                     offset += size
 
     def _packed(self, parts: list[slice]) -> np.ndarray:

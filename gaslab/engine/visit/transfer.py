@@ -17,8 +17,8 @@ def split(values: np.ndarray, rank: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 def rows_to(comm: Comm, parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Send ``parts[p]`` to rank p; return what came, in rank order, and how many rows from each."""
+    """Send ``parts[p]`` to rank p; return the rows received, in rank order, and how many are of each."""
     row = parts[0].shape[1:]
-    came = [part.reshape(-1, *row) for part in comm.alltoall([part.reshape(-1) for part in parts])]
-    whole = came[0] if len(came) == 1 else np.concatenate(came)
-    return whole, np.array([part.shape[0] for part in came])
+    received = [part.reshape(-1, *row) for part in comm.alltoall([part.reshape(-1) for part in parts])]
+    whole = received[0] if len(received) == 1 else np.concatenate(received)
+    return whole, np.array([part.shape[0] for part in received])

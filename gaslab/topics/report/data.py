@@ -18,7 +18,7 @@ MIXED = 8  # topics of a document's bar
 LEAST = 0.005  # share of a topic in it
 
 
-def collect(content: Content, kept: np.ndarray, apart: np.ndarray) -> dict[str, Any]:
+def collect(content: Content, kept: np.ndarray, distances: np.ndarray) -> dict[str, Any]:
     """Return words, topics and documents of a page.
 
     Parameters
@@ -26,11 +26,11 @@ def collect(content: Content, kept: np.ndarray, apart: np.ndarray) -> dict[str, 
     content : Content
     kept : int64 array
         The topics to show.
-    apart : float64 array [kept, kept]
+    distances : float64 array [kept, kept]
         Their distances.
     """
     words = _Words()
-    topics = _topics(content, kept, apart, words)
+    topics = _topics(content, kept, distances, words)
     documents = [_document(content, one, words) for one in content.documents]
     return {"words": [str(content.words[w]) for w in words.place], "topics": topics, "documents": documents}
 
@@ -45,7 +45,9 @@ class _Words:
         return self.place.setdefault(word, len(self.place))
 
 
-def _topics(content: Content, kept: np.ndarray, apart: np.ndarray, number: _Words) -> list[dict[str, Any]]:
+def _topics(
+    content: Content, kept: np.ndarray, distances: np.ndarray, number: _Words
+) -> list[dict[str, Any]]:
     of_all = content.topic_word @ content.sizes
     count = BARS if kept.size <= MANY else BARS_OF_MANY
     mixes = np.array([one.mixture for one in content.documents]).reshape(-1, content.sizes.size)
@@ -54,7 +56,7 @@ def _topics(content: Content, kept: np.ndarray, apart: np.ndarray, number: _Word
     for k, name in enumerate(kept.tolist()):
         spread = content.topic_word[:, name]
         words = _candidates(spread, of_all, count)
-        near = [j for j in np.argsort(apart[k], kind="stable").tolist() if j != k][:NEAR]
+        near = [j for j in np.argsort(distances[k], kind="stable").tolist() if j != k][:NEAR]
         order = np.argsort(-mixes[:, name], kind="stable")
         documents = order[full[order]][:OF_TOPIC].tolist()
         topics.append({
@@ -62,7 +64,7 @@ def _topics(content: Content, kept: np.ndarray, apart: np.ndarray, number: _Word
             "size": _rounded(content.sizes[name]),
             "coherence": None if content.coherence is None else _rounded(content.coherence[name]),
             "words": [[number(w), _rounded(spread[w]), _rounded(of_all[w])] for w in words],
-            "near": [[int(kept[j]), _rounded(apart[k, j])] for j in near],
+            "near": [[int(kept[j]), _rounded(distances[k, j])] for j in near],
             "documents": [[d, _rounded(mixes[d, name])] for d in documents],
         })  # fmt: skip
     return topics

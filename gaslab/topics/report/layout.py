@@ -20,12 +20,12 @@ def between(topic_word: np.ndarray) -> np.ndarray:
     return distances(np.ascontiguousarray(topic_word.T), measure=measure_for(words, topics))
 
 
-def scale(apart: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return places in the plane whose distances are near those of *apart*, and how much of them it shows.
+def scale(distances: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return places in the plane whose distances are near *distances*, and how much of these they show.
 
     Parameters
     ----------
-    apart : float64 array [topics, topics]
+    distances : float64 array [topics, topics]
 
     Returns
     -------
@@ -38,8 +38,8 @@ def scale(apart: np.ndarray) -> tuple[np.ndarray, float]:
     ----------
     Torgerson: Multidimensional scaling: I. Theory and method. Psychometrika, 1952.
     """
-    count = len(apart)
-    squares = apart**2
+    count = len(distances)
+    squares = distances**2
     means = squares.mean(axis=0)
     values, vectors = np.linalg.eigh(-(squares - means - means[:, None] + means.mean()) / 2)
     values = np.clip(values[::-1], 0.0, None)

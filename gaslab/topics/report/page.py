@@ -43,8 +43,8 @@ def render(content: Content) -> bytes:
     """
     kept = np.argsort(-content.sizes, kind="stable")[:MOST_TOPICS]
     spread, sizes, names = content.topic_word[:, kept], content.sizes[kept], kept.tolist()
-    apart = between(spread)
-    places, shown = scale(apart)
+    distances = between(spread)
+    places, shown = scale(distances)
     first = top_words(spread, LISTED)
     described = [", ".join(str(content.words[w]) for w in row[:5].tolist()) for row in first]
     style, script = (
@@ -62,7 +62,7 @@ def render(content: Content) -> bytes:
         map=draw_map(places, sizes, names, described),
         map_note=escape(MAP_NOTE.format(measure=TITLES[measure_for(*spread.shape)], shown=100 * shown)),
         curve=_curve(content),
-        data=_json(collect(content, kept, apart)),
+        data=_json(collect(content, kept, distances)),
     )
     return page.encode("utf-8", "replace")
 
