@@ -53,8 +53,8 @@ class EdgeList:
         Of the whole graph.
     directed : bool
     counts : dict of str to int
-        Of the whole input: ``edges_read``, ``self_loops``, ``duplicates`` (once they were counted: they
-        were dropped, or `count_duplicates` was called) and ``edges``, what is left after drops. From text
+        Of the whole input: ``edges_read``, ``self_loops``, ``duplicates`` (where they were
+        dropped) and ``edges``, those left after drops. From text
         also ``lines``, ``headers``, ``comments``, ``blanks`` and ``lines_rejected``, where edges_read +
         lines_rejected + headers + comments + blanks = lines (but of METIS files, with a line per vertex).
     source : str
@@ -75,18 +75,6 @@ class EdgeList:
     source: str
     fingerprint: str
     vertices: VertexColumns | None = None
-
-    def count_duplicates(self, threads: int = 1) -> int:
-        """Return how many edges repeat an earlier one, over all ranks (collective).
-
-        Without direction (u, v) repeats (v, u). Kept in ``counts["duplicates"]``. It is not counted
-        while reading, because it costs about as much as reading does.
-        """
-        if "duplicates" not in self.counts:
-            comm = self.ids.comm
-            first = first_of_each(comm, self.src, self.dst, self.num_vertices, self.directed, None, threads)
-            self.counts["duplicates"] = int(comm.allreduce(np.count_nonzero(~first)))
-        return self.counts["duplicates"]
 
 
 def assemble(

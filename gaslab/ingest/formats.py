@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gaslab.errors import InputError
@@ -195,13 +195,18 @@ def find_format(name: str, head: bytes, wanted: str = "auto") -> str:
 
     Raises InputError for a format that is not read, and for a MatrixMarket file that is wanted as another.
     """
+    return known_format(name, head, wanted, ENDINGS) or ("bagofwords" if is_bag(name, head) else "edges")
+
+
+def known_format(name: str, head: bytes, wanted: str, endings: Mapping[str, str]) -> str | None:
+    """Return the format that *wanted*, the banner or the ending of a file says; None where they say nothing.
+
+    Raises InputError as `find_format` does.
+    """
     refuse_foreign(name, head, wanted)
     if is_matrix(name, head, wanted):
         return "matrixmarket"
-    if wanted != "auto":
-        return wanted
-    ending = ending_of(name)
-    return ENDINGS[ending] if ending in ENDINGS else "bagofwords" if is_bag(name, head) else "edges"
+    return endings.get(ending_of(name)) if wanted == "auto" else wanted
 
 
 def refuse_foreign(name: str, head: bytes, wanted: str) -> None:

@@ -13,7 +13,7 @@ from gaslab.parallel.comm import Comm, as_comm
 from gaslab.partition.directory import Directory
 from gaslab.partition.index import Index
 from gaslab.partition.metrics import CutMetrics
-from gaslab.partition.parts import checked_parts, parts_of
+from gaslab.partition.parts import parts_of
 from gaslab.partition.shuffle import INT32_LIMIT
 from gaslab.partition.strategies import Context, find
 
@@ -54,20 +54,6 @@ def cut(edges: EdgeList, k: int, strategy: str | None = None, comm: Comm | None 
     context = Context(comm, edges.num_vertices, edges.directed)
     part = parts_of(name, function, [edges.src, edges.dst], k, context)
     return Cut(name, k, part, _measured(edges.src, edges.dst, part, k, edges.num_vertices, comm))
-
-
-def measure_parts(
-    src: np.ndarray, dst: np.ndarray, part: np.ndarray, k: int, num_vertices: int, comm: Comm
-) -> CutMetrics:
-    """Measure a cut from the part of every edge, however the edges are split over ranks (collective).
-
-    Raises
-    ------
-    UsageError
-        *part* has not an integer from 0 to k - 1 for each edge.
-    """
-    part = checked_parts("part= is", part, src, dst, k, comm)
-    return _measured(src, dst, part, k, num_vertices, comm)
 
 
 def _measured(

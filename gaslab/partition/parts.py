@@ -13,7 +13,6 @@ import numpy as np
 
 from gaslab.errors import GaslabError, UsageError
 from gaslab.ingest.missing import masked_at
-from gaslab.parallel.comm import Comm
 from gaslab.partition.strategies import Context, Strategy
 
 WAIT = 1.0  # seconds that a rank on which the strategy failed waits for the others, to raise with them
@@ -40,12 +39,6 @@ def parts_of(name: str, cut: Strategy, ends: list[np.ndarray], k: int, context: 
     if not context.comm.all_here(WAIT if error is not None else math.inf):
         _checked(name, None, error, src, dst, k)
     found: np.ndarray = context.comm.attempt(lambda: _checked(name, part, error, src, dst, k))
-    return found
-
-
-def checked_parts(what: str, part: Any, src: np.ndarray, dst: np.ndarray, k: int, comm: Comm) -> np.ndarray:
-    """Return the checked part of each edge as int32; UsageError on every rank (collective)."""
-    found: np.ndarray = comm.attempt(lambda: _parts(what, part, src, dst, k))
     return found
 
 

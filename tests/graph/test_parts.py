@@ -15,7 +15,7 @@ import gaslab as gl
 from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
 from gaslab.partition import strategies
-from gaslab.partition.cut import cut, measure_parts
+from gaslab.partition.cut import cut
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks
 from tests.support.built_graphs import build_and_check, edge_list
@@ -185,22 +185,6 @@ def test_no_edges_have_no_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(strategies.STRATEGIES, "mine", lambda src, dst, k, context: [])
     for size in (1, 2):
         run_ranks(size, lambda comm: gl.Graph.from_edges([], [], vertices=[1, 2], strategy="mine", comm=comm))
-
-
-@pytest.mark.parametrize(
-    ("part", "message"),
-    [
-        (np.zeros(39, int), "part= is 39 parts; "),
-        (np.full(40, 5), r"part= is part 5 for the edge 0 -> 0 \(global ids\); "),
-        (np.full(40, -1), r"part= is part -1 for the edge 0 -> 0 \(global ids\); "),
-        (None, "part= is None; "),
-    ],
-)
-def test_parts_that_are_measured_are_looked_at(part: Any, message: str) -> None:
-    need = "an integer array with the part, 0 to 4, of each of the 40 edges is needed"
-    for size in (1, 2):
-        with pytest.raises(UsageError, match=f"^{message}{need}"):
-            run_ranks(size, lambda comm: measure_parts(SRC, DST, part, 5, 12, comm))
 
 
 def test_so_many_parts_as_32_bits_number() -> None:

@@ -11,7 +11,7 @@ from gaslab import arguments
 from gaslab._kernels import parser
 from gaslab.errors import UsageError
 from gaslab.ingest.files import InputFile, Path, named_files
-from gaslab.ingest.formats import CALLED, CORPUS_FORMATS, ending_of, is_bag, is_matrix, refuse_foreign
+from gaslab.ingest.formats import CALLED, CORPUS_FORMATS, is_bag, known_format
 
 ENDINGS = {
     ".mtx": "matrixmarket", ".ldac": "ldac", ".svmlight": "svmlight", ".libsvm": "svmlight",
@@ -52,13 +52,9 @@ def find_corpus_format(name: str, head: bytes, wanted: str = "auto") -> str:
 
     Raises InputError for a format that is not read, and for a MatrixMarket file that is wanted as another.
     """
-    refuse_foreign(name, head, wanted)
-    if is_matrix(name, head, wanted):
-        return "matrixmarket"
-    if wanted != "auto":
-        return wanted
-    if (ending := ending_of(name)) in ENDINGS:
-        return ENDINGS[ending]
+    known = known_format(name, head, wanted, ENDINGS)
+    if known is not None:
+        return known
     if os.path.basename(name).lower().startswith("docword.") or is_bag(name, head):
         return "bagofwords"
     lines = _sample(head)
