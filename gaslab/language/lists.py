@@ -43,7 +43,7 @@ def common(a: Sequence[Any], b: Sequence[Any]) -> int:
 def mode(x: Sequence[T]) -> T:
     """Return the most frequent value of a list of ints or ids, the smallest of several.
 
-    An empty list has none: that ends the run.
+    An empty list has no mode, and ends the run.
 
     >>> from gaslab import program as gl
     >>> gl.mode([7, 2, 7, 2, 9])

@@ -1,4 +1,4 @@
-"""How a rank waits for batches that may come at once or not for long."""
+"""How a rank waits for batches, which may arrive at once or only after long."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHORTEST, LONGEST = 50e-6, 300e-6  # seconds
 
 
 class Backoff:
-    """Yields the core at first, then sleeps ever longer, until something comes.
+    """Yields the core at first, then sleeps ever longer, until a batch arrives.
 
     Yielding alone does not help where ranks outnumber cores: the operating system passes the core from one
     waiting rank to the next, and the rank that has work gets no larger share of it.

@@ -1,7 +1,7 @@
 """Fingerprints of values: equal where two ranks passed the same, different where they did not.
 
-What ranks compare before a collective call (`gaslab.parallel.collective`). A fingerprint depends on the
-content alone: not on addresses, hash seeds, the order of a mapping, or whether a number is Python's or
+Ranks compare fingerprints before a collective call (`gaslab.parallel.collective`). A fingerprint depends on
+the content alone: not on addresses, hash seeds, the order of a mapping, or whether a number is Python's or
 numpy's.
 """
 

@@ -14,21 +14,11 @@ from hypothesis import strategies as st
 from tests.conftest import LONG, Hosts
 from tests.pairs import features, page
 from tests.pairs.features import BY_NAME, FEATURES, REFUSED, Choice
+from tests.pairs.graphs import Drawn
 from tests.pairs.judge import differs, judge, unequal
 from tests.pairs.programs import drawn_program, twin
 from tests.pairs.reduce import reduced
-from tests.pairs.runs import (
-    COMPILED,
-    INTERPRETED,
-    REFERENCE,
-    Answer,
-    Drawn,
-    Mode,
-    Task,
-    answers,
-    drawn_task,
-    script,
-)
+from tests.pairs.runs import COMPILED, INTERPRETED, REFERENCE, Answer, Mode, Task, answers, drawn_task, script
 
 
 def drawn(draws: random.Random, name: str, focus: tuple[str, ...] = ()) -> Task:

@@ -8,7 +8,8 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tests.pairs.runs import Drawn, Task
+from tests.pairs.graphs import Drawn
+from tests.pairs.runs import Task
 
 
 def reduced(task: Task, differs: Callable[[Task], bool], most: int = 400) -> Task:

@@ -1,4 +1,4 @@
-"""The vertices with edges, by block: what the places of vertices and the order of edges are made from."""
+"""The vertices that have edges, numbered by block: from these numbers come places and the order of edges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Blocks:
         Of the vertices whose block is on this rank in round 0, as they come from their masters' ranks;
         a position is one among its block's vertices.
     counts : int64[size]
-        How many of these come from each rank.
+        How many of these vertices have their master on each rank.
     number : int32 or int64[num_local]
         By local id, on mirrors too; 0 of vertices without edges, which are in no block.
     """

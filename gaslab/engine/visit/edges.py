@@ -22,10 +22,11 @@ DIGIT = 11  # bits that a pass of `kernels.radix_pass` sorts by
 class Edges:
     """The edges visited on this rank, in order; `source` and `target` are the places of their ends.
 
-    They are ordered by round and table, and at a table by the numbers that `Blocks` gives their sources,
-    then their targets; parallel edges as they were given. The tables of a round stand with the most edges
-    first: so threads, which take one after the other, come to their ends together. But before all others
-    stand those from which a block goes to another rank: it is on its way while the second half is visited.
+    Edges are ordered by round, then by table, and at a table by the numbers that `Blocks` gives their
+    sources, then their targets; parallel edges keep the order of the input. In a round the tables with the
+    most edges come first, so that threads, each of which takes the next table, finish together. Tables from
+    which a block moves to another rank come before all others: the block travels while the other tables are
+    visited.
     """
 
     def __init__(

@@ -11,9 +11,10 @@ LINE = 8  # eight-byte scalars of a cache line, which no two threads share
 
 
 class LiveTotals:
-    """The totals of a round on one rank: a table works on those of the round's begin and its own additions.
+    """The live totals of one round on one rank.
 
-    At the end of the round the additions of all tables are summed. So neither threads nor ranks show in them.
+    Every table begins with the totals of the round's begin, and sees its own additions alone. At the end
+    of the round the additions of all tables are summed, so the totals do not depend on threads or ranks.
     """
 
     def __init__(self, state: RunState, comm: Comm) -> None:

@@ -1,4 +1,4 @@
-"""The places of vertices on a rank: as many as the blocks need that sit at its tables at once."""
+"""Places: where the values of vertices lie on a rank while visit runs; enough for the blocks of one round."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Moves = dict[int, list[slice]]  # runs of places, by the other's rank
 class Walk:
     """Where blocks are in each round.
 
-    `rank_at` is the rank of each and `first` its first place on this rank while it is here, int32
-    [rounds, blocks]; `leaves` says of tables, bool [rounds, ways], whether a block goes from there to
-    another rank; `size` counts the places here. Every block has room for the largest: one that arrives takes
-    the places of one that has just left, and as many leave as arrive.
+    `rank_at` is the rank of each block, and `first` the block's first place while it is on this rank, both
+    int32 [rounds, blocks]; `leaves`, bool [rounds, ways], says whether a block moves from a table to another
+    rank; `size` counts the places on this rank. Every block has as many places as the largest block needs: a
+    block that arrives takes the places of a block that has just left, and as many blocks leave as arrive.
     """
 
     def __init__(self, schedule: Schedule, rank_of_table: np.ndarray, sizes: np.ndarray, comm: Comm) -> None:
@@ -55,7 +55,7 @@ class Walk:
 
 
 class Places:
-    """Which masters' values are where in round 0, and where they go after each round."""
+    """The place of each master's values in round 0, and the places to which blocks move after each round."""
 
     def __init__(self, blocks: Blocks, walk: Walk, comm: Comm) -> None:
         self.comm, self.size = comm, walk.size

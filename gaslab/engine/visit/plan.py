@@ -1,4 +1,4 @@
-"""What visit makes of a graph before its first sweep: kept with the graph, for the runs that follow."""
+"""The plan of visit: made of a graph before its first sweep, and kept with the graph for later runs."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class Visits:
         return self.comm.begin(outgoing, sorted(coming.keys() - {self.comm.rank}), Tag.MOVED_VERTICES)
 
     def _receive(self, turn: int, sent: Pending) -> None:
-        """Put the blocks that come to tables here into their places; after the last round comes the first."""
+        """Store the blocks that arrive in the places of their tables; round 0 follows the last round."""
         leaving, coming = self.places.moves[turn]
         received = sent.end()
         if self.comm.rank in leaving:
@@ -166,7 +166,7 @@ class Visits:
                     offset += size
 
     def _packed(self, parts: list[slice]) -> np.ndarray:
-        """Return what the vertices in these places have, as bytes."""
+        """Return the fields of the vertices in these places, as bytes."""
         return np.concatenate(
             [values[rows].reshape(-1).view(np.uint8) for rows in parts for values in self._moving]
         )
