@@ -155,14 +155,12 @@ def shown(value: Any) -> Any:
 def kept(combiner: RecordCombiner | PairCombiner, value: Any) -> Any:
     """Return the value that a finaliser returned, as this engine keeps it."""
     if isinstance(combiner, PairCombiner):
-        return narrow(combiner.key.storage, value[0]), narrow(combiner.payload, value[1])
+        return combiner.from_caller(value)
     made = {}
     for name, (one, field) in combiner.parts.items():
         x = getattr(value, name)
-        if isinstance(one, PairCombiner):
-            made[name] = kept(one, x)
-            continue
-        made[name] = (
-            narrowed(field.storage, np.asarray(x)).view(Row) if field.shape else narrow(field.storage, x)
-        )
+        if field.shape:
+            made[name] = narrowed(field.storage, np.asarray(x)).view(Row)
+        else:
+            made[name] = one.from_caller(x)
     return SimpleNamespace(**made)
