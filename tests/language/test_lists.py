@@ -11,9 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.compiler.frontend import parse
+from gaslab import compiler
+from gaslab.compiler.c import emit
+from gaslab.compiler.c.prelude import HELPERS
+from gaslab.compiler.frontend import parse, parse_phases
 from tests.language.test_agreement import agree
 from tests.mpi.ranks import Ranks
+from tests.programs.lists import Circles, Pairs
 from tests.support.agreement import Task, from_text
 from tests.support.graphs import STRATEGIES, Drawn, graphs
 
@@ -49,6 +53,32 @@ def test_given_lists_on_any_ranks(ranks: Ranks, drawn: Drawn, data: st.DataObjec
     init = {"own": data.draw(sets), "other": data.draw(sets), "tokens": data.draw(lists)}
     task = Task("tests.language.test_lists:Meetings", drawn, 3, init=init)
     agree(ranks, task, data.draw(st.sampled_from(STRATEGIES)), 0)
+
+
+@pytest.mark.parametrize("program", [Meetings, Circles, Pairs])
+def test_prefetching_lists_changes_no_answer(
+    program: type[gl.VertexProgram], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that prefetches from the first edge on has the answer of the reference."""
+    always = HELPERS["GL_FAR_VERTICES"].replace("GL_FAR_VERTICES = 1 << 19", "GL_FAR_VERTICES = 1")
+    assert always != HELPERS["GL_FAR_VERTICES"]
+    monkeypatch.setitem(HELPERS, "GL_FAR_VERTICES", always)
+    monkeypatch.setattr(compiler, "_emitted_from", compiler._emitted_from.__wrapped__)  # which remembers
+    assert any("gl_prefetch_list(" in emit(tree) for tree in parse_phases(program))
+    random = np.random.default_rng(3)
+    graph = gl.Graph.from_edges(*random.integers(0, 60, (2, 900)), directed=False)
+    init = {}
+    if program is Meetings:
+        init = {
+            "own": [sorted(set(random.integers(0, 60, 9).tolist())) for _ in range(graph.num_vertices)],
+            "tokens": [[1] * k for k in random.integers(0, 4, graph.num_vertices)],
+        }
+    one, other = (
+        gl.run(program(), graph, max_iterations=3, init=init, compile="require", engine=engine)
+        for engine in ("sync", "reference")
+    )
+    for name in one.vertices.columns:
+        assert [*map(str, one.vertices[name])] == [*map(str, other.vertices[name])], name
 
 
 class Order(gl.VertexProgram):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gaslab.compiler.c import lists, outer
 from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
 from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, gather_call, load, walks
-from gaslab.compiler.c.prefetch import prefetch, prefetch_rows, prefetch_slots
+from gaslab.compiler.c.prefetch import collected_end, far_end, prefetch, prefetch_rows, prefetch_slots
 from gaslab.compiler.c.records import part_name
 from gaslab.compiler.c.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
@@ -57,7 +57,7 @@ def gather_row(tree: Tree) -> str:
         loops.append(
             f"    if ({walks(tree, 'gather', way)}) {{\n"
             f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1]{limit};\n"
-            f"        const int64_t prefetch_end = gl_prefetch_end(w, {begin});\n"
+            f"        const int64_t prefetch_end = {far_end(tree, names, begin, 4)};\n"
             f"        for (; p + 4 <= end{more}; p += 4) {{\n{prefetch(tree, names, neighbor)}{early}{four}"
             "        }\n"
             f"        for (; p < end{more}; p++) {step(0, 'p')}\n    }}\n"
@@ -93,12 +93,14 @@ def gather(tree: Tree) -> str:
     assert combiner is not None
     if combiner.collects:
         loads, loops = load(tree, tree.reads("gather", "v")), []
-        look = looks(tree, tree.functions["gather"])
-        for way, (begin, *_) in ROWS.items():
+        look, names = looks(tree, tree.functions["gather"]), tree.reads("gather", "nbr")
+        for way, (begin, neighbor, _) in ROWS.items():
+            fetch = prefetch(tree, names, neighbor, 1)
+            limit = f", prefetch_end = {collected_end(tree, names, begin)}" * bool(fetch)
             loops.append(
                 f"    if ({walks(tree, 'gather', way)})\n"
-                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{look}; p++)\n"
-                f"            at += {gather_call(tree, way, 'p')}, at);\n"
+                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{look}; p++) {{\n"
+                f"{fetch}            at += {gather_call(tree, way, 'p')}, at);\n        }}\n"
             )
         return lists.gather(tree, "".join(loops), VERTEX_LOOP, loads, FAULT_CHECK)
     if isinstance(combiner, RecordCombiner):

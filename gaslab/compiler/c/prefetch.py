@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler.c.names import ATTRIBUTES, edge_name, field_name
-from gaslab.compiler.tree import STORAGE, Array, Tree, is_list
+from gaslab.compiler.tree import STORAGE, Array, Tree, element_storage, is_list
 from gaslab.compiler.tree.uses import by_source
 
 ROW = 8192  # bytes of the longest row that is prefetched as a whole
@@ -16,11 +16,17 @@ def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4) -
     far = [(name, field.type.size if isinstance(field.type, Array) else 1, STORAGE[field.storage][2])
            for name, field in arrays if field.name in names and not is_list(field.storage)]  # fmt: skip
     far += [(name, 1, 8) for name in ATTRIBUTES if name in names]
-    if not far:
+    lists = _lists(tree, names)
+    if not far and not lists:
         return ""
     distance = "GL_PREFETCH_EDGES" if edges > 1 else "GL_PREFETCH_EDGES_BY_ONE"
     places = [neighbor.format(p=f"(p + {distance} + {k})") for k in range(edges)]
+    soon = [neighbor.format(p=f"(p + {distance} / 4 + {k})") for k in range(edges)]
     fetches = [
+        f"__builtin_prefetch(&c->{name}.place[2 * (int64_t){at}]);" for name, _ in lists for at in places
+    ]
+    fetches += [f"gl_prefetch_list(c->{name}, {at}, {size});" for name, size in lists for at in soon]
+    fetches += [
         f"__builtin_prefetch(&c->{array}[{place if size == 1 else f'(int64_t){place} * {size} + {at}'}]);"
         for array, size, item in far
         for place in places
@@ -30,9 +36,18 @@ def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4) -
     return f"            if (p < prefetch_end) {{\n                {lines}\n            }}\n"
 
 
+def _lists(tree: Tree, names: frozenset[str]) -> list[tuple[str, int]]:
+    """Return the list fields among *names*, each with the bytes of an element."""
+    return [
+        (field_name(tree, k), STORAGE[element_storage(field.storage)][2])
+        for k, field in enumerate(tree.vertex_fields)
+        if field.name in names and is_list(field.storage)
+    ]
+
+
 def prefetch_rows(tree: Tree, names: frozenset[str], begin: str, neighbor: str) -> tuple[str, str]:
     """Return what stands before and in a loop of one edge at a time that reads vectors of far vertices."""
-    if not _row_bytes(tree, names):
+    if not _row_bytes(tree, names) and not _lists(tree, names):
         return "", ""
     return (
         f"        const int64_t prefetch_end = {far_end(tree, names, begin)};\n",
@@ -40,10 +55,18 @@ def prefetch_rows(tree: Tree, names: frozenset[str], begin: str, neighbor: str) 
     )
 
 
-def far_end(tree: Tree, names: frozenset[str], begin: str) -> str:
-    """Return how far along the edges the values of far vertices are prefetched, one edge at a time."""
-    rows = _row_bytes(tree, names)
+def far_end(tree: Tree, names: frozenset[str], begin: str, edges: int = 1) -> str:
+    """Return how far along the edges the values of far vertices are prefetched, so many *edges* at a time."""
+    if _lists(tree, names):
+        return f"gl_prefetch_lists_end(w, {begin})"
+    rows = _row_bytes(tree, names) if edges == 1 else 0
     return f"gl_prefetch_rows_end(w, {begin}, {rows})" if rows else f"gl_prefetch_end(w, {begin})"
+
+
+def collected_end(tree: Tree, names: frozenset[str], begin: str) -> str:
+    """Return the same for a gather that collects."""
+    far = far_end(tree, names, begin)
+    return far.replace("gl_prefetch_end", "gl_prefetch_collected_end")
 
 
 def _row_bytes(tree: Tree, names: frozenset[str]) -> int:

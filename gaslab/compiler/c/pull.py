@@ -17,7 +17,7 @@ from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.guard import guard, harmless, names
 from gaslab.compiler.c.names import C_TYPE, MEMBER, constant, narrowed, widened
 from gaslab.compiler.c.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, load, passed_of_edge
-from gaslab.compiler.c.prefetch import prefetch
+from gaslab.compiler.c.prefetch import far_end, prefetch
 from gaslab.compiler.c.statements import block, text_of
 from gaslab.compiler.c.work import looks
 
@@ -162,11 +162,12 @@ def _pull_choice(tree: t.Tree) -> str:
     far = tree.reads("scatter", "v")
     for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
         begin, neighbor, _ = ROWS[row]
+        limit = far_end(tree, far, begin, 4)
         four = "".join(look(k, f"(p + {k})", row) for k in range(4))
         loops.append(
             f"        if (w->scatter_edges & {mask}) {{\n"
             f"            int64_t p = {begin}[v];\n"
-            f"            const int64_t end = {begin}[v + 1], prefetch_end = gl_prefetch_end(w, {begin});\n"
+            f"            const int64_t end = {begin}[v + 1], prefetch_end = {limit};\n"
             f"            for (; p + 4 <= end; p += 4) {{\n{prefetch(tree, far, neighbor)}{four}"
             f"            }}\n            for (; p < end; p++)\n{look(0, 'p', row)}        }}\n"
         )
