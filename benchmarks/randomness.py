@@ -37,7 +37,7 @@ TEXT = """
 #include "philox.h"
 #define GL_INLINE static inline
 typedef struct { uint64_t seed, stream; int64_t superstep; } gl_context;
-%s%s
+%s
 int main(void) {
     static uint64_t words[1 << 16];
     gl_context context = {1, 0, 0}, *c = &context;
@@ -52,7 +52,7 @@ int main(void) {
 def assess(stream: str, tests: list[int], folder: Path) -> Counter[str]:
     """Run dieharder's *tests* over a stream; return how many p-values passed, are weak, failed."""
     source, program = folder / "words.c", folder / "words"
-    source.write_text(TEXT % (rng.HASH, rng.WORDS, STREAMS[stream]))
+    source.write_text(TEXT % (rng.HASH, STREAMS[stream]))
     compiler = ["cc", "-O2", "-I", str(ROOT / "cython_kernels" / "random"), str(source), "-o", str(program)]
     subprocess.run(compiler, check=True)
     found: Counter[str] = Counter()

@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) gl_words gl_philox(
     return (gl_words){(uint64_t)c1 << 32 | c0, (uint64_t)c3 << 32 | c2};
 }
 
-/* The finaliser of splitmix64 (Steele, Lea, Flood 2014), for the keys of edges, rng="stream" and "hash". */
+/* The finaliser of splitmix64 (Steele, Lea, Flood 2014), for keys and rng="stream". */
 static inline __attribute__((always_inline)) uint64_t gl_spread(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -45,7 +45,9 @@ static inline __attribute__((always_inline)) uint64_t gl_edge_key(
     return gl_spread((key ^ (uint64_t)occurrence) + step);
 }
 
-/* For rng="hash": the unit of a vertex and of an edge, and what seed and moment add to it. */
+/* For rng="hash": the unit of a vertex and of an edge, what seed and moment add to it, and a word of such a
+ * point. Edges are points of a lattice, which the word's multiplication mixes (wyrand; Wang Yi, "Modern
+ * non-cryptographic hash function and pseudorandom number generator", 2019). */
 static inline __attribute__((always_inline)) uint64_t gl_vertex_hash(int64_t vertex)
 {
     return gl_spread((uint64_t)vertex + 0x9E3779B97F4A7C15ull);
@@ -54,13 +56,19 @@ static inline __attribute__((always_inline)) uint64_t gl_vertex_hash(int64_t ver
 static inline __attribute__((always_inline)) uint64_t gl_edge_hash(
     int64_t source, int64_t target, int64_t occurrence)
 {
-    return gl_spread((uint64_t)source * 0xD1342543DE82EF95ull + (uint64_t)target * 0xAF251AF3B0F025B5ull
-                     + (uint64_t)occurrence * 0x9E3779B97F4A7C15ull);
+    return (uint64_t)source * 0xD1342543DE82EF95ull + (uint64_t)target * 0xAF251AF3B0F025B5ull
+           + (uint64_t)occurrence * 0x8EBC6AF09C88C6E3ull;
 }
 
 static inline __attribute__((always_inline)) uint64_t gl_moment_hash(uint64_t seed, uint32_t moment)
 {
     return gl_spread(gl_spread(seed + 0x9E3779B97F4A7C15ull) + moment * 0xD1342543DE82EF95ull);
+}
+
+static inline __attribute__((always_inline)) uint64_t gl_point_word(uint64_t point)
+{
+    const unsigned __int128 product = (unsigned __int128)point * (point ^ 0xE7037ED1A0B428DBull);
+    return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
 /* How many edges with the same ends stand before the edge at position p of a vertex's row. */

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +21,8 @@ from gaslab.reference.arrays import of_language, rounded_all
 from gaslab.reference.distributions import Words, drawn
 
 _BITS32, _BITS64 = 2**32, 2**64
-_GOLDEN, _ODD_OF_SOURCE, _ODD_OF_TARGET = 0x9E3779B97F4A7C15, 0xD1342543DE82EF95, 0xAF251AF3B0F025B5
+_GOLDEN = 0x9E3779B97F4A7C15
+_ODD = (0xD1342543DE82EF95, 0xAF251AF3B0F025B5, 0x8EBC6AF09C88C6E3)  # of source, target and occurrence
 
 
 def philox4x32(counter: Sequence[int], key: Sequence[int]) -> list[int]:
@@ -45,6 +47,12 @@ def splitmix64(state: int) -> int:
     return state ^ state >> 31
 
 
+def wyrand(state: int) -> int:
+    """Return the output of wyrand for a state."""
+    high, low = divmod(state * (state ^ 0xE7037ED1A0B428DB), _BITS64)
+    return high ^ low
+
+
 class PlainRandom:
     """Numbers for one call of a method after another."""
 
@@ -61,9 +69,8 @@ class PlainRandom:
             for part in (self.position[source], self.position[target], before[source, target]):
                 key = splitmix64(((key ^ part) + _GOLDEN) % _BITS64)
             self.keys.append(key)
-            point = self.position[source] * _ODD_OF_SOURCE + self.position[target] * _ODD_OF_TARGET
-            point += before[source, target] * _GOLDEN
-            self.hashes.append(splitmix64(point % _BITS64))
+            parts = (self.position[source], self.position[target], before[source, target])
+            self.hashes.append(sum(map(operator.mul, parts, _ODD)) % _BITS64)
             before[source, target] += 1
 
     def begin(self, phase: str, superstep: int, vertex: Any, edge: int | None) -> None:
@@ -74,7 +81,7 @@ class PlainRandom:
             place = splitmix64((self.unit + _GOLDEN) % _BITS64) if edge is None else self.hashes[edge]
             seeded = splitmix64((self.seed + _GOLDEN) % _BITS64)
             moment = (superstep * 16 + PHASES.get(phase, 0)) % _BITS32
-            self.mixed = place ^ splitmix64((seeded + moment * _ODD_OF_SOURCE) % _BITS64)
+            self.mixed = place ^ splitmix64((seeded + moment * _ODD[0]) % _BITS64)
 
     def block(self, count: int, moment: int, unit: int) -> tuple[int, int]:
         """Return a Philox block as two 64-bit words, the lower half first."""
@@ -97,7 +104,8 @@ class PlainRandom:
         else:
             seed = self.mixed if self.kind == "hash" else self.block(0, moment, self.unit)[0]
             states = [(seed + (self.count + k + 1) * _GOLDEN) % _BITS64 for k in range(2)]
-            words = (splitmix64(states[0]), splitmix64(states[1]))
+            mix = wyrand if self.kind == "hash" else splitmix64
+            words = (mix(states[0]), mix(states[1]))
             self.count += used
         return words
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from gaslab.compiler.c import lists, outer
 from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
-from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP, combine, gather_call, load, walks
+from gaslab.compiler.c.phases import (
+    FAULT_CHECK,
+    ROWS,
+    VERTEX_LOOP,
+    begin_row,
+    combine,
+    gather_call,
+    load,
+    walks,
+)
 from gaslab.compiler.c.prefetch import collected_end, far_end, prefetch, prefetch_rows, prefetch_slots
 from gaslab.compiler.c.records import part_name
 from gaslab.compiler.c.work import looks
@@ -40,7 +49,7 @@ def gather_row(tree: Tree) -> str:
         more += f" && !({' && '.join(final)})"
     elif tree.decided_by:  # the first True of a Max decides, False of a Min
         more += " && !a0" if tree.decided_by[0] else " && a0"
-    names = tree.reads("gather", "nbr")
+    names, row = tree.reads("gather", "nbr"), begin_row(tree, "gather")
     for way in ROWS:
         begin, neighbor, _ = ROWS[way]
         four = "".join(f"            {step(k % ways, f'(p + {k})')}\n" for k in range(4))
@@ -48,14 +57,14 @@ def gather_row(tree: Tree) -> str:
             before, fetch = prefetch_rows(tree, names, begin, neighbor)
             limit, early = prefetch_slots(tree, "gather", way)
             loops.append(
-                f"    if ({walks(tree, 'gather', way)}) {{\n{before}"
+                f"    if ({walks(tree, 'gather', way)}) {{\n{row}{before}"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{more}; p++) {{\n"
                 f"{fetch}{early}            {step(0, 'p')}\n        }}\n    }}\n"
             )
             continue
         limit, early = prefetch_slots(tree, "gather", way, 4)
         loops.append(
-            f"    if ({walks(tree, 'gather', way)}) {{\n"
+            f"    if ({walks(tree, 'gather', way)}) {{\n{row}"
             f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1]{limit};\n"
             f"        const int64_t prefetch_end = {far_end(tree, names, begin, 4)};\n"
             f"        for (; p + 4 <= end{more}; p += 4) {{\n{prefetch(tree, names, neighbor)}{early}{four}"
@@ -98,9 +107,9 @@ def gather(tree: Tree) -> str:
             fetch = prefetch(tree, names, neighbor, 1)
             limit = f", prefetch_end = {collected_end(tree, names, begin)}" * bool(fetch)
             loops.append(
-                f"    if ({walks(tree, 'gather', way)})\n"
+                f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather')}"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{look}; p++) {{\n"
-                f"{fetch}            at += {gather_call(tree, way, 'p')}, at);\n        }}\n"
+                f"{fetch}            at += {gather_call(tree, way, 'p')}, at);\n        }}\n    }}\n"
             )
         return lists.gather(tree, "".join(loops), VERTEX_LOOP, loads, FAULT_CHECK)
     if isinstance(combiner, RecordCombiner):

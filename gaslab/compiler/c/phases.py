@@ -55,13 +55,34 @@ def rows(tree: Tree) -> dict[str, str]:
 def more_of_edge(tree: Tree, name: str) -> str:
     """Return the parameters for ``e.forward`` and for what draws belong to, where gather or scatter asks."""
     forward = ", const _Bool forward" * ("forward" in tree.reads(name, "e"))
-    return forward + ", const int64_t p, const _Bool out" * ("self.draws" in tree.functions[name].reads)
+    return forward + ", const int64_t parallel, const _Bool out" * (
+        "self.draws" in tree.functions[name].reads
+    )
 
 
-def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p") -> str:
-    """Return the arguments of `more_of_edge` at position *p* of *row*; those of row *forward* leave ``v``."""
+def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p", parallel: str = "") -> str:
+    """Return the arguments of `more_of_edge` at position *p* of *row*; those of row *forward* leave ``v``.
+
+    The row is walked from `begin_row`; *parallel* is what `next_parallel` gave where edges may be left out.
+    """
     passed = f", {int(row == forward)}" * ("forward" in tree.reads(name, "e"))
-    return passed + f", {p}, {int(row == 'out')}" * ("self.draws" in tree.functions[name].reads)
+    if not draws(tree, name):
+        return passed
+    return f"{passed}, {parallel or next_parallel(row, p)}, {int(row == 'out')}"
+
+
+def next_parallel(row: str, p: str = "p") -> str:
+    """Return the call that says which of the parallel edges the one at position *p* of *row* is."""
+    return f"gl_parallel(c, {ROWS[row][1].format(p=p)})"
+
+
+def begin_row(tree: Tree, name: str) -> str:
+    """Return the statement before the walk of a row whose edges gather or scatter gives draws."""
+    return "gl_begin_row(c);" * draws(tree, name)
+
+
+def draws(tree: Tree, name: str) -> bool:
+    return "self.draws" in tree.functions[name].reads
 
 
 def walks(tree: Tree, name: str, row: str) -> str:

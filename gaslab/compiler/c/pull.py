@@ -16,7 +16,18 @@ from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.guard import guard, harmless, names
 from gaslab.compiler.c.names import C_TYPE, MEMBER, constant, narrowed, widened
-from gaslab.compiler.c.phases import ARGUMENTS, FAULT_CHECK, ROWS, VERTEX_LOOP, edge, load, passed_of_edge
+from gaslab.compiler.c.phases import (
+    ARGUMENTS,
+    FAULT_CHECK,
+    ROWS,
+    VERTEX_LOOP,
+    begin_row,
+    draws,
+    edge,
+    load,
+    next_parallel,
+    passed_of_edge,
+)
 from gaslab.compiler.c.prefetch import far_end, prefetch
 from gaslab.compiler.c.statements import block, text_of
 from gaslab.compiler.c.work import looks
@@ -118,15 +129,17 @@ def _pull(tree: t.Tree) -> str:
     loops = []
     for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
-        place += passed_of_edge(tree, "scatter", row, "in")
+        place += passed_of_edge(tree, "scatter", row, "in", parallel="parallel")
+        walked = f"                const int64_t parallel = {next_parallel(row)};\n" * draws(tree, "scatter")
         loops.append(
-            f"        if (w->scatter_edges & {mask}{' && !heard' * first_only})\n"
+            f"        if (w->scatter_edges & {mask}{' && !heard' * first_only}) {{\n"
+            f"{begin_row(tree, 'scatter')}"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = {neighbor.format(p='p')};\n"
-            "                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
+            f"{walked}                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
             f"                gl_pull_{kind}(c, n, source, {place}, &heard{passed});\n"
             "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
-            "            }\n"
+            "            }\n        }\n"
         )
     return (
         f"\nGL_RANGE(gl_scatter_pull) {{\n{VERTEX_LOOP}{enough}{_load_guarded(tree)}"
@@ -165,7 +178,7 @@ def _pull_choice(tree: t.Tree) -> str:
         limit = far_end(tree, far, begin, 4)
         four = "".join(look(k, f"(p + {k})", row) for k in range(4))
         loops.append(
-            f"        if (w->scatter_edges & {mask}) {{\n"
+            f"        if (w->scatter_edges & {mask}) {{\n{begin_row(tree, 'scatter')}"
             f"            int64_t p = {begin}[v];\n"
             f"            const int64_t end = {begin}[v + 1], prefetch_end = {limit};\n"
             f"            for (; p + 4 <= end; p += 4) {{\n{prefetch(tree, far, neighbor)}{four}"

@@ -11,6 +11,7 @@ from gaslab.compiler.c.phases import (
     FAULT_CHECK,
     ROWS,
     VERTEX_LOOP,
+    begin_row,
     edge,
     load,
     passed_of_edge,
@@ -63,10 +64,10 @@ def scatter_push(tree: Tree) -> str:
         limit, more = prefetch_slots(tree, "scatter", row)
         early, bound = early + more, limit + f", prefetch_end = {far_end(tree, far, begin)}" * bool(early)
         loops.append(
-            f"        if ({walks(tree, 'scatter', row)})\n"
+            f"        if ({walks(tree, 'scatter', row)}) {{\n{begin_row(tree, 'scatter')}"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{bound}; p < end{look}; p++) {{\n"
             f"{early}{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n"
-            f"{after.format(x=x)}            }}\n"
+            f"{after.format(x=x)}            }}\n        }}\n"
         )
     tests = () if tree.posts else guard(tree, "v")
     near = Body(tree, tree.functions["scatter"])

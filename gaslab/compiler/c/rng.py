@@ -13,15 +13,16 @@ from gaslab.language import rng
 
 STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_t ", "stream", "0"),
          ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"),
-         ("int64_t ", "walked", "-2"), ("int64_t ", "parallel", "0"))  # fmt: skip
+         ("int64_t ", "walked", "-1"), ("int64_t ", "parallel", "0"))  # fmt: skip
 HELPERS = """\
-GL_INLINE uint64_t gl_edge_unit(gl_context *c, int64_t here, int64_t there, int64_t p, _Bool out) {
-    const int64_t *begin = out ? c->out_begin : c->in_begin;
-    const int32_t *neighbor = out ? c->out_neighbor : c->in_neighbor;
-    const int64_t place = 2 * p + out, after = c->parallel + 1;   /* of the edge before, in a walk of a row */
-    const int64_t at = __builtin_expect(c->walked != place - 2, 0) ? gl_occurrence(begin, neighbor, here, p)
-                       : after & -(int64_t)(p > begin[here] && neighbor[p - (p > 0)] == neighbor[p]);
-    c->walked = place; c->parallel = at;
+/* Which of the parallel edges the next one of a row is: a row is walked from its begin, without gaps. */
+GL_INLINE void gl_begin_row(gl_context *c) { c->walked = -1; }
+GL_INLINE int64_t gl_parallel(gl_context *c, int64_t there) {
+    c->parallel = (c->parallel + 1) & -(int64_t)(c->walked == there);
+    c->walked = there;
+    return c->parallel;
+}
+GL_INLINE uint64_t gl_edge_unit(gl_context *c, int64_t here, int64_t there, int64_t at, _Bool out) {
     return out ? {edge}(c->id[here], c->id[there], at) : {edge}(c->id[there], c->id[here], at);
 }
 GL_INLINE uint64_t gl_visit_unit(const gl_context *c, int64_t source, int64_t target, int64_t e) {
@@ -50,23 +51,23 @@ GL_INLINE gl_words gl_next_words(gl_context *c) {
 }
 GL_INLINE uint64_t gl_next_word(gl_context *c) { return gl_next_words(c).first; }
 """
-STREAM = """\
-GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
-    c->stream = gl_philox(c->seed, 0, (uint32_t)c->superstep << 4 | phase, unit).first;
-}
-"""
-HASH = """\
-GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
-    c->stream = gl_moment_hash(c->seed, (uint32_t)c->superstep << 4 | phase) ^ unit;
-}
-"""
 WORDS = """\
-GL_INLINE uint64_t gl_next_word(gl_context *c) { return gl_spread(c->stream += 0x9E3779B97F4A7C15ull); }
+GL_INLINE uint64_t gl_next_word(gl_context *c) { return {word}(c->stream += 0x9E3779B97F4A7C15ull); }
 GL_INLINE gl_words gl_next_words(gl_context *c) {
     const uint64_t first = gl_next_word(c);
     return (gl_words){first, gl_next_word(c)};
 }
 """
+STREAM = """\
+GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
+    c->stream = gl_philox(c->seed, 0, (uint32_t)c->superstep << 4 | phase, unit).first;
+}
+""" + WORDS.replace("{word}", "gl_spread")
+HASH = """\
+GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
+    c->stream = gl_moment_hash(c->seed, (uint32_t)c->superstep << 4 | phase) ^ unit;
+}
+""" + WORDS.replace("{word}", "gl_point_word")
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def helpers(tree: t.Tree) -> str:
     """Return the functions behind a tree's draws; nothing where it has none."""
     if not tree.draws:
         return ""
-    words = {"counter": COUNTER, "stream": STREAM + WORDS, "hash": HASH + WORDS}[tree.rng]
+    words = {"counter": COUNTER, "stream": STREAM, "hash": HASH}[tree.rng]
     edge = "gl_edge_hash" if tree.rng == "hash" else "gl_edge_key"
     return words + POINT[tree.precision] + HELPERS.replace("{edge}", edge)
 
@@ -94,7 +95,7 @@ def begin(tree: t.Tree, function: t.Function) -> str:
     if function.name == "visit":
         unit = "gl_visit_unit(c, v, x, e)"
     elif function.name in rng.EDGE_PHASES:
-        unit = "gl_edge_unit(c, n->here, x, p, out)"
+        unit = "gl_edge_unit(c, n->here, x, parallel, out)"
     return f"gl_draw_from(c, {rng.PHASES[function.name]}, {unit});"
 
 

@@ -61,7 +61,14 @@ def edge_key(source: int, target: int, occurrence: int) -> int:
 
 def edge_hash(source: int, target: int, occurrence: int) -> int:
     """Return the unit of an edge for ``rng="hash"``."""
-    return spread(source * 0xD1342543DE82EF95 + target * 0xAF251AF3B0F025B5 + occurrence * _STEP & _MASK64)
+    point = source * 0xD1342543DE82EF95 + target * 0xAF251AF3B0F025B5 + occurrence * 0x8EBC6AF09C88C6E3
+    return point & _MASK64
+
+
+def point_word(point: int) -> int:
+    """Return the word of a point for ``rng="hash"``."""
+    product = point * (point ^ 0xE7037ED1A0B428DB)
+    return product >> 64 ^ product & _MASK64
 
 
 def moment_hash(seed: int, moment: int) -> int:
@@ -75,6 +82,7 @@ class Random:
     def __init__(self, block: Any, kind: str, precision: str) -> None:
         self._block, self._kind, self.precision = block, kind, precision
         self._edge_key = edge_hash if kind == "hash" else edge_key
+        self._mix = point_word if kind == "hash" else spread
 
     def vertex(self, v: int) -> int:
         gid: int = self._block.gid.item(v)
@@ -108,7 +116,7 @@ class Random:
 
     def _next(self) -> int:
         self._state = self._state + _STEP & _MASK64
-        return spread(self._state)
+        return self._mix(self._state)
 
     def words(self) -> tuple[int, int]:
         """Return the next two random words."""
