@@ -7,8 +7,8 @@ One rank, one thread; graph and values are in memory. Each side takes the same s
 (`benchmarks/twins/measure.py`), and their answers are compared: to the bit where they are integers, minima or
 maxima, within rounding where sums are added in another order, by statistics where the draws are others. The
 seconds are the least of a superstep, with all that the engine does around the emitted C; the spread of the
-ratio is by superstep. Emitted C is built with the flags of `gaslab/compiler/toolchain.py`, a twin with
-`measure.FLAGS`.
+ratio is by superstep. Where the parts of a cycle differ, ``all`` is a cycle: a sweep of a sampler or of least
+squares. Emitted C is built with the flags of `gaslab/compiler/toolchain.py`, a twin with `measure.FLAGS`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.twins.inputs import Inputs
 from benchmarks.twins.measure import Pair, Times, build, in_turn
 from benchmarks.twins.pairs import PAIRS
 
-HEADS = ["loop", "graph", "vertex program, s", "twin, s", "ratio", "by superstep"]
+HEADS = ["loop", "graph", "vertex program, s", "twin, s", "ratio", "by superstep", "M edges a CPU-s, twin's"]
 
 
 def parts(pair: Pair, runs: list[Times]) -> dict[str, Times]:
@@ -57,13 +57,18 @@ def main() -> None:
             step = build(pair, Path(folder))
             for graph in pair.graphs:
                 runs = [in_turn(pair, getattr(inputs, graph), step) for _ in range(options.repeats)]
-                for part, times in parts(pair, runs).items():
+                found, edges = parts(pair, runs), getattr(inputs, graph).num_edges
+                if 1 < len(pair.parts) == len(found):  # each has its turn: a cycle is the work of all
+                    cycles = zip(*found.values(), strict=True)
+                    found["all"] = [(sum(a for a, _ in one), sum(b for _, b in one)) for one in cycles]
+                for part, times in found.items():
                     ours, theirs = (min(side) for side in zip(*times, strict=True))
                     ratios = sorted(a / b for a, b in times)
                     print(
                         row(
                             f"{pair.name}: {part}" if part else pair.name, graph, f"{ours:.4f}",
                             f"{theirs:.4f}", f"{ours / theirs:.2f}", f"{ratios[0]:.2f} to {ratios[-1]:.2f}",
+                            f"{edges / ours / 1e6:.1f}, {edges / theirs / 1e6:.1f}",
                         ),
                         flush=True,
                     )  # fmt: skip

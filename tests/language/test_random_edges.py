@@ -56,6 +56,35 @@ def test_both_ends_of_an_edge_choose_by_themselves() -> None:
     assert abs(np.mean(to[to] == np.arange(n)) - 0.5) < 0.04  # five standard deviations
 
 
+class Pairs(gl.VertexProgram):
+    """Every edge draws two numbers."""
+
+    rng = "hash"
+    scatter_edges = gl.OUT
+
+    class Vertex(gl.Vertex):
+        pass
+
+    class Edge(gl.Edge):
+        first: float = 0.0
+        second: float = 0.0
+
+    def active(self, v: Vertex) -> bool:
+        return True
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        e.first, e.second = gl.uniform(), gl.uniform()
+
+
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+@pytest.mark.parametrize("mode", MODES)
+def test_parallel_edges_share_no_numbers(mode: dict[str, Any]) -> None:
+    """Nor do an edge's second number and the next one's first."""
+    graph = gl.Graph.from_edges([0] * 500 + [1] * 500, [1] * 500 + [0] * 500)
+    edges = gl.run(Pairs(), graph, max_iterations=1, seed=3, **mode).edges
+    assert np.unique([edges["first"], edges["second"]]).size == 2000
+
+
 SOURCE, TARGET = [0, 0, 0, 1, 1, 2, 3, 3, 3, 4, 5, 6], [1, 1, 2, 2, 3, 3, 3, 4, 5, 0, 0, 6]
 
 

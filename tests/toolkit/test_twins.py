@@ -48,12 +48,13 @@ def test_the_command_prints_a_row_for_each_part_and_graph(
         ["histogram", "tokens"],
         *(["triangles: " + part, g] for g in ("undirected_rmat", "uniform") for part in ("lists", "common")),
     ]
-    for _, _, ours, theirs, ratio, by_superstep in rows:
+    for _, _, ours, theirs, ratio, by_superstep, edges in rows:
         assert float(ours) >= 0
         assert float(theirs) >= 0
         least, most = map(float, by_superstep.split(" to "))
         assert 0 < least <= most
         assert float(ratio) > 0
+        assert all(float(million) > 0 for million in edges.split(", "))
 
 
 @pytest.mark.slow

@@ -63,17 +63,12 @@ def more_of_edge(tree: Tree, name: str) -> str:
 def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p", parallel: str = "") -> str:
     """Return the arguments of `more_of_edge` at position *p* of *row*; those of row *forward* leave ``v``.
 
-    The row is walked from `begin_row`; *parallel* is what `next_parallel` gave where edges may be left out.
+    The row is walked from `begin_row`. All edges to one neighbour stand together, and are left out together.
     """
     passed = f", {int(row == forward)}" * ("forward" in tree.reads(name, "e"))
     if not draws(tree, name):
         return passed
-    return f"{passed}, {parallel or next_parallel(row, p)}, {int(row == 'out')}"
-
-
-def next_parallel(row: str, p: str = "p") -> str:
-    """Return the call that says which of the parallel edges the one at position *p* of *row* is."""
-    return f"gl_parallel(c, {ROWS[row][1].format(p=p)})"
+    return f"{passed}, gl_parallel(c, {ROWS[row][1].format(p=p)}), {int(row == 'out')}"
 
 
 def begin_row(tree: Tree, name: str) -> str:

@@ -22,10 +22,8 @@ from gaslab.compiler.c.phases import (
     ROWS,
     VERTEX_LOOP,
     begin_row,
-    draws,
     edge,
     load,
-    next_parallel,
     passed_of_edge,
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch
@@ -129,14 +127,13 @@ def _pull(tree: t.Tree) -> str:
     loops = []
     for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
-        place += passed_of_edge(tree, "scatter", row, "in", parallel="parallel")
-        walked = f"                const int64_t parallel = {next_parallel(row)};\n" * draws(tree, "scatter")
+        place += passed_of_edge(tree, "scatter", row, "in")
         loops.append(
             f"        if (w->scatter_edges & {mask}{' && !heard' * first_only}) {{\n"
             f"{begin_row(tree, 'scatter')}"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = {neighbor.format(p='p')};\n"
-            f"{walked}                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
+            "                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
             f"                gl_pull_{kind}(c, n, source, {place}, &heard{passed});\n"
             "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
             "            }\n        }\n"

@@ -15,7 +15,7 @@ STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_
          ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"),
          ("int64_t ", "walked", "-1"), ("int64_t ", "parallel", "0"))  # fmt: skip
 HELPERS = """\
-/* Which of the parallel edges the next one of a row is: a row is walked from its begin, without gaps. */
+/* Which of the parallel edges the next one of a row is: in a row they stand together. */
 GL_INLINE void gl_begin_row(gl_context *c) { c->walked = -1; }
 GL_INLINE int64_t gl_parallel(gl_context *c, int64_t there) {
     c->parallel = (c->parallel + 1) & -(int64_t)(c->walked == there);
