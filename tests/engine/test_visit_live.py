@@ -53,7 +53,48 @@ def test_what_is_made_of_a_live_total_is_kept_beside_it() -> None:
     text = emit(parse(CollapsedGibbs, {"topics": 8}))
     (draw,) = (line for line in text.splitlines() if "l_new = (" in line and "c->derived0[l_" in line)
     assert "/" not in draw
-    assert text.count("c->derived0[at] = ") == 2  # at the two additions
+    assert "c->aggregate" not in draw  # nor is the prior, which lies in double, converted
+    assert text.count("[at] = (((gl_real)1.0) / ") == 2  # at the two additions
+
+
+class Tilted(gl.VertexProgram):
+    """Every edge draws a colour by an aggregate that no sweep changes, and by what is made of it alone."""
+
+    precision = gl.float32
+    colours: int = 19
+    visit_ways = 1
+
+    class Edge(gl.Edge):
+        colour: int = -1
+
+    class Total(gl.Accumulator):
+        tilt: gl.Vector = gl.field(shape="colours")
+
+    @gl.aggregator
+    def lean(self, v: gl.Vertex) -> Total:
+        return self.Total(tilt=gl.at(v.degree % self.colours, 1.0 / (1 + v.degree + self.superstep)))
+
+    def visit(self, u: gl.Vertex, e: Edge, w: gl.Vertex) -> None:
+        e.colour = gl.categorical(self.lean.tilt + 1.0 / (0.01 + self.lean.tilt))
+
+
+class TiltedInDouble(Tilted):
+    precision = gl.float64
+
+
+@pytest.mark.parametrize("program", [Tilted, TiltedInDouble])
+def test_weights_of_an_aggregate_that_sweeps_leave_alone(program: type[Tilted]) -> None:
+    """They are computed once in a sweep, which sees the aggregate as it is now; no total is live here."""
+    graph = gl.Graph.from_edges([1] * 50 + [2] * 50, [3, 4, 5, 6, 7] * 20)
+    colours, *others = (
+        gl.run(program(), graph, max_iterations=3, edges=True, **how).edges["colour"].tolist()
+        for how in ({}, {"compile": "never"}, {"engine": "reference"})
+    )
+    assert others == [colours, colours]
+    (draw,) = (x for x in emit(parse(program, {"colours": 19})).splitlines() if "GL_ROW gl_real rows" in x)
+    assert "c->derived0[l_" in draw
+    for of_each_edge in ("c->aggregate", "/"):
+        assert of_each_edge not in draw
 
 
 class Polya(gl.VertexProgram):

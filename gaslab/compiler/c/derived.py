@@ -1,9 +1,10 @@
-"""Vectors that visit derives from live totals, kept rather than computed again at every edge.
+"""Vectors that visit derives from aggregates, kept rather than computed again at every edge.
 
 In ``gl.categorical(... * (1.0 / (self.tokens.counts + rest)))`` what is made of a live total alone changes
 only where visit adds to it. `gl_visit` computes it once for its block, and each addition computes one element
 anew, by the same expression: so the bits are those of the program as it is written, without a division for
-each topic and token.
+each topic and token. Other aggregates do not change in a sweep, nor does what is made of them: in single
+precision even an element as it is, which lies in double.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _INNER = (t.Unary, t.Binary, t.Cast)
 
 @dataclass(frozen=True)
 class Derived:
-    """A vector: *value*, without locals, at ``counter``; *sources* are the live totals that it reads."""
+    """A vector: *value*, without locals, at ``counter``; *sources* are the aggregates that it reads.
+
+    Those of them that are live are added to while it is kept.
+    """
 
     counter: str
     size: int
@@ -31,7 +35,7 @@ class Derived:
 
 def vectors(tree: t.Tree) -> dict[t.Expr, Derived]:
     """Return the derived vectors of visit, by the expression of an element; in the order of the program."""
-    if not tree.live or "visit" not in tree.functions:
+    if "visit" not in tree.functions:
         return {}
     body, found = tree.functions["visit"].body, dict[t.Expr, Derived]()
     known = _constants(tree, body)
@@ -42,13 +46,15 @@ def vectors(tree: t.Tree) -> dict[t.Expr, Derived]:
 
 
 def _collect(tree: t.Tree, x: Any, loop: Any, known: dict[str, t.Expr], found: dict[t.Expr, Derived]) -> None:
-    if not is_dataclass(x) or isinstance(x, t.Element):
+    if not is_dataclass(x):
         return
     sources = _sources(tree, x, loop.counter, known)
-    if sources and getattr(x, "type", "") == "float":
+    if sources and getattr(x, "type", "") == "float" and not _lies_so(tree, x):
         element: Any = x
         value = _inlined(x, known)
         found.setdefault(element, Derived(loop.counter, loop.count, value, frozenset(sources)))
+        return
+    if isinstance(x, t.Element):
         return
     for field in fields(x):
         part = getattr(x, field.name)
@@ -57,10 +63,10 @@ def _collect(tree: t.Tree, x: Any, loop: Any, known: dict[str, t.Expr], found: d
 
 
 def _sources(tree: t.Tree, x: Any, counter: str, known: dict[str, t.Expr]) -> list[t.PartOf] | None:
-    """Return the live totals of which *x* reads the element at *counter*; None if it reads more."""
+    """Return the aggregates of which *x* reads the element at *counter*; None if it reads more."""
     if isinstance(x, t.Element):
         part = x.array
-        if isinstance(part, t.PartOf) and _of_live(tree, part) and x.index == t.Local(counter, "int"):
+        if isinstance(part, t.PartOf) and _of_aggregate(part) and x.index == t.Local(counter, "int"):
             return [part]
         return None
     if isinstance(x, t.Local):
@@ -106,6 +112,10 @@ def _is_constant(tree: t.Tree, x: Any) -> bool:
     return isinstance(x, _CONSTANT)
 
 
-def _of_live(tree: t.Tree, part: t.PartOf) -> bool:
-    name, _, k = part.record.partition(" ")
-    return name == "self" and int(k) in tree.live
+def _lies_so(tree: t.Tree, x: Any) -> bool:
+    """Return whether *x* is in memory already, in the precision of the class."""
+    return isinstance(x, t.Element) and tree.storage_of(x.array) == tree.precision
+
+
+def _of_aggregate(part: t.PartOf) -> bool:
+    return part.record.startswith("self ")
