@@ -57,6 +57,29 @@ def test_what_is_made_of_a_live_total_is_kept_beside_it() -> None:
     assert text.count("[at] = (((gl_real)1.0) / ") == 2  # at the two additions
 
 
+@pytest.mark.parametrize("topics", [100, 256, 1000, 4000])
+def test_a_draw_along_a_long_row_fetches_the_next_one(topics: int) -> None:
+    """One row at once is too many lines; a row as long as a draw's is fetched in one place alone."""
+    text = emit(parse(CollapsedGibbs, {"topics": topics}))
+    (draw,) = (line for line in text.splitlines() if "GL_ROW gl_real rows" in line)
+    at_once = "__builtin_prefetch(&c->f0_counts[next * " in text
+    assert (at_once, "__builtin_prefetch" in draw) == {
+        100: (True, False), 256: (False, True), 1000: (False, True), 4000: (False, False)
+    }[topics]  # fmt: skip
+
+
+@pytest.mark.parametrize("ways", [1, 8])
+def test_topics_of_long_rows_are_those_of_interpreter_and_reference(ways: int) -> None:
+    rng = np.random.default_rng(1)
+    graph = gl.Graph.from_edges(rng.integers(0, 9, 200), rng.integers(0, 30, 200), bipartite=True)
+    counts, *others = (
+        gl.run(CollapsedGibbs(topics=300, iterations=3, ways=ways), graph, **how).vertices["counts"]
+        for how in ({}, {"compile": "never"}, {"engine": "reference"})
+    )
+    for other in others:
+        np.testing.assert_array_equal(counts, other)
+
+
 class Tilted(gl.VertexProgram):
     """Every edge draws a colour by an aggregate that no sweep changes, and by what is made of it alone."""
 

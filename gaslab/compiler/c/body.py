@@ -9,6 +9,7 @@ from __future__ import annotations
 from gaslab.compiler import tree as t
 from gaslab.compiler.c import derived, rng
 from gaslab.compiler.c.names import field_name
+from gaslab.compiler.c.prefetch import prefetch_drawn
 from gaslab.compiler.c.ranges import drawn
 from gaslab.compiler.tree.uses import marked_field
 
@@ -39,7 +40,9 @@ class Body:
         self.reductions = 0
         self.intervals = drawn(function)  # also of the variables of the loops around
         self.drawing = rng.drawing_helpers(tree)
-        self.derived = derived.vectors(tree) if function.name == "visit" else {}
+        visits = function.name == "visit"
+        self.derived = derived.vectors(tree) if visits else {}
+        self.fetched = prefetch_drawn(tree) if visits else {}  # in a draw by so many weights
 
     def put(self, line: str) -> None:
         """Write a line."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gaslab.compiler.c import derived, list_templates, names, rng
 from gaslab.compiler.c.arrays import member
+from gaslab.compiler.c.prefetch import prefetch_drawn
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree, element_of, is_list
 from gaslab.compiler.tree.uses import by_source
 
@@ -57,6 +58,7 @@ def context(tree: Tree) -> str:
     if any(isinstance(a.combiner, RecordCombiner) or a.live for a in tree.aggregators):
         members.append(("const gl_scalar *", "aggregate", "w->aggregate"))
     members += [("gl_real *", f"derived{k}", "0") for k in range(len(derived.vectors(tree)))]
+    members += [("int64_t ", "next", "0")] if prefetch_drawn(tree) else []
     members += rng.STATE if tree.draws else ()
     members += [("int64_t ", "posted", "0")] if tree.posts else []
     values = [member(f, names.field_name(tree, k)) for k, f in enumerate(tree.vertex_fields)]

@@ -126,14 +126,17 @@ def dirichlet(s: t.Dirichlet, precision: str) -> str:
     return arrays.in_double(precision, [(f"l_{s.array.name}", n)], f"gl_dirichlet(c, {{0}}, {n}, {s.site});")
 
 
-def categorical(x: t.Categorical, weight: str) -> str:
-    """Return the draw as a statement expression; *weight* is that of element ``l_<counter>``."""
+def categorical(x: t.Categorical, weight: str, fetch: str) -> str:
+    """Return the draw as a statement expression; *weight* is that of element ``l_<counter>``.
+
+    *fetch* has statements for each `row` of weights.
+    """
     rows, tail = divmod(x.count, t.SUMS)
     room = rows + (tail > 0)
     each = f"{{ const int64_t l_{x.counter} = GL_SUMS * row + k; some[k] = {weight}; }}"
     text = (
         f"({{ GL_ROW gl_real rows[{room * t.SUMS}]; gl_weights sums = {{.right = ~(gl_truths){{0}}}}; "
-        f"for (int64_t row = 0; row < {rows}; row++) {{ GL_ROW gl_real some[GL_SUMS]; "
+        f"for (int64_t row = 0; row < {rows}; row++) {{ {fetch}GL_ROW gl_real some[GL_SUMS]; "
         f"for (int64_t k = 0; k < GL_SUMS; k++) {each} "
         "gl_add_weights(&sums, rows + GL_SUMS * row, some); } "
     )

@@ -69,7 +69,7 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
     if isinstance(x, t.Search):
         return search(body, x)
     if isinstance(x, t.Categorical):
-        return distributions.categorical(x, expr(body, x.value))
+        return distributions.categorical(x, expr(body, x.value), body.fetched.get(x.count, ""))
     if isinstance(x, t.Unary):
         return f"({'!' if x.op == 'not' else x.op}{expr(body, x.operand)})"
     if isinstance(x, t.Binary):

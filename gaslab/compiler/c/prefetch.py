@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from gaslab.compiler.c.names import ATTRIBUTES, edge_name, field_name
-from gaslab.compiler.tree import STORAGE, Array, Tree, element_storage, is_list
+from gaslab.compiler.tree import STORAGE, Array, Categorical, Tree, element_storage, is_list, nodes
 from gaslab.compiler.tree.uses import by_source
 
 ROW = 8192  # bytes of the longest row that is prefetched as a whole
+BURST = 16  # lines; a draw that goes along a row of as many fetches the next row as it goes
 LINE, LINES = 64, 4  # bytes of a cache line; how many of a vertex's row are prefetched, the rest follow
 
 
@@ -105,25 +106,60 @@ def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[st
 
 def prefetch_target(tree: Tree) -> tuple[str, str]:
     """Return what stands before and in the loop of visit that prefetches whole rows of next targets."""
+    names, rows = _target_rows(tree)
+    size = _bytes(rows)
+    if not LINE < size <= ROW:
+        return "", ""
+    drawn = prefetch_drawn(tree)
+    ahead = 4 if size <= ROW // 4 and not drawn else 1
+    fetches = "".join(
+        f"            for (int64_t i = 0; i < {count}; i += {LINE // item}) "
+        f"__builtin_prefetch(&c->{name}[next * {count} + i], 1);\n"
+        for name, count, item in rows
+        if count not in drawn
+    )
+    known = [name for name in ATTRIBUTES if name in names or (name == "id" and tree.draws)]
+    fetches += "".join(f"            __builtin_prefetch(&c->{name}[next]);\n" for name in known)
+    fetches += "            c->next = next;\n" if drawn else ""
+    return (
+        f"    const int64_t fetched = hi - {ahead};\n",
+        f"        if (e < fetched && c->out_neighbor[e + {ahead}] != c->out_neighbor[e]) {{\n"
+        f"            const int64_t next = c->out_neighbor[e + {ahead}];\n{fetches}        }}\n",
+    )
+
+
+def prefetch_drawn(tree: Tree) -> dict[int, str]:
+    """Return the statements that prefetch the next target's rows in a draw by so many weights of visit.
+
+    The lines of a long row are more than a core waits for at once. So each is asked for where the
+    draw comes to that part of the weights.
+    """
+    _, rows = _target_rows(tree)
+    if not BURST * LINE <= _bytes(rows) <= ROW:
+        return {}
+    counts = {x.count for x in nodes(tree.functions["visit"].body) if isinstance(x, Categorical)}
+    return {
+        size: "".join(
+            f"__builtin_prefetch(&c->{name}[c->next * {size} + GL_SUMS * row], 1); "
+            for name, count, _ in rows
+            if count == size
+        )
+        for size in counts & {count for _, count, _ in rows}
+    }
+
+
+def _target_rows(tree: Tree) -> tuple[frozenset[str], list[tuple[str, int, int]]]:
+    """Return what visit has to do with of a target: names, and of vectors the array, length and bytes."""
+    if "visit" not in tree.functions:
+        return frozenset(), []
     names = tree.reads("visit", "nbr") | tree.writes("visit", "nbr")
     rows = [
         (field_name(tree, k), field.type.size, STORAGE[field.storage][2])
         for k, field in enumerate(tree.vertex_fields)
         if field.name in names and isinstance(field.type, Array)
     ]
-    size = sum(count * item for _, count, item in rows)
-    if not LINE < size <= ROW:
-        return "", ""
-    ahead = 4 if size <= ROW // 4 else 1
-    fetches = "".join(
-        f"            for (int64_t i = 0; i < {count}; i += {LINE // item}) "
-        f"__builtin_prefetch(&c->{name}[next * {count} + i], 1);\n"
-        for name, count, item in rows
-    )
-    known = [name for name in ATTRIBUTES if name in names or (name == "id" and tree.draws)]
-    fetches += "".join(f"            __builtin_prefetch(&c->{name}[next]);\n" for name in known)
-    return (
-        f"    const int64_t fetched = hi - {ahead};\n",
-        f"        if (e < fetched && c->out_neighbor[e + {ahead}] != c->out_neighbor[e]) {{\n"
-        f"            const int64_t next = c->out_neighbor[e + {ahead}];\n{fetches}        }}\n",
-    )
+    return names, rows
+
+
+def _bytes(rows: list[tuple[str, int, int]]) -> int:
+    return sum(count * item for _, count, item in rows)
