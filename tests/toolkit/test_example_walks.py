@@ -14,7 +14,7 @@ from tests.toolkit.test_examples import imports, on_ranks, output_of
 @on_ranks
 def test_walks_script(ranks: int) -> None:
     head, *shown = output_of(ranks, "examples/walks.py").splitlines()
-    assert head == "65610 visits in 19 steps"
+    assert head == "65806 visits in 19 steps"
     exact = nx.pagerank(imports(), personalization={"asyncio": 1.0}, weight=None, tol=1e-9)
     rows = [re.fullmatch(r"(\S+) +(\S+)  PageRank (\S+)", line) for line in shown]
     assert len(rows) == 8
