@@ -1,4 +1,4 @@
-# Declares scheduler.h, pace.h and scopes.h: which vertices are next, and which may begin.
+# Declares scheduler.h, pace.h and scope_locks.h: which vertices are next, and which may begin.
 
 cdef extern from "scheduler.h" nogil:
     int64_t GL_NEVER
@@ -36,7 +36,7 @@ cdef extern from "pace.h" nogil:
     bint gl_stand_in_line(gl_pace *)
     bint gl_in_turn(const gl_pace *)
 
-cdef extern from "scopes.h" nogil:
+cdef extern from "scope_locks.h" nogil:
     enum:
         GL_HOLDS
     ctypedef struct gl_scopes:

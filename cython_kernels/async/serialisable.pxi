@@ -8,7 +8,7 @@ cdef enum:
 cdef class Serialisable(InTurns):
     """The outcome of one vertex after the other, in the order in which they applied.
 
-    A vertex locks its scope rank by rank, in ascending order (`scopes.h` has the locks of one rank). When it holds
+    A vertex locks its scope rank by rank, in ascending order (`scope_locks.h` has the locks of one rank). When it holds
     the scope on all of them, it gathers at its master, applies and scatters there without a break. On a rank it
     waits only for vertices that hold their scopes there, which themselves wait on greater ranks only or for
     answers that come at once, and for vertices that insisted there before. So there is no circle of waiting

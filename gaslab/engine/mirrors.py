@@ -6,7 +6,7 @@ import numpy as np
 
 from gaslab.engine.activation import Frontier
 from gaslab.engine.executor import Executor
-from gaslab.engine.roles import field_roles
+from gaslab.engine.mirrored_fields import field_roles
 from gaslab.engine.state import RunState
 from gaslab.program import ALL
 from gaslab.replication.exchange import Exchange, Section

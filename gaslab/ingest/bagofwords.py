@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from gaslab._kernels import ids as kernels
 from gaslab.errors import InputError
 from gaslab.ingest.edges import Numbered
-from gaslab.ingest.entries import Head, count_faults, read_entries
 from gaslab.ingest.files import InputFile
 from gaslab.ingest.formats import IF_EDGES
 from gaslab.ingest.ids import from_one
 from gaslab.ingest.layout import Options, comment_table, data_lines, only_of_edge_lists
+from gaslab.ingest.matrix_entries import Head, count_faults, read_entries
 from gaslab.ingest.problems import shown
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.vocabulary import right_side

@@ -25,11 +25,11 @@ import numpy as np
 from gaslab._kernels import ids as kernels
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.edges import Numbered
-from gaslab.ingest.entries import Fault, Head, count_faults, read_entries
 from gaslab.ingest.files import InputFile, numbered_lines
 from gaslab.ingest.formats import BANNER, IF_EDGES
 from gaslab.ingest.ids import VertexIds, from_one
 from gaslab.ingest.layout import Options, only_of_edge_lists
+from gaslab.ingest.matrix_entries import Fault, Head, count_faults, read_entries
 from gaslab.ingest.problems import shown
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import Parsed

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import gaslab as gl
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.corpus.formats import find_corpus_format
-from gaslab.ingest.entries import WHOLE
+from gaslab.ingest.matrix_entries import WHOLE
 from gaslab.parallel.comm import Comm
 from tests.mpi.launcher import REAL
 from tests.mpi.ranks import Ranks

@@ -19,10 +19,10 @@ from gaslab.ingest.corpus.formats import find_corpus_files
 from gaslab.ingest.corpus.pairs import read_pairs
 from gaslab.ingest.corpus.text import read_folder, read_lines
 from gaslab.ingest.edges import EdgeList, Numbered
-from gaslab.ingest.entries import WHOLE
 from gaslab.ingest.files import InputFile
 from gaslab.ingest.formats import CALLED, CORPUS_FORMATS
 from gaslab.ingest.layout import Columns, Options, data_lines, find_layout
+from gaslab.ingest.matrix_entries import WHOLE
 from gaslab.ingest.problems import shown
 from gaslab.ingest.read import READERS, options_of, paths_of
 from gaslab.parallel.comm import Comm, as_comm
