@@ -55,15 +55,6 @@ class TopicCounts:
         """The positions of the words, in the order of the words."""
         return np.argsort(self.words, kind="stable")
 
-    def with_counts(self, counts: np.ndarray) -> TopicCounts:
-        """Return other counts of the same words, with the same priors."""
-        return TopicCounts(
-            counts,
-            self.words,
-            doc_topic_prior=self.doc_topic_prior,
-            topic_word_prior=self.topic_word_prior,
-        )
-
 
 def _counts(counts: Any) -> np.ndarray:
     found = np.asarray(counts)

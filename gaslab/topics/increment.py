@@ -22,7 +22,11 @@ def counted(
     row, shape, new = documents.word, model.counts.shape, np.zeros(model.counts.shape, np.int64)
     tokens = np.repeat(row, documents.count)
     for moment in range(rounds):
-        laid = Laid.out(model.with_counts(model.counts + new), documents, row)
+        now = TopicCounts(
+            model.counts + new, model.words,
+            doc_topic_prior=model.doc_topic_prior, topic_word_prior=model.topic_word_prior,
+        )  # fmt: skip
+        laid = Laid.out(now, documents, row)
         drawn = laid.draw(laid.mixtures(ITERATIONS, threads), seed, moment, threads)
         new = np.bincount(tokens * shape[1] + drawn, minlength=shape[0] * shape[1]).reshape(shape)
         new = comm.allreduce(new)

@@ -18,7 +18,7 @@ PLAIN = [
     ("relaxed", "fifo"), ("relaxed", "sweep"), ("relaxed", "random"),
     ("serialisable", "fifo"), ("serialisable", "sweep"), ("serialisable", "random"),
 ]  # fmt: skip
-ORDER = ("turns", "news")  # fields of the run's course, not of its answer
+ORDER = ("turns", "improved")  # fields of the run's course, not of its answer
 
 
 def answer(program: gl.VertexProgram, graph: gl.Graph, **options: Any) -> dict[str, Any]:
