@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gaslab as gl
@@ -63,3 +64,38 @@ def test_a_decided_total_ends_the_gather(mode: dict[str, Any]) -> None:
     assert run(Both(), mode)
     with pytest.raises(gl.ExecutionError, match="failed at vertex 0 in superstep 0: integer division"):
         run(Half(), mode)
+
+
+class Rare(gl.VertexProgram):
+    """Whether an edge is light; few are, so most gathers look at all their edges, four by four."""
+
+    class Vertex(gl.Vertex):
+        found: int = 0
+
+    class Edge(gl.Edge):
+        weight: float
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Max[bool]:
+        return e.weight * (1.0 + self.superstep) < 0.02
+
+    def apply(self, v: Vertex, total: bool) -> None:
+        v.found += int(total)
+
+
+class Never(Rare):
+    def gather(self, v: Rare.Vertex, e: Rare.Edge, nbr: Rare.Vertex) -> gl.Min[bool]:
+        return e.weight * (1.0 + self.superstep) >= 0.02
+
+
+@pytest.mark.parametrize("program", [Rare, Never])
+def test_a_total_is_decided_by_a_comparison_of_floats(program: type[gl.VertexProgram]) -> None:
+    rng = np.random.default_rng(5)
+    ends, weight = rng.integers(0, 12, (2, 160)), rng.random(160)
+    graph = gl.Graph.from_edges(*ends, columns={"weight": weight})
+    expected = np.zeros(12, int)
+    for superstep in range(8):
+        light = np.bincount(ends[1], weight * (1.0 + superstep) < 0.02, 12) > 0
+        expected += light if program is Rare else ~light
+    for how in ({"compile": "require"}, {"compile": "never"}, {"engine": "reference"}):
+        found = gl.run(program(), graph, max_iterations=8, threads=1, **how).vertices["found"]
+        assert found.tolist() == expected.tolist(), how

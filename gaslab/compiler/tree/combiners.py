@@ -101,7 +101,11 @@ def _chosen(name: str, word: str, sign: str) -> Operation:
     """Return the row of a minimum or a maximum."""
     return Operation(
         name, word, empty=math.inf if sign == "<" else -math.inf,
-        c={kind: f"gl_{name}_{kind[:1] or 'i'}({{0}}, {{1}})" for kind in ("float", "double", "")},
+        c={
+            **{kind: f"gl_{name}_{kind[:1] or 'i'}({{0}}, {{1}})" for kind in ("float", "double", "")},
+            # gcc 12 gets comparisons of floats wrong that it makes bools of, and takes the larger of four
+            "bool": "({0} & {1})" if sign == "<" else "({0} | {1})",
+        },
         python={"": f"{name}imum({{0}}, {{1}})"}, numpy=f"{name}imum",
         exact=True, stops=True, keeps=sign, decides=sign == ">", cached=True, sync=name,
     )  # fmt: skip
