@@ -118,14 +118,13 @@ class LocalGraph:
 
     def derived(self, values: Any, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what *make* makes of values of edges for *key*; kept as long as *values* lives."""
-        if not self.has_derived(values, key):
-            self._kept.append((weakref.ref(values), key, make()))
-        return next(made for known, used, made in self._kept if known() is values and used == key)
-
-    def has_derived(self, values: Any, key: Hashable) -> bool:
-        """Return whether `derived` has what it is asked for."""
         self._kept = [kept for kept in self._kept if kept[0]() is not None]
-        return any(known() is values and used == key for known, used, _ in self._kept)
+        for known, used, made in self._kept:
+            if known() is values and used == key:
+                return made
+        made = make()
+        self._kept.append((weakref.ref(values), key, made))
+        return made
 
     def by_source(self, values: np.ndarray) -> np.ndarray:
         """Return values of edges, given by slot, in the order of ``out``; kept as long as *values* lives."""
@@ -138,13 +137,9 @@ class LocalGraph:
         ordered = self.derived(values, BY_SOURCE, make)
         return values if ordered is None else ordered
 
-    def forget_derived(self, values: np.ndarray, key: Hashable = None) -> None:
-        """Drop what was made of these values for *key*, or all where they have been written to."""
-        self._kept = [
-            (known, used, made)
-            for known, used, made in self._kept
-            if known() is not values or (key is not None and used != key)
-        ]
+    def forget_derived(self, values: np.ndarray) -> None:
+        """Drop what was made of these values, which have been written to."""
+        self._kept = [kept for kept in self._kept if kept[0]() is not values]
 
     def everywhere(self, value: float | int | bool, dtype: np.dtype) -> np.ndarray:
         """Return an array, not to be written, with one value for every edge."""

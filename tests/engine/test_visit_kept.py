@@ -10,11 +10,15 @@ import pytest
 
 import gaslab as gl
 from gaslab.engine.visit.edges import Edges
+from gaslab.engine.visit.plan import plan_of
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 
 class Weighed(gl.VertexProgram):
+    ways: int = 16
+    visit_ways = "ways"
+
     class Vertex(gl.Vertex):
         total: float = 0.0
 
@@ -44,7 +48,7 @@ def twice(comm: Comm, forgetful: int) -> tuple[list[int], list[bytes], list[int]
     with patch.object(Edges, "bring", counted):
         for run in range(3):
             if run == 2 and comm.rank == forgetful:
-                graph.local._kept = []
+                plan_of(graph, 16).edges._kept = []
             brought.append(0)
             result = gl.run(Weighed(), graph, max_iterations=2, edges=True)
             answers.append(result.vertices["total"].tobytes())
@@ -58,3 +62,12 @@ def test_what_visit_reads_of_edges_is_brought_once(ranks: Ranks, forgetful: int)
         assert brought == [2, 1, 2 if forgetful == 0 else 1]
         assert len(set(answers)) == 1
         assert set(seen) == {2}
+
+
+def test_a_plan_that_is_replaced_takes_along_what_it_kept() -> None:
+    graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0], columns={"weight": [1.0, 2.0, 3.0]})
+    taken = []
+    for ways in (16, 32, 16, 32, 16):
+        gl.run(Weighed(ways=ways), graph, max_iterations=1)
+        taken.append(graph.memory_bytes())
+    assert taken[0] == taken[2] == taken[4]

@@ -154,6 +154,32 @@ def test_weights_of_a_live_total_and_constants_alone() -> None:
     assert "= c->derived0[" not in text.split("GL_RANGE(gl_visit)")[1]
 
 
+class Long(gl.VertexProgram):
+    """Many vectors of an aggregate, which together would not fit on a stack."""
+
+    class Vertex(gl.Vertex):
+        x: float = 0.0
+
+    class Total(gl.Accumulator):
+        tall: gl.Vector = gl.field(shape=65536)
+
+    @gl.aggregator
+    def urn(self, v: gl.Vertex) -> Total:
+        return self.Total(tall=gl.at(0, 1.0))
+
+    def visit(self, u: Vertex, e: gl.Edge, w: Vertex) -> None:
+        for _ in range(1):
+            w.x += np.sum(2.0 * self.urn.tall) + np.sum(3.0 * self.urn.tall) + np.sum(4.0 * self.urn.tall)
+            w.x += np.sum(5.0 * self.urn.tall) + np.sum(6.0 * self.urn.tall) + np.sum(7.0 * self.urn.tall)
+
+
+def test_derived_vectors_fit_on_a_stack() -> None:
+    assert emit(parse(Long, {})).split("gl_context;")[0].count("derived") <= 2
+    graph = gl.Graph.from_edges([0, 1], [1, 2])
+    for how in ({"compile": "require"}, {"engine": "reference"}):
+        assert gl.run(Long(), graph, max_iterations=1, **how).vertices["x"].tolist() == [0.0, 81.0, 81.0]
+
+
 @pytest.mark.parametrize("ways", [-1, 2000])
 def test_ways_out_of_range(ways: int) -> None:
     graph = gl.Graph.from_edges([1], [2])

@@ -16,6 +16,7 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.c.guard import harmless
 
+MOST = 1 << 17  # elements of all derived vectors: they lie on the stack of a thread
 _CONSTANT = (t.Const, t.Param, t.Global, t.Aggregate)
 _INNER = (t.Unary, t.Binary, t.Cast)
 
@@ -51,8 +52,9 @@ def _collect(tree: t.Tree, x: Any, loop: Any, known: dict[str, t.Expr], found: d
     sources = _sources(tree, x, loop.counter, known)
     if sources and getattr(x, "type", "") == "float" and not _lies_so(tree, x):
         element: Any = x
-        value = _inlined(x, known)
-        found.setdefault(element, Derived(loop.counter, loop.count, value, frozenset(sources)))
+        if loop.count + sum(one.size for one in found.values()) <= MOST:
+            made = Derived(loop.counter, loop.count, _inlined(x, known), frozenset(sources))
+            found.setdefault(element, made)
         return
     if isinstance(x, t.Element):
         return

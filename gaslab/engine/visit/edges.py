@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +39,7 @@ class Edges:
         block_of = np.arange(schedule.blocks, dtype=np.int32).repeat(blocks.sizes)
         tasks = schedule.tasks()
 
+        self._kept: list[tuple[weakref.ref[np.ndarray], np.ndarray]] = []  # fields, and what was brought
         self._slots: list[np.ndarray] | None = None  # of the edges visited on each rank; None: all are here
         if self._comm.size > 1:
             rank = rank_of_table[_pairs(tasks, block_of, *ends) % schedule.ways]
@@ -87,6 +90,26 @@ class Edges:
         kernels.take_slots(values, self._order, ordered, self._threads)
         return ordered
 
+    def bring_all(self, fields: Sequence[Any], read: Sequence[bool]) -> list[Any]:
+        """Return fields as `bring` does (collective); arrays that are only *read* are kept for later runs.
+
+        They are kept as long as the field, and the plan.
+        """
+        self._kept = [(known, made) for known, made in self._kept if known() is not None]
+        keeps = [only and isinstance(values, np.ndarray) for only, values in zip(read, fields, strict=True)]
+        found = [next((made for known, made in self._kept if known() is x), None) for x in fields]
+        lacks = any(keep and made is None for keep, made in zip(keeps, found, strict=True))
+        if fields and self._comm.allreduce(int(lacks), "max"):  # all ranks bring, or none does
+            self._kept, found = [], [None] * len(fields)
+        for k, values in enumerate(fields):
+            if not keeps[k]:
+                found[k] = self.bring(values)
+            elif found[k] is None:
+                made: np.ndarray = self.bring(values)
+                found[k] = made
+                self._kept.append((weakref.ref(values), made))
+        return found
+
     def take_back(self, values: np.ndarray, into: np.ndarray) -> None:
         """Copy *values*, in the order of visits, into an array in slot order (collective)."""
         if self._slots is None:
@@ -98,7 +121,8 @@ class Edges:
 
     def memory_bytes(self) -> int:
         """The bytes of the arrays held here."""
-        arrays = (self.source, self.target, self._order, self._bounds, *(self._slots or ()))
+        kept = [made for known, made in self._kept if known() is not None]
+        arrays = (self.source, self.target, self._order, self._bounds, *(self._slots or ()), *kept)
         return sum(int(values.nbytes) for values in arrays)
 
 

@@ -7,9 +7,6 @@ with it from table to table together with the right to write them, and are broug
 
 from __future__ import annotations
 
-import functools
-from typing import Any
-
 import numpy as np
 
 from gaslab._kernels import sweep
@@ -68,7 +65,8 @@ class Visits:
         ]
         written = tree.writes("visit", "e")
         self._written = [k for k, field in enumerate(tree.edge_fields) if field.name in written]
-        view.edge = self._edge_fields(graph)
+        fields = self.state.edge_fields
+        view.edge = self.edges.bring_all(fields, [k not in self._written for k in range(len(fields))])
         self._attributes = {"gid": (np.zeros(size, np.int64), graph.local.gid)}
         for name in _ATTRIBUTES:  # in one order on all ranks: so they travel
             if name in names:
@@ -84,22 +82,6 @@ class Visits:
         elsewhere = {name for f in functions for name in f.reads}
         elsewhere |= {name for a in tree.aggregators for name in a.function.reads}
         self._shared = [k for k in self._written if "e." + tree.edge_fields[k].name in elsewhere]
-
-    def _edge_fields(self, graph: Graph) -> list[Any]:
-        """Return edge fields in the order of visits (collective); the graph keeps what is only read."""
-        local, fields = graph.local, self.state.edge_fields
-        read = [k not in self._written and isinstance(x, np.ndarray) for k, x in enumerate(fields)]
-        have = [is_read and local.has_derived(x, self.edges) for is_read, x in zip(read, fields, strict=True)]
-        if fields and not np.all(self.comm.allreduce(np.array(have) | ~np.array(read), "min")):
-            for is_read, values in zip(read, fields, strict=True):  # some rank lacks one: all make all anew
-                if is_read:
-                    local.forget_derived(values, self.edges)
-        return [
-            local.derived(values, self.edges, functools.partial(self.edges.bring, values))
-            if is_read
-            else self.edges.bring(values)
-            for is_read, values in zip(read, fields, strict=True)
-        ]
 
     # ---- a sweep -----------------------------------------------------------------------------------
 
