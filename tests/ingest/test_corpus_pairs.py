@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab._kernels import documents as kernels
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import entries
+from gaslab.ingest import matrix_entries
 from gaslab.ingest.corpus import pieces
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
@@ -146,7 +146,7 @@ def test_a_vocabulary_names_words(
     assert (rows, left, right) == (expected, [1, 2], ["a", "m", "z"])
 
 
-WHOLE = f"; {entries.WHOLE}"
+WHOLE = f"; {matrix_entries.WHOLE}"
 NUMBER = " is no number from 0 on; words are numbers, which a vocabulary may name"
 SVM = "is it an SVMlight file (--format svmlight, format='svmlight')?"
 
