@@ -55,7 +55,10 @@ LEAVES: dict[str, dict[str, list[str]]] = {
 }
 SMALL = {f"{kind} field": kind for kind in ["int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64"]}
 EDGE_LEAVES: dict[str, dict[str, list[str]]] = {
-    "edge column": {"float": ["e.weight", "e.weight"], "bool": ["e.weight > 2.0", "e.weight < 0.5", "e.weight <= 7.5"]},
+    "edge column": {
+        "float": ["e.weight", "e.weight"],
+        "bool": ["e.weight > 2.0", "e.weight < 0.5", "e.weight <= 7.5"],  # some seldom true, seldom false
+    },
     "edge default": {"int": ["e.cost"]},
     "edge vector": {"float": ["e.place[1]", "e.place[0]"]},
     "edge list": {"int": ["len(e.tokens)"], "bool": ["3 in e.tokens"]},
