@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -168,13 +170,12 @@ class Long(gl.VertexProgram):
         return self.Total(tall=gl.at(0, 1.0))
 
     def visit(self, u: Vertex, e: gl.Edge, w: Vertex) -> None:
-        for _ in range(1):
-            w.x += np.sum(2.0 * self.urn.tall) + np.sum(3.0 * self.urn.tall) + np.sum(4.0 * self.urn.tall)
-            w.x += np.sum(5.0 * self.urn.tall) + np.sum(6.0 * self.urn.tall) + np.sum(7.0 * self.urn.tall)
+        w.x += np.sum(2.0 * self.urn.tall) + np.sum(3.0 * self.urn.tall) + np.sum(4.0 * self.urn.tall)
+        w.x += np.sum(5.0 * self.urn.tall) + np.sum(6.0 * self.urn.tall) + np.sum(7.0 * self.urn.tall)
 
 
 def test_derived_vectors_fit_on_a_stack() -> None:
-    assert emit(parse(Long, {})).split("gl_context;")[0].count("derived") <= 2
+    assert set(re.findall(r"\bderived\d+\b", emit(parse(Long, {})))) == {"derived0", "derived1"}  # of six
     graph = gl.Graph.from_edges([0, 1], [1, 2])
     for how in ({"compile": "require"}, {"engine": "reference"}):
         assert gl.run(Long(), graph, max_iterations=1, **how).vertices["x"].tolist() == [0.0, 81.0, 81.0]

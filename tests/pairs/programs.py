@@ -7,13 +7,10 @@ import random
 from collections.abc import Collection
 from dataclasses import replace
 
+from tests.pairs import declarations, visits
 from tests.pairs.totals import Total
 from tests.pairs.words import BOTH, V
 from tests.pairs.writer import OWN_MERGE, WAYS, Writer
-
-BALLS = """    class Balls(gl.Accumulator):
-        of: gl.Vector = gl.field(shape=3, dtype=int)
-"""
 
 
 class Program(Writer):
@@ -69,7 +66,7 @@ class Program(Writer):
             lines.append("    precision = gl.float32")
         if self.has("cache_rebuild"):
             lines.append("    cache_rebuild = 2")
-        lines += self.parameters()
+        lines += declarations.parameters(self)
         methods: dict[str, list[str]] = {}
         if self.gathers:
             methods["gather"] = self.gather()
@@ -85,14 +82,14 @@ class Program(Writer):
                 ]
                 methods[name] = self.method(f"{name}(self, v)", "bool", body)
         if self.has("visit"):
-            methods["visit"] = self.visit()
+            methods["visit"] = visits.visit(self)
         for what in ("gather", "scatter"):
             if self.has(what) and self.ways[what] == "method":
                 methods[f"{what}_edges"] = self.directions(f"{what}_edges")
             elif self.has(what) and not (self.has("directions of the phase") and self.odds(0.7)):
                 lines.append(f"    {what}_edges = {self.ways[what]}")
-        head = [*lines, *self.fields(), *self.records()]
-        rest = [*self.aggregator(), *self.init(), *self.own_helpers()]
+        head = [*lines, *declarations.fields(self), *self.records()]
+        rest = [*visits.aggregators(self), *self.aggregated(), *self.init(), *self.own_helpers()]
         if self.has("self.superstep") and not any("self.superstep" in x for m in methods.values() for x in m):
             for name in [name for name in ("apply", "scatter") if name in methods][:1]:
                 methods[name].insert(1, "        if self.superstep < 0:\n            pass")
@@ -105,7 +102,7 @@ class Program(Writer):
         totals = (self.totals, self.message, self.whole)
         texts = [t.declared.rstrip("\n") for t in totals if t is not None and t.declared]
         if self.has("live total"):
-            texts.append(BALLS.rstrip("\n"))
+            texts.append(visits.BALLS.rstrip("\n"))
         if any(t is not None and t.op == "own merge" for t in totals):
             fault = ""
             if self.has("fault in merge"):
@@ -122,15 +119,6 @@ class Program(Writer):
             None,
             [f"return (k * 2 + {'self.p' if self.has('int parameter') else '1'}) % 101"],
         )
-
-    def aggregator(self) -> list[str]:
-        lines = []
-        if self.has("live total"):
-            body = ["return v.degree"]
-            lines = self.method("tally(self, v)", "gl.Sum[int]", body, "@gl.aggregator(live=True)")
-            body = ["return self.Balls(of=gl.at(v.degree % 3))"]
-            lines += self.method("urn(self, v)", "Balls", body, "@gl.aggregator(live=True)")
-        return lines + self.aggregated()
 
     def aggregated(self) -> list[str]:
         if self.whole is None:
@@ -403,27 +391,6 @@ class Program(Writer):
         if self.odds(0.5):  # what nobody posts is found out
             return [f"if {self.value('bool', replace(V, changing=False), 1)}:", *self.indented(post)]
         return post
-
-    def visit(self) -> list[str]:
-        where = replace(BOTH, roles=("u", "w"), lists=False)
-        body = self.fault("visit", "u")
-        for line in ("u.n = ({i}) % 101", "w.n = ({i}) % 101", "w.x = {f}", "u.b = {b}", "w.least = {d}"):
-            field = line[2:].split()[0]
-            kind = {"n": "int", "x": "float", "b": "bool", "least": "id"}[field]
-            if self.can(kind) and self.odds(0.6):
-                body.append(self.filled(line, where, 1))
-        if self.has("edge written"):
-            body.append(self.filled("e.seen = (e.seen + {i}) % 101", where, 1))
-        if self.has("live total"):
-            body.append(self.filled("self.tally += ({i}) % 5", where, 1))
-            body.append(
-                self.one(["u.n = self.tally % 101", "self.tally -= 1", "w.n = (w.n + self.tally) % 101"])
-            )
-            weights = self.one(["1.0 + self.urn.of", "1.0 / (self.urn.of + 2.0)", "0.5 * (self.urn.of + 1)"])
-            drawn = self.one([f"gl.categorical({weights})", "u.degree % 3"])
-            body.append(f"self.urn.of[{drawn}] += 1")
-            body.append("w.n = (w.n + self.urn.of[1]) % 101")
-        return self.method("visit(self, u, e, w)", None, body or ["u.n = w.n"])
 
     # ---- ends ----------------------------------------------------------------------------------------
 

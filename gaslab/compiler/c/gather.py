@@ -14,7 +14,7 @@ from gaslab.compiler.c.phases import (
     load,
     walks,
 )
-from gaslab.compiler.c.prefetch import collected_end, far_end, prefetch, prefetch_rows, prefetch_slots
+from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_rows, prefetch_slots
 from gaslab.compiler.c.records import part_name
 from gaslab.compiler.c.work import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
@@ -105,7 +105,7 @@ def gather(tree: Tree) -> str:
         look, names = looks(tree, tree.functions["gather"]), tree.reads("gather", "nbr")
         for way, (begin, neighbor, _) in ROWS.items():
             fetch = prefetch(tree, names, neighbor, 1)
-            limit = f", prefetch_end = {collected_end(tree, names, begin)}" * bool(fetch)
+            limit = f", prefetch_end = {far_end(tree, names, begin, collects=True)}" * bool(fetch)
             loops.append(
                 f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather')}"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{look}; p++) {{\n"

@@ -56,18 +56,16 @@ def prefetch_rows(tree: Tree, names: frozenset[str], begin: str, neighbor: str) 
     )
 
 
-def far_end(tree: Tree, names: frozenset[str], begin: str, edges: int = 1) -> str:
-    """Return how far along the edges the values of far vertices are prefetched, so many *edges* at a time."""
+def far_end(tree: Tree, names: frozenset[str], begin: str, edges: int = 1, collects: bool = False) -> str:
+    """Return how far along the edges the values of far vertices are prefetched, so many *edges* at a time.
+
+    *collects* says that it is for a gather that collects.
+    """
     if _lists(tree, names):
         return f"gl_prefetch_lists_end(w, {begin})"
-    rows = _row_bytes(tree, names) if edges == 1 else 0
-    return f"gl_prefetch_rows_end(w, {begin}, {rows})" if rows else f"gl_prefetch_end(w, {begin})"
-
-
-def collected_end(tree: Tree, names: frozenset[str], begin: str) -> str:
-    """Return the same for a gather that collects."""
-    far = far_end(tree, names, begin)
-    return far.replace("gl_prefetch_end", "gl_prefetch_collected_end")
+    if edges == 1 and (rows := _row_bytes(tree, names)):
+        return f"gl_prefetch_rows_end(w, {begin}, {rows})"
+    return f"gl_prefetch_{'collected_' * collects}end(w, {begin})"
 
 
 def _row_bytes(tree: Tree, names: frozenset[str]) -> int:

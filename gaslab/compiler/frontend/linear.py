@@ -124,13 +124,9 @@ def searched(scope: Scope, node: ast.Call) -> t.Expr:
     wrong = [keyword for keyword in node.keywords if keyword.arg != "side"]
     if len(node.args) < 2 or len(further) > 1 or wrong:
         raise scope.error(node, 'np.searchsorted takes a vector, a number and side="left" or "right"')
-    side = (
-        further[0].value
-        if further and isinstance(further[0], ast.Constant)
-        else "left"
-        if not further
-        else None
-    )
+    side: Any = "left"
+    if further:
+        side = further[0].value if isinstance(further[0], ast.Constant) else None
     if side not in ("left", "right"):
         raise scope.error(further[0], 'side of np.searchsorted is "left" or "right"')
     array, value = (value_of(scope, argument) for argument in node.args[:2])
