@@ -22,40 +22,8 @@ from common import in_turn, parser, report, rmat
 ITERATIONS = 20
 
 
-class MyPageRank(gl.VertexProgram):
-    """A user's own PageRank, as `gl.programs.PageRank` says it."""
-
-    damping: float = 0.85
-    tolerance: float = 0.0
-
-    class Vertex(gl.Vertex):
-        score: float = 0.0
-        share: float = 0.0
-        moved: float = 0.0
-
-    @gl.aggregator
-    def dangling(self, v: Vertex) -> gl.Sum[float]:
-        return v.score if v.out_degree == 0 else 0.0
-
-    @gl.aggregator
-    def change(self, v: Vertex) -> gl.Sum[float]:
-        return v.moved
-
-    def init(self, v: Vertex) -> None:
-        v.score = 1.0 / self.num_vertices
-        v.share = v.score / max(v.out_degree, 1)
-
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
-        return nbr.share
-
-    def apply(self, v: Vertex, total: float) -> None:
-        d = self.damping
-        score = (1.0 - d + d * self.dangling) / self.num_vertices + d * total
-        v.moved = abs(score - v.score)
-        v.score, v.share = score, score / max(v.out_degree, 1)
-
-    def done(self) -> bool:
-        return self.change < self.tolerance
+class MyPageRank(gl.programs.PageRank):
+    """As a user's own: compiled when it is first run, not when gaslab is built."""
 
 
 def scipy_side(graph: gl.Graph) -> tuple[object, list[np.ndarray]]:

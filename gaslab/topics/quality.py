@@ -118,9 +118,18 @@ def top_words(
         spread = relevance(spread, sizes, weight)
     found = np.empty((spread.shape[1], count), np.int64)
     for topic, column in enumerate(spread.T):
-        least = np.partition(column, -count)[-count]
-        near = np.flatnonzero(column >= least)  # so that only these are sorted
-        found[topic] = near[np.argsort(-column[near], kind="stable")[:count]]
+        found[topic] = largest(column, count)
+    return found
+
+
+def largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return the places of the *count* largest of *values*, the largest first; of equals the first.
+
+    Not as `numpy.argpartition` has it, which leaves the order of equals to the CPU.
+    """
+    least = np.partition(values, -count)[-count]
+    near = np.flatnonzero(values >= least)  # so that only these are sorted
+    found: np.ndarray = near[np.argsort(-values[near], kind="stable")[:count]]
     return found
 
 

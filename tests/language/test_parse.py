@@ -10,42 +10,9 @@ import pytest
 from gaslab import program as gl
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import parse
+from gaslab.programs.pagerank import PageRank
 from tests.support.program_text import FIELDS, only, tree_of, with_vertex
 from tests.support.tree_text import function_text, phase_text, typed
-
-
-class PageRank(gl.VertexProgram):
-    damping: float = 0.85
-    tolerance: float = 1e-9
-
-    class Vertex(gl.Vertex):
-        score: float = 0.0
-        share: float = 0.0
-        moved: float = 0.0
-
-    @gl.aggregator
-    def dangling(self, v: Vertex) -> gl.Sum[float]:
-        return v.score if v.out_degree == 0 else 0.0
-
-    @gl.aggregator
-    def change(self, v: Vertex) -> gl.Sum[float]:
-        return v.moved
-
-    def init(self, v: Vertex) -> None:
-        v.score = 1.0 / self.num_vertices
-        v.share = v.score / max(v.out_degree, 1)
-
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
-        return nbr.share
-
-    def apply(self, v: Vertex, total: float) -> None:
-        d = self.damping
-        score = (1.0 - d + d * self.dangling) / self.num_vertices + d * total
-        v.moved = abs(score - v.score)
-        v.score, v.share = score, score / max(v.out_degree, 1)
-
-    def done(self) -> bool:
-        return self.change < self.tolerance
 
 
 class ShortestPaths(gl.VertexProgram):
@@ -143,10 +110,10 @@ def test_sites_are_the_users_lines() -> None:
         "v.score = 1.0 / self.num_vertices",
         "v.share = v.score / max(v.out_degree, 1)",
     ]
-    assert lines[0].file == __file__
+    assert lines[0].file == PageRank.init.__code__.co_filename
     assert tree.sites[init.site].line == PageRank.init.__code__.co_firstlineno
     assert tree.params[0].site.text.strip() == "damping: float = 0.85"
-    assert tree.vertex_fields[1].site.text.strip() == "share: float = 0.0"
+    assert tree.vertex_fields[1].site.text.strip().startswith("share: float = 0.0")
 
 
 def test_a_tree_is_the_same_every_time() -> None:

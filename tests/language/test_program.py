@@ -120,70 +120,9 @@ def test_a_program_is_made_and_parsed_without_numpy_or_mpi(tmp_path: Path) -> No
 
 
 TYPED = """
-import math
-
 import gaslab as gl
-
-
-class PageRank(gl.VertexProgram):
-    damping: float = 0.85
-    tolerance: float = 1e-9
-
-    class Vertex(gl.Vertex):
-        score: float = 0.0
-        share: float = 0.0
-        moved: float = 0.0
-
-    @gl.aggregator
-    def dangling(self, v: Vertex) -> gl.Sum[float]:
-        return v.score if v.out_degree == 0 else 0.0
-
-    @gl.aggregator
-    def change(self, v: Vertex) -> gl.Sum[float]:
-        return v.moved
-
-    def init(self, v: Vertex) -> None:
-        v.score = 1.0 / self.num_vertices
-        v.share = v.score / max(v.out_degree, 1)
-
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
-        return nbr.share
-
-    def apply(self, v: Vertex, total: float) -> None:
-        d = self.damping
-        score = (1.0 - d + d * self.dangling) / self.num_vertices + d * total
-        v.moved = abs(score - v.score)
-        v.score, v.share = score, score / max(v.out_degree, 1)
-
-    def done(self) -> bool:
-        return self.change < self.tolerance
-
-
-class ShortestPaths(gl.VertexProgram):
-    source: gl.VertexId
-    scatter_edges = gl.OUT
-
-    class Vertex(gl.Vertex):
-        distance: float
-
-    class Edge(gl.Edge):
-        weight: float
-
-    def init(self, v: Vertex) -> None:
-        v.distance = 0.0 if v.id == self.source else math.inf
-
-    def start(self, v: Vertex) -> bool:
-        return v.id == self.source
-
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Min[float]:
-        return nbr.distance + e.weight
-
-    def apply(self, v: Vertex, total: float) -> None:
-        v.distance = min(v.distance, total)
-
-    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
-        if v.distance + e.weight < nbr.distance:
-            nbr.signal()
+from gaslab.programs.pagerank import PageRank
+from gaslab.programs.sssp import ShortestPaths
 
 
 class Closest(gl.VertexProgram):

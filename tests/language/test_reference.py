@@ -13,89 +13,11 @@ import pytest
 
 from gaslab import program as gl
 from gaslab.errors import ExecutionError, ProgramError, UsageError, VertexNotFound
+from gaslab.programs.pagerank import PageRank
 from gaslab.reference.arithmetic import Float, Int, narrow
 from gaslab.reference.run import ReferenceResult, run_reference
 from gaslab.reference.translate import translate
-
-
-class PageRank(gl.VertexProgram):
-    damping: float = 0.85
-
-    class Vertex(gl.Vertex):
-        score: float = 0.0
-        share: float = 0.0
-        moved: float = 0.0
-
-    @gl.aggregator
-    def dangling(self, v: Vertex) -> gl.Sum[float]:
-        return v.score if v.out_degree == 0 else 0.0
-
-    @gl.aggregator
-    def change(self, v: Vertex) -> gl.Sum[float]:
-        return v.moved
-
-    def init(self, v: Vertex) -> None:
-        v.score = 1.0 / self.num_vertices
-        v.share = v.score / max(v.out_degree, 1)
-
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
-        return nbr.share
-
-    def apply(self, v: Vertex, total: float) -> None:
-        d = self.damping
-        score = (1.0 - d + d * self.dangling) / self.num_vertices + d * total
-        v.moved = abs(score - v.score)
-        v.score, v.share = score, score / max(v.out_degree, 1)
-
-    def done(self) -> bool:
-        return self.change < 1e-13
-
-
-class ShortestPaths(gl.VertexProgram):
-    source: gl.VertexId
-
-    class Vertex(gl.Vertex):
-        distance: float
-
-    class Edge(gl.Edge):
-        weight: float
-
-    def init(self, v: Vertex) -> None:
-        v.distance = 0.0 if v.id == self.source else math.inf
-
-    def start(self, v: Vertex) -> bool:
-        return v.id == self.source
-
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Min[float]:
-        return nbr.distance + e.weight
-
-    def apply(self, v: Vertex, total: float) -> None:
-        v.distance = min(v.distance, total)
-
-    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
-        if v.distance + e.weight < nbr.distance:
-            nbr.signal()
-
-
-class Flood(gl.VertexProgram):
-    """The smallest id that reaches each vertex, by messages."""
-
-    scatter_edges = gl.ALL
-
-    class Vertex(gl.Vertex):
-        label: gl.VertexId
-        changed: bool = False
-
-    def init(self, v: Vertex) -> None:
-        v.label = v.id
-
-    def apply(self, v: Vertex, message: gl.Min[gl.VertexId]) -> None:
-        v.changed = self.superstep == 0 or message < v.label
-        v.label = min(v.label, message)
-
-    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
-        if v.changed and v.label < nbr.label:
-            nbr.signal(v.label)
+from tests.programs.signals import Parts, Paths
 
 
 def on(graph: Any, program: gl.VertexProgram, **options: Any) -> ReferenceResult:
@@ -105,7 +27,7 @@ def on(graph: Any, program: gl.VertexProgram, **options: Any) -> ReferenceResult
 @pytest.mark.parametrize("directed", [True, False])
 def test_pagerank_is_networkx_s(directed: bool) -> None:
     graph = nx.gnp_random_graph(40, 0.06, seed=2, directed=directed)
-    result = on(graph, PageRank())
+    result = on(graph, PageRank(tolerance=1e-13))
     assert result.converged
     assert result.vertices["score"] == pytest.approx(nx.pagerank(graph, tol=1e-15, max_iter=1000), abs=1e-12)
 
@@ -114,7 +36,7 @@ def test_distances_are_dijkstra_s_on_string_ids() -> None:
     graph = nx.relabel_nodes(nx.gnp_random_graph(50, 0.05, seed=3, directed=True), "v{}".format)
     weights = [1.0 + 7 * i % 5 for i in range(graph.number_of_edges())]
     nx.set_edge_attributes(graph, dict(zip(graph.edges, weights, strict=True)), "weight")
-    result = on(graph, ShortestPaths(source="v3"), columns={"weight": weights})
+    result = on(graph, Paths(source="v3"), columns={"weight": weights})
     near = nx.single_source_dijkstra_path_length(graph, "v3")
     assert result.vertices["distance"] == {v: near.get(v, math.inf) for v in graph}
     assert result.history[0] == {"superstep": 0, "active": 1}
@@ -123,9 +45,9 @@ def test_distances_are_dijkstra_s_on_string_ids() -> None:
 
 def test_messages_flood_components() -> None:
     graph = nx.gnp_random_graph(40, 0.03, seed=4)
-    result = on(graph, Flood())
+    result = on(graph, Parts())
     expected = {v: min(part) for part in nx.connected_components(graph) for v in part}
-    assert result.vertices["label"] == expected
+    assert result.vertices["part"] == expected
 
 
 class Degrees(gl.VertexProgram):
@@ -153,8 +75,8 @@ def test_the_program_s_own_end_or_the_limit_is_reported() -> None:
     ring = nx.cycle_graph(5, create_using=nx.DiGraph)
     assert on(ring, Degrees(), max_iterations=3).converged  # it has no end of its own
     assert not on(nx.path_graph(5, create_using=nx.DiGraph), PageRank(), max_iterations=3).converged
-    assert not on(nx.path_graph(5), Flood(), max_iterations=2).converged
-    assert on(nx.path_graph(5), Flood(), max_iterations=9).iterations == 5
+    assert not on(nx.path_graph(5), Parts(), max_iterations=2).converged
+    assert on(nx.path_graph(5), Parts(), max_iterations=9).iterations == 5
     with pytest.raises(UsageError, match="Degrees would never end; give max_iterations"):
         on(ring, Degrees())
 
@@ -240,14 +162,14 @@ def _misspells(self: Any, v: Any) -> None:
 def test_given_fields_survive_init_and_unknown_ones_are_refused() -> None:
     graph = nx.path_graph(3, create_using=nx.DiGraph)
     columns = {"weight": [1.0, 1.0]}
-    result = on(graph, ShortestPaths(source=0), columns=columns, init={"distance": {0: 5.0, 1: 5.0, 2: 9.0}})
+    result = on(graph, Paths(source=0), columns=columns, init={"distance": {0: 5.0, 1: 5.0, 2: 9.0}})
     assert result.vertices["distance"] == {0: 5.0, 1: 5.0, 2: 9.0}
     with pytest.raises(UsageError, match="no vertex field 'distanse'; did you mean 'distance'"):
-        on(graph, ShortestPaths(source=0), columns=columns, init={"distanse": {}})
+        on(graph, Paths(source=0), columns=columns, init={"distanse": {}})
     with pytest.raises(UsageError, match="needs an edge column 'weight'"):
-        on(graph, ShortestPaths(source=0))
+        on(graph, Paths(source=0))
     with pytest.raises(VertexNotFound, match="source=9"):
-        on(graph, ShortestPaths(source=9), columns=columns)
+        on(graph, Paths(source=9), columns=columns)
 
 
 def test_a_breakpoint_in_apply_stops_there() -> None:
@@ -260,7 +182,7 @@ def test_a_breakpoint_in_apply_stops_there() -> None:
                 seen.append(frame.f_locals["score"])
 
     debugger = Debugger()
-    assert debugger.set_break(__file__, line) is None
+    assert debugger.set_break(PageRank.apply.__code__.co_filename, line) is None
     before = sys.gettrace()
     try:
         debugger.runcall(on, nx.path_graph(4), PageRank(), max_iterations=2)

@@ -5,39 +5,17 @@ from __future__ import annotations
 import math
 
 from gaslab import program as gl
+from gaslab.programs.pagerank import PageRank
 from tests.programs.case import case
 
 
 @case(limit=12)
-class Rank(gl.VertexProgram):
+class Rank(PageRank):
     """IN, Sum of floats, two aggregators, done."""
 
-    damping: float = 0.85
-
-    class Vertex(gl.Vertex):
-        score: float = 0.0
-        share: float = 0.0
-        moved: float = 0.0
-
     @gl.aggregator
-    def dangling(self, v: Vertex) -> gl.Sum[float]:
-        return v.score if v.out_degree == 0 else 0.0
-
-    @gl.aggregator
-    def change(self, v: Vertex) -> gl.Max[float]:
+    def change(self, v: PageRank.Vertex) -> gl.Max[float]:
         return v.moved
-
-    def init(self, v: Vertex) -> None:
-        v.score = 1.0 / self.num_vertices
-        v.share = v.score / max(v.out_degree, 1)
-
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
-        return nbr.share
-
-    def apply(self, v: Vertex, total: float) -> None:
-        score = (1 - self.damping + self.damping * self.dangling) / self.num_vertices + self.damping * total
-        v.moved = abs(score - v.score)
-        v.score, v.share = score, score / max(v.out_degree, 1)
 
     def done(self) -> bool:
         return self.superstep >= 8 and self.change < 1.0

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gaslab.topics.quality import largest
 from gaslab.topics.report.content import Content, Document
 
 BARS, BARS_OF_MANY, MANY = 30, 15, 100  # words of a topic as bars; of a topic of many
@@ -75,9 +76,7 @@ def _candidates(spread: np.ndarray, of_all: np.ndarray, count: int) -> list[int]
     count = min(count, spread.size)
     with np.errstate(divide="ignore"):
         log, log_of_all = np.log(spread), np.log(np.where(of_all > 0, of_all, 1.0))
-    first = [
-        np.argpartition((1 - weight) * log_of_all - log, count - 1)[:count] for weight in WEIGHTS.tolist()
-    ]
+    first = [largest(log - (1 - weight) * log_of_all, count) for weight in WEIGHTS.tolist()]
     words = np.unique(np.concatenate(first))
     found: list[int] = words[np.argsort(-spread[words], kind="stable")].tolist()
     return found
