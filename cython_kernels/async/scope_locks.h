@@ -1,5 +1,8 @@
 /* Locks of scopes: which of the neighbouring replicas on one rank may run.
  *
+ * In which order a master asks other ranks for its mirrors' scopes, and what these answer, is in
+ * serialisable.pxi; max_bypass is set in gaslab/engine/asynchronous/make_machine.py.
+ *
  * Two masters of one rank are no rivals: when all mirrors of a master hold their scopes, the master gathers,
  * applies and scatters without a break. Any other two neighbours are rivals: a mirror is at work from its gather
  * until its scatter, and a neighbour must not run in between.

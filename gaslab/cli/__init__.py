@@ -39,7 +39,7 @@ COMMANDS = {
     "degrees": ("gaslab.cli.builtins", "in-, out- and total degree of every vertex"),
     "run": ("gaslab.cli.custom", "a vertex program of your own: FILE.py:Class"),
     "info": ("gaslab.cli.info", "what a graph is made of"),
-    "partition": ("gaslab.cli.cuts", "cut a graph into k parts and say how good the cut is"),
+    "partition": ("gaslab.cli.partition", "cut a graph into k parts and say how good the cut is"),
     "generate": ("gaslab.cli.edgelists", "write a random graph"),
     "convert": ("gaslab.cli.edgelists", "rewrite an edge list: TSV, CSV, .gz, numbered ids"),
     "compile": ("gaslab.cli.custom", "compile a vertex program ahead of its first run"),

@@ -10,9 +10,9 @@ from gaslab.engine.bound import Bound
 from gaslab.engine.executor import Executor
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options
-from gaslab.engine.parts import Parts
 from gaslab.engine.stale.step import Stale
 from gaslab.engine.state import RunState
+from gaslab.engine.superstep_parts import Parts
 from gaslab.engine.sync.step import Synchronous
 from gaslab.engine.view import make_view
 from gaslab.engine.visit.sweep import Visits

@@ -1,4 +1,8 @@
-"""Which mirrors need which field: the mirrors at whose edges a method reads it."""
+"""Which mirrors need which field: the mirrors at whose edges a method reads it.
+
+Which of these fields a superstep has changed, and sends, is in `mirrors`; for the asynchronous engine in
+`asynchronous/make_machine`.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab.errors import UsageError
 from gaslab.ingest import EdgeList, VertexIds
-from gaslab.ingest.room import check_room
+from gaslab.ingest.capacity import check_room
 from gaslab.ingest.sides import need_sides
 from gaslab.parallel import launch
 from gaslab.parallel.collective import collective

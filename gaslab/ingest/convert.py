@@ -13,8 +13,8 @@ import numpy as np
 from gaslab import arguments
 from gaslab.errors import GaslabError, InputError, UsageError, nearest
 from gaslab.ingest.arrays import ENDS, column_of, edges_from_arrays
+from gaslab.ingest.capacity import check_room
 from gaslab.ingest.edges import EdgeList
-from gaslab.ingest.room import check_room
 from gaslab.ingest.rows import object_array
 from gaslab.parallel.comm import Comm, as_comm
 

@@ -19,8 +19,8 @@ import numpy as np
 from gaslab import arguments
 from gaslab._kernels import ids as kernels
 from gaslab.errors import VertexNotFound
+from gaslab.ingest.capacity import check_room
 from gaslab.ingest.names import Names, concatenate
-from gaslab.ingest.room import check_room
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm
 

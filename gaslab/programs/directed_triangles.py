@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import gaslab as gl
-from gaslab.programs._around import Around
+from gaslab.programs._neighbourhood import Neighbourhood
 
 
-class Sides(Around):
+class Sides(Neighbourhood):
     """The sources and the targets around every vertex, itself left out: what both programs begin with."""
 
-    class Vertex(Around.Vertex):
+    class Vertex(Neighbourhood.Vertex):
         _sources: gl.SortedSet[gl.VertexId]
         _targets: gl.SortedSet[gl.VertexId]
 
@@ -30,9 +30,12 @@ class Sides(Around):
         v._targets = total
 
     phases: ClassVar[tuple[gl.Phase, ...]] = (
-        gl.Phase(gather=Around.count_others, apply=Around.keep_count, gather_edges=gl.IN, supersteps=1),
-        gl.Phase(gather=Around.others, apply=keep_sources, gather_edges=gl.IN, supersteps=1),
-        gl.Phase(gather=Around.others, apply=keep_targets, gather_edges=gl.OUT, supersteps=1),
+        gl.Phase(
+            gather=Neighbourhood.count_others, apply=Neighbourhood.keep_count, gather_edges=gl.IN,
+            supersteps=1,
+        ),
+        gl.Phase(gather=Neighbourhood.others, apply=keep_sources, gather_edges=gl.IN, supersteps=1),
+        gl.Phase(gather=Neighbourhood.others, apply=keep_targets, gather_edges=gl.OUT, supersteps=1),
     )
 
 
@@ -101,7 +104,7 @@ class LocalClustering(Sides):
 
     phases = (
         *Sides.phases,
-        gl.Phase(gather=Around.others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
+        gl.Phase(gather=Neighbourhood.others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=of_sources, apply=keep_between, gather_edges=gl.IN, supersteps=1),
         gl.Phase(gather=of_mere_targets, apply=divide, gather_edges=gl.OUT, supersteps=1),
     )

@@ -14,8 +14,8 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
-from gaslab.programs._around import Around
 from gaslab.programs._columns import run
+from gaslab.programs._neighbourhood import Neighbourhood
 from gaslab.programs.directed_triangles import DirectedTriangles
 
 
@@ -64,10 +64,10 @@ class TriangleCount(gl.VertexProgram):
     )
 
 
-class Triangles(Around):
+class Triangles(Neighbourhood):
     """`triangles` and `neighbors` of every vertex; of its two others in a triangle one is the higher."""
 
-    class Vertex(Around.Vertex):
+    class Vertex(Neighbourhood.Vertex):
         _around: gl.SortedSet[gl.VertexId]
         _higher: gl.SortedSet[gl.VertexId]
         triangles: int = 0
@@ -102,8 +102,11 @@ class Triangles(Around):
         v.triangles = total
 
     phases: ClassVar[tuple[gl.Phase, ...]] = (
-        gl.Phase(gather=Around.count_others, apply=Around.keep_count, gather_edges=gl.ALL, supersteps=1),
-        gl.Phase(gather=Around.others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
+        gl.Phase(
+            gather=Neighbourhood.count_others, apply=Neighbourhood.keep_count, gather_edges=gl.ALL,
+            supersteps=1,
+        ),
+        gl.Phase(gather=Neighbourhood.others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=higher, apply=keep_higher, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=close, apply=keep, gather_edges=gl.ALL, supersteps=1),
     )

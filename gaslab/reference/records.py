@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gaslab.errors import unknown
 from gaslab.language.nobody import Nobody
 from gaslab.program import NOBODY, Accumulator, At
 from gaslab.reference.arithmetic import Fault, narrow, number
@@ -89,6 +90,8 @@ def _first(combiner: Combiner, field: Field) -> Any:
 def _both(op: str, a: Any, b: Any) -> Any:
     if op in ("min", "max"):
         return np.where(b < a, b, a) if op == "min" else np.where(b > a, b, a)
+    if op not in ("sum", "prod", "bitor"):
+        raise unknown("the reference", op)
     return a * b if op == "prod" else a | b if op == "bitor" else a + b
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.engine.asynchronous import machine
+from gaslab.engine.asynchronous import make_machine
 from gaslab.engine.asynchronous.counts import Counts
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
@@ -70,7 +70,7 @@ def delayed(comm: Comm, runs: int) -> tuple[int, list[str]]:
         for k in range(runs):
             which = k % len(graphs), k // len(graphs) % len(KINDS)
             program, field, options = KINDS[which[1]]
-            with mock.patch.object(machine, "BIG", (1, 3, machine.BIG)[k % 3]):
+            with mock.patch.object(make_machine, "BIG", (1, 3, make_machine.BIG)[k % 3]):
                 result = gl.run(program, graphs[which[0]], engine="async", on="local", **options)
             done += 1
             known = expected[which[0]][which[1]]

@@ -16,7 +16,7 @@ import gaslab as gl
 from gaslab._kernels import metis as kernels
 from gaslab.cli import main
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import files, read_edges, room
+from gaslab.ingest import capacity, files, read_edges
 from gaslab.parallel.comm import Comm
 from tests.mpi.launcher import REAL
 from tests.mpi.ranks import Ranks
@@ -173,7 +173,7 @@ def test_lines_longer_than_those_of_edge_lists(tmp_path: Path, monkeypatch: pyte
 
 
 def test_more_vertices_than_the_ranks_can_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "LARGEST_PART", 2)
+    monkeypatch.setattr(capacity, "LARGEST_PART", 2)
     path = written(tmp_path, "% three\n3 2\n2\n1 3\n2\n")
     with pytest.raises(InputError) as error:
         gl.read_graph(path)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import functools
 import operator
+from types import SimpleNamespace
 from typing import Annotated
 
+import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.compiler.tree.combiners import OPERATIONS, Operation
 from gaslab.compiler.tree.declared import INTEGER_RANGE, STORAGE, Combiner
+from gaslab.compiler.tree.operations import OPERATIONS, Operation
+from gaslab.errors import InternalError
 from gaslab.language.combiners import Combine
+from gaslab.reference import combiners, records
 
 Xor = Annotated[int, Combine("xor")]
 EDGES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 1), (4, 1), (4, 2)]
@@ -83,3 +87,12 @@ def test_every_row_of_numbers_has_all_that_is_asked_of_it() -> None:
                     assert kind == "float" or low <= combiner.identity <= high
         assert not row.same_as or OPERATIONS[row.same_as].is_scalar
         assert set(row.instead).isdisjoint(row.types)
+
+
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_the_reference_takes_no_unknown_operation_for_another(shape: tuple[int, ...]) -> None:
+    one, two = (np.full(shape, k) if shape else k for k in (1, 2))
+    part = combiners.Combiner("xor", "int64"), combiners.Field("int64", 0, False, shape)
+    combiner = records.RecordCombiner({"low": part})
+    with pytest.raises(InternalError, match="xor"):
+        combiner.add(SimpleNamespace(low=one), SimpleNamespace(low=two))

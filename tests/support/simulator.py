@@ -19,7 +19,7 @@ import numpy as np
 import gaslab as gl
 from gaslab._kernels.machine import Relaxed, Serialisable
 from gaslab.engine.asynchronous import driver as asynchronous
-from gaslab.engine.asynchronous import machine
+from gaslab.engine.asynchronous import make_machine
 from gaslab.partition import strategies
 from tests.support import scopes
 from tests.support.threadcomm import ThreadComm, run_ranks
@@ -156,7 +156,7 @@ class Rank:
 def ranks_of(
     program: gl.VertexProgram, size: int, vertices: int, edges: Sequence[Edge], parts: Sequence[int],
     consistency: str = "serialisable", scheduler: str = "fifo", directed: bool = True,
-    big: int = machine.BIG, max_bypass: int = MAX_BYPASS, turns: bool = False, rivals: bool = True,
+    big: int = make_machine.BIG, max_bypass: int = MAX_BYPASS, turns: bool = False, rivals: bool = True,
 ) -> list[Rank]:  # fmt: skip
     """Return so many ranks with the machines of *program*; ``parts[i]`` is the rank of edge i.
 
@@ -179,11 +179,11 @@ def ranks_of(
     made: dict[int, Paused] = {}
     with (
         mock.patch.dict(strategies.STRATEGIES, {"by hand": by_hand}),
-        mock.patch.object(machine, "Relaxed", MadeRelaxed),
-        mock.patch.object(machine, "Serialisable", MadeSerialisable),
-        mock.patch.object(machine, "IN_FLIGHT", IN_FLIGHT),
-        mock.patch.object(machine, "BIG", big),
-        mock.patch.object(machine, "MAX_BYPASS", max_bypass),
+        mock.patch.object(make_machine, "Relaxed", MadeRelaxed),
+        mock.patch.object(make_machine, "Serialisable", MadeSerialisable),
+        mock.patch.object(make_machine, "IN_FLIGHT", IN_FLIGHT),
+        mock.patch.object(make_machine, "BIG", big),
+        mock.patch.object(make_machine, "MAX_BYPASS", max_bypass),
         mock.patch.object(importlib.import_module("gaslab.engine.run"), "AsynchronousDriver", Paused),
         mock.patch.object(Paused, "made", made, create=True),
     ):

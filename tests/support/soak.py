@@ -20,7 +20,7 @@ import networkx as nx
 import numpy as np
 
 import gaslab as gl
-from gaslab.engine.asynchronous import machine
+from gaslab.engine.asynchronous import make_machine
 from gaslab.parallel.comm import Comm, world
 from tests.support import prioritised_programs as prioritised
 from tests.support import unordered_programs as plain
@@ -85,9 +85,9 @@ class Case:
         self.src, self.dst, self.weight = src, dst, draw.integers(1, spread + 1, count).astype(float)
         self.source = int(src[draw.integers(0, count)])
         self.settings = {
-            "BIG": int(draw.choice([1, 16, machine.BIG])),
-            "MAX_BYPASS": int(draw.choice([1, 4, machine.MAX_BYPASS])),
-            "BLOCK": int(draw.choice([1, 8, machine.BLOCK])),
+            "BIG": int(draw.choice([1, 16, make_machine.BIG])),
+            "MAX_BYPASS": int(draw.choice([1, 4, make_machine.MAX_BYPASS])),
+            "BLOCK": int(draw.choice([1, 8, make_machine.BLOCK])),
         }
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ def block(comm: Comm, number: int) -> list[Run]:
     runs = []
     with ExitStack() as stack:
         for name, value in case.settings.items():
-            stack.enter_context(mock.patch.object(machine, name, value))
+            stack.enter_context(mock.patch.object(make_machine, name, value))
         stack.enter_context(compiled_once())
         graph = case.graph(comm)
         stack.enter_context(slow(comm, number))

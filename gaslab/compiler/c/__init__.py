@@ -14,7 +14,7 @@ from gaslab.compiler.c import (
     distributions,
     gather,
     lists,
-    outer,
+    outer_products,
     phases,
     pull,
     push,
@@ -41,7 +41,8 @@ def emit(tree: Tree) -> str:
 
 
 def _text(tree: Tree) -> str:
-    methods = records.structs(tree) + outer.struct(tree) + "".join(_helpers(tree)) + "".join(_methods(tree))
+    methods = records.structs(tree) + outer_products.struct(tree)
+    methods += "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
     helpers = FAULTS + rng.helpers(tree)
@@ -70,7 +71,8 @@ def _method(tree: Tree, function: Function, name: str, more: str = "", row: str 
     vertex = "gl_vertex" if function.name in ("init", "init_message", "apply") else "const gl_vertex"
     head = arrays.head(function, f"gl_do_{name}", f"gl_context *c, {vertex} *n{more}")
     if function.name == "gather" and isinstance(tree.gather, RecordCombiner):
-        head = head[:-1] + ", gl_total *t" + (outer.PARAMETER if outer.waiting(tree) else "") + ")"
+        kept = outer_products.PARAMETER if outer_products.waiting(tree) else ""
+        head = f"{head[:-1]}, gl_total *t{kept})"
     elif function.name == "gather" and tree.gather is not None and tree.gather.collects:
         head = f"GL_INLINE int64_t gl_do_{name}(gl_context *c, {vertex} *n{more})"
     signal, deliver = "gl_signal(w, {at});", ""

@@ -7,7 +7,7 @@ from gaslab.compiler.c.names import C_TYPE, MEMBER, WIDE_TYPE, aggregate_name
 from gaslab.compiler.c.phases import VERTEX_LOOP, fault_check, load
 from gaslab.compiler.c.prefetch import prefetch_rows
 from gaslab.compiler.c.statements import text_of
-from gaslab.compiler.c.work import ROW, steps
+from gaslab.compiler.c.stop_checks import ROW, steps
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.c import lists, outer
+from gaslab.compiler.c import lists, outer_products
 from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
 from gaslab.compiler.c.phases import (
     FAULT_CHECK,
@@ -16,7 +16,7 @@ from gaslab.compiler.c.phases import (
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_rows, prefetch_slots
 from gaslab.compiler.c.records import part_name
-from gaslab.compiler.c.work import looks
+from gaslab.compiler.c.stop_checks import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 from gaslab.compiler.tree.uses import marked_field
 
@@ -33,7 +33,7 @@ def gather_row(tree: Tree) -> str:
     marked = marked_field(tree)
     ways = 4 if combiner.type == "float" else 1
     has_parts = isinstance(combiner, RecordCombiner)
-    wait = bool(outer.waiting(tree))  # vectors do
+    wait = bool(outer_products.waiting(tree))  # vectors do
 
     def step(k: int, p: str) -> str:
         call = gather_call(tree, way, p)
@@ -75,8 +75,8 @@ def gather_row(tree: Tree) -> str:
         return (
             "\nGL_INLINE void gl_gather_row("
             "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, gl_total *t) {\n"
-            f"    gl_begin_total(t);\n{'    c->stopped = 0;' * tree.stops}{outer.BEGIN * wait}"
-            f"{''.join(loops)}{outer.END * wait}    gl_end_total(t);\n}}\n"
+            f"    gl_begin_total(t);\n{'    c->stopped = 0;' * tree.stops}{outer_products.BEGIN * wait}"
+            f"{''.join(loops)}{outer_products.END * wait}    gl_end_total(t);\n}}\n"
         )
     result = "a0"
     if ways == 4:

@@ -18,7 +18,7 @@ from gaslab.compiler.c.names import (
     narrowed,
     widened,
 )
-from gaslab.compiler.c.work import BLOCK, steps
+from gaslab.compiler.c.stop_checks import BLOCK, steps
 from gaslab.compiler.tree import STORAGE, Array, Combiner, Function, RecordCombiner, Tree, is_list
 from gaslab.compiler.tree.uses import by_source
 

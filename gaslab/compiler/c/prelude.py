@@ -9,7 +9,7 @@ import functools
 import re
 from pathlib import Path
 
-from gaslab.compiler.c import arrays, distributions, outer, solvers, sorting, work
+from gaslab.compiler.c import arrays, distributions, outer_products, solvers, sorting, stop_checks
 
 HEAD = """\
 #define GL_INLINE static inline __attribute__((always_inline))
@@ -49,7 +49,7 @@ _NAME = re.compile(r"\b[Gg][Ll]_\w+\b")
 
 # name -> text; a helper stands after the helpers it uses
 HELPERS = {
-    "gl_halted": work.HELPER,
+    "gl_halted": stop_checks.HELPER,
     "gl_within": """\
 GL_INLINE int64_t gl_within(gl_context *c, int64_t x, int64_t lo, int64_t hi, int64_t site) {
     if (__builtin_expect(x < lo || x > hi, 0)) { gl_raise(c, GL_FAULT_RANGE, site); return 0; }
@@ -249,7 +249,7 @@ def header(name: str) -> str:
 def helpers_for(text: str) -> str:
     """Return the helpers that *text* names, and those that these name, in order."""
     used = set(_NAME.findall(text))
-    known = HELPERS | arrays.HELPERS | outer.HELPERS | solvers.HELPERS
+    known = HELPERS | arrays.HELPERS | outer_products.HELPERS | solvers.HELPERS
     known = known | sorting.HELPERS | distributions.HELPERS
     for name in reversed(known):
         if name in used:

@@ -28,7 +28,7 @@ from gaslab.compiler.c.phases import (
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch
 from gaslab.compiler.c.statements import block, text_of
-from gaslab.compiler.c.work import looks
+from gaslab.compiler.c.stop_checks import looks
 
 
 @dataclass(frozen=True)

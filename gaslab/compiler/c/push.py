@@ -18,7 +18,7 @@ from gaslab.compiler.c.phases import (
     walks,
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_slots
-from gaslab.compiler.c.work import looks
+from gaslab.compiler.c.stop_checks import looks
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import distributions, outer, ranges, rng, work
+from gaslab.compiler.c import distributions, outer_products, ranges, rng, stop_checks
 from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
 from gaslab.compiler.c.arrays import declaration, in_double
 from gaslab.compiler.c.assign import assign, fits
@@ -65,7 +65,7 @@ def write(body: Body, s: t.Stmt) -> None:
     elif isinstance(s, t.AddPart):
         add_part(body, s)
     elif isinstance(s, t.AddOuter):
-        outer.add_outer(body, s)
+        outer_products.add_outer(body, s)
     elif isinstance(s, t.AddPair):
         add_pair(body, s)
     elif isinstance(s, t.Merge):
@@ -180,7 +180,7 @@ def give_back(body: Body, s: t.Return) -> None:
 
 def for_range(body: Body, s: t.ForRange) -> None:
     body.loops += 1
-    interval, look = ranges.of_loop(s), work.look_every(body.tree, s)
+    interval, look = ranges.of_loop(s), stop_checks.look_every(body.tree, s)
     if interval is not None and look is None:
         counted(body, s, interval)
         return

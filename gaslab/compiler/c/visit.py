@@ -8,7 +8,7 @@ from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.phases import FAULT_CHECK
 from gaslab.compiler.c.prefetch import prefetch_target
 from gaslab.compiler.c.statements import text_of
-from gaslab.compiler.c.work import MOST, steps
+from gaslab.compiler.c.stop_checks import MOST, steps
 from gaslab.compiler.tree import Tree
 
 HEAD = "GL_INLINE void gl_do_visit(gl_context *c, const int64_t v, const int64_t x, const int64_t e)"

@@ -18,9 +18,10 @@ Conversions are explicit `Cast` nodes, so a backend never infers a type.
 
 from __future__ import annotations
 
-# Whatever these modules define is the tree's; ruff cannot see which names those are.
-from gaslab.compiler.tree.combiners import *  # noqa: F403
 from gaslab.compiler.tree.declared import *  # noqa: F403
 from gaslab.compiler.tree.expressions import *  # noqa: F403
+
+# Whatever these modules define is the tree's; ruff cannot see which names those are.
+from gaslab.compiler.tree.operations import *  # noqa: F403
 from gaslab.compiler.tree.program import *  # noqa: F403
 from gaslab.compiler.tree.statements import *  # noqa: F403

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gaslab.engine.asynchronous.counts import Counts
-from gaslab.engine.asynchronous.machine import make_machine
+from gaslab.engine.asynchronous.make_machine import make_machine
 from gaslab.engine.asynchronous.meter import Course, Meter
 from gaslab.engine.asynchronous.quota import Quota
 from gaslab.engine.bound import Bound

@@ -25,9 +25,9 @@ from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.activation import Frontier
 from gaslab.engine.gather import Gather
 from gaslab.engine.gather_apply import GatherApply
-from gaslab.engine.parts import Parts
 from gaslab.engine.stale.kept_sums import KeptSums
 from gaslab.engine.stale.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Streams
+from gaslab.engine.superstep_parts import Parts
 from gaslab.errors import UsageError
 from gaslab.parallel.backoff import Backoff
 from gaslab.parallel.transport import Transport

@@ -14,7 +14,7 @@ from gaslab.engine.activation import Frontier
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.gather import Gather, MirrorSums
 from gaslab.engine.gather_apply import GatherApply
-from gaslab.engine.parts import Parts
+from gaslab.engine.superstep_parts import Parts
 from gaslab.engine.sync.cache import Cache
 from gaslab.engine.sync.kernel_steps import KernelSteps
 from gaslab.engine.view import set_by_source

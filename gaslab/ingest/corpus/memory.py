@@ -10,6 +10,7 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab.errors import InputError, UsageError, warn_user
+from gaslab.ingest.capacity import check_room
 from gaslab.ingest.convert import edges_from_pandas
 from gaslab.ingest.corpus.choice import Choice
 from gaslab.ingest.corpus.finish import finish
@@ -17,7 +18,6 @@ from gaslab.ingest.corpus.text import Counter, as_corpus
 from gaslab.ingest.edges import EdgeList, Numbered
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.names import Names
-from gaslab.ingest.room import check_room
 from gaslab.ingest.rows import object_array, share
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.vocabulary import numbered

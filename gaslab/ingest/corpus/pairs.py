@@ -12,13 +12,13 @@ import numpy as np
 
 from gaslab._kernels import documents as kernels
 from gaslab._kernels import ids as id_kernels
+from gaslab.ingest.capacity import check_room
 from gaslab.ingest.corpus.pieces import Documents, Part, read_documents
 from gaslab.ingest.edges import Numbered
 from gaslab.ingest.files import Block, InputFile
 from gaslab.ingest.ids import VertexIds, from_one
 from gaslab.ingest.layout import Options, only_of_edge_lists
 from gaslab.ingest.matrix_entries import WHOLE
-from gaslab.ingest.room import check_room
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.vocabulary import number_words
 from gaslab.parallel.comm import Comm

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.ingest import room
+from gaslab.ingest import capacity
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
 FREE = 10 << 20  # bytes, of a machine with little memory
-MANY = 2 * room.FEW
+MANY = 2 * capacity.FEW
 
 
 def heads(folder: Path, count: int) -> dict[str, str]:
@@ -31,7 +31,7 @@ def heads(folder: Path, count: int) -> dict[str, str]:
 
 
 def refused(comm: Comm, path: str) -> str:
-    little = mock.patch.object(room, "available_memory", return_value=FREE * (1 + comm.rank))
+    little = mock.patch.object(capacity, "available_memory", return_value=FREE * (1 + comm.rank))
     with little, pytest.raises(gl.InputError) as caught:
         gl.read_graph(path, comm=comm)
     return str(caught.value)
@@ -68,11 +68,11 @@ def _generated() -> gl.Graph:
 
 @pytest.mark.parametrize("make", [_of_scipy, _generated])
 def test_other_graphs_of_many_vertices(make: Callable[[], gl.Graph]) -> None:
-    little = mock.patch.object(room, "available_memory", return_value=FREE)
+    little = mock.patch.object(capacity, "available_memory", return_value=FREE)
     with little, pytest.raises(gl.InputError, match=f"a graph of {MANY} vertices takes 134.2 MB"):
         make()
 
 
 def test_a_graph_of_which_there_is_room_is_read(tmp_path: Path) -> None:
-    for path in heads(tmp_path, room.FEW + 5):
-        assert gl.read_graph(path).num_vertices >= room.FEW + 5
+    for path in heads(tmp_path, capacity.FEW + 5):
+        assert gl.read_graph(path).num_vertices >= capacity.FEW + 5

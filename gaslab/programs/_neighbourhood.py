@@ -5,7 +5,7 @@ from __future__ import annotations
 import gaslab as gl
 
 
-class Around(gl.VertexProgram):
+class Neighbourhood(gl.VertexProgram):
     """The other ends of edges, the vertex itself left out; fewer than `_edges` where some are parallel."""
 
     class Vertex(gl.Vertex):

@@ -10,7 +10,7 @@ import pytest
 
 import gaslab as gl
 from gaslab.compiler import emit_text, parse_phases, toolchain
-from gaslab.compiler.c.outer import KEPT
+from gaslab.compiler.c.outer_products import KEPT
 from gaslab.compiler.c.prelude import helpers_for
 from gaslab.compiler.python.solvers import conjugate_gradient, solve_spd
 from gaslab.parallel.comm import Comm
