@@ -13,6 +13,7 @@ import pytest
 
 import gaslab as gl
 from gaslab.parallel.comm import Comm, world
+from gaslab.topics.report import data
 from gaslab.topics.report.content import Content, Document
 from gaslab.topics.report.layout import between, scale
 from gaslab.topics.report.page import render
@@ -168,6 +169,11 @@ def test_the_page_loads_nothing_and_hostile_text_is_text() -> None:
     assert page.attributes.isdisjoint({"src", "href", "srcset", "data", "onerror"})
     assert not re.search(r"https?:|url\(|@import", text)
     assert "default-src 'none'" in text
+
+
+def test_of_equal_words_the_first_are_shown() -> None:
+    spread = np.full(1000, 1e-3)
+    assert data._candidates(spread, spread, 30) == list(range(30))
 
 
 def test_the_map_keeps_distances() -> None:
