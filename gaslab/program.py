@@ -275,7 +275,11 @@ class VertexProgram:
 
     def parameters(self) -> dict[str, Anything]:
         """Return the parameters by name, defaults included."""
-        return {name: getattr(self, name) for name in parameter_annotations(type(self))}
+        known = self.__dict__.get("__parameters")  # done() asks in every superstep
+        if known is None:
+            known = {name: getattr(self, name) for name in parameter_annotations(type(self))}
+            object.__setattr__(self, "__parameters", known)
+        return dict(known)
 
 
 def checked_parameter(what: str, value: Anything, annotation: Anything) -> Anything:

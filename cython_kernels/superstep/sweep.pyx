@@ -112,7 +112,12 @@ cdef class View:
     def __setattr__(self, str name, value):
         self._members[name] = value
         if name in ("vertex", "vertex_next", "edge", "edge_by_source"):
-            table = np.array([0 if a is None else a.ctypes.data for a in value] or [0], dtype=np.uintp)
+            table = np.zeros(max(len(value), 1), dtype=np.uintp)
+            for k, a in enumerate(value):
+                if isinstance(a, np.ndarray):
+                    table[k] = <size_t> PyArray_DATA(<ndarray> a)
+                elif a is not None:  # rows of lists
+                    table[k] = a.ctypes.data
             self._pointers[name] = table
             self._set_table(name, _address(table))
         elif value is None or isinstance(value, np.ndarray):

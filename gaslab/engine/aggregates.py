@@ -114,6 +114,13 @@ class Aggregates:
 
     def combined(self, table: np.ndarray) -> np.ndarray:
         """Combine the rows of *table* (int64 [rows, scalars]), in order."""
+        if len(table) == 1 and all(own.op != OWN for own in self._combiners):
+            only: np.ndarray = table[0].copy()
+            return only  # of one rank
+        with np.errstate(all="ignore"):
+            return self._combined(table)
+
+    def _combined(self, table: np.ndarray) -> np.ndarray:
         result = np.empty_like(self._identities)
         for k, (place, combiner) in enumerate(self._columns):
             if combiner.op in (PAYLOAD, OWN):
@@ -125,8 +132,7 @@ class Aggregates:
             column = np.ascontiguousarray(table[:, place]).view(_wide(combiner.type))
             column = column[:, 0] if column.shape[1] == 1 else column
             combine = getattr(np, combiner.operation.numpy)
-            with np.errstate(all="ignore"):
-                result[place].view(column.dtype)[:] = combine.reduce(column, axis=0)
+            result[place].view(column.dtype)[:] = combine.reduce(column, axis=0)
         for k, own in enumerate(self._combiners):
             if own.op == OWN:
                 place = self._slots(k)

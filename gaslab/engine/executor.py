@@ -67,6 +67,8 @@ class Executor:
 
         The *operands* ``total``, ``incoming`` and ``skip`` are described in abi.h.
         """
+        if not ids.size:
+            return
         if mask:
             begin = self.view.in_begin if mask & 1 else self.view.out_begin
             blocks = frontier.list_blocks(ids, begin, BLOCK_EDGES, BLOCK_VERTICES)

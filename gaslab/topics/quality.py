@@ -125,7 +125,7 @@ def top_words(
 def largest(values: np.ndarray, count: int) -> np.ndarray:
     """Return the places of the *count* largest of *values*, the largest first; of equals the first.
 
-    Not as `numpy.argpartition` has it, which leaves the order of equals to the CPU.
+    A partition by numpy leaves it to the CPU which of equals it takes.
     """
     least = np.partition(values, -count)[-count]
     near = np.flatnonzero(values >= least)  # so that only these are sorted
