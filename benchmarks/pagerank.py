@@ -23,7 +23,10 @@ ITERATIONS = 20
 
 
 class MyPageRank(gl.programs.PageRank):
-    """As a user's own: compiled when it is first run, not when gaslab is built."""
+    """As a user's own: the field makes it another program, which is compiled when it is first run."""
+
+    class Vertex(gl.programs.PageRank.Vertex):
+        mine: int = 0
 
 
 def scipy_side(graph: gl.Graph) -> tuple[object, list[np.ndarray]]:
