@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import gaslab as gl
+from gaslab.language.annotations import annotations_of
 
 
 def ring(n: int, **options: object) -> gl.Graph:
@@ -104,6 +106,15 @@ def test_done_ends_the_run_after_its_superstep() -> None:
     result = gl.run(Count(until=7), ring(4))
     assert (result.iterations, result.converged) == (7, True)
     assert [step["least"] for step in result.history] == list(range(1, 8))
+
+
+def test_annotations_are_not_evaluated_in_every_superstep() -> None:
+    calls = []
+    for until in (2, 40):
+        with mock.patch("gaslab.program.annotations_of", wraps=annotations_of) as evaluated:
+            gl.run(Count(until=until), ring(4))
+        calls.append(evaluated.call_count)
+    assert 0 < calls[0] == calls[1]
 
 
 def test_the_limit_ends_a_run_that_is_not_done_and_warns_at_the_caller() -> None:
