@@ -20,7 +20,7 @@ import scipy.sparse
 
 import gaslab as gl
 from common import in_turn, parser, report, rmat, timed
-from gaslab._kernels import sweep
+from gaslab._kernels import phase_runner
 from gaslab.compiler import build, toolchain
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse
@@ -69,7 +69,7 @@ def main() -> None:
     def emitted(text: str) -> Callable[[], float]:
         library = build.open_bytes(build.compiled(text, level), cached=False)
         address = library.function("gl_gather")
-        return lambda: timed(lambda: sweep.run(view, address, everyone, None, None, 1))
+        return lambda: timed(lambda: phase_runner.run(view, address, everyone, None, None, 1))
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "by_hand.so"

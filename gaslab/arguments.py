@@ -47,6 +47,12 @@ def shown(value: Any) -> str:
     return words if len(words) <= SHOWN else words[: SHOWN - 3] + "..."
 
 
+def one_of(words: Iterable[str]) -> str:
+    """Return words as messages list them: ``a, b or c``."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def whole(
     name: str, value: Any, least: int | None = None, most: int | None = None, *, optional: bool = False
 ) -> Any:

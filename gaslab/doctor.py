@@ -17,7 +17,7 @@ from gaslab.errors import CompileError, LaunchError
 from gaslab.parallel import launch
 from gaslab.version import __version__
 
-KERNELS = ("csr", "frontier", "pack", "parser", "partition", "sweep")
+KERNELS = ("csr", "frontier", "pack", "parser", "partition", "phase_runner")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 
 import gaslab as gl
 from gaslab.compiler import toolchain
-from gaslab.engine.bound import bind
+from gaslab.engine.bound_program import bind
 from gaslab.engine.build import build_synchronous
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options, check
@@ -157,7 +157,7 @@ def in_turn(pair: Pair, graph: gl.Graph, step: Step) -> Times:
     engines = build_synchronous(bound, options, observe)
     driver = SyncDriver(engines, bound, options, observe)
     observe.run = Run(graph, pair.program, driver, engines[0].visits)
-    with options.ending, observe:
+    with options.cancellation, observe:
         driver.run()
     assert observe.left_out == set(pair.apart), f"{pair.name}: of {pair.apart} ran {observe.left_out}"
     pair.agree(observe.run, observe.values)

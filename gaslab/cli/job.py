@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from gaslab._kernels import parser
+from gaslab.cancellation import TimeLeft
 from gaslab.cli.codes import DONE, NOT_CONVERGED
 from gaslab.cli.destinations import check_fields, destinations
+from gaslab.cli.preview import show, with_sides
 from gaslab.cli.report import describe, document, write_json
-from gaslab.cli.show import show, with_sides
-from gaslab.ending import TimeLeft
 from gaslab.errors import InputError, UsageError, VertexNotFound, nearest
 from gaslab.graph.corpus import read_corpus
 from gaslab.graph.graph import Graph

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import gaslab as gl
-from gaslab.system.drafts import write_bytes
+from gaslab.system.atomic_writes import write_bytes
 from gaslab.system.memory import human, peak_rss_bytes
 from gaslab.system.outputs import Output
 from gaslab.version import __version__

@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 from gaslab.errors import CompileError, UsageError
-from gaslab.system.drafts import Draft
+from gaslab.system.atomic_writes import AtomicFile
 from gaslab.system.outputs import Output
 
 _DIGEST = 32  # bytes of sha256 behind the library's own: a file cut short is never loaded
@@ -115,7 +115,7 @@ def prepare_for_others(folder: Path) -> None:
 def write_for_others(folder: Path, name: str, content: bytes) -> None:
     """Store a library in a folder that the user chose; it is not loaded from there without `Cache.read`."""
     prepare_for_others(folder)
-    with Draft(Output(folder / name, force=True, follow=False)) as draft:
+    with AtomicFile(Output(folder / name, force=True, follow=False)) as draft:
         draft.write(content + hashlib.sha256(content).digest())
         draft.keep(mode=0o644)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gaslab.compiler import Compiled
 from gaslab.engine import lists
-from gaslab.engine.bound import Bound
+from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.executor import Executor
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options
@@ -20,7 +20,7 @@ from gaslab.language.visit_ways import ways_of
 from gaslab.replication.exchange import Exchange
 
 
-def build_synchronous(bound: Bound, options: Options, observe: Observer) -> list[Synchronous]:
+def build_synchronous(bound: BoundProgram, options: Options, observe: Observer) -> list[Synchronous]:
     """Return the engine of each phase (collective)."""
     cls, engines = type(bound.program), []
     for parts in _build_parts(bound, options, observe):
@@ -31,14 +31,14 @@ def build_synchronous(bound: Bound, options: Options, observe: Observer) -> list
     return engines
 
 
-def build_stale(bound: Bound, options: Options, observe: Observer) -> Stale:
+def build_stale(bound: BoundProgram, options: Options, observe: Observer) -> Stale:
     """Return the engine of a program under bounded staleness, which has one phase (collective)."""
     assert options.staleness is not None
     (parts,) = _build_parts(bound, options, observe)
     return Stale(parts, options.staleness)
 
 
-def _build_parts(bound: Bound, options: Options, observe: Observer) -> list[Parts]:
+def _build_parts(bound: BoundProgram, options: Options, observe: Observer) -> list[Parts]:
     graph = bound.graph
     exchange = Exchange(graph.local, observe.comm(graph.comm))
     rooms = lists.rooms(tuple(one.tree for one in bound.compiled), graph, bound.initial_values)
@@ -49,13 +49,15 @@ def _build_parts(bound: Bound, options: Options, observe: Observer) -> list[Part
         view = make_view(state, graph, bound.params)
         view.initial_fields = 0 if found else state.initial_fields
         assert options.threads is not None
-        executor = Executor(one, view, graph, options.threads, observe, options.ending)
+        executor = Executor(one, view, graph, options.threads, observe, options.cancellation)
         executor.aggregates.bind(bound.program)
         found.append(Parts.create(executor, state, exchange))
     return found
 
 
-def _new_state(one: Compiled, bound: Bound, first: RunState | None, rooms: dict[str, np.ndarray]) -> RunState:
+def _new_state(
+    one: Compiled, bound: BoundProgram, first: RunState | None, rooms: dict[str, np.ndarray]
+) -> RunState:
     """Return the state of a phase, with the fields of the *first* phase; the first has the initial values."""
     graph = bound.graph
     state = RunState.create(one.tree, graph, bound.edge_fields, bound.starts, first, rooms)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gaslab._kernels import frontier, sweep
+from gaslab._kernels import frontier, phase_runner
+from gaslab.cancellation import Cancellation
 from gaslab.compiler import Compiled
 from gaslab.compiler.tree import Function, Tree
-from gaslab.ending import Ending
 from gaslab.engine.aggregates import Aggregates
 from gaslab.engine.lists import Scratch
 from gaslab.engine.observe.observer import Observer
@@ -30,13 +30,13 @@ class Executor:
     """The phases of one program on one rank's graph."""
 
     def __init__(
-        self, compiled: Compiled, view: sweep.View, graph: Graph, threads: int, observe: Observer,
-        ending: Ending | None = None,
+        self, compiled: Compiled, view: phase_runner.View, graph: Graph, threads: int, observe: Observer,
+        cancellation: Cancellation | None = None,
     ) -> None:  # fmt: skip
         self.tree: Tree = compiled.tree
         self.observe = observe
-        self.ending = ending or Ending()
-        view.stop = self.ending.stop
+        self.cancellation = cancellation or Cancellation()
+        view.stop = self.cancellation.stop
         self.view, self.local, self.threads = view, graph.local, threads
         self._ids, self._comm = graph.ids, graph.comm
         # This rank's first fault: code, global id, site, superstep.
@@ -92,7 +92,9 @@ class Executor:
         if self.local.in_degree is self.local.out_degree:  # undirected
             ways[ways > 0] = ALL
 
-    def over_edges(self, view: sweep.View, bounds: np.ndarray, totals: np.ndarray | None = None) -> None:
+    def over_edges(
+        self, view: phase_runner.View, bounds: np.ndarray, totals: np.ndarray | None = None
+    ) -> None:
         """Run visit for the edges of a view of its own, whose blocks share no vertex.
 
         *totals* has the aggregates of each block (int64 [blocks, scalars]), where visit adds to them.
@@ -117,13 +119,13 @@ class Executor:
             setattr(view, name, None)
 
     def _call(
-        self, view: sweep.View, phase: str, blocks: np.ndarray, ids: np.ndarray | None,
+        self, view: phase_runner.View, phase: str, blocks: np.ndarray, ids: np.ndarray | None,
         out: np.ndarray | None, threads: int,
     ) -> None:  # fmt: skip
         with self.observe.stage(phase):
             if self.library is not None:
                 function = self.library.function(phase)
-                fault = sweep.run(view, function, blocks, ids, out, threads)
+                fault = phase_runner.run(view, function, blocks, ids, out, threads)
                 if fault is not None and fault[2] < 0:
                     fault = (fault[0], _vertex_at(view, phase, ids, fault[1]), -1)
             else:
@@ -153,7 +155,7 @@ class Executor:
         code, vertex, site = fault  # a site below 0: between two calls of the phase's method
         site = site if site >= 0 else -1 - _method(self.tree, phase).site
         self.fault = self.fault or (code, int(gids[vertex]) if gids.size else 0, site, superstep)
-        if code == sweep.INTERRUPT:
+        if code == phase_runner.INTERRUPT:
             raise self._error(code, self._ids.named_alone(self.fault[1]), *self.fault[2:])
 
     def agree(self, numbers: np.ndarray) -> np.ndarray:
@@ -191,7 +193,7 @@ class Executor:
         """
         failed = table[table[:, 0] != 0]
         if failed.size:
-            first = np.lexsort((failed[:, 2] < 0, failed[:, 0] == sweep.TIMEOUT))[0]
+            first = np.lexsort((failed[:, 2] < 0, failed[:, 0] == phase_runner.TIMEOUT))[0]
             code, gid, site, superstep = failed[first].tolist()
             vertex = self._ids.named(np.array([gid], np.int64))[0]
             raise self._error(code, vertex, site, superstep)
@@ -200,10 +202,10 @@ class Executor:
         """Return the error of a fault; *vertex* is its id."""
         place = self.tree.sites[site if site >= 0 else -1 - site]
         where = f"{'at' if site >= 0 else 'before'} vertex {vertex} in superstep {superstep}"
-        return self.ending.fault(code, self.tree.name, where, place)
+        return self.cancellation.fault(code, self.tree.name, where, place)
 
 
-def _vertex_at(view: sweep.View, phase: str, ids: np.ndarray | None, at: int) -> int:
+def _vertex_at(view: phase_runner.View, phase: str, ids: np.ndarray | None, at: int) -> int:
     """Return the local vertex at a position of the blocks of *phase*.
 
     Past the last block, or where the blocks left have no edges, it is the last vertex.

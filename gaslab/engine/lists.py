@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gaslab._kernels import ragged, sweep
+from gaslab._kernels import phase_runner, ragged
 from gaslab.compiler import tree as t
 from gaslab.compiler.tree.uses import marked_field, words
 from gaslab.engine.bind import converted
@@ -95,7 +95,7 @@ def degrees(local: LocalGraph, mask: int) -> np.ndarray:
 class Scratch:
     """Each thread's own memory: for a list being gathered, for operations on lists, and for marks."""
 
-    def __init__(self, tree: t.Tree, view: sweep.View, graph: Graph, threads: int) -> None:
+    def __init__(self, tree: t.Tree, view: phase_runner.View, graph: Graph, threads: int) -> None:
         self.table: np.ndarray | None = None
         if not tree.has_lists:
             return
@@ -123,7 +123,7 @@ class Scratch:
         self.table = np.array(table, np.uintp)
 
 
-def row_lengths(view: sweep.View, ids: np.ndarray | None, lengths: np.ndarray) -> np.ndarray:
+def row_lengths(view: phase_runner.View, ids: np.ndarray | None, lengths: np.ndarray) -> np.ndarray:
     """Add the number of gathered edges here of each vertex of *ids* (None: all) to *lengths*."""
     for bit, begin in ((IN, view.in_begin), (OUT, view.out_begin)):
         if view.gather_edges & bit:
@@ -134,7 +134,7 @@ def row_lengths(view: sweep.View, ids: np.ndarray | None, lengths: np.ndarray) -
     return lengths
 
 
-def partial_totals(view: sweep.View, ids: np.ndarray, combiner: t.Combiner) -> Any:
+def partial_totals(view: phase_runner.View, ids: np.ndarray, combiner: t.Combiner) -> Any:
     """Return room for the totals that vertices *ids* gather here: totals, or rows of lists."""
     if combiner.collects:
         return Rows(row_lengths(view, ids, np.zeros(ids.size, np.int64)), total_dtype(combiner))

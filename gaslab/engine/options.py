@@ -9,8 +9,8 @@ from typing import Any
 
 from gaslab import arguments
 from gaslab._kernels.machine import SCHEDULERS
+from gaslab.cancellation import Cancellation
 from gaslab.compiler import MODES
-from gaslab.ending import Ending
 from gaslab.engine.initial_frontier import Start, check_start
 from gaslab.engine.observe.progress import Say
 from gaslab.errors import UsageError
@@ -48,7 +48,7 @@ class Options:
     staleness: int | None = None
     timeline: str | os.PathLike[str] | None = None
     edges: bool = False
-    ending: Ending = field(default_factory=Ending)  # by the timeout, or by Ctrl-C
+    cancellation: Cancellation = field(default_factory=Cancellation)  # by the timeout, or by Ctrl-C
 
 
 def check(program: Any, graph: Any, options: Options) -> Options:
@@ -57,7 +57,9 @@ def check(program: Any, graph: Any, options: Options) -> Options:
     arguments.instance("graph", graph, Graph, arguments.GRAPH)
     options = _check_values(options)
     options = _check_asynchronous(options)
-    options = replace(options, ending=Ending(options.timeout), staleness=_check_staleness(options))
+    options = replace(
+        options, cancellation=Cancellation(options.timeout), staleness=_check_staleness(options)
+    )
     if options.engine == "reference" and options.timeline is not None:
         raise UsageError("timeline= shows what ranks do; engine='reference' is plain Python on one")
     return options

@@ -107,7 +107,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
             None if named is None else named.texts,
         )
 
-    with options.ending as ended:
+    with options.cancellation as ended:
         answer = comm.on_root(lambda: ended.call(tree.name, "the reference engine", run), long_running=True)
     if not answer.converged:
         warn_unfinished(tree.name, answer.iterations, comm.rank)

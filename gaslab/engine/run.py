@@ -1,8 +1,8 @@
 """`run`: one vertex program on one graph, from parameters to a `Result`.
 
 A run has five steps; the result of each is the input of the next: the arguments are checked (`Options`), the
-program is compiled, it is bound to the graph (`Bound`), a driver runs it to its end, and the values of all
-ranks are collected into a `Result`.
+program is compiled, it is bound to the graph (`BoundProgram`), a driver runs it to its end, and the values of
+all ranks are collected into a `Result`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gaslab.engine import lists
 from gaslab.engine.asynchronous.check import check_program as check_asynchronous
 from gaslab.engine.asynchronous.driver import AsynchronousDriver
 from gaslab.engine.bind import check_ends, check_sides, shapes_of
-from gaslab.engine.bound import Bound, bind
+from gaslab.engine.bound_program import BoundProgram, bind
 from gaslab.engine.build import build_stale, build_synchronous
 from gaslab.engine.initial_frontier import Start
 from gaslab.engine.metrics import run_metrics
@@ -220,7 +220,7 @@ def compile_program(
 # ---- the run ---------------------------------------------------------------------------------------
 
 
-def new_driver(bound: Bound, options: Options, observe: Observer) -> Driver:
+def new_driver(bound: BoundProgram, options: Options, observe: Observer) -> Driver:
     """Return the driver that runs the program to its end."""
     if options.engine == "stale":
         return StaleDriver(build_stale(bound, options, observe), bound, observe)
@@ -232,7 +232,7 @@ def new_driver(bound: Bound, options: Options, observe: Observer) -> Driver:
 
 def drive(driver: Driver, options: Options, observe: Observer) -> None:
     """Run the program to its end; a run that fails still writes its timeline."""
-    with options.ending, observe:
+    with options.cancellation, observe:
         try:
             driver.run()
         except (errors.ExecutionError, errors.TimeoutExpired):  # on every rank
@@ -244,7 +244,12 @@ def drive(driver: Driver, options: Options, observe: Observer) -> None:
 
 
 def _collect(
-    driver: Driver, bound: Bound, options: Options, observe: Observer, sent: int, seconds: dict[str, float]
+    driver: Driver,
+    bound: BoundProgram,
+    options: Options,
+    observe: Observer,
+    sent: int,
+    seconds: dict[str, float],
 ) -> Result:
     """Return the result of all ranks, on the ranks of ``on=`` (collective)."""
     tree, state, graph, comm = bound.tree, driver.state, bound.graph, bound.graph.comm

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gaslab.cancellation import Cancellation
 from gaslab.compiler.tree import Tree
-from gaslab.ending import Ending
 from gaslab.engine.state import RunState
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
@@ -41,10 +41,10 @@ class Stopping:
         program: VertexProgram,
         graph: Graph,
         limit: int | None,
-        ending: Ending,
+        cancellation: Cancellation,
     ) -> None:
         self.tree, self.program, self.graph = tree, program, graph
-        self.limit, self.ending = limit, ending
+        self.limit, self.cancellation = limit, cancellation
         self._done = done
         self.ends_itself = bool(
             done or tree.supersteps or not self.works or tree.by_signal or "active" in tree.functions
@@ -64,17 +64,17 @@ class Stopping:
         """Return whether the phase is over after *ran* supersteps of it in a row (collective)."""
         if ran and ran == self.tree.supersteps and self._done is None:
             return True
-        if (self._done is None or not ran) and self.ending.timeout is None:
+        if (self._done is None or not ran) and self.cancellation.timeout is None:
             return False
         over, late = self.graph.comm.on_root(lambda: self._look(state, ran))
         if late and not over:
             raise_any()  # a rank may know at which vertex
-            raise self.ending.expired(self.tree.name, f"after {state.superstep} supersteps")
+            raise self.cancellation.expired(self.tree.name, f"after {state.superstep} supersteps")
         return bool(over)
 
     def unasked(self, state: RunState, ran: int) -> int:
         """Return how many supersteps may run in a row without a decision between them."""
-        if self._done is not None or self.ending.timeout is not None:
+        if self._done is not None or self.cancellation.timeout is not None:
             return 0
         limits = [state.superstep + 256]
         limits += [] if self.limit is None else [self.limit]
@@ -88,16 +88,21 @@ class Stopping:
     def _look(self, state: RunState, ran: int) -> tuple[bool, bool]:
         over = bool(ran) and ran == self.tree.supersteps
         if self._done is not None and ran and not over:
-            over = ask(self._done, self.program, self.graph, self.tree, state, self.ending)
-        return over, self.ending.late
+            over = ask(self._done, self.program, self.graph, self.tree, state, self.cancellation)
+        return over, self.cancellation.late
 
 
 def ask(
-    done: Done, program: VertexProgram, graph: Graph, tree: Tree, state: RunState, ending: Ending | None
+    done: Done,
+    program: VertexProgram,
+    graph: Graph,
+    tree: Tree,
+    state: RunState,
+    cancellation: Cancellation | None,
 ) -> bool:
-    """Return the answer of a user's ``done``, which one rank may ask for all; *ending* ends it, too."""
+    """Return the answer of a user's ``done``, which one rank may ask for all; *cancellation* may end it."""
 
     def says() -> bool:
         return bool(done(Progress(program, graph, tree, state)))
 
-    return says() if ending is None else ending.call(tree.name, "done()", says)
+    return says() if cancellation is None else cancellation.call(tree.name, "done()", says)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gaslab._kernels import sweep
+from gaslab._kernels import phase_runner
 from gaslab.compiler.tree.uses import by_source
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import scalars
@@ -12,11 +12,11 @@ from gaslab.graph.graph import Graph
 from gaslab.partition.local_graph import LocalGraph
 
 
-def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:
+def make_view(state: RunState, graph: Graph, params: list[Any]) -> phase_runner.View:
     """Return the program's view of *graph* and *state*."""
     local, tree = graph.local, state.tree
     every = 0 if graph.directed else 3  # an undirected edge serves every direction
-    view = sweep.View()
+    view = phase_runner.View()
     view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
     view.seed = state.seed
     view.num_left = graph.num_vertices if graph.ids.num_left is None else graph.ids.num_left
@@ -41,7 +41,7 @@ def make_view(state: RunState, graph: Graph, params: list[Any]) -> sweep.View:
     return view
 
 
-def set_by_source(view: sweep.View, state: RunState, local: LocalGraph) -> None:
+def set_by_source(view: phase_runner.View, state: RunState, local: LocalGraph) -> None:
     """Set the view's edge fields that gather or scatter reads along out-rows, in the order of out-edges."""
     walks = {"gather": view.gather_edges & 2, "scatter": view.scatter_edges}
     again = by_source(state.tree, *(phase for phase, edges in walks.items() if edges))

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from gaslab import arguments
-from gaslab._kernels import sweep
+from gaslab._kernels import phase_runner
+from gaslab.cancellation import Cancellation
 from gaslab.compiler import Compiled, compile_tree
 from gaslab.compiler.frontend.functions import SIGNATURE, Input, parse_function, reads_side
 from gaslab.compiler.tree import WIDE
-from gaslab.ending import Ending
 from gaslab.errors import UsageError
 from gaslab.graph.stored import StoredGraph
 from gaslab.ingest.sides import need_sides
@@ -88,23 +88,23 @@ def _evaluate(graph: StoredGraph, function: Any, kind: str, count: int, values: 
             return [int(graph.local.gid[row])]
         return [int(end[row]) for end in graph.edges()]
 
-    with Ending() as ending:
-        fault = _sweep(graph, compiled, [*arrays, answer], count, ending)
+    with Cancellation() as cancellation:
+        fault = _sweep(graph, compiled, [*arrays, answer], count, cancellation)
         faults = graph.comm.allgather(None if fault is None else (fault[0], where(fault[1]), fault[2]))
         for one in faults:
             if one is not None:
                 code, gids, site = one
                 at = f"at {kind} {' -> '.join(graph.ids.named(gids))}"
-                raise ending.fault(code, tree.name, at, tree.sites[site])
+                raise cancellation.fault(code, tree.name, at, tree.sites[site])
     return answer
 
 
 def _sweep(
-    graph: StoredGraph, compiled: Compiled, arrays: list[np.ndarray], count: int, ending: Ending
+    graph: StoredGraph, compiled: Compiled, arrays: list[np.ndarray], count: int, cancellation: Cancellation
 ) -> Any:
     """Run ``apply`` over *count* rows of *arrays*, its fields; return the fault, if any. Ctrl-C is one."""
-    view = sweep.View()
-    view.stop = ending.stop
+    view = phase_runner.View()
+    view.stop = cancellation.stop
     view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
     view.num_left = graph.num_vertices if graph.ids.num_left is None else graph.ids.num_left
     view.num_masters = view.num_local = count
@@ -118,7 +118,7 @@ def _sweep(
         fault = compiled.interpreter.run(view, "gl_apply", blocks, None, None)
     else:
         threads = launch.threads_per_rank(graph.comm.local_ranks)
-        fault = sweep.run(view, compiled.library.function("gl_apply"), blocks, None, None, threads)
+        fault = phase_runner.run(view, compiled.library.function("gl_apply"), blocks, None, None, threads)
     if fault is not None and fault[2] < 0:  # seen between two blocks
         return (*fault[:2], compiled.tree.functions["apply"].site)
     return fault
@@ -141,26 +141,28 @@ def folded(graph: StoredGraph, values: np.ndarray, merge: Any) -> Any:
     if result != kind:
         raise UsageError(f"{tree.name} joins two values of type {kind} but returns {result}; make them agree")
     compiled = compile_tree(tree, graph.comm)
-    with Ending() as ending:
-        here, fault = _pairwise(graph, compiled, values, ending)
+    with Cancellation() as cancellation:
+        here, fault = _pairwise(graph, compiled, values, cancellation)
         parts = graph.comm.allgather((here, fault))
         fault = next((one for _, one in parts if one is not None), None)
         whole = values[:0]
         if fault is None:
-            whole, fault = _pairwise(graph, compiled, np.concatenate([part for part, _ in parts]), ending)
+            whole, fault = _pairwise(
+                graph, compiled, np.concatenate([part for part, _ in parts]), cancellation
+            )
         if fault is not None:
-            raise ending.fault(fault[0], tree.name, "", tree.sites[fault[2]])
+            raise cancellation.fault(fault[0], tree.name, "", tree.sites[fault[2]])
     return whole.item() if whole.size else None
 
 
 def _pairwise(
-    graph: StoredGraph, compiled: Compiled, values: np.ndarray, ending: Ending
+    graph: StoredGraph, compiled: Compiled, values: np.ndarray, cancellation: Cancellation
 ) -> tuple[np.ndarray, Any]:
     while values.size > 1:
         half = values.size // 2
         left, right = values[:half].copy(), values[half : 2 * half].copy()
         answer = np.zeros(half, values.dtype)
-        fault = _sweep(graph, compiled, [left, right, answer], half, ending)
+        fault = _sweep(graph, compiled, [left, right, answer], half, cancellation)
         if fault is not None:
             return values[:0], fault
         values = np.concatenate([answer, values[2 * half :]])

@@ -1,7 +1,7 @@
 """Writes tables: one text file, or a directory with a part per rank and a manifest.
 
-Both are written by `outputs`, whole or not at all. Numbers are the shortest decimals that read back as the
-same value.
+Both are written by `atomic_writes`, whole or not at all. Numbers are the shortest decimals that read back as
+the same value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gaslab.ingest.format import format_table
 from gaslab.parallel.comm import Comm
 from gaslab.parallel.tags import Tag
 from gaslab.results.tables import Table, objects
-from gaslab.system.drafts import Draft, FolderDraft
+from gaslab.system.atomic_writes import AtomicFile, AtomicFolder
 from gaslab.system.outputs import Output
 
 MANIFEST = "manifest.json"
@@ -109,7 +109,7 @@ def _write_file(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -
         comm.begin({0: np.frombuffer(text, np.uint8)}, [], tag=Tag.TABLE_TEXT).end()
         comm.on_root(lambda: None)
         return
-    with Draft(target.output) as draft:
+    with AtomicFile(target.output) as draft:
         for peer in range(comm.size):
             draft.write(text if peer == 0 else comm.begin({}, [peer], tag=Tag.TABLE_TEXT).end()[peer].data)
         comm.on_root(draft.keep)
@@ -117,10 +117,10 @@ def _write_file(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -
 
 def _write_directory(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
     with contextlib.ExitStack() as ends:
-        drafts: list[FolderDraft] = []  # on rank 0
+        drafts: list[AtomicFolder] = []  # on rank 0
 
         def begin() -> Path:
-            drafts.append(ends.enter_context(FolderDraft(target.output)))
+            drafts.append(ends.enter_context(AtomicFolder(target.output)))
             return drafts[0].beside
 
         beside = comm.on_root(begin)

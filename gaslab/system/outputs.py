@@ -1,7 +1,7 @@
 """Which files a job may write: where a path leads, and whether what is there may be replaced.
 
-A link stays, and the file that it leads to is written; `drafts` writes it. Nothing here is collective: rank 0
-calls it, inside `Comm.on_root`.
+A link stays, and the file that it leads to is written; `atomic_writes` writes it. Nothing here is collective:
+rank 0 calls it, inside `Comm.on_root`.
 """
 
 from __future__ import annotations

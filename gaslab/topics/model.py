@@ -16,7 +16,7 @@ from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
 from gaslab.results.collect import rows_by_id
 from gaslab.results.tables import Table, objects
-from gaslab.system.drafts import write_bytes
+from gaslab.system.atomic_writes import write_bytes
 from gaslab.system.outputs import Output
 from gaslab.topics import model_file
 from gaslab.topics.counts import TopicCounts

@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab._kernels import sweep
-from gaslab.ending import Ending
+from gaslab._kernels import phase_runner
+from gaslab.cancellation import Cancellation
 from gaslab.parallel.comm import Comm, world
 from tests.mpi.ranks import Ranks
 from tests.support import endless_programs as programs
@@ -244,7 +244,7 @@ def test_ctrl_c_that_another_thread_takes_ends_a_run() -> None:
 
 def test_ctrl_c_just_before_a_kernel_is_not_left_until_its_end() -> None:
     """Python notes the signal, and raises it between two of its instructions: none is before the kernel."""
-    graph, kernel, sent = ring(), sweep.run, []
+    graph, kernel, sent = ring(), phase_runner.run, []
     run(programs.InApply(at=AT, ends=True), graph, {})
 
     def begin(*arguments: Any) -> Any:
@@ -255,14 +255,14 @@ def test_ctrl_c_just_before_a_kernel_is_not_left_until_its_end() -> None:
         return list(map(partial.__call__, calls))[1]  # no instruction in between
 
     began = time.perf_counter()
-    with patch.object(sweep, "run", begin), pytest.raises(KeyboardInterrupt):
+    with patch.object(phase_runner, "run", begin), pytest.raises(KeyboardInterrupt):
         run(programs.InApply(at=AT), graph, {}, timeout=2 * SOON)
     assert time.perf_counter() - began < SOON
 
 
 def test_ctrl_c_that_python_drops_ends_a_run() -> None:
     """An exception in a callback of a weak reference is printed and gone."""
-    graph, kernel, dropped = ring(), sweep.run, []
+    graph, kernel, dropped = ring(), phase_runner.run, []
     run(programs.InApply(at=AT, ends=True), graph, {})
 
     class Referenced:
@@ -277,7 +277,7 @@ def test_ctrl_c_that_python_drops_ends_a_run() -> None:
 
     with (
         patch.object(sys, "unraisablehook", lambda found: dropped.append(found.exc_type)),
-        patch.object(sweep, "run", begin),
+        patch.object(phase_runner, "run", begin),
         pytest.raises(KeyboardInterrupt, match="InApply was interrupted before vertex 0"),
     ):
         run(programs.InApply(at=AT), graph, {}, timeout=2 * SOON)
@@ -287,7 +287,7 @@ def test_ctrl_c_that_python_drops_ends_a_run() -> None:
 def test_an_abandoned_run_does_not_make_a_later_one_deaf() -> None:
     graph = ring()
     run(programs.InApply(at=AT, ends=True), graph, {})
-    abandoned = [Ending()]
+    abandoned = [Cancellation()]
     abandoned[0].__enter__()  # as where Ctrl-C comes before the block, and a traceback keeps the run
     forgotten = threading.Timer(0.2, abandoned.clear)
     forgotten.start()

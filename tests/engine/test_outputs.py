@@ -14,7 +14,7 @@ import pytest
 
 from gaslab.errors import GaslabError, UsageError
 from gaslab.system import outputs
-from gaslab.system.drafts import Draft, FolderDraft, write_bytes
+from gaslab.system.atomic_writes import AtomicFile, AtomicFolder, write_bytes
 from gaslab.system.outputs import Output
 
 
@@ -37,7 +37,7 @@ def test_a_file_is_written_whole(tmp_path: Path) -> None:
 def test_a_reader_sees_the_old_or_the_new(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_bytes(b"old")
-    with Draft(Output(path, force=True)) as draft:
+    with AtomicFile(Output(path, force=True)) as draft:
         draft.write(b"n" * (1 << 20))
         assert path.read_bytes() == b"old"
         draft.keep()
@@ -104,7 +104,7 @@ def test_a_link_to_nothing_exists_and_force_writes_what_it_names(tmp_path: Path)
 def test_a_folder_behind_a_link_is_replaced_and_the_link_stays(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    with FolderDraft(Output(f"{tmp_path}/link/", force=True, folder=True)) as draft:
+    with AtomicFolder(Output(f"{tmp_path}/link/", force=True, folder=True)) as draft:
         (draft.beside / "part").write_bytes(b"x")
         draft.keep()
     assert (tmp_path / "link").is_symlink()

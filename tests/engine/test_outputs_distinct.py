@@ -11,7 +11,7 @@ import pytest
 
 from gaslab.errors import GaslabError, UsageError
 from gaslab.system import leftovers
-from gaslab.system.drafts import Draft, FolderDraft, write_bytes
+from gaslab.system.atomic_writes import AtomicFile, AtomicFolder, write_bytes
 from gaslab.system.outputs import Output, check_distinct
 
 
@@ -24,8 +24,8 @@ def names(folder: Path) -> list[str]:
 
 def interrupted(tmp_path: Path) -> None:
     with (
-        Draft(Output(tmp_path / "a")) as draft,
-        FolderDraft(Output(tmp_path / "b", folder=True)) as folder,
+        AtomicFile(Output(tmp_path / "a")) as draft,
+        AtomicFolder(Output(tmp_path / "b", folder=True)) as folder,
     ):
         draft.write(b"x")
         (folder.beside / "part").write_bytes(b"x")
@@ -40,7 +40,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_process_that_ends_at_once_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leftovers, "_cleared_by", None)  # and so again after this test
-    with Draft(Output(tmp_path / "a")) as draft, FolderDraft(Output(tmp_path / "b", folder=True)):
+    with AtomicFile(Output(tmp_path / "a")) as draft, AtomicFolder(Output(tmp_path / "b", folder=True)):
         draft.write(b"x")
         assert len(names(tmp_path)) == 2
         leftovers.clear()  # as a timeout does, from its thread
@@ -83,14 +83,14 @@ def test_a_file_system_without_hard_links_will_do(
 # ---- two jobs --------------------------------------------------------------------------------------
 
 
-def folder_of(path: Path, force: bool, text: bytes) -> FolderDraft:
-    draft = FolderDraft(Output(path, force, folder=True)).__enter__()
+def folder_of(path: Path, force: bool, text: bytes) -> AtomicFolder:
+    draft = AtomicFolder(Output(path, force, folder=True)).__enter__()
     (draft.beside / "part").write_bytes(text)
     return draft
 
 
-def file_of(path: Path, force: bool, text: bytes) -> Draft:
-    draft = Draft(Output(path, force)).__enter__()
+def file_of(path: Path, force: bool, text: bytes) -> AtomicFile:
+    draft = AtomicFile(Output(path, force)).__enter__()
     draft.write(text)
     return draft
 
@@ -100,7 +100,7 @@ def content(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("make", [file_of, folder_of])
-def test_of_two_jobs_at_once_none_loses_its_answer(tmp_path: Path, make: Callable[..., Draft]) -> None:
+def test_of_two_jobs_at_once_none_loses_its_answer(tmp_path: Path, make: Callable[..., AtomicFile]) -> None:
     first, second = make(tmp_path / "a", False, b"first"), make(tmp_path / "a", False, b"second")
     first.keep()
     with pytest.raises(GaslabError) as caught:
@@ -116,7 +116,9 @@ def test_of_two_jobs_at_once_none_loses_its_answer(tmp_path: Path, make: Callabl
 
 
 @pytest.mark.parametrize("make", [file_of, folder_of])
-def test_of_two_jobs_with_force_the_later_one_stays_whole(tmp_path: Path, make: Callable[..., Draft]) -> None:
+def test_of_two_jobs_with_force_the_later_one_stays_whole(
+    tmp_path: Path, make: Callable[..., AtomicFile]
+) -> None:
     first, second = make(tmp_path / "a", True, b"first"), make(tmp_path / "a", True, b"second")
     second.keep()
     first.keep()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gaslab.engine.bound import bind
+from gaslab.engine.bound_program import bind
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options, check
 from gaslab.engine.run import compile_program, drive, new_driver

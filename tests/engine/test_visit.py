@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab._kernels import sweep
+from gaslab._kernels import phase_runner
 from gaslab.engine.visit.schedule import Schedule
 from gaslab.engine.visit.sweep import Visits
 from gaslab.errors import ExecutionError
@@ -140,7 +140,7 @@ def late_after(comm: Comm, turns: int, threads: int) -> str:
     def late(self: Visits, turn: int, sent: Pending) -> None:
         receive(self, turn, sent)
         if turn + 1 == turns:
-            self.executor.ending.stop[0] = sweep.TIMEOUT
+            self.executor.cancellation.stop[0] = phase_runner.TIMEOUT
 
     with patch.object(Visits, "_receive", late), pytest.raises(gl.TimeoutExpired) as ended:
         gl.sgd(graph, timeout=600, threads=threads)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab._kernels import sweep
+from gaslab._kernels import phase_runner
 from gaslab.compiler import compile_program
 from gaslab.engine.bind import bind_edge_fields, bind_parameters
 from gaslab.engine.initial_draws import InitialDraws
@@ -42,7 +42,7 @@ class Single:
             assert function, f"the program has no {phase}"
         if function:
             one = np.array([v], np.int32)
-            assert sweep.run(self.view, function, np.array([0, 1]), one, None, 1) is None
+            assert phase_runner.run(self.view, function, np.array([0, 1]), one, None, 1) is None
 
     def gather(self, v: int) -> np.ndarray:
         assert self.tree.gather is not None

@@ -25,7 +25,7 @@ LAYERS = (
     "program",
     "ragged",
     "compiler",
-    "ending",
+    "cancellation",
     "ingest",
     "partition",
     "replication",
@@ -143,7 +143,7 @@ def test_kernels_import_nothing_from_gaslab() -> None:
 def test_program_and_compiler_need_no_numpy_kernel_or_mpi() -> None:
     names = ("errors", "arguments", "language", "program", "compiler")
     modules = [m for m in MODULES if layer(m) in names]
-    modules += ["gaslab.parallel.collective", "gaslab.parallel.fingerprint", "gaslab.system.drafts"]
+    modules += ["gaslab.parallel.collective", "gaslab.parallel.fingerprint", "gaslab.system.atomic_writes"]
     check = (
         "import sys\n"
         f"for name in {modules!r}: __import__(name)\n"

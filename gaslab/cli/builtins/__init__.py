@@ -10,7 +10,7 @@ from typing import Any
 
 from gaslab.cli.arguments import Parser, add_input, add_output, add_running, read_options
 from gaslab.cli.builtins import factors, groups, local, models, paths, ranking, topics
-from gaslab.cli.corpus import add_corpus, corpus_options
+from gaslab.cli.corpus_options import add_corpus, corpus_options
 from gaslab.errors import UsageError
 
 BUILTINS = {

@@ -11,7 +11,7 @@ import gaslab as gl
 from gaslab.cli.arguments import Parser
 
 Fields = tuple[str, ...]
-Style = str | Callable[["gl.Graph", "gl.Result", int], list[str]]  # of `cli.show`, or a function of its own
+Style = str | Callable[["gl.Graph", "gl.Result", int], list[str]]  # of `cli.preview`, or a function
 Call = Callable[["gl.Graph", Any, dict[str, Any]], "gl.Result"]
 
 

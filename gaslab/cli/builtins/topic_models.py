@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gaslab.cli.arguments import Parser, at_least
 from gaslab.cli.builtins.entry import Builtin
 from gaslab.cli.codes import DONE
-from gaslab.cli.corpus import corpus_options
+from gaslab.cli.corpus_options import corpus_options
 from gaslab.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, get_args, get_origin
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.marks import pair_marks, storage_of
+from gaslab.compiler.frontend.annotations import pair_operation, storage_of
 
 _KEYS, _PAYLOADS = ("float", "int"), ("float", "int", "id")
 
@@ -15,7 +15,7 @@ def parts_of_pair(
     name: str, annotation: Any, site: t.Site, error: Callable[[str], Exception]
 ) -> tuple[t.Part, t.Part]:
     """Return the key, which has the pair's *name*, and the payload that *annotation* declares."""
-    op = pair_marks(annotation)
+    op = pair_operation(annotation)
     assert op is not None
     word = f"gl.{t.OPERATIONS[op].word}"
     key, payload = (storage_of(one) or "" for one in get_args(annotation.__origin__))
@@ -39,7 +39,7 @@ def pair_combiner(annotation: Any, site: t.Site, error: Callable[[str], Exceptio
 
 def is_type_of(annotation: Any, record: t.RecordCombiner) -> bool:
     """Whether *annotation* is the type of a pair's total: ``tuple[float, int]``."""
-    if pair_marks(annotation):
+    if pair_operation(annotation):
         annotation = annotation.__origin__
     storages = [storage_of(one) for one in get_args(annotation)]
     kinds = [t.STORAGE[one][0] if one else None for one in storages]

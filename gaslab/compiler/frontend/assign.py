@@ -7,10 +7,10 @@ from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.additive import added, additive_field, chosen, field_of, wrong_contribution
+from gaslab.compiler.frontend.annotations import dimensions_of, storage_of
 from gaslab.compiler.frontend.arrays import filled, kept_number, temporary
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.live import added_live, live_total, wrong_write
-from gaslab.compiler.frontend.marks import dimensions_of, storage_of
 from gaslab.compiler.frontend.names import ATTRIBUTES
 from gaslab.compiler.frontend.operators import binary
 from gaslab.compiler.frontend.pairs import pair_named

@@ -9,12 +9,12 @@ from types import FunctionType
 from typing import Any
 
 from gaslab import program
-from gaslab.arguments import shown
+from gaslab.arguments import one_of, shown
 from gaslab.compiler import tree as t
+from gaslab.compiler.frontend.annotations import pair_operation, storage_of
 from gaslab.compiler.frontend.argmin import pair_combiner, parts_of_pair
 from gaslab.compiler.frontend.fields import Declaration, Sizes, parts
 from gaslab.compiler.frontend.lists import refused_elements
-from gaslab.compiler.frontend.marks import one_of, pair_marks, storage_of
 from gaslab.compiler.frontend.precision import too_wide
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
 from gaslab.language.annotations import Namespace, closure_of, evaluate, namespace_of
@@ -51,7 +51,7 @@ def combiner(
         return accumulator(cls, annotation, sizes)
     if (wide := too_wide(cls, [annotation], what)) is not None:
         raise source.error(node, wide)
-    if pair_marks(annotation):
+    if pair_operation(annotation):
         return pair_combiner(annotation, source.file.site(node), lambda text: source.error(node, text))
     storage = storage_of(annotation)
     if storage is not None and t.is_list(storage):
@@ -92,7 +92,7 @@ def accumulator(cls: type, total: type, sizes: Sizes) -> t.RecordCombiner:
     found: list[t.Part] = []
     for one in declared:
         variable = one.variable
-        if pair_marks(one.annotation):
+        if pair_operation(one.annotation):
             if (wide := too_wide(cls, [one.annotation], f"part {variable.name!r}")) is not None:
                 raise one.error(wide)
             found += parts_of_pair(variable.name, one.annotation, variable.site, one.error)

@@ -8,11 +8,10 @@ from types import FunctionType
 from typing import Any
 
 from gaslab import program
-from gaslab.arguments import shown
+from gaslab.arguments import one_of, shown
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.combiner import combiner, is_count
 from gaslab.compiler.frontend.fields import Sizes, fields, parameters
-from gaslab.compiler.frontend.marks import one_of
 from gaslab.compiler.frontend.precision import in_precision, precision_of, totals_in
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
 from gaslab.errors import ProgramError

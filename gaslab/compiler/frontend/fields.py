@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, get_origin
 
 from gaslab import program
-from gaslab.arguments import ADDRESS, shown
+from gaslab.arguments import ADDRESS, one_of, shown
 from gaslab.compiler import tree as t
+from gaslab.compiler.frontend.annotations import dimensions_of, pair_operation, storage_of
 from gaslab.compiler.frontend.convert import INT_MAX, constant, join, type_of
 from gaslab.compiler.frontend.lists import refused_elements
-from gaslab.compiler.frontend.marks import dimensions_of, one_of, pair_marks, storage_of
 from gaslab.compiler.frontend.precision import too_wide
 from gaslab.compiler.frontend.source import ClassSource, class_source
 from gaslab.errors import ProgramError, nearest
@@ -79,7 +79,7 @@ def parts(cls: type, total: type, sizes: Sizes) -> list[Declaration]:
         if is_class_variable(annotation):
             continue
         source, at = group.place(name)
-        said, op = getattr(total, name, None), pair_marks(annotation)
+        said, op = getattr(total, name, None), pair_operation(annotation)
         if op:
             variable = t.Variable(name, "", t.REQUIRED, source.site(at))
         else:

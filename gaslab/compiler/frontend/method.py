@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.frontend.annotations import storage_of
 from gaslab.compiler.frontend.argmin import is_type_of, type_text
 from gaslab.compiler.frontend.body import build_function, infer_types
 from gaslab.compiler.frontend.combiner import annotation_value
 from gaslab.compiler.frontend.declare import Declared, parameters_of
-from gaslab.compiler.frontend.marks import storage_of
 from gaslab.compiler.frontend.precision import storage_in
 from gaslab.compiler.frontend.records import is_accumulator
 from gaslab.compiler.frontend.scope import Scope, Unit

@@ -22,7 +22,7 @@ from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.asynchronous.make_machine import make_machine
 from gaslab.engine.asynchronous.meter import Course, Meter
 from gaslab.engine.asynchronous.quota import Quota
-from gaslab.engine.bound import Bound
+from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options
 from gaslab.engine.stopping import ask
@@ -40,7 +40,12 @@ class AsynchronousDriver:
     """Runs one program without supersteps, from the state that `Parts.initialise` leaves."""
 
     def __init__(
-        self, engine: Synchronous, bound: Bound, options: Options, observe: Observer, watch: bool = False
+        self,
+        engine: Synchronous,
+        bound: BoundProgram,
+        options: Options,
+        observe: Observer,
+        watch: bool = False,
     ) -> None:
         self.engine, self.state, self.tree = engine, engine.state, engine.tree
         self.program, self.graph, self.options = bound.program, bound.graph, options
@@ -51,7 +56,7 @@ class AsynchronousDriver:
         self._observe, self._watch = observe, watch
         self._aggregated = 0.0
         self._closing = self._late = False
-        self._ending = engine.executor.ending
+        self._cancellation = engine.executor.cancellation
         self._done = getattr(type(self.program), "done", None)
         self._backoff = Backoff(self.comm.local_ranks)
         self._course = Course(time.perf_counter())
@@ -172,7 +177,7 @@ class AsynchronousDriver:
             lock_waits=machine.lock_counts()[1],
             bytes_sent=self.transport.bytes_sent,
             offered=self._quota.offer(machine),
-            late=self._ending.late,
+            late=self._cancellation.late,
         )
         executor = self.engine.executor
         if (failed := machine.failure()) is not None:
@@ -186,7 +191,7 @@ class AsynchronousDriver:
         aggregates = self.engine.executor.aggregates
         if not len(aggregates):
             return np.empty(0, np.int64)
-        if now - self._aggregated > INTERVAL and not self._ending.stop[0]:
+        if now - self._aggregated > INTERVAL and not self._cancellation.stop[0]:
             self._aggregated = now
             self.engine.parts.aggregation.compute()
         return aggregates.collected()
@@ -199,7 +204,7 @@ class AsynchronousDriver:
         if len(self.engine.executor.aggregates):
             self.engine.parts.aggregation.combine(aggregates)
             if (done := self._done) is not None:
-                question = (done, self.program, self.graph, self.tree, self.state, self._ending)
+                question = (done, self.program, self.graph, self.tree, self.state, self._cancellation)
                 if self.comm.on_root(lambda: ask(*question)):
                     self._closing, self.converged = True, True
         most = self.options.max_updates
@@ -214,7 +219,7 @@ class AsynchronousDriver:
     def _conclude(self, counts: Counts) -> None:
         waiting = int(counts.waiting.sum())
         if self._late and waiting and not self.converged:
-            raise self._ending.expired(self.tree.name, f"after {self.updates} updates")
+            raise self._cancellation.expired(self.tree.name, f"after {self.updates} updates")
         self.converged = self.converged or not waiting
         self.state.updates = self.updates
         most = int(self.machine.rounds[: self.graph.local.num_masters].max(initial=0))

@@ -19,7 +19,7 @@ import numpy as np
 from gaslab.errors import GaslabError, warn_user
 from gaslab.parallel.comm import Comm
 from gaslab.parallel.tags import Tag
-from gaslab.system.drafts import Draft
+from gaslab.system.atomic_writes import AtomicFile
 from gaslab.system.outputs import Output, check_distinct
 
 MOST = 100_000  # events of one rank; what comes after is counted and left out
@@ -119,7 +119,7 @@ class Timeline:
         rest = {"displayTimeUnit": "ms", "otherData": {"ranks": self.comm.size, "events_left_out": left_out}}
         events = b",\n".join(part.tobytes() for part in parts)
         try:
-            with Draft(self._output) as draft:
+            with AtomicFile(self._output) as draft:
                 draft.write(b'{"traceEvents": [\n' + events + b"\n],\n")
                 draft.write(json.dumps(rest).encode()[1:] + b"\n")
                 draft.keep()

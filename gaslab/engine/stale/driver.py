@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gaslab.engine.activation import Frontier
-from gaslab.engine.bound import Bound
+from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.stale.step import Stale
 from gaslab.engine.stopping import ask
@@ -35,7 +35,7 @@ def _here(action: Callable[[], list[Any]]) -> list[Any]:
 class StaleDriver:
     """Runs one program under bounded staleness, on one rank."""
 
-    def __init__(self, engine: Stale, bound: Bound, observe: Observer) -> None:
+    def __init__(self, engine: Stale, bound: BoundProgram, observe: Observer) -> None:
         self._observe = observe
         self.engine, self.state, self.stopping = engine, engine.state, bound.stopping[0]
         self.program, self.graph = bound.program, bound.graph
@@ -109,7 +109,7 @@ class StaleDriver:
 
     def _own_row(self, frontier: Frontier) -> np.ndarray:
         """Return this rank's row of the present superstep."""
-        engine, late = self.engine, self.stopping.ending.late
+        engine, late = self.engine, self.stopping.cancellation.late
         ran = engine.local.num_masters if frontier.ids is None else frontier.ids.size
         waited, self._waited = engine.streams.waited - self._waited, engine.streams.waited
         fault = engine.executor.fault or (0, 0, 0, 0)
@@ -141,9 +141,9 @@ class StaleDriver:
                 engine.executor.aggregates.begin(superstep)  # which of them are due
                 engine.parts.aggregation.combine(table[:, len(_ROW) :])
             state.superstep = superstep + 1
-            ending = self.stopping.ending if self.graph.comm.size == 1 else None
+            cancellation = self.stopping.cancellation if self.graph.comm.size == 1 else None
             over = active and self._done is not None and ask(
-                self._done, self.program, self.graph, engine.tree, state, ending
+                self._done, self.program, self.graph, engine.tree, state, cancellation
             )  # fmt: skip
         finally:
             state.superstep = now
@@ -154,7 +154,7 @@ class StaleDriver:
             self._last = superstep + engine.staleness
         if of["late"].any() and self._last is None:
             after = f"after {superstep + 1} supersteps"
-            raise self.stopping.ending.expired(engine.tree.name, after)
+            raise self.stopping.cancellation.expired(engine.tree.name, after)
         self._rows.append(self._row(superstep, active, of))
 
     def _row(self, superstep: int, active: int, of: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.engine.bound import Bound
+from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options
 from gaslab.engine.state_arrays import NUMBERS, Arrays, from_arrays, to_arrays
@@ -23,7 +23,9 @@ class SyncDriver:
     superstep at which the first phase last began.
     """
 
-    def __init__(self, engines: list[Synchronous], bound: Bound, options: Options, observe: Observer) -> None:
+    def __init__(
+        self, engines: list[Synchronous], bound: BoundProgram, options: Options, observe: Observer
+    ) -> None:
         self._graph, self._bound, self._options, self._observe = bound.graph, bound, options, observe
         self._engines = engines
         self.converged = self._over = self._begun = False
@@ -133,9 +135,9 @@ class SyncDriver:
         done, state = self._bound.done, self.state
         if done is None or state.superstep == state.cycle:
             return True
-        tree, ending = self._bound.tree, self._options.ending
+        tree, cancellation = self._bound.tree, self._options.cancellation
         return self._graph.comm.on_root(
-            lambda: ask(done, self._bound.program, self._graph, tree, state, ending)
+            lambda: ask(done, self._bound.program, self._graph, tree, state, cancellation)
         )
 
     def _row(

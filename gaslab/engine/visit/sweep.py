@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaslab._kernels import sweep
+from gaslab._kernels import phase_runner
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.visit.live import LiveTotals
@@ -51,7 +51,7 @@ class Visits:
     def _view(self, graph: Graph, names: frozenset[str]) -> None:
         """Make the view of `gl_visit`: vertices by place, edges in the order of visits."""
         main, tree, size = self.executor.view, self.state.tree, self.places.size
-        view = self.view = sweep.View()
+        view = self.view = phase_runner.View()
         for name in _SHARED:
             setattr(view, name, getattr(main, name))
         view.num_masters = view.num_local = size

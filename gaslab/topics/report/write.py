@@ -11,7 +11,7 @@ from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.parallel.collective import collective
 from gaslab.results.result import Result
-from gaslab.system.drafts import FolderDraft, write_bytes
+from gaslab.system.atomic_writes import AtomicFolder, write_bytes
 from gaslab.system.outputs import Output
 from gaslab.topics.report.content import gather
 from gaslab.topics.report.page import render
@@ -96,7 +96,7 @@ def write_page(
 
     def write() -> None:
         assert content is not None
-        with FolderDraft(output) as draft:
+        with AtomicFolder(output) as draft:
             write_bytes(Output(Path(draft.beside, PAGE)), render(content))
             draft.keep()
 

@@ -1,4 +1,4 @@
-"""`Bound`: a compiled program's values on one graph, ready to run."""
+"""`BoundProgram`: a compiled program's values on one graph, ready to run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Done = Callable[[Any], Any]
 
 
 @dataclass
-class Bound:
+class BoundProgram:
     """The values with which the phases of one program run, on one rank."""
 
     compiled: tuple[Compiled, ...]  # its phases
@@ -48,12 +48,14 @@ class Bound:
         return self.compiled[0].tree
 
 
-def bind(compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, options: Options) -> Bound:
+def bind(
+    compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, options: Options
+) -> BoundProgram:
     """Return the program's values on *graph*: its parameters, columns and initial values (collective)."""
     tree = compiled[0].tree
     dones, done = _done_functions(program)
     stopping = [
-        Stopping(one.tree, own, program, graph, options.max_iterations, options.ending)
+        Stopping(one.tree, own, program, graph, options.max_iterations, options.cancellation)
         for one, own in zip(compiled, dones, strict=True)
     ]
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
@@ -64,7 +66,7 @@ def bind(compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, o
     trace = None if options.trace is None else VertexTrace(graph, graph.ids.find(options.trace))
     values = bind_initial_values(tree, graph, options.init, starts)
     initial = bind_initial_frontier(tree, graph, options.start)
-    return Bound(
+    return BoundProgram(
         compiled, program, graph, stopping, done, params, edge_fields, written, columns, values, starts,
         initial, trace,
     )  # fmt: skip

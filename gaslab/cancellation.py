@@ -21,7 +21,7 @@ from typing import TypeVar
 import numpy as np
 
 from gaslab._kernels.interrupt import Listener
-from gaslab._kernels.sweep import INTERRUPT, TIMEOUT
+from gaslab._kernels.phase_runner import INTERRUPT, TIMEOUT
 from gaslab.compiler.faults import FAULTS
 from gaslab.compiler.tree import Site
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, TimeoutExpired
@@ -42,8 +42,8 @@ class TimeLeft(float):
         return made
 
 
-class Ending:
-    """As a context: for as long as it lasts, a run can be ended by its timeout and by Ctrl-C."""
+class Cancellation:
+    """A context within which a run can be ended by its timeout and by Ctrl-C."""
 
     def __init__(self, timeout: float | None = None) -> None:
         self.timeout = timeout
@@ -67,7 +67,7 @@ class Ending:
         """The timeout as the user wrote it, in words."""
         return f"{getattr(self.timeout, 'whole', self.timeout):g} s"
 
-    def __enter__(self) -> Ending:
+    def __enter__(self) -> Cancellation:
         self._began = time.perf_counter()
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:

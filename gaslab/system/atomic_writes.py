@@ -23,8 +23,8 @@ from gaslab.system.outputs import Output, create_new
 _NO_LINK = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
-class Draft:
-    """A file under way: ``with Draft(output) as draft: draft.write(part); draft.keep()``.
+class AtomicFile:
+    """A file under way: ``with AtomicFile(output) as draft: draft.write(part); draft.keep()``.
 
     `write` remembers the first error and `keep` raises it: ranks that are still sending are not left alone.
     Without `keep` nothing stays behind.
@@ -37,7 +37,7 @@ class Draft:
         self._beside: Path | None = None
         self._ends = contextlib.ExitStack()
 
-    def __enter__(self) -> Draft:
+    def __enter__(self) -> AtomicFile:
         self._ends.enter_context(leftovers.undone(self._drop))
         try:
             if self._output.stream:
@@ -95,7 +95,7 @@ class Draft:
                 os.unlink(self._beside)
 
 
-class FolderDraft:
+class AtomicFolder:
     """A folder under way; `beside` is where its files are written, by every rank."""
 
     def __init__(self, output: Output) -> None:
@@ -103,7 +103,7 @@ class FolderDraft:
         self.beside: Path = output.beside()
         self._ends = contextlib.ExitStack()
 
-    def __enter__(self) -> FolderDraft:
+    def __enter__(self) -> AtomicFolder:
         self._ends.enter_context(leftovers.undone(self._drop))
         try:
             os.mkdir(self.beside)
@@ -144,7 +144,7 @@ class FolderDraft:
 
 def write_bytes(output: Output, content: bytes) -> None:
     """Write a small file; raises GaslabError naming the path if it cannot be written."""
-    with Draft(output) as draft:
+    with AtomicFile(output) as draft:
         draft.write(content)
         draft.keep()
 

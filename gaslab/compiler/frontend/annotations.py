@@ -1,8 +1,7 @@
-"""The meaning of annotations: storage types, dimensions, pairs; and lists of words in errors."""
+"""The meaning of annotations: storage types, dimensions, pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any, get_origin
 
 from gaslab import program
@@ -12,7 +11,7 @@ from gaslab.compiler.frontend.lists import list_storage
 _PLAIN = {float: "float64", int: "int64", bool: "bool"}
 
 
-def pair_marks(annotation: Any) -> str | None:
+def pair_operation(annotation: Any) -> str | None:
     """Return ``"argmin"`` or ``"argmax"`` of an annotation that stands for a pair, None of others."""
     marks = [m.op for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
     return marks[0] if marks and marks[0] in t.OPERATIONS and t.OPERATIONS[marks[0]].is_key else None
@@ -32,9 +31,3 @@ def dimensions_of(annotation: Any) -> int:
     """Return 1 for a vector, 2 for a matrix, 0 for anything else."""
     marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Dimensions)]
     return marks[0].count if marks else 0
-
-
-def one_of(words: Iterable[str]) -> str:
-    """Return words as errors list them: ``a, b or c``."""
-    *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last
