@@ -67,7 +67,7 @@ def lda(run: Run) -> Values:
     totals[0] = np.bincount(run.kept, minlength=topics)
     return {
         "in_begin": run.local.in_begin, "out_begin": out_begin, "out_slot": out_slot,
-        "tokens": tokens, "counts": np.zeros_like(run.vertex("_counts")),
+        "tokens": tokens, "old": np.zeros(len(tokens), np.int32),
         "share": np.ones_like(run.vertex("_share")),
         "totals": totals, "state": np.array([SEED]), "n": run.local.num_local, "words": words(run),
         "alpha": ALPHA, "beta": BETA,

@@ -250,13 +250,15 @@ def _tables(graph: gl.Graph, result: gl.Result, settings: Settings, tokens: int)
     if settings.burn_in is not None:
         counts, counted = counts / settings.samples, counted / settings.samples
     documents = len(sides[0])
-    mixed = counts[:documents] + document
+    probability = np.empty(counts.shape)
+    mixed, spread = probability[:documents], probability[documents:]
+    np.add(counts[:documents], document, out=mixed)
     mixed /= mixed.sum(axis=1, keepdims=True)
-    num_words = graph.num_vertices - (graph.ids.num_left or 0)
-    spread = (counts[documents:] + word) / (counted + num_words * word)
+    np.add(counts[documents:], word, out=spread)
+    spread /= counted + (graph.num_vertices - (graph.ids.num_left or 0)) * word
     vertices = result.vertices
     keys = {name: vertices[name] for name in vertices.keys}
-    columns = {"counts": counts, "probability": np.concatenate([mixed, spread])}
+    columns = {"counts": counts, "probability": probability}
     result.vertices = Table(keys, columns, vertices.global_ids)
     result.tables = {"document_topic": _table(result, 0), "topic_word": _table(result, 1)}
     return document, float(word)

@@ -1,8 +1,8 @@
 """Topics of documents: latent Dirichlet allocation by delayed counts, a word half and a document half.
 
 The graph is of documents (left) and words (right), with an edge for every token. In its half, a vertex
-counts the topics of its own tokens; then each of them, all at once, accepts or refuses the topics that its
-other end proposed, and proposes others to it, drawn from the counts. This is WarpLDA (Chen, Li, Zhu, Chen,
+collects the topics of its own tokens; then each of them, all at once, accepts or refuses the topics that its
+other end proposed, and proposes others to it, those of other tokens. This is WarpLDA (Chen, Li, Zhu, Chen,
 "WarpLDA: a Cache Efficient O(1) Algorithm for Latent Dirichlet Allocation", VLDB 2016):
 Metropolis-Hastings steps of collapsed Gibbs sampling that see the counts of the half before. Unlike there,
 the counts leave out the token itself, as collapsed Gibbs sampling has it: without that every token is pulled
@@ -59,9 +59,8 @@ class LDA(gl.VertexProgram):
 
     class Vertex(gl.Vertex):
         counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)  # summed over samples
-        _counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
-        _upto: gl.Vector = gl.field(shape="topics", dtype=gl.int32)  # running sums of _counts
-        # Of topics in a document, by their tokens.
+        _topics: gl.List[gl.uint16]  # of its tokens, in ascending order
+        # Of a document, shares of the topics by their tokens; of a word, its counts.
         _share: gl.Vector = gl.field(shape="topics", dtype=gl.float32)
         _word: float = 0.0  # of a document, the prior of a word in a topic
         # Of a document's counts, less those of no counts.
@@ -90,7 +89,7 @@ class LDA(gl.VertexProgram):
 
     @gl.aggregator(every="likelihood_every")
     def likelihood(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return math.log(np.dot(v._share, nbr._counts + v._word))
+        return math.log(np.dot(v._share, nbr._share + v._word))
 
     @gl.aggregator(every="optimise_every")
     def priors(self, v: Vertex) -> Priors:
@@ -122,60 +121,66 @@ class LDA(gl.VertexProgram):
     def vocabulary(self, v: Vertex) -> bool:
         return v.side == 1
 
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
-        return self.Total(counts=gl.at(e._topics[0]))
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.List[gl.uint16]:
+        return e._topics[0]
 
-    def count(self, v: Vertex, total: Total) -> None:
-        v._counts = total.counts
-        v._upto = np.cumsum(total.counts)
+    def count(self, v: Vertex, total: gl.List[gl.uint16]) -> None:
+        v._topics = total
         end = self.superstep // 2 * 2 + 2  # of this sweep
         left = 2 * self.iterations - end
         if left == 0 or (end > self.burn_in and left % self.sample_every == 0):
-            v.counts += total.counts
-        if end % self.likelihood_every == 0 and v.side == 0:  # its tokens are those that the words counted
-            mix = (total.counts + self.priors.document) / (v.degree + self.priors.length)
-            v._share = mix / (self.tokens.counts + self.words * self.priors.word)
-            v._word = self.priors.word
+            v.counts += np.bincount(total, minlength=self.topics)
+        if end % self.likelihood_every == 0:
+            counts = np.bincount(total, minlength=self.topics)
+            if v.side == 1:
+                v._share = counts
+            else:  # its tokens are those that the words counted
+                mix = (counts + self.priors.document) / (v.degree + self.priors.length)
+                v._share = mix / (self.tokens.counts + self.words * self.priors.word)
+                v._word = self.priors.word
         if end % self.optimise_every == 0:
+            counts = np.bincount(total, minlength=self.topics)
             v._digamma = 0.0
             if v.side == 1:
                 for k in range(self.topics):
-                    if total.counts[k] > 0:
-                        v._digamma += digamma(total.counts[k] + self.priors.word) - digamma(self.priors.word)
+                    if counts[k] > 0:
+                        v._digamma += digamma(counts[k] + self.priors.word) - digamma(self.priors.word)
             else:
                 whole = self.priors.length
                 v._digamma = digamma(v.degree + whole) - digamma(whole)
                 for k in range(self.topics):
                     a = self.priors.document[k]
-                    v._digammas[k] = digamma(total.counts[k] + a) - digamma(a) if total.counts[k] > 0 else 0.0
+                    v._digammas[k] = digamma(counts[k] + a) - digamma(a) if counts[k] > 0 else 0.0
 
     def of_word(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        counts = np.bincount(v._topics, minlength=self.topics)
         if not e.forward:  # an edge leads to its word
             here = e._topics[0]
             now, rest = here, self.words * self.priors.word
             for m in range(1, self.slots):
                 there = e._topics[m]
-                old = v._counts[now] - int(now == here) + self.priors.word
-                new = v._counts[there] - int(there == here) + self.priors.word
+                old = counts[now] - int(now == here) + self.priors.word
+                new = counts[there] - int(there == here) + self.priors.word
                 old *= self.tokens.counts[there] + rest
                 new *= self.tokens.counts[now] + rest
                 now = there if gl.uniform() * old < new else now
-                other = self.other(v, here, self.topics * self.priors.word)
+                other = self.other(v, here, counts[here], self.topics * self.priors.word)
                 e._topics[m] = other if other >= 0 else gl.integers(self.topics)
             e._topics[0] = now
 
     def of_document(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        counts = np.bincount(v._topics, minlength=self.topics)
         if e.forward:
             here = e._topics[0]
             now, rest = here, self.words * self.priors.word
             for m in range(1, self.slots):
                 there = e._topics[m]
-                old = v._counts[now] - int(now == here) + self.priors.document[now]
-                new = v._counts[there] - int(there == here) + self.priors.document[there]
+                old = counts[now] - int(now == here) + self.priors.document[now]
+                new = counts[there] - int(there == here) + self.priors.document[there]
                 old *= self.tokens.counts[there] + rest
                 new *= self.tokens.counts[now] + rest
                 now = there if gl.uniform() * old < new else now
-                other = self.other(v, here, self.priors.length)
+                other = self.other(v, here, counts[here], self.priors.length)
                 if other < 0 and self.uniform:
                     other = gl.integers(self.topics)
                 elif other < 0:
@@ -184,14 +189,18 @@ class LDA(gl.VertexProgram):
                 e._topics[m] = min(other, self.topics - 1)  # where rounding draws the whole length
             e._topics[0] = now
 
-    def other(self, v: Vertex, here: int, prior: float) -> int:
-        """Draw the topic of one of v's other tokens; -1 as often as one by the prior is due instead."""
-        token = int(gl.uniform(0.0, v.degree - 1 + prior))
+    def other(self, v: Vertex, here: int, alike: int, prior: float) -> int:
+        """Draw the topic of one of v's other tokens; -1 as often as one by the prior is due instead.
+
+        The token itself is one of the *alike* tokens of its topic, any of them: a draw that falls on it is
+        the last token's topic, and the last token is not drawn otherwise.
+        """
+        place = gl.uniform(0.0, v.degree - 1 + prior)
+        token = int(place)
         if token >= v.degree - 1:
             return -1
-        if token >= v._upto[here] - 1:  # the last token of its own topic stands for the token itself
-            token += 1
-        return int(np.searchsorted(v._upto, token, side="right"))
+        drawn, last = v._topics[token], v._topics[v.degree - 1]
+        return last if drawn == here and (place - token) * alike < 1.0 else drawn
 
     phases = (
         gl.Phase(

@@ -118,7 +118,15 @@ def _sort(x: np.ndarray) -> np.ndarray:
     return np.sort(x, kind="stable")
 
 
-_INSTEAD: dict[Any, Callable[..., Any]] = {np.sort: _sort}
+def _bincount(x: Any, minlength: int) -> np.ndarray:
+    """Return how often each int below *minlength* is in a list or a vector."""
+    values, n = np.asarray(x).astype(np.int64), int(minlength)
+    if ((values < 0) | (values >= n)).any():
+        raise Fault(OUTSIDE)
+    return np.bincount(values, minlength=n)
+
+
+_INSTEAD: dict[Any, Callable[..., Any]] = {np.sort: _sort, np.bincount: _bincount}
 _SINGLE: dict[Any, Callable[..., Any]] = {np.dot: single.dot, np.linalg.norm: single.norm}
 
 

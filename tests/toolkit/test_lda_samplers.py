@@ -34,7 +34,8 @@ class Counted(gl.programs.LDA):
 
     @gl.aggregator
     def counted(self, v: gl.programs.LDA.Vertex) -> Sides:
-        return self.Sides(documents=(1 - v.side) * v._counts, words=v.side * v._counts)
+        counts = np.bincount(v._topics, minlength=self.topics)
+        return self.Sides(documents=(1 - v.side) * counts, words=v.side * counts)
 
 
 def fitted(comm: Comm, **options: Any) -> gl.Result:

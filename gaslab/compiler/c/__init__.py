@@ -26,7 +26,7 @@ from gaslab.compiler.c import (
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import aggregate_name, helper_name
 from gaslab.compiler.c.prelude import FAULTS, HEAD, REAL, header, helpers_for
-from gaslab.compiler.c.statements import text_of
+from gaslab.compiler.c.statements import near_text, text_of
 from gaslab.compiler.tree import OWN, STORAGE, Function, RecordCombiner, Tree
 from gaslab.compiler.tree.depth import too_deep
 from gaslab.compiler.tree.uses import by_source
@@ -91,10 +91,18 @@ def _gather(tree: Tree, function: Function) -> list[str]:
     if tree.gather is not None and tree.gather.collects:
         more += f", {STORAGE[tree.gather.storage][1]} *place"
     edge = ", const int64_t x, const int64_t e"
-    texts = [_method(tree, function, "gather", edge + more)]
+    texts = [*_near(tree, function), _method(tree, function, "gather", edge + more)]
     if by_source(tree, "gather"):
         texts.append(_method(tree, function, "gather_out", f"{edge}, const int64_t q{more}", "out"))
     return texts
+
+
+def _near(tree: Tree, function: Function) -> list[str]:
+    body = Body(tree, function)
+    if body.divided is None:
+        return []
+    head = f"GL_INLINE void gl_near_{function.name}(gl_context *c, const gl_vertex *n)"
+    return [_function(head, near_text(body, body.divided))]
 
 
 def _helpers(tree: Tree) -> list[str]:
@@ -140,7 +148,7 @@ def _scatter(tree: Tree, function: Function) -> list[str]:
         concurrent = ", const int concurrent"
     if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", const int64_t v"
-    texts = [additive.contribute(tree), additive.contribute_edges(tree)]
+    texts = [additive.contribute(tree), additive.contribute_edges(tree), *_near(tree, function)]
     for row, place in phases.rows(tree).items():
         head = f"GL_INLINE void gl_push_{row}(gl_context *c, const gl_view *w, const gl_vertex *n"
         head = f"{head}, const int64_t x, {place}{concurrent})"

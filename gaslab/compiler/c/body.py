@@ -40,6 +40,8 @@ class Body:
         self.reductions = 0
         self.intervals = drawn(function)  # also of the variables of the loops around
         self.drawing = rng.drawing_helpers(tree)
+        edges = near == "v" and function is tree.functions.get(function.name)
+        self.divided = tree.near_vectors(function.name) if edges else None
         visits = function.name == "visit"
         self.derived = derived.vectors(tree) if visits else {}
         self.fetched = prefetch_drawn(tree) if visits else {}  # in a draw by so many weights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.c import derived, list_templates, names, rng
+from gaslab.compiler.c import derived, list_templates, names, near_vectors, rng
 from gaslab.compiler.c.arrays import member
 from gaslab.compiler.c.prefetch import prefetch_drawn
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree, element_of, is_list
@@ -65,6 +65,8 @@ def context(tree: Tree) -> str:
     for k, field in enumerate(tree.vertex_fields):
         if is_list(field.storage):
             values.append(f"void *{names.field_name(tree, k)}_room;")
+    values += near_vectors.members(tree)
+    members += [("_Bool ", "filled", "0")] if near_vectors.members(tree) else []
     lines = "\n    ".join
     return (
         f"{list_templates.HEAD if tree.has_lists else ''}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gaslab.compiler.c import lists, outer_products
 from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
+from gaslab.compiler.c.near_vectors import room
 from gaslab.compiler.c.phases import (
     FAULT_CHECK,
     ROWS,
@@ -49,9 +50,10 @@ def gather_row(tree: Tree) -> str:
         more += f" && !({' && '.join(final)})"
     elif tree.decided_by:  # the first True of a Max decides, False of a Min
         more += " && !a0" if tree.decided_by[0] else " && a0"
-    names, row = tree.reads("gather", "nbr"), begin_row(tree, "gather")
+    names = tree.reads("gather", "nbr")
     for way in ROWS:
         begin, neighbor, _ = ROWS[way]
+        row = begin_row(tree, "gather", begin)
         four = "".join(f"            {step(k % ways, f'(p + {k})')}\n" for k in range(4))
         if has_parts:  # a call is long: once in a loop is enough
             before, fetch = prefetch_rows(tree, names, begin, neighbor)
@@ -101,15 +103,16 @@ def gather(tree: Tree) -> str:
     combiner = tree.gather
     assert combiner is not None
     if combiner.collects:
-        loads, loops = load(tree, tree.reads("gather", "v")), []
+        loads, loops = load(tree, tree.reads("gather", "v")) + room(tree, "gather"), []
         look, names = looks(tree, tree.functions["gather"]), tree.reads("gather", "nbr")
         for way, (begin, neighbor, _) in ROWS.items():
             fetch = prefetch(tree, names, neighbor, 1)
-            limit = f", prefetch_end = {far_end(tree, names, begin, collects=True)}" * bool(fetch)
+            limit, early = prefetch_slots(tree, "gather", way)
+            limit += f", prefetch_end = {far_end(tree, names, begin, collects=True)}" * bool(fetch)
             loops.append(
-                f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather')}"
+                f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather', begin)}"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{look}; p++) {{\n"
-                f"{fetch}            at += {gather_call(tree, way, 'p')}, at);\n        }}\n    }}\n"
+                f"{fetch}{early}            at += {gather_call(tree, way, 'p')}, at);\n        }}\n    }}\n"
             )
         return lists.gather(tree, "".join(loops), VERTEX_LOOP, loads, FAULT_CHECK)
     if isinstance(combiner, RecordCombiner):
@@ -118,6 +121,6 @@ def gather(tree: Tree) -> str:
         row = f"        (({STORAGE[combiner.storage][1]} *)w->total)[i] = gl_gather_row(c, w, n, v);\n"
     return (
         f"\nGL_RANGE(gl_gather) {{\n{VERTEX_LOOP}{load(tree, tree.reads('gather', 'v'))}"
-        f"{row}{FAULT_CHECK}    }}\n"
+        f"{room(tree, 'gather')}{row}{FAULT_CHECK}    }}\n"
         "    return 0;\n}\n" + combine(tree, "gl_combine", combiner, "total")
     )

@@ -55,6 +55,29 @@ static void gl_sort_@S(@T *x, @T *work, int64_t n) {
     if (from != x) __builtin_memcpy(x, from, (uint64_t)n * sizeof(@T));
 }
 """,
+    # Of a type with few values: counted where there are not many more of them than elements.
+    "gl_sort_narrow": """\
+static void gl_sort_narrow_@S(@T *x, void *work, int64_t n) {
+    @T least = n ? x[0] : 0, most = least;
+    for (int64_t i = 0; i < n; i++) {
+        least = x[i] < least ? x[i] : least;
+        most = x[i] > most ? x[i] : most;
+    }
+    if (n < 16 || most - least >= 4 * n) { gl_sort_@S(x, work, n); return; }
+    uint32_t *count = work;
+    __builtin_memset(count, 0, (uint64_t)(most - least + 1) * sizeof *count);
+    for (int64_t i = 0; i < n; i++) count[x[i] - least]++;
+    int64_t k = 0;
+    for (int64_t y = least; y <= most; y++) {
+        const int64_t end = k + count[y - least];
+        if (end - k <= 8 && k + 8 <= n)      /* few of them: eight at once, of which the next take the last */
+            for (int j = 0; j < 8; j++) x[k + j] = (@T)y;
+        else
+            for (; k < end; k++) x[k] = (@T)y;
+        k = end;
+    }
+}
+""",
     "gl_unique": """\
 GL_INLINE int64_t gl_unique_@S(@T *x, int64_t n) {
     int64_t kept = n > 0;
@@ -120,6 +143,17 @@ static int64_t gl_common_@S(gl_list x, gl_list y) {
         b += q <= p;
     }
     return n;
+}
+""",
+    "gl_bincount": """\
+static void gl_bincount_@S(gl_context *c, const @T *at, int64_t length, int64_t *counts, int64_t n,
+                           int64_t site) {
+    __builtin_memset(counts, 0, (uint64_t)n * sizeof *counts);
+    for (int64_t i = 0; i < length; i++) {
+        const uint64_t y = (uint64_t)at[i];
+        if (__builtin_expect(y >= (uint64_t)n, 0)) { gl_raise(c, GL_FAULT_INDEX, site); return; }
+        counts[y]++;
+    }
 }
 """,
     # Counts in a hash table in the thread's work space: keys, then their counts.

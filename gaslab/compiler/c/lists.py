@@ -97,6 +97,19 @@ def word(x: t.ListWord, arguments: list[str], marked: str | None) -> str:
     raise unknown("emit", x)
 
 
+def bincount(tree: t.Tree, s: t.Bincount, values: str) -> str:
+    """Return the statement that counts *values*, the C expression of a list or of where a vector lies."""
+    assert isinstance(s.array.type, t.Array)
+    kind, arguments = s.values.type, f"l_{s.array.name}, {s.array.type.size}, {s.site}"
+    if isinstance(kind, t.Array):
+        assert isinstance(s.values, t.VertexField | t.EdgeField | t.Local | t.PartOf)
+        return f"gl_bincount_{tree.storage_of(s.values)}(c, {values}, {kind.size}, {arguments});"
+    return (
+        f"{{ const gl_list counted = {values}; "
+        f"gl_bincount_{t.element_storage(kind)}(c, counted.at, counted.length, {arguments}); }}"
+    )
+
+
 def gather(tree: t.Tree, loops: str, head: str, loads: str, check: str) -> str:
     """``gl_gather_row``, ``gl_finished`` and ``gl_gather`` of a gather that collects.
 
@@ -107,7 +120,8 @@ def gather(tree: t.Tree, loops: str, head: str, loads: str, check: str) -> str:
     assert combiner is not None
     storage, size = combiner.storage, t.STORAGE[combiner.storage][2]
     c_type = t.STORAGE[storage][1]
-    sort = f"gl_sort_{storage}(at, c->scratch->work, x.length);"
+    narrow = "_narrow" * (size < 4 and t.STORAGE[storage][0] == "int")
+    sort = f"gl_sort{narrow}_{storage}(at, c->scratch->work, x.length);"
     unique = f"x.length = gl_unique_{storage}(at, x.length);"
     is_set = combiner.op == "set"
     finish = f"    {sort}\n    {unique}\n" if is_set else f"    {sort}\n" if order_seen(tree) else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gaslab.compiler.c import lists, records
+from gaslab.compiler.c import lists, near_vectors, records
 from gaslab.compiler.c.names import (
     ATTRIBUTES,
     MEMBER,
@@ -71,9 +71,9 @@ def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p", 
     return f"{passed}, gl_parallel(c, {ROWS[row][1].format(p=p)}), {int(row == 'out')}"
 
 
-def begin_row(tree: Tree, name: str) -> str:
-    """Return the statement before the walk of a row whose edges gather or scatter gives draws."""
-    return "gl_begin_row(c);" * draws(tree, name)
+def begin_row(tree: Tree, name: str, begin: str) -> str:
+    """Return the statements before gather or scatter walks the row at *begin*; a pull has none for ``v``."""
+    return "gl_begin_row(c);" * draws(tree, name) + (near_vectors.fill(tree, name, begin) if begin else "")
 
 
 def draws(tree: Tree, name: str) -> bool:
@@ -284,7 +284,7 @@ def apply(tree: Tree) -> str:
         "gl_gather_apply",
         "        if (w->skip && w->skip[v]) continue;\n"
         f"{load(tree, fields | tree.reads('gather', 'v'), writes=writes)}"
-        f"{row}"
+        f"{near_vectors.room(tree, 'gather')}{row}"
         f"        gl_do_apply(c, n{near}{passed}{message});\n{after}",
         tree,
     )

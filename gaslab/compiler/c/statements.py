@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import distributions, outer_products, ranges, rng, stop_checks
+from gaslab.compiler.c import distributions, lists, near_vectors, outer_products, ranges, rng, stop_checks
 from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
 from gaslab.compiler.c.arrays import declaration, in_double
 from gaslab.compiler.c.assign import assign, fits
@@ -13,6 +13,7 @@ from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import array_at, expr
 from gaslab.compiler.c.names import c_string, constant, is_bounded, narrowed
 from gaslab.compiler.c.sorting import sort
+from gaslab.compiler.tree.near_vectors import NearVectors
 from gaslab.errors import unknown, unknown_node
 
 _MAY_FAULT = re.compile(r"\(c[,)]")  # calls that take the context
@@ -20,15 +21,31 @@ _MAY_FAULT = re.compile(r"\(c[,)]")  # calls that take the context
 
 def text_of(body: Body) -> str:
     """Return the declarations and statements, without the function's head and braces."""
-    parameters = {parameter.name for parameter in body.function.parameters}
+    elsewhere = {parameter.name for parameter in body.function.parameters}
+    if body.divided is not None:
+        elsewhere |= body.divided.vectors.keys()
+        for name, vector in body.divided.vectors.items():
+            body.put(near_vectors.address(body.function.name, name, vector))
     for name, kind in body.function.locals.items():
-        if name not in parameters:
+        if name not in elsewhere:
             body.put(declaration(kind, f"l_{name}"))
     if begin := rng.begin(body.tree, body.function):
         body.put(begin)
-    block(body, body.function.body)
+    block(body, body.function.body if body.divided is None else body.divided.rest)
     if isinstance(body.function.returns, str):
         body.put("return (gl_list){0};" if t.is_list(body.function.returns) else "return 0;")
+    return "".join(body.lines)
+
+
+def near_text(body: Body, divided: NearVectors) -> str:
+    """Return the function that computes the vectors which all edges of a vertex share."""
+    used = {x.name for x in t.nodes(divided.before) if isinstance(x, t.Local)}
+    for name, kind in body.function.locals.items():
+        if name in divided.vectors:
+            body.put(near_vectors.address(body.function.name, name, divided.vectors[name], constant=False))
+        elif name in used:
+            body.put(declaration(kind, f"l_{name}"))
+    block(body, divided.before)
     return "".join(body.lines)
 
 
@@ -76,6 +93,10 @@ def write(body: Body, s: t.Stmt) -> None:
         conjugate_gradient(body, s)
     elif isinstance(s, t.Sort):
         body.put(sort(s))
+    elif isinstance(s, t.Bincount):
+        of_array = isinstance(s.values.type, t.Array)
+        values = array_at(body, s.values) if of_array else expr(body, s.values)  # type: ignore[arg-type]
+        body.put(lists.bincount(body.tree, s, values))
     elif isinstance(s, t.Dirichlet):
         body.put(distributions.dirichlet(s, body.tree.precision))
     elif isinstance(s, t.Stop):

@@ -56,6 +56,9 @@ def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
     if isinstance(x, t.Sort):
         assert isinstance(x.array.type, t.Array)
         return x.array.type.size * x.array.type.size.bit_length()
+    if isinstance(x, t.Bincount):
+        assert isinstance(x.array.type, t.Array)
+        return x.array.type.size + (x.values.type.size if isinstance(x.values.type, t.Array) else LIST)
     if isinstance(x, t.Dirichlet):
         assert isinstance(x.array.type, t.Array)
         return x.array.type.size * DRAW
@@ -89,4 +92,4 @@ def _every(count: int, inner: int) -> int | None:
 
 def looks(tree: t.Tree, function: t.Function, few: int = ROW) -> str:
     """Return `` && !gl_halted(...)`` for a loop that calls *function*, nothing where it is of *few* steps."""
-    return "" if steps(tree, function.body) <= few else f" && !gl_halted(c, {function.site})"
+    return "" if steps(tree, tree.edge_body(function)) <= few else f" && !gl_halted(c, {function.site})"

@@ -9,6 +9,7 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import elementwise, new_counter, simple, temporary
 from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.lists import element_type
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.solving import solved
 from gaslab.compiler.frontend.values import ArrayValue, stored
@@ -21,7 +22,7 @@ _REDUCE = {"sum": "sum", "prod": "prod", "min": "min", "max": "max", "argmin": "
 _MAKE = {"zeros": 0.0, "ones": 1.0}
 _WORDS = (
     *_MATH, *_REDUCE, *_MAKE, "abs", "absolute", "minimum", "maximum", "dot", "outer", "eye", "copy", "mean",
-    "linalg.norm", "linalg.solve", "searchsorted", "cumsum", "sort",
+    "linalg.norm", "linalg.solve", "searchsorted", "cumsum", "sort", "bincount",
 )  # fmt: skip
 
 
@@ -48,6 +49,8 @@ def call_numpy(scope: Scope, node: ast.Call, word: str) -> Any:
         raise scope.name_error(node.func, f"np.{word} is not in the language{hint}")
     if word == "searchsorted":
         return searched(scope, node)
+    if word == "bincount":
+        return counted(scope, node)
     for keyword in node.keywords:
         raise scope.error(keyword.value, f"np.{word} takes no keywords here; write the values in order")
     low, high = (2, 2) if word in ("dot", "outer", "minimum", "maximum", "linalg.solve") else (1, 1)
@@ -136,6 +139,27 @@ def searched(scope: Scope, node: ast.Call) -> t.Expr:
         raise scope.error(node.args[1], f"np.searchsorted needs a number but this is {t.named(value.type)}")
     place = array.place or temporary(scope, array, node)
     return t.Search(place, scope.widened(value, "int") if value.type == "bool" else value, side == "right")
+
+
+def counted(scope: Scope, node: ast.Call) -> ArrayValue:
+    """``np.bincount(x, minlength=n)`` of a list or a vector of ints from 0 to n - 1."""
+    if len(node.args) != 1 or [keyword.arg for keyword in node.keywords] != ["minlength"]:
+        wanted = "np.bincount takes a list or a vector, and minlength=, the ints that there are"
+        raise scope.error(node, wanted)
+    values, ints = value_of(scope, node.args[0]), False
+    if isinstance(values, ArrayValue):
+        ints = values.type.element == "int" and len(values.type.shape) == 1
+    elif t.is_list(values.type):
+        ints = element_type(values.type) == "int"
+    if not ints:
+        what = t.named(values.type)
+        raise scope.error(node.args[0], f"np.bincount needs a list or a vector of ints but this is {what}")
+    if isinstance(values, ArrayValue):
+        values = values.place or temporary(scope, values, node)
+    kind = t.Array("int", (known_length(scope, node.keywords[0].value),))
+    counts = scope.new_local("_counts", kind, node)
+    scope.pending.append(t.Bincount(counts, values, scope.site(node)))
+    return stored(counts)
 
 
 def made_of(scope: Scope, node: ast.Call, number: float) -> ArrayValue:

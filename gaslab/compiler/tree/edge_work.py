@@ -7,10 +7,19 @@ from typing import Any
 
 from gaslab.compiler.tree.expressions import CallHelper, Categorical, Const, Reduce
 from gaslab.compiler.tree.program import Tree
-from gaslab.compiler.tree.statements import AddOuter, ConjugateGradient, Each, ForRange, Solve, Sort, While
+from gaslab.compiler.tree.statements import (
+    AddOuter,
+    Bincount,
+    ConjugateGradient,
+    Each,
+    ForRange,
+    Solve,
+    Sort,
+    While,
+)
 
 OVER_EDGES = ("gather", "scatter", "visit")
-UNKNOWN = (While, Solve, ConjugateGradient, Sort)  # only a run knows how often they go round
+UNKNOWN = (While, Solve, ConjugateGradient, Sort, Bincount)  # only a run knows how often they go round
 
 Loops = dict[int, int | None]  # by site: how often its loop goes round for an edge; None where unknown
 
@@ -21,7 +30,7 @@ def edge_work(tree: Tree) -> dict[str, Loops]:
     functions += [aggregator.function for aggregator in tree.aggregators if aggregator.over_edges]
     found: dict[str, Loops] = {}
     for function in functions:
-        _find(tree, function.body, function.site, 1, found.setdefault(function.name, {}))
+        _find(tree, tree.edge_body(function), function.site, 1, found.setdefault(function.name, {}))
     return {name: loops for name, loops in found.items() if loops}
 
 

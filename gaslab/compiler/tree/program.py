@@ -8,6 +8,7 @@ from functools import cached_property
 
 from gaslab.compiler.tree import declared
 from gaslab.compiler.tree.expressions import EdgeField, Global, Local, PartOf, VertexField, nodes
+from gaslab.compiler.tree.near_vectors import NearVectors, divided
 from gaslab.compiler.tree.statements import Post, Signal, Stmt, Stop, statements
 
 
@@ -129,6 +130,18 @@ class Tree:
         """Return the payload of the pair whose key is *key*."""
         return PartOf(key.record, key.index + 1, self.record(key)[0].parts[key.index + 1].type)
 
+    def near_vectors(self, name: str) -> NearVectors | None:
+        """Return what gather or scatter does once for a vertex, and what for each edge; None for others."""
+        if name not in ("gather", "scatter") or name not in self.functions:
+            return None
+        return divided(self.functions[name].body, self.functions[name].locals, self.contributed())
+
+    def edge_body(self, function: Function) -> tuple[Stmt, ...]:
+        """Return what a method does for each edge."""
+        own = function is self.functions.get(function.name)
+        found = self.near_vectors(function.name) if own else None
+        return function.body if found is None else found.rest
+
     @cached_property
     def posts(self) -> bool:
         """Whether scatter posts to its neighbours' cached totals: then gathers are cached."""
@@ -209,9 +222,12 @@ class Tree:
 
     @cached_property
     def can_pull(self) -> bool:
-        """Whether targets may run scatter: not where it writes what is others', or sees an edge once."""
+        """Whether targets may run scatter: not where it writes what is others', sees an edge once, or has
+        vectors that a vertex computes for all of its edges.
+        """
         itself = any(signal.target != "nbr" for signal in self.signals("scatter"))
         mine = itself or "scatter_edges" in self.functions or bool(self.contributed("v"))
+        mine = mine or self.near_vectors("scatter") is not None
         return not (self.writes("scatter", "e") or mine or self.by_priority or self.posts)
 
     def reads_global(self, name: str) -> bool:

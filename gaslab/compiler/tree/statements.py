@@ -132,6 +132,18 @@ class Sort:
 
 
 @dataclass(frozen=True)
+class Bincount:
+    """*array*, of ints := how often each of its positions is among *values*; another value is a fault.
+
+    *values* are a list, or the place of a vector, of ints.
+    """
+
+    array: Local
+    values: Expr
+    site: int
+
+
+@dataclass(frozen=True)
 class Dirichlet:
     """*array*, of parameters := a point drawn from their Dirichlet distribution; see ``distributions.h``.
 
@@ -227,7 +239,7 @@ class Post:
 
 Stmt = (
     Assign | If | While | ForRange | Each | AddPart | AddOuter | AddPair | Merge | Solve | ConjugateGradient
-    | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive | Post
+    | Sort | Bincount | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive | Post
 )  # fmt: skip
 
 

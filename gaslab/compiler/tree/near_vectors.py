@@ -1,0 +1,108 @@
+"""Vectors that gather and scatter compute of their own vertex alone: one serves all edges of a vertex."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gaslab.compiler.tree.declared import Array, Type
+from gaslab.compiler.tree.expressions import (
+    Aggregate,
+    Binary,
+    Call,
+    Cast,
+    Compare,
+    Conditional,
+    Const,
+    Element,
+    Global,
+    Index,
+    ListWord,
+    Local,
+    Logical,
+    Param,
+    PartOf,
+    Reduce,
+    Search,
+    Unary,
+    VertexAttribute,
+    VertexField,
+    nodes,
+)
+from gaslab.compiler.tree.statements import Assign, Bincount, Each, Sort, Stmt
+
+MOST = 1 << 16  # elements of all such vectors of a method: they lie on the stack of a thread
+_SETS = (Assign, Bincount, Each, Sort)
+_READS = (
+    Aggregate, Binary, Call, Cast, Compare, Conditional, Const, Element, Global, Index, ListWord, Local,
+    Logical, Param, PartOf, Reduce, Search, Unary, VertexAttribute, VertexField,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NearVectors:
+    """A method's body in two: what is done once for a vertex, and what is done for each of its edges.
+
+    *before* computes the *vectors*, by name; *rest* is without the statements that do so.
+    """
+
+    before: tuple[Stmt, ...]
+    vectors: dict[str, Array]
+    rest: tuple[Stmt, ...]
+
+
+def divided(
+    body: tuple[Stmt, ...], locals_: Mapping[str, Type], changing: Collection[int]
+) -> NearVectors | None:
+    """Return the division of gather's or scatter's *body*; None where an edge shares nothing with the next.
+
+    Only the first statements of a method count, up to the first that reads more than ``v``, or a field of
+    *changing*: so nothing is computed, and no fault met, that the first edge would not come to.
+    """
+    known: set[str] = set()
+    count = 0
+    for s in body:
+        if not _of_vertex(s, known, changing):
+            break
+        known |= _targets(s)
+        count += 1
+    before, after = body[:count], body[count:]
+    changed = _targets(after)
+    vectors = {x: kind for x in sorted(known - changed) if isinstance(kind := locals_.get(x), Array)}
+    if not vectors or sum(kind.size for kind in vectors.values()) > MOST:
+        return None
+    kept = tuple(s for s in before if not _targets(s) <= vectors.keys())
+    return NearVectors(before, vectors, (*kept, *after))
+
+
+def _of_vertex(s: Stmt, known: set[str], changing: Collection[int]) -> bool:
+    """Return whether a statement sets locals by what is known of ``v`` before its edges are."""
+    made = known | _targets(s) | {x.counter for x in nodes(s) if isinstance(x, Each | Reduce)}
+
+    def allowed(x: Any) -> bool:
+        if isinstance(x, Local):
+            return x.name in made
+        if isinstance(x, VertexField):
+            return x.role == "v" and x.index not in changing
+        if isinstance(x, VertexAttribute):
+            return x.role == "v"
+        if isinstance(x, PartOf):
+            return x.record.startswith("self ")
+        if isinstance(x, Assign):
+            place = x.target.array if isinstance(x.target, Element) else x.target
+            return isinstance(place, Local)
+        return isinstance(x, (Array, *_READS, *_SETS))
+
+    return isinstance(s, _SETS) and all(map(allowed, nodes(s)))
+
+
+def _targets(s: Any) -> set[str]:
+    """Return the names of the locals that statements set, but for counters of loops over elements."""
+    found = set()
+    for x in nodes(s):
+        for place in (getattr(x, name, None) for name in ("target", "array", "matrix", "right", "answer")):
+            place = place.array if isinstance(place, Element) else place
+            if isinstance(place, Local) and isinstance(x, Stmt):
+                found.add(place.name)
+    return found
