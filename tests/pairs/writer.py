@@ -245,7 +245,13 @@ class Writer(Words):
         n = f"v.{self.names['int']}"
         was = "" if self.fixed else f"{n} + "
         lines = [f"{n} = ({was}len({name})) % 101"]
-        if kind == "int" and self.odds(0.5):
+        if kind == "int" and self.has("numpy") and self.odds(0.5):  # it is in ascending order
+            lines += [
+                f"if len({name}) > 0 and {name}[0] >= 0 and {name}[-1] < 101:",
+                f"    x = np.bincount({name}, minlength=101)",
+                f"    {n} = ({n} + x[{name}[0]] + np.argmax(x)) % 101",
+            ]
+        elif kind == "int" and self.odds(0.5):
             lines += [
                 f"{n} = ({n} + gl.mex({name})) % 101",
                 f"if len({name}) > 0:",

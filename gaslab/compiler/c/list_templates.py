@@ -148,7 +148,6 @@ static int64_t gl_common_@S(gl_list x, gl_list y) {
     "gl_bincount": """\
 static void gl_bincount_@S(gl_context *c, const @T *at, int64_t length, int64_t *counts, int64_t n,
                            int64_t site) {
-    __builtin_memset(counts, 0, (uint64_t)n * sizeof *counts);
     for (int64_t i = 0; i < length; i++) {
         const uint64_t y = (uint64_t)at[i];
         if (__builtin_expect(y >= (uint64_t)n, 0)) { gl_raise(c, GL_FAULT_INDEX, site); return; }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gaslab.compiler.c.names import MEMBER, before, constant, mangled, narrowed, widened
 from gaslab.compiler.tree import PAYLOAD, STORAGE, Array, Part, RecordCombiner, Tree
 
@@ -95,8 +97,11 @@ def _type(record: RecordCombiner, kind: str) -> str:
     members = " ".join(_member(k, part) for k, part in enumerate(record.parts))
     begin = ""
     for k, part in enumerate(record.parts):
-        first = constant(part.combiner.identity, part.combiner.type)
-        begin += _each(part, f"t->{part_name(k, part)}[i] = {first};")
+        place, first = f"t->{part_name(k, part)}", part.combiner.identity
+        if part.shape and not first and math.copysign(1.0, first) > 0.0:
+            begin += f"    gl_zero({place}, sizeof {place});\n"
+        else:
+            begin += _each(part, f"{place}[i] = {constant(first, part.combiner.type)};")
     return (
         f"\ntypedef struct {{ {members} }} gl_{kind};\n"
         f"GL_INLINE void gl_begin_{kind}(gl_{kind} *t) {{\n{begin}}}\n"
