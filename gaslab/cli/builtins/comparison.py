@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import gaslab as gl
-from gaslab.cli.arguments import at_least, one_of
+from gaslab.cli import option
 
 ORDER = "needs the order of words, which a corpus does not keep; gaslab.topics.coherence takes texts"
 HELD_OUT = "held_out_log_likelihood_per_token"
@@ -20,16 +20,14 @@ def add_judging(group: Any) -> None:
     """Add how many topics there are, and how they are judged and shown."""
     group.add_argument("--topics", type=several_topics, metavar="K[,K...]",
                        help="how many (20); several are compared, and the best is written")  # fmt: skip
-    group.add_argument("--coherence", type=one_of("npmi", "umass", but=(("c_v",), f"refused: it {ORDER}")),
-                       metavar="npmi|umass",
-                       help="of the ten likeliest words of each topic (npmi)")  # fmt: skip
-    group.add_argument("--report", metavar="DIR",
-                       help="write a page that shows the topics, DIR/index.html")  # fmt: skip
+    option.word(group, "--coherence", ("npmi", "umass"), "of the ten likeliest words of each topic (npmi)",
+                but=(("c_v",), f"refused: it {ORDER}"))  # fmt: skip
+    option.text(group, "--report", "DIR", "write a page that shows the topics, DIR/index.html")
 
 
 def several_topics(word: str) -> list[int]:
     """Argparse type: numbers of topics, all different."""
-    found = [at_least(1)(one) for one in word.split(",")]
+    found = [option.at_least(1)(one) for one in word.split(",")]
     if len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"{word!r} has a number twice")
     return found

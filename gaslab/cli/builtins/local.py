@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import gaslab as gl
-from gaslab.cli.arguments import Parser, one_of
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser
 from gaslab.cli.builtins.entry import Builtin, plain
 
 DIRECTED = ("in_triangles", "out_triangles", "through_triangles", "cycle_triangles")
@@ -27,10 +28,9 @@ def _triangles(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.R
 
 def _add_clustering(made: Parser) -> None:
     group = made.add_argument_group("clustering")
-    group.add_argument("--definition", type=one_of("networkx", "graphalytics"), default="networkx",
-                       metavar="networkx|graphalytics",
-                       help="for directed graphs, where they differ")  # fmt: skip
-    group.add_argument("--transitivity", action="store_true", help="of an undirected graph, too")
+    option.word(group, "--definition", ("networkx", "graphalytics"),
+                "for directed graphs, where they differ", default="networkx")  # fmt: skip
+    option.flag(group, "--transitivity", "of an undirected graph, too")
 
 
 def _clustering(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
@@ -45,15 +45,14 @@ def _clustering(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.
 
 def _add_coloring(made: Parser) -> None:
     group = made.add_argument_group("coloring")
-    group.add_argument("--order", type=one_of("degree", "id", "saturation"), default="degree",
-                       metavar="degree|id|saturation",
-                       help="which vertices choose first (default: most edges)")  # fmt: skip
+    option.word(group, "--order", ("degree", "id", "saturation"),
+                "which vertices choose first (default: most edges)", default="degree")  # fmt: skip
 
 
 def _add_mis(made: Parser) -> None:
     group = made.add_argument_group("mis")
-    group.add_argument("--order", type=one_of("random", "id"), default="random", metavar="random|id",
-                       help="which vertices choose first (default: random, by --seed)")  # fmt: skip
+    option.word(group, "--order", ("random", "id"),
+                "which vertices choose first (default: random, by --seed)", default="random")  # fmt: skip
 
 
 COMMANDS = {

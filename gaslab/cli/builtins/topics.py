@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import gaslab as gl
-from gaslab.cli.arguments import Parser, at_least
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser
 from gaslab.cli.builtins import topic_models
 from gaslab.cli.builtins.comparison import HELD_OUT, add_judging, compared
 from gaslab.cli.builtins.entry import Builtin, options_named
@@ -20,8 +21,8 @@ def _add_lda(made: Parser) -> None:
     made.refused["--init"] = "it starts from topics that it draws"
     group = made.add_argument_group("lda")
     add_judging(group)
-    group.add_argument("--evaluate-every", type=at_least(1), default=10, metavar="N",
-                       help="sweeps from one log-likelihood to the next (10)")  # fmt: skip
+    option.whole(group, "--evaluate-every", "N",
+                 "sweeps from one log-likelihood to the next (10)", default=10)  # fmt: skip
     _add_sampler(made)
     topic_models.add_models(made)
 
@@ -31,26 +32,24 @@ def _add_sampler(made: Parser) -> None:
     group.add_argument("--sampler", choices=NAMES, default="auto",
                        help="collapsed Gibbs, exact on one rank and thread, or delayed counts (auto), the "
                        "same on any ranks, whose time hardly grows with the topics")  # fmt: skip
-    group.add_argument("--mh-steps", type=at_least(1), default=1, metavar="N",
-                       help="Metropolis-Hastings steps of a token in each half of a sweep (1)")  # fmt: skip
+    option.whole(group, "--mh-steps", "N",
+                 "Metropolis-Hastings steps of a token in each half of a sweep (1)", default=1)  # fmt: skip
     group.add_argument("--doc-topic-prior", type=_prior, metavar="A[,A...]",
                        help="prior of each topic in a document: one for all, or one for each (0.1)"
                        )  # fmt: skip
-    group.add_argument("--topic-word-prior", type=at_least(0.0, float), metavar="B",
-                       help="prior of each word in a topic (0.01)")  # fmt: skip
-    group.add_argument("--optimise-priors", type=at_least(1), default=0, nargs="?", const=10, metavar="N",
-                       help="improve both priors every N sweeps (10), each topic's in a document for itself"
-                       )  # fmt: skip
-    group.add_argument("--burn-in", type=at_least(0), metavar="N",
-                       help="average the counts over the sweeps after N; else the last sweep's are taken"
-                       )  # fmt: skip
-    group.add_argument("--sample-every", type=at_least(1), default=1, metavar="N",
-                       help="with --burn-in: sweeps from one that is averaged to the next (1)")  # fmt: skip
+    option.number(group, "--topic-word-prior", "B", "prior of each word in a topic (0.01)")
+    option.whole(group, "--optimise-priors", "N",
+                 "improve both priors every N sweeps (10), each topic's in a document for itself",
+                 default=0, nargs="?", const=10)  # fmt: skip
+    text = "average the counts over the sweeps after N; else the last sweep's are taken"
+    option.whole(group, "--burn-in", "N", text, least=0)
+    option.whole(group, "--sample-every", "N",
+                 "with --burn-in: sweeps from one that is averaged to the next (1)", default=1)  # fmt: skip
 
 
 def _prior(text: str) -> float | list[float]:
     """Return a number, or several with commas between."""
-    listed = [at_least(0.0, float)(one) for one in text.split(",")]
+    listed = [option.at_least(0.0, float)(one) for one in text.split(",")]
     return listed if "," in text else listed[0]
 
 
