@@ -16,7 +16,7 @@ from gaslab.errors import UsageError, nearest
 from gaslab.language.aggregators import Aggregator as Aggregator
 from gaslab.language.aggregators import aggregator as aggregator
 from gaslab.language.aggregators import aggregators_of as aggregators_of
-from gaslab.language.annotations import annotations_of, is_class_variable
+from gaslab.language.annotations import annotations_of, is_class_variable, mark_of
 from gaslab.language.combiners import Accumulator as Accumulator
 from gaslab.language.combiners import All as All
 from gaslab.language.combiners import Any as Any
@@ -299,8 +299,7 @@ def checked_parameter(what: str, value: Anything, annotation: Anything) -> Anyth
     kind, storage = annotation, "int64"
     if get_origin(annotation) is Annotated:
         kind = annotation.__origin__
-        marks = [mark for mark in annotation.__metadata__ if isinstance(mark, Storage)]
-        storage = marks[0].name if marks else storage
+        storage = mark.name if (mark := mark_of(annotation, Storage)) else storage
     if kind is bool:
         return arguments.flag(what, value)
     if kind is int:

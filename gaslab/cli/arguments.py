@@ -179,24 +179,20 @@ def _add_engines(group: Any) -> None:
                  "of --engine async: about so many vertices run at most", least=0)  # fmt: skip
 
 
-def add_output(parser: Parser, answer: bool = True, tables: Sequence[str] = ()) -> None:
+def add_output(parser: Parser, tables: Sequence[str] = ()) -> None:
     """Add where answers and reports go; each of *tables* is written by an option of its name."""
     group = parser.add_argument_group("output")
-    if answer:
-        group.add_argument("-o", "--output", metavar="FILE|DIR/",
-                           help="NAME.tsv, .csv (.gz): one file by id; DIR/: a part per rank")  # fmt: skip
-        for name in tables:
-            group.add_argument(f"--{name.replace('_', '-')}", metavar="FILE|DIR/",
-                               help=f"write the {name.replace('_', '-')} table")  # fmt: skip
-        parser.set_defaults(tables=tuple(tables))
-        which = "which fields --output writes" if tables else "which fields"
-        group.add_argument(
-            "--fields", type=lambda w: w.split(","), metavar="A,B", help=f"{which} (default: all)"
-        )
-        option.whole(group, "--top", "N", "print the first N")
+    group.add_argument("-o", "--output", metavar="FILE|DIR/",
+                       help="NAME.tsv, .csv (.gz): one file by id; DIR/: a part per rank")  # fmt: skip
+    for name in tables:
+        group.add_argument(f"--{name.replace('_', '-')}", metavar="FILE|DIR/",
+                           help=f"write the {name.replace('_', '-')} table")  # fmt: skip
+    parser.set_defaults(tables=tuple(tables))
+    which = "which fields --output writes" if tables else "which fields"
+    group.add_argument("--fields", type=lambda w: w.split(","), metavar="A,B", help=f"{which} (default: all)")
+    option.whole(group, "--top", "N", "print the first N")
     option.text(group, "--json", "FILE", "write what the run was and what it took")
-    if answer:
-        option.text(group, "--timeline", "FILE", "write what every rank did when, for ui.perfetto.dev")
+    option.text(group, "--timeline", "FILE", "write what every rank did when, for ui.perfetto.dev")
     option.flag(group, "--force", "replace files that exist")
     add_talk(parser, group)
 

@@ -18,7 +18,13 @@ from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.precision import too_wide
 from gaslab.compiler.frontend.source import ClassSource, class_source, declaring_source
 from gaslab.errors import ProgramError, nearest
-from gaslab.language.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
+from gaslab.language.annotations import (
+    Unresolved,
+    annotations_of,
+    is_class_variable,
+    mark_of,
+    own_annotations,
+)
 from gaslab.language.fields import RANGES
 from gaslab.language.rng import TYPES as TYPES_OF_DRAWS
 from gaslab.language.rng import Draw
@@ -82,8 +88,8 @@ def parts(cls: type, total: type, sizes: Sizes) -> list[Declaration]:
             variable = t.Variable(name, "", t.REQUIRED, place.site)
         else:
             variable = group.variable(name, annotation)
-            marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
-            op = marks[0].op if marks else said.combine if isinstance(said, program.Field) else "sum"
+            mark = mark_of(annotation, program.Combine)
+            op = mark.op if mark else said.combine if isinstance(said, program.Field) else "sum"
         found.append(Declaration(variable, op, annotation, functools.partial(place.source.error, place.at)))
     return found
 

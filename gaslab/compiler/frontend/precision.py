@@ -11,6 +11,7 @@ from gaslab import program
 from gaslab.arguments import shown
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.source import declaring_source
+from gaslab.language.annotations import mark_of
 from gaslab.language.precision import named_precision
 
 
@@ -36,10 +37,10 @@ def too_wide(cls: type, annotations: Iterable[Any], what: str) -> str | None:
 
 
 def _is_wide(annotation: Any) -> bool:
-    marks = getattr(annotation, "__metadata__", ())
-    if any(isinstance(mark, program.Storage) and mark.name == "float64" for mark in marks):
+    mark = mark_of(annotation, program.Storage)
+    if mark is not None and mark.name == "float64":
         return True
-    origin = getattr(annotation, "__origin__", None) if marks else None
+    origin = getattr(annotation, "__origin__", None) if hasattr(annotation, "__metadata__") else None
     return get_origin(origin) is tuple and any(map(_is_wide, get_args(origin)))
 
 
