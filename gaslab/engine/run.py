@@ -270,7 +270,7 @@ def _collect(
         {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in bound.written},
         metrics, observe.history, driver.converged, state.superstep, options.on, options.edges,
     )  # fmt: skip
-    result.aggregates = dict(zip((a.name for a in tree.aggregators), state.aggregates, strict=True))
+    result.aggregates = state.named_aggregates()
     if observe.trace is not None:
         result.trace = collect_trace(graph, observe.trace.rows)
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from gaslab.errors import UsageError, VertexNotFound, nearest
 from gaslab.graph.stored import StoredGraph
 from gaslab.ingest.assign import number_integers
 from gaslab.ingest.edges import EdgeList, assemble, first_of_each
-from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.ids import VertexIds, listed
 from gaslab.parallel import launch
 from gaslab.replication.transfer import to_mirrors
 from gaslab.system.memory import available_memory, human
@@ -151,9 +151,7 @@ class SubsetIds(VertexIds):
 
     def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
         """Return the global ids of *user_ids* (collective)."""
-        if isinstance(user_ids, (str, bytes)) or not isinstance(user_ids, Iterable):
-            user_ids = [user_ids]
-        wanted = user_ids.tolist() if isinstance(user_ids, np.ndarray) else list(user_ids)
+        wanted = listed(user_ids)
         before = self._whole.find(wanted, rows=rows)
         after = self._kept.locate(before.tolist(), rows=rows)
         absent = self.comm.allgather([wanted[k] for k in np.flatnonzero(after < 0)[:1]])

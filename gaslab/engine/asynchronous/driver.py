@@ -206,7 +206,7 @@ class AsynchronousDriver:
         if len(self.engine.executor.aggregates):
             self.engine.parts.aggregation.combine(aggregates)
             if (done := self._done) is not None:
-                question = (done, self.program, self.graph, self.tree, self.state, self._cancellation)
+                question = (done, self.program, self.graph, self.state, self._cancellation)
                 if self.comm.on_root(lambda: ask(*question)):
                     self._closing, self.converged = True, True
         most = self.options.max_updates
@@ -215,8 +215,7 @@ class AsynchronousDriver:
             self._closing = True
 
     def _row(self, counts: Counts, now: float) -> dict[str, Any]:
-        named = zip((a.name for a in self.tree.aggregators), self.state.aggregates, strict=True)
-        return self._course.row(counts, now) | dict(named)
+        return self._course.row(counts, now) | self.state.named_aggregates()
 
     def _conclude(self, counts: Counts) -> None:
         waiting = int(counts.waiting.sum())
