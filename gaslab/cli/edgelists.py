@@ -78,7 +78,7 @@ def _convert_parser(name: str) -> Parser:
 
 
 def _generate(arguments: Any) -> int:
-    from gaslab.ingest import generate
+    from gaslab.ingest.generate import generate
 
     comm = world()
     target = destinations(comm, arguments).output
@@ -129,7 +129,7 @@ def _warn_left_out(comm: Comm, edges: EdgeList, directed: bool | None, bipartite
 
 
 def read(arguments: Any, columns: list[str] | None = None) -> EdgeList:
-    from gaslab.ingest import read_edges
+    from gaslab.ingest.read import read_edges
 
     paths = arguments.input[0] if len(arguments.input) == 1 else arguments.input
     return read_edges(paths, world(), **read_options(arguments, columns))
