@@ -24,18 +24,7 @@ if TYPE_CHECKING:
     from gaslab import topics as topics
     from gaslab.engine.explain import explain as explain
     from gaslab.engine.run import run as run
-    from gaslab.errors import AbandonedError as AbandonedError
-    from gaslab.errors import CompileError as CompileError
-    from gaslab.errors import ConvergenceWarning as ConvergenceWarning
-    from gaslab.errors import ExecutionError as ExecutionError
-    from gaslab.errors import GaslabError as GaslabError
-    from gaslab.errors import InputError as InputError
-    from gaslab.errors import LaunchError as LaunchError
-    from gaslab.errors import PerformanceWarning as PerformanceWarning
-    from gaslab.errors import ProgramError as ProgramError
-    from gaslab.errors import TimeoutExpired as TimeoutExpired
-    from gaslab.errors import UsageError as UsageError
-    from gaslab.errors import VertexNotFound as VertexNotFound
+    from gaslab.errors import *  # noqa: F403  those of `gaslab.errors.__all__`
     from gaslab.graph.corpus import corpus_from as corpus_from
     from gaslab.graph.corpus import read_corpus as read_corpus
     from gaslab.graph.graph import Graph as Graph
