@@ -24,18 +24,7 @@ if TYPE_CHECKING:
     from gaslab import topics as topics
     from gaslab.engine.explain import explain as explain
     from gaslab.engine.run import run as run
-    from gaslab.errors import AbandonedError as AbandonedError
-    from gaslab.errors import CompileError as CompileError
-    from gaslab.errors import ConvergenceWarning as ConvergenceWarning
-    from gaslab.errors import ExecutionError as ExecutionError
-    from gaslab.errors import GaslabError as GaslabError
-    from gaslab.errors import InputError as InputError
-    from gaslab.errors import LaunchError as LaunchError
-    from gaslab.errors import PerformanceWarning as PerformanceWarning
-    from gaslab.errors import ProgramError as ProgramError
-    from gaslab.errors import TimeoutExpired as TimeoutExpired
-    from gaslab.errors import UsageError as UsageError
-    from gaslab.errors import VertexNotFound as VertexNotFound
+    from gaslab.errors import *  # noqa: F403  those of `gaslab.errors.__all__`
     from gaslab.graph.corpus import corpus_from as corpus_from
     from gaslab.graph.corpus import read_corpus as read_corpus
     from gaslab.graph.graph import Graph as Graph
@@ -43,63 +32,7 @@ if TYPE_CHECKING:
     from gaslab.graph.vertexset import VertexSet as VertexSet
     from gaslab.graph.vertextable import read_vertices as read_vertices
     from gaslab.ingest.sides import right as right
-    from gaslab.language.rng import categorical as categorical
-    from gaslab.language.rng import dirichlet as dirichlet
-    from gaslab.language.rng import exponential as exponential
-    from gaslab.language.rng import gamma as gamma
-    from gaslab.language.rng import integers as integers
-    from gaslab.language.rng import normal as normal
-    from gaslab.language.rng import poisson as poisson
-    from gaslab.language.rng import uniform as uniform
-    from gaslab.program import ALL as ALL
-    from gaslab.program import BITOR as BITOR
-    from gaslab.program import IN as IN
-    from gaslab.program import MAX as MAX
-    from gaslab.program import MIN as MIN
-    from gaslab.program import NOBODY as NOBODY
-    from gaslab.program import NONE as NONE
-    from gaslab.program import OUT as OUT
-    from gaslab.program import PROD as PROD
-    from gaslab.program import SUM as SUM
-    from gaslab.program import Accumulator as Accumulator
-    from gaslab.program import All as All
-    from gaslab.program import Any as Any
-    from gaslab.program import ArgMax as ArgMax
-    from gaslab.program import ArgMin as ArgMin
-    from gaslab.program import BitOr as BitOr
-    from gaslab.program import Count as Count
-    from gaslab.program import Edge as Edge
-    from gaslab.program import List as List
-    from gaslab.program import Matrix as Matrix
-    from gaslab.program import Max as Max
-    from gaslab.program import Min as Min
-    from gaslab.program import Phase as Phase
-    from gaslab.program import Prod as Prod
-    from gaslab.program import SortedSet as SortedSet
-    from gaslab.program import Sum as Sum
-    from gaslab.program import Vector as Vector
-    from gaslab.program import Vertex as Vertex
-    from gaslab.program import VertexId as VertexId
-    from gaslab.program import VertexProgram as VertexProgram
-    from gaslab.program import aggregator as aggregator
-    from gaslab.program import at as at
-    from gaslab.program import common as common
-    from gaslab.program import conjugate_gradient as conjugate_gradient
-    from gaslab.program import field as field
-    from gaslab.program import float32 as float32
-    from gaslab.program import float64 as float64
-    from gaslab.program import int8 as int8
-    from gaslab.program import int16 as int16
-    from gaslab.program import int32 as int32
-    from gaslab.program import int64 as int64
-    from gaslab.program import mex as mex
-    from gaslab.program import mode as mode
-    from gaslab.program import solve_spd as solve_spd
-    from gaslab.program import stop as stop
-    from gaslab.program import uint8 as uint8
-    from gaslab.program import uint16 as uint16
-    from gaslab.program import uint32 as uint32
-    from gaslab.program import uint64 as uint64
+    from gaslab.program import *  # noqa: F403  the words of `gaslab.program.__all__`
     from gaslab.programs.als import als as als
     from gaslab.programs.bfs import bfs as bfs
     from gaslab.programs.cdlp import cdlp as cdlp
@@ -142,16 +75,11 @@ _HOME = {
             "ALL", "BITOR", "IN", "MAX", "MIN", "NOBODY", "NONE", "OUT", "PROD", "SUM", "Accumulator", "All",
             "Any", "ArgMax", "ArgMin", "BitOr", "Count", "Edge", "List", "Matrix", "Max", "Min", "Phase",
             "Prod", "SortedSet", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at",
-            "common", "conjugate_gradient", "field", "float32", "float64", "int8", "int16", "int32", "int64",
-            "mex", "mode", "solve_spd", "stop", "uint8", "uint16", "uint32", "uint64",
+            "categorical", "common", "conjugate_gradient", "dirichlet", "exponential", "field", "float32",
+            "float64", "gamma", "int8", "int16", "int32", "int64", "integers", "mex", "mode", "normal",
+            "poisson", "solve_spd", "stop", "uint8", "uint16", "uint32", "uint64", "uniform",
         ],
         "gaslab.program",
-    ),
-    **dict.fromkeys(
-        [
-            "categorical", "dirichlet", "exponential", "gamma", "integers", "normal", "poisson", "uniform",
-        ],
-        "gaslab.language.rng",
     ),
     "Graph": "gaslab.graph.graph",
     "read_graph": "gaslab.graph.reading",

@@ -30,6 +30,10 @@ class Finding:
     fix: str = ""
 
 
+def _wrong(name: str, text: str, fix: str) -> list[Finding]:
+    return [Finding(name, text, False, fix)]
+
+
 def examine() -> list[Finding]:
     """Look at everything; nothing here raises, and MPI is started only under a launcher."""
     checks: list[Callable[[], list[Finding]]] = [
@@ -61,14 +65,8 @@ def _kernels() -> list[Finding]:
         except ImportError as error:
             missing.append(f"{name} ({error})")
     if missing:
-        return [
-            Finding(
-                "kernels",
-                "cannot be loaded: " + "; ".join(missing),
-                False,
-                "build them: `pip install .`, or `python setup.py build_ext --inplace` in a checkout",
-            )
-        ]
+        fix = "build them: `pip install .`, or `python setup.py build_ext --inplace` in a checkout"
+        return _wrong("kernels", "cannot be loaded: " + "; ".join(missing), fix)
     return [Finding("kernels", f"{len(KERNELS)} loaded")]
 
 
@@ -78,7 +76,7 @@ def _compiler() -> list[Finding]:
     try:
         command = toolchain.compiler()
     except CompileError as error:
-        return [Finding("compiler", str(error), False, "set CC to a compiler that works")]
+        return _wrong("compiler", str(error), "set CC to a compiler that works")
     if command is None:
         return [Finding("compiler", "none", True, "only programs of your own need one: install gcc or clang, "
                         "or compile them elsewhere with `gaslab compile`")]  # fmt: skip
@@ -86,9 +84,7 @@ def _compiler() -> list[Finding]:
     try:
         build.compiled("int gaslab_doctor(void) { return 1; }\n", toolchain.levels()[toolchain.cpu_level()])
     except Exception as error:  # whatever it is, that is the finding
-        return [
-            Finding("compiler", f"{text}; cannot compile: {error}", False, "set CC to a compiler that works")
-        ]
+        return _wrong("compiler", f"{text}; cannot compile: {error}", "set CC to a compiler that works")
     return [Finding("compiler", text)]
 
 
@@ -102,13 +98,9 @@ def _cache() -> list[Finding]:
         with tempfile.NamedTemporaryFile(dir=path):
             pass
     except Untrusted as error:
-        return [Finding("cache", f"{error.what}, so nothing in it is used", False, error.fix)]
+        return _wrong("cache", f"{error.what}, so nothing in it is used", error.fix)
     except OSError as error:
-        return [
-            Finding(
-                "cache", f"{path}: {error.strerror}", False, "set GASLAB_CACHE_DIR to a directory of yours"
-            )
-        ]
+        return _wrong("cache", f"{path}: {error.strerror}", "set GASLAB_CACHE_DIR to a directory of yours")
     programs = list(path.glob("*.so"))
     return [Finding("cache", f"{path} ({len(programs)} program{'s' * (len(programs) != 1)})")]
 
@@ -137,19 +129,15 @@ def _threads() -> list[Finding]:
     try:
         count, rule = launch.threads_per_rank(job.local_size), launch.threads_rule(job.local_size)
     except LaunchError as error:
-        return [Finding("threads", str(error), False, "set it to a number of threads, or unset it")]
+        return _wrong("threads", str(error), "set it to a number of threads, or unset it")
     policy = os.environ.get("OMP_WAIT_POLICY")
     text = f"{count} a rank ({rule})" + (f"; OMP_WAIT_POLICY={policy}" if policy else "")
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else count
     if bound < count:
-        return [
-            Finding(
-                "threads",
-                f"{text}, but the rank is bound to {bound} core{'s' * (bound != 1)}",
-                False,
-                "start with --bind-to none (Open MPI, MPICH) or --cpus-per-task (Slurm)",
-            )
-        ]
+        text += f", but the rank is bound to {bound} core{'s' * (bound != 1)}"
+        return _wrong(
+            "threads", text, "start with --bind-to none (Open MPI, MPICH) or --cpus-per-task (Slurm)"
+        )
     return [Finding("threads", text)]
 
 
@@ -168,7 +156,7 @@ def _mpi() -> list[Finding]:
     try:
         version = metadata.version("mpi4py")
     except metadata.PackageNotFoundError:
-        return [Finding("mpi4py", "not installed", False, "pip install mpi4py")]
+        return _wrong("mpi4py", "not installed", "pip install mpi4py")
     findings = [Finding("mpi4py", version)]
     if not launch.launcher().parallel:
         return [*findings, *_library_elsewhere()]
@@ -193,21 +181,11 @@ def _library_elsewhere() -> list[Finding]:
     try:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
     except subprocess.TimeoutExpired:
-        return [
-            Finding(
-                "mpi", "starting it takes more than 30 s", False, "look at the network settings of the MPI"
-            )
-        ]
+        return _wrong("mpi", "starting it takes more than 30 s", "look at the network settings of the MPI")
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        return [
-            Finding(
-                "mpi",
-                f"cannot be loaded: {last}",
-                True,
-                "only several ranks need one: `pip install gaslab[mpich]`, or load the site's module",
-            )
-        ]
+        hint = "only several ranks need one: `pip install gaslab[mpich]`, or load the site's module"
+        return [Finding("mpi", f"cannot be loaded: {last}", fix=hint)]
     return [Finding("mpi", " ".join(done.stdout.split()))]
 
 

@@ -27,6 +27,11 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+__all__ = [
+    "AbandonedError", "CompileError", "ConvergenceWarning", "ExecutionError", "GaslabError", "InputError",
+    "LaunchError", "PerformanceWarning", "ProgramError", "TimeoutExpired", "UsageError", "VertexNotFound",
+]  # fmt: skip
+
 
 class GaslabError(Exception):
     """The base of all errors that gaslab raises on purpose."""

@@ -16,7 +16,7 @@ from gaslab.errors import UsageError, nearest
 from gaslab.language.aggregators import Aggregator as Aggregator
 from gaslab.language.aggregators import aggregator as aggregator
 from gaslab.language.aggregators import aggregators_of as aggregators_of
-from gaslab.language.annotations import annotations_of, is_class_variable
+from gaslab.language.annotations import annotations_of, is_class_variable, mark_of
 from gaslab.language.combiners import Accumulator as Accumulator
 from gaslab.language.combiners import All as All
 from gaslab.language.combiners import Any as Any
@@ -76,6 +76,15 @@ from gaslab.language.rng import poisson as poisson
 from gaslab.language.rng import uniform as uniform
 from gaslab.language.solvers import conjugate_gradient as conjugate_gradient
 from gaslab.language.solvers import solve_spd as solve_spd
+
+__all__ = [
+    "ALL", "BITOR", "IN", "MAX", "MIN", "NOBODY", "NONE", "OUT", "PROD", "SUM", "Accumulator", "All", "Any",
+    "ArgMax", "ArgMin", "BitOr", "Count", "Edge", "List", "Matrix", "Max", "Min", "Phase", "Prod",
+    "SortedSet", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at", "categorical",
+    "common", "conjugate_gradient", "dirichlet", "exponential", "field", "float32", "float64", "gamma",
+    "int8", "int16", "int32", "int64", "integers", "mex", "mode", "normal", "poisson", "solve_spd", "stop",
+    "uint8", "uint16", "uint32", "uint64", "uniform",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -290,8 +299,7 @@ def checked_parameter(what: str, value: Anything, annotation: Anything) -> Anyth
     kind, storage = annotation, "int64"
     if get_origin(annotation) is Annotated:
         kind = annotation.__origin__
-        marks = [mark for mark in annotation.__metadata__ if isinstance(mark, Storage)]
-        storage = marks[0].name if marks else storage
+        storage = mark.name if (mark := mark_of(annotation, Storage)) else storage
     if kind is bool:
         return arguments.flag(what, value)
     if kind is int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import shutil
@@ -111,6 +112,14 @@ class Hosts:
     def close(self) -> None:
         for ranks in self._ranks.values():
             ranks.close()
+
+
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    """Python drops what is raised in a callback of the garbage collector, and hypothesis has one."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -1,33 +1,6 @@
 # A program's phases, on lists of vertices.
 
-cdef extern from "abi.h" nogil:
-    enum: GL_SIGNAL_BLOCK
-    enum: GL_FAULT_INTERRUPT
-    ctypedef union gl_scalar:
-        double f
-        int64_t i
-    ctypedef struct gl_view:
-        int64_t superstep, num_masters, num_local
-        const int64_t *in_begin
-        const int32_t *in_neighbor
-        const int64_t *out_begin
-        const int32_t *out_neighbor
-        void *const *vertex
-        void *total
-        const void *incoming
-        uint8_t *signalled
-        uint8_t *signal_blocks
-        void *message
-        void *message_next
-        int64_t *priority
-        void *cache
-        uint8_t *cached
-        const uint8_t *changed
-        int32_t *stop
-    ctypedef struct gl_fault:
-        int64_t code, vertex, site
-    ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
-                                    gl_scalar *, gl_fault *) noexcept
+include "abi.pxi"
 
 
 cdef class Program:

@@ -5,18 +5,14 @@ A program's range functions write them (`gl_outbox` in abi.h), and call `grow` w
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray
 
 import_array()
 
-cdef extern from "abi.h" nogil:
-    ctypedef struct gl_outbox:
-        char *records
-        int64_t count, room, size
-        int32_t (*grow)(gl_outbox *) noexcept
+include "abi.pxi"
 
 cdef enum:
     FIRST = 1 << 10

@@ -10,6 +10,7 @@ from cython.parallel cimport prange, threadid
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from numpy cimport PyArray_DATA, import_array, ndarray
 
+include "abi.pxi"
 include "entry.pxi"
 
 import_array()
@@ -36,25 +37,6 @@ cdef extern from *:
         size_t offset
     enum: GL_MEMBERS
     const gl_member[1] gl_members
-
-cdef extern from "abi.h" nogil:
-    enum: GL_ABI_VERSION
-    enum: GL_FAULT_TIMEOUT
-    enum: GL_FAULT_INTERRUPT
-    ctypedef union gl_scalar:
-        int64_t i
-    ctypedef struct gl_scratch:
-        void *work
-    ctypedef struct gl_outbox:
-        int64_t count
-    ctypedef struct gl_view:
-        const gl_scratch *scratch
-        gl_outbox *outbox
-        int32_t *stop
-    ctypedef struct gl_fault:
-        int64_t code, vertex, site
-    ctypedef int32_t (*gl_range_fn)(const gl_view *, const int32_t *, int64_t, int64_t,
-                                    gl_scalar *, gl_fault *) noexcept
 
 ABI_VERSION = GL_ABI_VERSION
 TIMEOUT, INTERRUPT = GL_FAULT_TIMEOUT, GL_FAULT_INTERRUPT

@@ -9,14 +9,6 @@ import numpy as np
 cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(Py_UCS4 character) nogil
 
-cdef extern from "fields.h" nogil:
-    ctypedef struct gl_field:
-        const uint8_t *at
-        int64_t length
-        int quoted
-    bint gl_blank(uint8_t c)
-
-include "problems.pxi"
 include "numbers.pxi"
 
 PADDING = 64                  # bytes behind a block of pairs that may be read but mean nothing

@@ -13,18 +13,11 @@ from libc.string cimport memchr, memcpy
 
 import numpy as np
 
-cdef extern from "fields.h" nogil:
-    ctypedef struct gl_field:
-        const uint8_t *at
-        int64_t length
-        int quoted
-    bint gl_blank(uint8_t c)
+include "numbers.pxi"
+include "runs.pxi"
 
 cdef extern from "mix.h" nogil:
     uint64_t gl_mix(uint64_t z)
-
-PADDING = 64
-KEPT_BAD = KEPT
 
 # What a run reports, by index; the names are the contract with gaslab.ingest.metis. *upper* and *lower* count
 # the listings of a higher and of a lower vertex, *upper_sum* and *lower_sum* add up a hash of their edges.
@@ -33,12 +26,6 @@ COUNTERS = (
 )
 cdef enum:
     LINES, VERTICES, COMMENTS, EDGES, UPPER, LOWER, SELF_LOOPS, UPPER_SUM, LOWER_SUM, REJECTED, NUM_COUNTERS
-
-include "problems.pxi"
-include "numbers.pxi"
-
-cdef enum:
-    KEPT = 4
 
 cdef struct Shape:
     int64_t vertices          # ids are 1 to this
@@ -59,12 +46,6 @@ cdef struct Run:
 cdef inline bint _ends(uint8_t c) noexcept nogil:
     """Whether a word ends before *c*."""
     return gl_blank(c) or c == 10 or c == 13
-
-
-cdef inline const uint8_t *_past_blanks(const uint8_t *p) noexcept nogil:
-    while gl_blank(p[0]):
-        p += 1
-    return p
 
 
 cdef inline const uint8_t *_line_end(const uint8_t *p) noexcept nogil:
@@ -181,7 +162,6 @@ cdef void _parse_run(
     cdef const uint8_t *p = text + lo
     cdef const uint8_t *stop = text + hi
     cdef const uint8_t *begin
-    cdef int64_t *bad
     cdef int64_t row
     cdef int problem, word = 0, i
     for i in range(NUM_COUNTERS):
@@ -206,13 +186,9 @@ cdef void _parse_run(
             problem = EXTRA_LINE
         if problem != FINE:
             p = <const uint8_t *> memchr(begin, 10, stop - begin) + 1
-            if counter[REJECTED] < KEPT:
-                bad = run.bad + 5 * counter[REJECTED]
-                bad[0] = counter[LINES] - 1
-                bad[1] = begin - text
-                bad[2] = p - 1 - begin
-                bad[3] = problem
-                bad[4] = word
+            _note_bad(
+                run.bad, counter[REJECTED], counter[LINES] - 1, begin - text, p - 1 - begin, problem, word
+            )
             counter[REJECTED] += 1
     for i in range(NUM_COUNTERS):
         report[i] = counter[i]
@@ -252,24 +228,16 @@ def parse(
     Returns (counters int64[runs, len(COUNTERS)], bad int64[runs, KEPT_BAD, 5] as (line, offset, length, problem,
     word), real uint8[runs, 1 + numbers], of weights and columns).
     """
-    cdef int runs = bounds.shape[0] - 1, t, k
+    cdef int runs = bounds.shape[0] - 1, t
     _check(text, bounds)
     if source.shape[0] < (bounds[runs] - bounds[0]) // 2 or target.shape[0] < source.shape[0]:
         raise ValueError("no room for the edges of the block")
     if weighted and weight.shape[0] < source.shape[0] or len(columns) != numbers:
         raise ValueError("no room for the numbers of the block")
-    counters_array = np.zeros((runs, NUM_COUNTERS), dtype=np.int64)
-    bad_array = np.zeros((runs, KEPT, 5), dtype=np.int64)
-    real_array = np.zeros((runs, 1 + numbers), dtype=np.uint8)
-    pointer_array = np.zeros((runs, max(numbers, 1)), dtype=np.int64)
-    cdef int64_t[:, ::1] counters = counters_array, pointers = pointer_array
+    counters_array, bad_array, real_array = _reports(runs, NUM_COUNTERS, 1 + numbers)
+    cdef int64_t[:, ::1] counters = counters_array, pointers = _places(columns, first, first[0])
     cdef int64_t[:, :, ::1] bad = bad_array
     cdef uint8_t[:, ::1] real = real_array
-    cdef int64_t[::1] column
-    for k in range(numbers):
-        column = columns[k]
-        for t in range(runs):
-            pointers[t, k] = <int64_t> &column[0] + 8 * (first[t] - first[0]) if column.shape[0] else 0
     cdef Shape shape
     shape.vertices = vertices
     shape.numbers = numbers

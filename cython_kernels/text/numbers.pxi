@@ -1,5 +1,14 @@
 # What a field means as a number, or what is wrong with it; and how numbers are kept in columns.
 
+include "problems.pxi"
+
+cdef extern from "fields.h" nogil:
+    ctypedef struct gl_field:
+        const uint8_t *at
+        int64_t length
+        int quoted
+    bint gl_blank(uint8_t c)
+
 cdef extern from "text.h" nogil:
     ctypedef struct gl_number:
         int64_t length

@@ -8,21 +8,19 @@ lines, so that every run knows where its edges go; `parse` then fills them in. A
 """
 
 from cython.parallel cimport prange
-from libc.math cimport isinf, isnan
+from libc.math cimport isinf
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcpy
 
 import numpy as np
 
+include "numbers.pxi"
+include "runs.pxi"
+
 cdef extern from "text.h" nogil:
     int64_t gl_count_lines(const uint8_t *p, int64_t length)
 
 cdef extern from "fields.h" nogil:
-    ctypedef struct gl_field:
-        const uint8_t *at
-        int64_t length
-        int quoted
-    bint gl_blank(uint8_t c)
     int gl_split_blanks(const uint8_t *p, const uint8_t *end, gl_field *field, int most)
     int gl_split_delimiter(
         const uint8_t *p, const uint8_t *end, uint8_t delimiter, int width, gl_field *field, int most
@@ -38,18 +36,13 @@ cdef extern from "names.h" nogil:
         int64_t count
     int64_t gl_intern(gl_names *names, const uint8_t *text, int64_t length)
 
-PADDING = 64
 MAX_FIELDS = FIELDS
 TWICE = REPEATED              # added to the byte of a delimiter of two such bytes
-KEPT_BAD = KEPT               # bad lines remembered per run: enough to show the first and a few more
 
 # What a run reports, by index; the names are the contract with gaslab.ingest.text.
 COUNTERS = ("lines", "edges", "comments", "blanks", "headers", "rejected", "self_loops", "largest", "leading_zero")
 cdef enum:
     LINES, EDGES, COMMENTS, BLANKS, HEADERS, REJECTED, SELF_LOOPS, LARGEST, LEADING_ZERO, NUM_COUNTERS
-
-include "problems.pxi"
-include "numbers.pxi"
 
 cdef enum:                    # roles of a field; a column k has role k
     SOURCE = -1
@@ -59,183 +52,8 @@ cdef enum:                    # roles of a field; a column k has role k
 cdef enum:
     FIELDS = 256
     REPEATED = 256
-    KEPT = 4
 
-cdef struct Dialect:
-    int delimiter             # its byte, 0: runs of blanks
-    int width                 # 2: the delimiter is its byte twice
-    const uint8_t *comment    # [256], 1 where the byte starts a comment line
-    int strings               # 1: ids are names, interned; 0: integers
-    int num_fields
-    int head                  # 1: all data lines above the header are part of it
-    const int32_t *role       # [num_fields]
-    int plain                 # 1: source, target, then columns, and no digit starts a comment: the fast path
-
-cdef struct Run:
-    int64_t *source
-    int64_t *target
-    int64_t **column          # bits of int64 or, from `real_from` on, of float64
-    uint8_t *real             # [columns], 1 once a value was not an int64
-    int64_t *counter
-    int64_t *bad              # [KEPT_BAD, 5]: line, offset, length, problem, field
-    gl_names *names
-
-
-cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcept nogil:
-    """Parse a plain line at *p*: return the next line, or NULL for the slow path (nothing is stored)."""
-    cdef uint64_t source, target = 0
-    cdef int64_t count
-    cdef int k
-    cdef int kind[FIELDS]
-    cdef gl_number number[FIELDS]
-    count = gl_read_digits(p, &source)
-    if count == 0 or count > 18 or (p[0] == 48 and count > 1):
-        return NULL
-    p += count
-    for k in range(1, dialect.num_fields):
-        if dialect.delimiter == 0:
-            if not gl_blank(p[0]):
-                return NULL
-            while gl_blank(p[0]):
-                p += 1
-        else:
-            if p[0] != dialect.delimiter:
-                return NULL
-            p += 1
-            if dialect.width == 2:
-                if p[0] != dialect.delimiter:
-                    return NULL
-                p += 1
-        if k == 1:
-            count = gl_read_digits(p, &target)
-            if count == 0 or count > 18 or (p[0] == 48 and count > 1):
-                return NULL
-            p += count
-        elif dialect.role[k] == IGNORED:
-            if dialect.delimiter == 0 and (p[0] == 10 or p[0] == 13):
-                return NULL                            # blanks at the end of the line: there is no such field
-            while p[0] > 34 or p[0] == 33:             # up to a blank, a quote or anything unusual
-                if p[0] == dialect.delimiter:
-                    break
-                p += 1
-        else:
-            kind[k] = gl_read_number(p, &number[k], &FIVES[0, 0])
-            if kind[k] != GL_INTEGER and kind[k] != GL_DOUBLE:
-                return NULL
-            p += number[k].length
-    if p[0] == 13:
-        p += 1
-    if p[0] != 10:
-        return NULL
-    for k in range(2, dialect.num_fields):
-        if dialect.role[k] >= 0:
-            _store(run.column[dialect.role[k]], run.counter[EDGES], &run.real[dialect.role[k]], kind[k], &number[k])
-    count = run.counter[EDGES]
-    run.source[count] = <int64_t> source
-    run.target[count] = <int64_t> target
-    run.counter[EDGES] = count + 1
-    run.counter[SELF_LOOPS] += source == target
-    if <int64_t> source > run.counter[LARGEST]:
-        run.counter[LARGEST] = <int64_t> source
-    if <int64_t> target > run.counter[LARGEST]:
-        run.counter[LARGEST] = <int64_t> target
-    return p + 1
-
-
-cdef int _integer_id(gl_field *token, int64_t *value, int64_t *leading_zero) noexcept nogil:
-    cdef uint64_t digits
-    cdef int64_t count, zeros = 0
-    cdef const uint8_t *p = token.at
-    if token.length == 0:
-        return EMPTY_ID
-    if p[0] == 45 and token.length > 1:
-        return NEGATIVE if gl_read_digits(p + 1, &digits) == token.length - 1 else NOT_INTEGER
-    while zeros < token.length - 1 and p[zeros] == 48:
-        zeros += 1
-    count = gl_read_digits(p + zeros, &digits)
-    if count < token.length - zeros:
-        return NOT_INTEGER
-    if zeros:
-        leading_zero[0] = 1
-    if count > 19 or digits > <uint64_t> INT64_MAX:
-        return TOO_LARGE
-    value[0] = <int64_t> digits
-    return FINE
-
-
-cdef int64_t _name(gl_names *names, gl_field *token) noexcept nogil:
-    """Intern a token; doubled quotes are made single in the free part of the arena first."""
-    cdef uint8_t *free_part
-    cdef int64_t i = 0, n = 0
-    if token.quoted != 2:
-        return gl_intern(names, token.at, token.length)
-    free_part = names.arena + names.start[names.count]
-    while i < token.length:
-        free_part[n] = token.at[i]
-        n += 1
-        i += 2 if token.at[i] == 34 else 1
-    return gl_intern(names, free_part, n)
-
-
-cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *run, int *field) noexcept nogil:
-    """Parse the line [p, end) without its line end: store an edge and return FINE, or what is wrong."""
-    cdef gl_field token[FIELDS]
-    cdef gl_number number[FIELDS]
-    cdef int kind[FIELDS]
-    cdef int64_t ends[2]
-    cdef int64_t zero = 0
-    cdef int k, n, problem, role, most = dialect.num_fields
-    cdef int64_t edge = run.counter[EDGES]
-    field[0] = 0
-    if memchr(p, 0, end - p) != NULL:
-        return NUL
-    if memchr(p, 13, end - p) != NULL:
-        return CARRIAGE_RETURN
-    if dialect.delimiter == 0:
-        n = gl_split_blanks(p, end, token, most)
-    else:
-        n = gl_split_delimiter(p, end, <uint8_t> dialect.delimiter, dialect.width, token, most)
-    if n < 0:
-        return QUOTE
-    field[0] = n
-    if n < most:
-        return TOO_FEW
-    if n > most:
-        return TOO_MANY
-    for k in range(n):
-        role = dialect.role[k]
-        field[0] = k
-        if role == SOURCE or role == TARGET:
-            if dialect.strings:
-                if token[k].length == 0:
-                    return EMPTY_ID
-                if not gl_is_utf8(token[k].at, token[k].length):
-                    return NOT_UTF8
-            else:
-                problem = _integer_id(&token[k], &ends[-1 - role], &zero)
-                if problem != FINE:
-                    return problem
-        elif role != IGNORED:
-            problem = _number(&token[k], &kind[role], &number[role])
-            if problem != FINE:
-                return problem
-    for k in range(n):
-        role = dialect.role[k]
-        if role >= 0:
-            _store(run.column[role], edge, &run.real[role], kind[role], &number[role])
-        elif role != IGNORED and dialect.strings:
-            # Names are interned last: a rejected line must not leave a vertex behind.
-            ends[-1 - role] = _name(run.names, &token[k])
-    run.counter[LEADING_ZERO] |= zero             # of edges alone: a rejected line decides nothing
-    run.source[edge] = ends[0]
-    run.target[edge] = ends[1]
-    run.counter[EDGES] = edge + 1
-    run.counter[SELF_LOOPS] += ends[0] == ends[1]
-    if ends[0] > run.counter[LARGEST]:
-        run.counter[LARGEST] = ends[0]
-    if ends[1] > run.counter[LARGEST]:
-        run.counter[LARGEST] = ends[1]
-    return FINE
+include "edge_line.pxi"
 
 
 cdef void _parse_run(
@@ -246,7 +64,6 @@ cdef void _parse_run(
     cdef const uint8_t *stop = text + hi
     cdef const uint8_t *end
     cdef const uint8_t *first
-    cdef int64_t *bad
     cdef int problem, field = 0, i
     for i in range(NUM_COUNTERS):
         counter[i] = 0
@@ -260,9 +77,7 @@ cdef void _parse_run(
                 p = end
                 continue
         end = <const uint8_t *> memchr(p, 10, stop - p)
-        first = p
-        while gl_blank(first[0]):
-            first += 1
+        first = _past_blanks(p)
         if first == end or (first[0] == 13 and first + 1 == end):
             counter[BLANKS] += 1
         elif dialect.comment[first[0]]:
@@ -272,13 +87,7 @@ cdef void _parse_run(
         else:
             problem = _careful(p, end - 1 if (end - 1)[0] == 13 else end, dialect, run, &field)
             if problem != FINE:
-                if counter[REJECTED] < KEPT:
-                    bad = run.bad + 5 * counter[REJECTED]
-                    bad[0] = counter[LINES] - 1
-                    bad[1] = p - text
-                    bad[2] = end - p
-                    bad[3] = problem
-                    bad[4] = field
+                _note_bad(run.bad, counter[REJECTED], counter[LINES] - 1, p - text, end - p, problem, field)
                 counter[REJECTED] += 1
         p = end + 1
     for i in range(NUM_COUNTERS):
@@ -330,18 +139,10 @@ def parse(
     _check_block(text, bounds[0], bounds[runs])
     if role.shape[0] > FIELDS:
         raise ValueError(f"at most {FIELDS} fields, not {role.shape[0]}")
-    counters_array = np.zeros((runs, NUM_COUNTERS), dtype=np.int64)
-    bad_array = np.zeros((runs, KEPT, 5), dtype=np.int64)
-    real_array = np.zeros((runs, max(num_columns, 1)), dtype=np.uint8)
-    pointer_array = np.zeros((runs, max(num_columns, 1)), dtype=np.int64)
-    cdef int64_t[:, ::1] counters = counters_array, pointers = pointer_array
+    counters_array, bad_array, real_array = _reports(runs, NUM_COUNTERS, max(num_columns, 1))
+    cdef int64_t[:, ::1] counters = counters_array, pointers = _places(columns, first, 0)
     cdef int64_t[:, :, ::1] bad = bad_array
     cdef uint8_t[:, ::1] real = real_array
-    cdef int64_t[::1] column
-    for k in range(num_columns):
-        column = columns[k]
-        for t in range(runs):
-            pointers[t, k] = <int64_t> &column[0] + 8 * first[t] if column.shape[0] else 0
     cdef Dialect dialect
     dialect.delimiter = delimiter % REPEATED
     dialect.width = 2 if delimiter >= REPEATED else 1

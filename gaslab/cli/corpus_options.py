@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from gaslab.cli.arguments import LINE_OPTIONS, Parser, add_lines, bound_columns, one_of
+from gaslab.cli import option
+from gaslab.cli.arguments import LINE_OPTIONS, Parser, add_lines, bound_columns
 
 
 def add_corpus(parser: Parser) -> None:
@@ -20,9 +21,7 @@ def add_corpus(parser: Parser) -> None:
                             "edges: document, word, count (auto: by names and first lines)")  # fmt: skip
     group.add_argument("--vocabulary", "--vocab", dest="vocabulary", metavar="FILE",
                        help="the words, one a line, of a format that numbers them")  # fmt: skip
-    group.add_argument(
-        "--stop-words", metavar="english|FILE", help="words to leave out; a file has one a line"
-    )
+    option.text(group, "--stop-words", "english|FILE", "words to leave out; a file has one a line")
     group.add_argument("--min-df", type=_frequency, default=0, metavar="N|SHARE",
                        help="leave out words in fewer documents: 5 documents, or 0.01 of them")  # fmt: skip
     group.add_argument("--max-df", type=_frequency, default=1.0, metavar="N|SHARE",
@@ -40,7 +39,7 @@ def corpus_options(arguments: Any) -> dict[str, Any]:
 def _format_name(word: str) -> str:
     from gaslab.ingest.formats import CORPUS_FORMATS
 
-    return one_of(*CORPUS_FORMATS)(word)
+    return option.one_of(*CORPUS_FORMATS)(word)
 
 
 def _frequency(word: str) -> int | float:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Annotated, Any, get_args, get_origin
 
 import gaslab as gl
+from gaslab.cli import option
 from gaslab.cli.arguments import (
     Parser,
     add_input,
@@ -18,7 +19,6 @@ from gaslab.cli.arguments import (
     add_precision,
     add_running,
     add_talk,
-    pair,
     read_options,
 )
 from gaslab.cli.codes import DONE
@@ -38,12 +38,12 @@ def parser(name: str) -> Parser:
         made = Parser(name, "FILE.py:Class GRAPH...", "Run a vertex program of your own on a graph.")
         made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
         add_input(made)
-        made.add_argument(
-            "--vertices", metavar="FILE", help="a table of vertices: a header, ids first; for vertex fields"
-        )
+        option.text(made, "--vertices", "FILE", "a table of vertices: a header, ids first; for vertex fields")
         group = made.add_argument_group("program")
-        group.add_argument("-p", "--parameter", type=pair, action="append", default=[], metavar="NAME=VALUE",
-                           help="a parameter, of the type that the class says")  # fmt: skip
+        group.add_argument(
+            "-p", "--parameter", type=option.pair, action="append", default=[], metavar="NAME=VALUE",
+            help="a parameter, of the type that the class says",
+        )  # fmt: skip
         group.add_argument("--trace", metavar="ID", action="append", default=[],
                            help="show what becomes of this vertex; may be given several times")  # fmt: skip
         add_running(made)
@@ -66,7 +66,7 @@ def parser(name: str) -> Parser:
     made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
     made.add_argument("-o", "--output", metavar="DIR", help="where to (default: this machine's cache)")
     add_precision(made)
-    made.add_argument("--emit", action="store_true", help="print the C that is made of the program, and stop")
+    option.flag(made, "--emit", "print the C that is made of the program, and stop")
     add_talk(made)
     return made
 

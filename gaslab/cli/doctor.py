@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gaslab.cli import option
 from gaslab.cli.arguments import Parser, add_talk
 from gaslab.cli.codes import DONE, FAILED
 from gaslab.parallel import launch
@@ -17,11 +18,8 @@ def parser(name: str) -> Parser:
     made = Parser(
         name, "", "What MPI, compiler, threads and caches are here; exit code 1 if something is broken."
     )
-    made.add_argument(
-        "--clean",
-        action="store_true",
-        help="remove what killed MPI jobs of yours left in shared memory, on the machines of all ranks",
-    )
+    text = "remove what killed MPI jobs of yours left in shared memory, on the machines of all ranks"
+    option.flag(made, "--clean", text)
     add_talk(made)
     return made
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.cli.arguments import Parser, add_input, add_report, at_least, one_of, read_options
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser, add_input, add_report, read_options
 from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
 from gaslab.errors import UsageError
@@ -39,51 +40,45 @@ def execute(arguments: Any) -> int:
 
 def _generate_parser(name: str) -> Parser:
     made = Parser(name, "KIND", "Write a random graph, the same for a seed on any number of ranks.")
-    made.add_argument("kind", type=one_of(*KINDS), metavar="KIND", help=", ".join(KINDS))
+    made.add_argument("kind", type=option.one_of(*KINDS), metavar="KIND", help=", ".join(KINDS))
     group = made.add_argument_group("size")
-    group.add_argument("--scale", type=at_least(0), metavar="S", help="rmat: 2^S vertices")
-    group.add_argument("--edge-factor", type=at_least(0), metavar="F", help="rmat: edges per vertex (16)")
-    group.add_argument("--vertices", type=at_least(1), metavar="N", help="powerlaw, erdos-renyi: vertices")
-    group.add_argument("--edges", type=at_least(0), metavar="M", help="erdos-renyi, bipartite: edges")
-    group.add_argument("--left", type=at_least(1), metavar="N", help="bipartite: left vertices")
-    group.add_argument("--right", type=at_least(1), metavar="N", help="bipartite: right vertices")
+    option.whole(group, "--scale", "S", "rmat: 2^S vertices", least=0)
+    option.whole(group, "--edge-factor", "F", "rmat: edges per vertex (16)", least=0)
+    option.whole(group, "--vertices", "N", "powerlaw, erdos-renyi: vertices")
+    option.whole(group, "--edges", "M", "erdos-renyi, bipartite: edges", least=0)
+    option.whole(group, "--left", "N", "bipartite: left vertices")
+    option.whole(group, "--right", "N", "bipartite: right vertices")
     group.add_argument(
-        "--exponent", type=at_least(1.0, float), metavar="A",
+        "--exponent", type=option.at_least(1.0, float), metavar="A",
         help="powerlaw: of the degrees (2.1); corpus: of the lengths (2)",
     )  # fmt: skip
-    group.add_argument("--max-degree", type=at_least(1), metavar="K", help="powerlaw: the largest degree")
-    group.add_argument("--rows", type=at_least(1), metavar="R", help="grid: rows")
-    group.add_argument("--columns", type=at_least(1), metavar="C", help="grid: columns")
-    group.add_argument("--documents", type=at_least(1), metavar="N", help="corpus: documents")
-    group.add_argument("--words", type=at_least(1), metavar="N", help="corpus: words of the vocabulary")
-    group.add_argument("--topics", type=at_least(1), metavar="K", help="corpus: topics of the documents")
-    group.add_argument("--alpha", type=at_least(0.0, float), metavar="A",
-                       help="corpus: prior of each topic in a document (0.1)")  # fmt: skip
-    group.add_argument("--beta", type=at_least(0.0, float), metavar="B",
-                       help="corpus: prior of each word in a topic (0.01)")  # fmt: skip
-    group.add_argument("--min-length", type=at_least(1), metavar="N", help="corpus: least tokens (50)")
-    group.add_argument("--max-length", type=at_least(1), metavar="N", help="corpus: most tokens (5000)")
-    made.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="of the random numbers (0)")
-    made.add_argument("--weights", type=at_least(1), metavar="W", help="add a weight to each edge, 1 to W")
-    made.add_argument("--drop-duplicates", action="store_true", help="keep one of parallel edges")
-    made.add_argument(
-        "--drop-self-loops", action="store_true", help="leave out edges from a vertex to itself"
-    )
+    option.whole(group, "--max-degree", "K", "powerlaw: the largest degree")
+    option.whole(group, "--rows", "R", "grid: rows")
+    option.whole(group, "--columns", "C", "grid: columns")
+    option.whole(group, "--documents", "N", "corpus: documents")
+    option.whole(group, "--words", "N", "corpus: words of the vocabulary")
+    option.whole(group, "--topics", "K", "corpus: topics of the documents")
+    option.number(group, "--alpha", "A", "corpus: prior of each topic in a document (0.1)")
+    option.number(group, "--beta", "B", "corpus: prior of each word in a topic (0.01)")
+    option.whole(group, "--min-length", "N", "corpus: least tokens (50)")
+    option.whole(group, "--max-length", "N", "corpus: most tokens (5000)")
+    option.whole(made, "--seed", "N", "of the random numbers (0)", least=0, default=0)
+    option.whole(made, "--weights", "W", "add a weight to each edge, 1 to W")
+    option.flag(made, "--drop-duplicates", "keep one of parallel edges")
+    option.flag(made, "--drop-self-loops", "leave out edges from a vertex to itself")
     return made
 
 
 def _convert_parser(name: str) -> Parser:
     made = Parser(name, "GRAPH...", "Rewrite an edge list: to TSV or CSV, gzipped or not, with numbered ids.")
     add_input(made)
-    made.add_argument(
-        "--relabel", action="store_true", help="number the vertices 0, 1, ... in the order of their ids"
-    )
-    made.add_argument("--map", metavar="FILE", help="with --relabel: write which number is which id")
+    option.flag(made, "--relabel", "number the vertices 0, 1, ... in the order of their ids")
+    option.text(made, "--map", "FILE", "with --relabel: write which number is which id")
     return made
 
 
 def _generate(arguments: Any) -> int:
-    from gaslab.ingest import generate
+    from gaslab.ingest.generate import generate
 
     comm = world()
     target = destinations(comm, arguments).output
@@ -134,7 +129,7 @@ def _warn_left_out(comm: Comm, edges: EdgeList, directed: bool | None, bipartite
 
 
 def read(arguments: Any, columns: list[str] | None = None) -> EdgeList:
-    from gaslab.ingest import read_edges
+    from gaslab.ingest.read import read_edges
 
     paths = arguments.input[0] if len(arguments.input) == 1 else arguments.input
     return read_edges(paths, world(), **read_options(arguments, columns))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, at_least
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy
 from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
 from gaslab.cli.edgelists import ends, read, report_written
@@ -25,7 +26,8 @@ def parser(name: str) -> Parser:
         "over the mean.",
     )
     add_input(made)
-    made.add_argument("-k", "--parts", type=at_least(1), required=True, metavar="K", help="number of parts")
+    made.add_argument("-k", "--parts", type=option.at_least(1), required=True, metavar="K",
+                      help="number of parts")  # fmt: skip
     add_strategy(made, " (default: compare all)")
     add_report(made, output=True)
     return made

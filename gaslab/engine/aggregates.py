@@ -73,7 +73,7 @@ class Aggregates:
                 self._finalizers[k] = function
 
     def _final(self, k: int, function: Callable[[Any, Any], Any], value: Any, state: RunState) -> Any:
-        progress = Progress(self._program, self._graph, self._tree, state, state.superstep)
+        progress = Progress(self._program, self._graph, state, state.superstep)
         name, combiner = f"{self._tree.name}.{self._tree.aggregators[k].name}", self._combiners[k]
         value = function(progress, value)
         if not isinstance(combiner, RecordCombiner):

@@ -14,9 +14,9 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.compiler.tree import RecordCombiner
-from gaslab.engine.edge_sums import EdgeSums
+from gaslab.engine.additive import EdgeSums
 from gaslab.engine.executor import Executor
-from gaslab.engine.mirrored_fields import across
+from gaslab.engine.mirrors import across
 from gaslab.engine.remote_signals import RemoteSignals
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity

@@ -16,7 +16,7 @@ from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse_phases
 from gaslab.compiler.tree.edge_work import edge_work
 from gaslab.engine.bind import shapes_of
-from gaslab.engine.mirrored_fields import across, field_roles, reasons
+from gaslab.engine.mirrors import across, field_roles, reasons
 from gaslab.engine.remote_signals import remote_signal_dtype
 from gaslab.engine.storage import total_dtype
 from gaslab.graph.graph import Graph

@@ -16,8 +16,8 @@ from typing import Any
 from gaslab import errors
 from gaslab.compiler import Compiled, compile_phases
 from gaslab.engine import lists
-from gaslab.engine.asynchronous.check import check_program as check_asynchronous
 from gaslab.engine.asynchronous.driver import AsynchronousDriver
+from gaslab.engine.asynchronous.driver import check_program as check_asynchronous
 from gaslab.engine.bind import check_ends, check_sides, shapes_of
 from gaslab.engine.bound_program import BoundProgram, bind
 from gaslab.engine.build import build_stale, build_synchronous
@@ -270,7 +270,7 @@ def _collect(
         {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in bound.written},
         metrics, observe.history, driver.converged, state.superstep, options.on, options.edges,
     )  # fmt: skip
-    result.aggregates = dict(zip((a.name for a in tree.aggregators), state.aggregates, strict=True))
+    result.aggregates = state.named_aggregates()
     if observe.trace is not None:
         result.trace = collect_trace(graph, observe.trace.rows)
     return result

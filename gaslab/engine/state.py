@@ -148,6 +148,10 @@ class RunState:
         self.stale(masters_values, 0)
         return bits
 
+    def named_aggregates(self) -> dict[str, Any]:
+        """Return the values of the aggregators by their names."""
+        return dict(zip((a.name for a in self.tree.aggregators), self.aggregates, strict=True))
+
     def stale(self, names: Iterable[str], role: int) -> None:
         """Note that masters changed these fields; at most the mirrors of that role have the new values."""
         for name in names:

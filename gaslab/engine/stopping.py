@@ -19,10 +19,10 @@ class Progress:
     """The ``self`` of done(): parameters, aggregates, superstep and the graph's size."""
 
     def __init__(
-        self, program: VertexProgram, graph: Graph, tree: Tree, state: RunState, superstep: int | None = None
+        self, program: VertexProgram, graph: Graph, state: RunState, superstep: int | None = None
     ) -> None:
         self.__dict__.update(program.parameters())
-        self.__dict__.update(zip((a.name for a in tree.aggregators), state.aggregates, strict=True))
+        self.__dict__.update(state.named_aggregates())
         self.superstep = state.superstep - 1 if superstep is None else superstep  # the one just finished
         self.num_vertices, self.num_edges = graph.num_vertices, graph.num_edges
         self._program = program
@@ -88,7 +88,7 @@ class Stopping:
     def _look(self, state: RunState, ran: int) -> tuple[bool, bool]:
         over = bool(ran) and ran == self.tree.supersteps
         if self._done is not None and ran and not over:
-            over = ask(self._done, self.program, self.graph, self.tree, state, self.cancellation)
+            over = ask(self._done, self.program, self.graph, state, self.cancellation)
         return over, self.cancellation.late
 
 
@@ -96,13 +96,12 @@ def ask(
     done: Done,
     program: VertexProgram,
     graph: Graph,
-    tree: Tree,
     state: RunState,
     cancellation: Cancellation | None,
 ) -> bool:
     """Return the answer of a user's ``done``, which one rank may ask for all; *cancellation* may end it."""
 
     def says() -> bool:
-        return bool(done(Progress(program, graph, tree, state)))
+        return bool(done(Progress(program, graph, state)))
 
-    return says() if cancellation is None else cancellation.call(tree.name, "done()", says)
+    return says() if cancellation is None else cancellation.call(state.tree.name, "done()", says)

@@ -10,8 +10,7 @@ from gaslab.engine.activation import Activation
 from gaslab.engine.additive import Additive
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.executor import Executor
-from gaslab.engine.mirrored_fields import across
-from gaslab.engine.mirrors import Mirrors
+from gaslab.engine.mirrors import Mirrors, across
 from gaslab.engine.phase_aggregation import Aggregation
 from gaslab.engine.state import RunState
 from gaslab.replication.exchange import Exchange

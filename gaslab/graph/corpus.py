@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gaslab.graph.graph import Graph
-from gaslab.ingest import EdgeList, corpus_edges_from, read_corpus_edges
+from gaslab.ingest.corpus.files import read_corpus_edges
+from gaslab.ingest.corpus.memory import corpus_edges_from
+from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm
 

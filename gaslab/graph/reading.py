@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gaslab.graph.graph import Graph
-from gaslab.ingest import EdgeList, read_edges
+from gaslab.ingest.edges import EdgeList
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gaslab import ingest
 from gaslab.graph.stored import StoredGraph
+from gaslab.ingest import arrays, convert, generate
+from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
 from gaslab.partition import strategies
@@ -71,7 +72,7 @@ class Sources(StoredGraph):
         <Graph from arrays: 3 vertices, 2 edges, directed; bipartite, 2 + 1>
         """
         return cls._ingest(
-            lambda comm: ingest.edges_from_arrays(
+            lambda comm: arrays.edges_from_arrays(
                 src, dst, comm=comm, columns=columns, vertices=vertices, rows=rows, directed=directed,
                 bipartite=bipartite, drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops,
             ),
@@ -104,11 +105,11 @@ class Sources(StoredGraph):
         """
         comm = as_comm(comm)
         made: Any = cls._ingest(
-            lambda comm: ingest.edges_from_networkx(graph, comm=comm, bipartite=bipartite, rows=rows),
+            lambda comm: convert.edges_from_networkx(graph, comm=comm, bipartite=bipartite, rows=rows),
             strategy,
             comm,
         )
-        table = ingest.vertices_from_networkx(graph, comm, bipartite=bipartite, rows=rows)
+        table = convert.vertices_from_networkx(graph, comm, bipartite=bipartite, rows=rows)
         joined: Self = made if table is None else made.with_vertices(table, rows=rows)
         return joined
 
@@ -139,7 +140,7 @@ class Sources(StoredGraph):
         <Graph from scipy: 4 vertices, 2 edges, directed; columns: weight (float64)>
         """
         return cls._ingest(
-            lambda comm: ingest.edges_from_scipy(
+            lambda comm: convert.edges_from_scipy(
                 matrix, comm=comm, weight=weight, directed=directed, bipartite=bipartite, rows=rows
             ),
             strategy, comm,
@@ -173,7 +174,7 @@ class Sources(StoredGraph):
         <Graph from pandas: 3 vertices, 2 edges, directed; columns: km (int64)>
         """
         return cls._ingest(
-            lambda comm: ingest.edges_from_pandas(
+            lambda comm: convert.edges_from_pandas(
                 frame, comm=comm, source=source, target=target, columns=columns, directed=directed,
                 bipartite=bipartite, rows=rows,
             ),
@@ -188,7 +189,7 @@ class Sources(StoredGraph):
         """Return a random graph: the same for a seed on any number of ranks (collective).
 
         *kind* is ``"rmat"``, ``"powerlaw"``, ``"grid"``, ``"erdos-renyi"``, ``"bipartite"`` or ``"corpus"``;
-        *size* are that generator's own arguments (see `gaslab.ingest.generate`).
+        *size* are that generator's own arguments (see `gaslab.ingest.generate.generate`).
 
         Examples
         --------
@@ -196,10 +197,10 @@ class Sources(StoredGraph):
         >>> gl.Graph.generate("rmat", scale=10, edge_factor=16, seed=1).num_edges
         16384
         """
-        return cls._ingest(lambda comm: ingest.generate(kind, comm=comm, seed=seed, **size), strategy, comm)
+        return cls._ingest(lambda comm: generate.generate(kind, comm=comm, seed=seed, **size), strategy, comm)
 
     @classmethod
-    def _ingest(cls, load: Callable[[Comm], ingest.EdgeList], strategy: str | None, comm: Any) -> Self:
+    def _ingest(cls, load: Callable[[Comm], EdgeList], strategy: str | None, comm: Any) -> Self:
         strategies.find(strategy)  # an unknown name is an error before the input is read
         comm = as_comm(comm)
         started = time.perf_counter()

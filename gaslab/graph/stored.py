@@ -11,8 +11,9 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab.errors import UsageError
-from gaslab.ingest import EdgeList, VertexIds
 from gaslab.ingest.capacity import check_room
+from gaslab.ingest.edges import EdgeList
+from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.sides import need_sides
 from gaslab.parallel import launch
 from gaslab.parallel.collective import collective

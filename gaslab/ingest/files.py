@@ -59,6 +59,10 @@ class Block:
     end: int
     offset: int
 
+    def lines(self) -> list[bytes]:
+        """Return the lines without their newlines."""
+        return bytes(self.text[self.begin : self.end]).split(b"\n")[:-1]
+
 
 def find_files(paths: Path | Sequence[Path], wanted: str = "auto") -> list[InputFile]:
     """Return the files that *paths* name, globs expanded and sorted, in the format *wanted* or as found.
@@ -181,7 +185,7 @@ def numbered_lines(file: InputFile, longest: int = LONGEST_LINE) -> Iterator[tup
     number = 0
     for block in blocks(file, Piece(0, 0, -1 if file.gzipped else file.size), 1 << 16, longest):
         at = block.offset + block.begin
-        for line in bytes(block.text[block.begin : block.end]).split(b"\n")[:-1]:
+        for line in block.lines():
             number += 1
             yield number, at, line
             at += len(line) + 1

@@ -129,24 +129,21 @@ class VertexIds:
         VertexNotFound
             For the first id that is not in the graph, naming the nearest that are; on every rank.
         """
-        if isinstance(user_ids, (str, bytes, type)) or not isinstance(user_ids, Iterable):
-            user_ids = [user_ids]
-        wanted = user_ids.tolist() if isinstance(user_ids, np.ndarray) else list(user_ids)
-        if arguments.choice("rows", rows, arguments.ROWS[:2]) == "same":
-            return self._find(wanted)
-        parts = self.comm.allgather(wanted)
-        first = sum(len(part) for part in parts[: self.comm.rank])
-        return self._find([one for part in parts for one in part])[first : first + len(wanted)]
+        wanted = listed(user_ids)
+        return self._of_rows(wanted, arguments.choice("rows", rows, arguments.ROWS[:2]), self._find)
 
     @collective(data=("user_ids",))
     def locate(self, user_ids: list[Any], rows: str = "same") -> np.ndarray:
         """As `find`, with -1 for ids that are not there (collective)."""
+        return self._of_rows(user_ids, rows, self._located)
+
+    def _of_rows(self, wanted: list[Any], rows: str, find: Callable[[list[Any]], np.ndarray]) -> np.ndarray:
+        """Return what *find* finds of what all ranks want, or of ``rows="parts"`` what this rank wants."""
         if rows == "same":
-            return self._located(user_ids)
-        parts = self.comm.allgather(user_ids)
+            return find(wanted)
+        parts = self.comm.allgather(wanted)
         first = sum(len(part) for part in parts[: self.comm.rank])
-        found = self._located([one for part in parts for one in part])
-        return found[first : first + len(user_ids)]
+        return find([one for part in parts for one in part])[first : first + len(wanted)]
 
     def named(self, gids: Any) -> list[str]:
         """Return how messages call *gids* (collective)."""
@@ -269,6 +266,13 @@ class VertexIds:
         beside = sorted({name for _, part in offers for name in part})
         place = sum(name < wanted for name in beside)
         return _nearest_ids(beside[max(place - 1, 0) : place + 1])
+
+
+def listed(user_ids: Any) -> list[Any]:
+    """Return ids, or a single one, as a list."""
+    if isinstance(user_ids, (str, bytes, type)) or not isinstance(user_ids, Iterable):
+        user_ids = [user_ids]
+    return user_ids.tolist() if isinstance(user_ids, np.ndarray) else list(user_ids)
 
 
 def _at(table: np.ndarray | Names, positions: np.ndarray) -> np.ndarray:

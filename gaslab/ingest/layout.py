@@ -28,7 +28,7 @@ Columns = Mapping[str, "int | str | None"] | Sequence[str] | None
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller said about the text; see `gaslab.ingest.read_edges`."""
+    """What the caller said about the text; see `gaslab.ingest.read.read_edges`."""
 
     ids: str = "auto"
     columns: Columns = None

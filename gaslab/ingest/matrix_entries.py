@@ -17,7 +17,7 @@ from gaslab.ingest.files import InputFile, blocks, share
 from gaslab.ingest.formats import CALLED
 from gaslab.ingest.layout import SOURCE, TARGET, Layout, Options, comment_table, roles
 from gaslab.ingest.problems import BadLine, refusal
-from gaslab.ingest.text import Parsed, first_bad, parse_pieces, total_counts, typed
+from gaslab.ingest.text import Parsed, as_of_edges, first_bad, parse_pieces, total_counts
 from gaslab.parallel.comm import Comm
 
 WHOLE = "counts are whole numbers from 1 on; gl.corpus_from rounds those of data in memory"
@@ -76,10 +76,7 @@ def read_entries(
             f"{file.name}:{head.line}: {head.says} {head.entries} entries, and the file has "
             f"{counts['edges']}; it is cut short"
         )
-    columns = typed(parsed.columns, [(run.lo, run.hi, run.real) for run in parsed.runs], comm)
-    counts["lines_rejected"] = counts.pop("rejected")
-    counts["edges_read"] = counts.pop("edges")
-    return Entries(parsed.src, parsed.dst, dict(zip(layout.columns, columns, strict=True)), counts)
+    return Entries(parsed.src, parsed.dst, parsed.named(layout.columns, comm), as_of_edges(counts))
 
 
 def count_faults(parsed: Parsed) -> list[Fault]:
@@ -171,7 +168,7 @@ def _find(
         number = 0
         for block in blocks(file, piece):
             start = block.offset + block.begin
-            for line in bytes(block.text[block.begin : block.end]).split(b"\n")[:-1]:
+            for line in block.lines():
                 number += 1
                 bare, below = line.strip(b" \t\r"), start > head.at
                 start += len(line) + 1

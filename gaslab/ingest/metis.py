@@ -81,8 +81,7 @@ def read_metis(files: Sequence[InputFile], options: Options, comm: Comm) -> Numb
     counts = _checked(lists, file, pieces, head, first, comm, threads)
     columns = {}
     if head.weighted and role[2] >= 0:
-        runs = [(run.lo, run.hi, run.real) for run in lists.edges.runs]
-        columns[names[0]] = typed(lists.edges.columns, runs, comm)[0]
+        columns = lists.edges.named(names[:1], comm)
     known, vertices = from_one(comm, head.vertices, f"{file.name}:{head.line}: "), None
     if head.numbers:
         values = typed(lists.numbers, lists.runs, comm)
@@ -273,8 +272,8 @@ def _one_sided(file: InputFile, pieces: list[Piece], head: Head, first: int, com
     """Say which edge is not in both lists alike, the first by its ends (collective)."""
     lists = comm.attempt(lambda: _parse(file, pieces, head, first, True, threads))
     edges = lists.edges
-    runs = [(run.lo, run.hi, run.real) for run in edges.runs]
-    weight = typed(edges.columns, runs, comm)[0] if head.weighted else np.zeros(edges.rows, np.int64)
+    known = edges.named(["weight"] * head.weighted, comm)
+    weight = known.get("weight", np.zeros(edges.rows, np.int64))
     ends = np.minimum(edges.src, edges.dst), np.maximum(edges.src, edges.dst)
     rows = np.column_stack([*ends, weight.view(np.int64), np.where(edges.src < edges.dst, 1, -1)])
     rows = rows[ends[0] != ends[1]]
@@ -299,7 +298,7 @@ def _line_of(file: InputFile, pieces: list[Piece], head: Head, vertex: int) -> i
     number, seen = 0, -1
     for piece in pieces if vertex >= 0 else []:
         for block in _blocks(file, piece, head):
-            for line in bytes(block.text[block.begin : block.end]).split(b"\n")[:-1]:
+            for line in block.lines():
                 number += 1
                 seen += not line.lstrip(b" \t").startswith(b"%")
                 if seen == vertex:

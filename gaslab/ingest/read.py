@@ -24,7 +24,7 @@ from gaslab.ingest.matrixmarket import read_matrix
 from gaslab.ingest.metis import read_metis
 from gaslab.ingest.names import NameTable
 from gaslab.ingest.sides import SidedIds
-from gaslab.ingest.text import Parsed, read_text, typed
+from gaslab.ingest.text import Parsed, as_of_edges, read_text
 from gaslab.parallel import launch
 from gaslab.parallel.comm import Comm, as_comm
 
@@ -188,12 +188,10 @@ def _read_list(files: Sequence[InputFile], options: Options, comm: Comm) -> Numb
             log.info(said)
     number = _number_sides if options.bipartite else _number
     known = number(parsed, layout.strings, comm, options.threads)
-    columns = typed(parsed.columns, [(run.lo, run.hi, run.real) for run in parsed.runs], comm)
-    counts["lines_rejected"] = counts.pop("rejected")
-    counts["edges_read"] = counts.pop("edges")
+    columns = parsed.named(layout.columns, comm)
     return Numbered(
-        parsed.src, parsed.dst, dict(zip(layout.columns, columns, strict=True)), known,
-        directed=options.directed is not False, counts=counts,
+        parsed.src, parsed.dst, columns, known,
+        directed=options.directed is not False, counts=as_of_edges(counts),
         position=lambda: _positions(parsed, comm) if layout.columns else None,
     )  # fmt: skip
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gaslab import arguments
 from gaslab.errors import UsageError, VertexNotFound
-from gaslab.ingest.ids import VertexIds, global_ids
+from gaslab.ingest.ids import VertexIds, global_ids, listed
 from gaslab.parallel.comm import Comm
 
 LEFT, RIGHT = 0, 1
@@ -121,10 +121,7 @@ class SidedIds(VertexIds):
     def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
         """Return the global ids of *user_ids*, left ones but for those made by `right` (collective)."""
         rows = arguments.choice("rows", rows, arguments.ROWS[:2])
-        if isinstance(user_ids, (str, bytes, type)) or not isinstance(user_ids, Iterable):
-            user_ids = [user_ids]
-        wanted = user_ids.tolist() if isinstance(user_ids, np.ndarray) else list(user_ids)
-        return self._on_sides(wanted, lambda number, part: self._find_on(number, part, rows))
+        return self._on_sides(listed(user_ids), lambda number, part: self._find_on(number, part, rows))
 
     def locate(self, user_ids: list[Any], rows: str = "same") -> np.ndarray:
         """As `find`, with -1 for ids that are not there (collective)."""

@@ -65,6 +65,11 @@ class Parsed:
         for array in (self.src, self.dst, *self.columns):
             array.resize(self.rows, refcheck=False)
 
+    def named(self, names: Sequence[str], comm: Comm) -> dict[str, np.ndarray]:
+        """Return the columns by name, each in the type of all its values; see `typed` (collective)."""
+        columns = typed(self.columns, [(run.lo, run.hi, run.real) for run in self.runs], comm)
+        return dict(zip(names, columns, strict=True))
+
 
 def read_text(
     files: Sequence[InputFile], options: Options, comm: Comm
@@ -94,6 +99,12 @@ def total_counts(parsed: Parsed, comm: Comm) -> dict[str, int]:
     """Return the counts of all ranks together (collective)."""
     total = comm.allreduce(np.array([parsed.counts[name] for name in COUNTED]))
     return dict(zip(COUNTED, total.tolist(), strict=True))
+
+
+def as_of_edges(counts: dict[str, int]) -> dict[str, int]:
+    """Return the counts as an `EdgeList` has them."""
+    lines = {name: count for name, count in counts.items() if name not in ("rejected", "edges")}
+    return {**lines, "lines_rejected": counts["rejected"], "edges_read": counts["edges"]}
 
 
 def _no_edges(files: Sequence[InputFile], counts: dict[str, int]) -> str:

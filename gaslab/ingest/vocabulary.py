@@ -72,7 +72,7 @@ def _read(file: InputFile, comm: Comm) -> list[bytes]:
     lines: list[bytes] = []
     for piece in share([file], comm.rank, comm.size):
         for block in blocks(file, piece):
-            lines += bytes(block.text[block.begin : block.end]).split(b"\n")[:-1]
+            lines += block.lines()
     return list(map(methodcaller("strip", b" \t\r"), lines))
 
 

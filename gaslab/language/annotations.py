@@ -7,7 +7,9 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from types import FunctionType
-from typing import Any, ClassVar, get_origin
+from typing import Any, ClassVar, TypeVar, get_origin
+
+Mark = TypeVar("Mark")
 
 
 class Unresolved:
@@ -111,6 +113,11 @@ def own_annotations(cls: type) -> dict[str, Any]:
         from annotationlib import Format, get_annotations  # type: ignore[import-not-found, unused-ignore]
 
         return dict(get_annotations(cls, format=Format.STRING))
+
+
+def mark_of(annotation: Any, kind: type[Mark]) -> Mark | None:
+    """Return the first mark of a kind that an ``Annotated`` carries, None if it has none."""
+    return next((mark for mark in getattr(annotation, "__metadata__", ()) if isinstance(mark, kind)), None)
 
 
 def is_class_variable(annotation: Any) -> bool:

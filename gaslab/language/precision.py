@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from gaslab.language.annotations import mark_of
 from gaslab.language.fields import Storage, float32, float64
 
 PRECISIONS = {"float64": float64, "float32": float32}
@@ -12,8 +13,8 @@ PRECISIONS = {"float64": float64, "float32": float32}
 
 def named_precision(value: Any) -> str | None:
     """Return the storage type of the floats that a class's ``precision`` asks for, None for what is none."""
-    names = [mark.name for mark in getattr(value, "__metadata__", ()) if isinstance(mark, Storage)]
-    return names[0] if names and names[0] in PRECISIONS else None
+    mark = mark_of(value, Storage)
+    return mark.name if mark and mark.name in PRECISIONS else None
 
 
 def class_in(cls: Any, precision: str | None) -> Any:

@@ -8,11 +8,10 @@ from typing import Any
 
 from gaslab import program as words
 from gaslab.errors import ProgramError
-from gaslab.language.annotations import annotations_of
+from gaslab.language.annotations import annotations_of, mark_of
 from gaslab.reference.arithmetic import PRECISION, Float, number
 from gaslab.reference.combiners import Combiner, Field
-from gaslab.reference.own_merges import OwnCombiner
-from gaslab.reference.records import PairCombiner, RecordCombiner
+from gaslab.reference.records import OwnCombiner, PairCombiner, RecordCombiner
 from gaslab.reference.translate import translate
 
 _STORAGE = {int: "int64", bool: "bool"}
@@ -20,11 +19,10 @@ _STORAGE = {int: "int64", bool: "bool"}
 
 def storage_of(annotation: Any) -> str:
     """Return the storage type that an annotation names; ``float`` is of the program's precision."""
-    marks = getattr(annotation, "__metadata__", ())
-    kind = "".join(f"{mark.kind}:" for mark in marks if isinstance(mark, words.Ragged))
-    for mark in marks:
-        if isinstance(mark, words.Storage):
-            return kind + mark.name
+    ragged = mark_of(annotation, words.Ragged)
+    kind = f"{ragged.kind}:" if ragged else ""
+    if (named := mark_of(annotation, words.Storage)) is not None:
+        return kind + named.name
     plain = getattr(annotation, "__origin__", annotation)
     return kind + (PRECISION.get() if plain is float else _STORAGE[plain])
 
@@ -61,11 +59,10 @@ def combiner_of(
         )
     if (pair := _pair(annotation)) is not None:
         return pair
-    for mark in getattr(annotation, "__metadata__", ()):
-        if isinstance(mark, words.Ragged):
-            return Combiner(mark.kind, storage_of(annotation).partition(":")[2])
-        if isinstance(mark, words.Combine):
-            return Combiner(mark.op, storage_of(annotation))
+    if (ragged := mark_of(annotation, words.Ragged)) is not None:
+        return Combiner(ragged.kind, storage_of(annotation).partition(":")[2])
+    if (mark := mark_of(annotation, words.Combine)) is not None:
+        return Combiner(mark.op, storage_of(annotation))
     place = "its result" if name == "return" else f"the parameter {name!r}"
     raise ProgramError(f"{function.__qualname__} needs gl.Sum[...], gl.Min[...] or gl.Max[...] on {place}")
 
@@ -97,17 +94,16 @@ def _part(cls: type, name: str, annotation: Any, program: words.VertexProgram) -
 
 
 def _pair(annotation: Any) -> PairCombiner | None:
-    for mark in getattr(annotation, "__metadata__", ()):
-        if isinstance(mark, words.Combine) and mark.op in ("argmin", "argmax"):
-            key, payload = map(storage_of, annotation.__origin__.__args__)
-            return PairCombiner(mark.op, Combiner(mark.op[3:], key), payload)
-    return None
+    mark = mark_of(annotation, words.Combine)
+    if mark is None or mark.op not in ("argmin", "argmax"):
+        return None
+    key, payload = map(storage_of, annotation.__origin__.__args__)
+    return PairCombiner(mark.op, Combiner(mark.op[3:], key), payload)
 
 
 def _op(cls: type, name: str, annotation: Any) -> str:
-    for mark in getattr(annotation, "__metadata__", ()):
-        if isinstance(mark, words.Combine):
-            return mark.op
+    if (mark := mark_of(annotation, words.Combine)) is not None:
+        return mark.op
     said = getattr(cls, name, None)
     return said.combine if isinstance(said, words.Field) else words.SUM
 

@@ -18,9 +18,9 @@ import numpy as np
 from gaslab.errors import GaslabError
 from gaslab.ingest import files as blocks
 from gaslab.ingest import metis as metis_reader
-from gaslab.ingest import read_edges
 from gaslab.ingest import text as text_reader
 from gaslab.ingest.formats import foreign
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from tests.fuzz import bags, edge_list_texts, edge_lists, matrices, metis_files
 from tests.fuzz.fuzzer import Fuzzer, smaller

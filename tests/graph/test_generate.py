@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gaslab.errors import UsageError
-from gaslab.ingest import generate
 from gaslab.ingest.corpus.draw import draw_topics
+from gaslab.ingest.generate import generate
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.threadcomm import run_ranks

@@ -13,6 +13,7 @@ import pytest
 
 import gaslab as gl
 from gaslab.errors import UsageError
+from gaslab.ingest.arrays import edges_from_arrays
 from gaslab.parallel.comm import Comm
 from gaslab.partition import strategies
 from gaslab.partition.cut import cut
@@ -129,7 +130,7 @@ def rank_of_wrong(comm: Comm, number: int, one_rank: bool) -> list[str]:
     graph = gl.Graph.from_edges(SRC, DST, comm=comm)
     strategies.STRATEGIES["mine"] = chosen
     try:
-        edges = gl.ingest.edges_from_arrays(SRC, DST, comm)
+        edges = edges_from_arrays(SRC, DST, comm)
         for make in (
             lambda: gl.Graph.from_edges(SRC, DST, strategy="mine", comm=comm),
             lambda: graph.partitioned("mine"),

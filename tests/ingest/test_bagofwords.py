@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.cli import main
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import read_edges
 from gaslab.ingest import text as text_module
 from gaslab.ingest.bagofwords import find_head
 from gaslab.ingest.files import InputFile, Piece
 from gaslab.ingest.layout import Layout, comment_table
+from gaslab.ingest.read import read_edges
 from gaslab.ingest.text import parse_pieces
 from gaslab.parallel.comm import Comm
 from tests.ingest.test_matrixmarket import error_on_all, on_all

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import gaslab as gl
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import corpus_edges_from
+from gaslab.ingest.corpus.memory import corpus_edges_from
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.corpora import contents, error_on_every_size, on_every_size

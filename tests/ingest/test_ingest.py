@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gaslab.errors import InputError
-from gaslab.ingest import read_edges
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 

@@ -12,13 +12,9 @@ import pytest
 import scipy.sparse as sp
 
 from gaslab.errors import GaslabError, InputError, UsageError
-from gaslab.ingest import (
-    EdgeList,
-    edges_from_arrays,
-    edges_from_networkx,
-    edges_from_pandas,
-    edges_from_scipy,
-)
+from gaslab.ingest.arrays import edges_from_arrays
+from gaslab.ingest.convert import edges_from_networkx, edges_from_pandas, edges_from_scipy
+from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.threadcomm import run_ranks

@@ -20,8 +20,8 @@ import scipy.sparse as sp
 import gaslab as gl
 from gaslab.cli import main
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import read_edges
 from gaslab.ingest.formats import FOREIGN, HEAD_BYTES, find_format
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 

@@ -11,7 +11,7 @@ import pytest
 
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest import files as module
-from gaslab.ingest import read_edges
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.threadcomm import run_ranks

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab._kernels import names as kernels
 from gaslab.errors import VertexNotFound
-from gaslab.ingest import edges_from_arrays
+from gaslab.ingest.arrays import edges_from_arrays
 from gaslab.ingest.names import Names, NameTable
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import read_edges
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from tests.support.threadcomm import run_ranks
 

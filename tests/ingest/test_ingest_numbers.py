@@ -17,7 +17,7 @@ import gaslab as gl
 from gaslab._kernels import parser
 from gaslab.cli import main
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import read_edges
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 

@@ -16,7 +16,8 @@ import gaslab as gl
 from gaslab._kernels import metis as kernels
 from gaslab.cli import main
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import capacity, files, read_edges
+from gaslab.ingest import capacity, files
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from tests.mpi.launcher import REAL
 from tests.mpi.ranks import Ranks

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.cli import main
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest import read_edges
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from tests.ingest.test_ingest import read_back
 from tests.ingest.test_matrixmarket import on_all

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.cli.job import read_rows, read_values
 from gaslab.errors import UsageError, VertexNotFound
-from gaslab.ingest import read_edges
+from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from gaslab.results.writers import Target, write_table
 from tests.ingest.test_bagofwords import DATASETS, ENTRY, written

@@ -16,7 +16,8 @@ from tests.pairs import features, page
 from tests.pairs.features import BY_NAME, FEATURES, REFUSED, Choice
 from tests.pairs.graphs import Drawn
 from tests.pairs.judge import differs, judge, unequal
-from tests.pairs.programs import drawn_program, twin
+from tests.pairs.phases import twin
+from tests.pairs.programs import drawn_program
 from tests.pairs.reduce import reduced
 from tests.pairs.runs import COMPILED, INTERPRETED, REFERENCE, Answer, Mode, Task, answers, drawn_task, script
 

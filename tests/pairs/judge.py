@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.pairs import features as names
-from tests.pairs.programs import twin
+from tests.pairs.phases import twin
 from tests.pairs.runs import (
     COMPILED,
     INTERPRETED,

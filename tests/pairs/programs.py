@@ -7,7 +7,7 @@ import random
 from collections.abc import Collection
 from dataclasses import replace
 
-from tests.pairs import declarations, visits
+from tests.pairs import declarations, gathers, phases, posting, visits
 from tests.pairs.totals import Total
 from tests.pairs.words import BOTH, V
 from tests.pairs.writer import OWN_MERGE, WAYS, Writer
@@ -95,7 +95,7 @@ class Program(Writer):
                 methods[name].insert(1, "        if self.superstep < 0:\n            pass")
         for method in methods.values():
             rest += method
-        rest += self.phases(list(methods)) if self.has("phases") else self.done("done")
+        rest += phases.phases(self, list(methods)) if self.has("phases") else phases.done(self, "done")
         return self.helpers() + "\n\n" + "\n".join([*head, *rest]) + "\n"
 
     def records(self) -> list[str]:
@@ -176,10 +176,6 @@ class Program(Writer):
 
     # ---- gather --------------------------------------------------------------------------------------
 
-    def cached_of(self, u: str) -> str:
-        """Return what a cached gather reads of a vertex, where its changes are posted."""
-        return f"{u}.low" if self.fixed else f"{u}.n"
-
     def gather(self) -> list[str]:
         assert self.totals is not None
         where = replace(
@@ -194,10 +190,10 @@ class Program(Writer):
             body += [f"if {self.draw('bool')}:", f"    return {self.totals.given(where, 1)}"]
         if self.has("return early") and not self.has("gl.stop"):
             body += [f"if {self.value('bool', where, 1)}:", f"    return {self.totals.given(where, 1)}"]
-        if self.posts and not self.has("draw in gather"):
-            body = [*self.fault("gather"), f"return {self.posted('nbr')}"]
+        if posting.posts(self) and not self.has("draw in gather"):
+            body = [*self.fault("gather"), f"return {posting.posted(self, 'nbr')}"]
         elif self.has("gl.stop"):
-            body += self.stopping(where)
+            body += gathers.stopping(self, where)
         elif self.fixed and self.totals.drives and self.odds(0.75) and not self.has("draw in gather"):
             c = self.value("int", replace(where, changing=False, draws=False))
             body = [*self.fault("gather"), f"return {self.totals.drive('nbr', c)}"]
@@ -209,56 +205,6 @@ class Program(Writer):
 
     driven = False
 
-    @property
-    def posts(self) -> bool:
-        """Whether changes are posted as sums, minima or maxima of a field, or caches are cleared alone."""
-        total = self.totals
-        return (
-            self.has("post_delta")
-            and total is not None
-            and total.op in ("Sum", "Min", "Max", "BitOr", "Prod")
-        )
-
-    def posted(self, u: str, was: bool = False) -> str:
-        assert self.totals is not None
-        n = f"{u}._was" if was else self.cached_of(u)
-        kind = self.totals.kinds[0]
-        if self.totals.op == "Prod":
-            return "1"
-        return {"int": n, "float": f"{n} * 0.5", "bool": f"{n} < 3", "id": f"{u}.id"}[kind]
-
-    def stopping(self, where: object) -> list[str]:
-        assert self.totals is not None
-        op, given = self.totals.op, self.totals.given(where)  # type: ignore[arg-type]
-        least = op in ("Min", "All")
-        if op == "record":  # the same from every edge
-            return ["gl.stop()", "return self.Total(falls=3)"]
-        if op in ("ArgMin", "ArgMax"):
-            bound = "-3" if self.totals.kinds[0] == "int" else "-3.0"
-            key = self.totals.value(self.totals.kinds[0], where, 1)  # type: ignore[arg-type]
-            payload = {"int": "7", "float": "0.5", "id": "v.id"}[self.totals.kinds[1]]
-            return [
-                f"g = {'max' if op == 'ArgMin' else 'min'}({key}, {bound})",
-                f"if g == {bound}:",
-                "    gl.stop()",
-                f"return (g, {payload})",
-            ]
-        if op == "BitOr":
-            return [f"g = {given} & 3", "if g == 3:", "    gl.stop()", "return g"]
-        if op not in ("Min", "Max", "Any", "All"):
-            return [f"if {self.value('bool', V, 1)}:", "    gl.stop()", f"return {given}"]
-        if self.totals.kinds[0] == "bool":
-            return [f"g = {given}", f"if {'not g' if least else 'g'}:", "    gl.stop()", "return g"]
-        bound = self.one(["-3", "0", "5"])
-        if self.totals.kinds[0] == "float":
-            bound += ".0"
-        return [
-            f"g = {'max' if least else 'min'}({given}, {bound})",
-            f"if g == {bound}:",
-            "    gl.stop()",
-            "return g",
-        ]
-
     # ---- apply and scatter ---------------------------------------------------------------------------
 
     def apply(self) -> list[str]:
@@ -269,12 +215,12 @@ class Program(Writer):
         if self.message is not None and not self.has("init with a message"):
             takes += f", message: {self.message.text}"
         if self.cached:
-            body.append(f"v._was = {self.cached_of('v')}")
+            body.append(f"v._was = {posting.cached_of(self, 'v')}")
         body += self.fault("apply", stores=True)
         if self.fixed:
             body += ["fell = v.low"]
-            if self.totals is not None and (self.driven or self.posts):
-                body += self.totals.fall("total") if not self.posts else ["fell = min(fell, 45)"]
+            if self.totals is not None and (self.driven or posting.posts(self)):
+                body += self.totals.fall("total") if not posting.posts(self) else ["fell = min(fell, 45)"]
             if self.message is not None and not self.has("init with a message"):
                 body += self.message.fall("message") if self.message.drives else []
             body += ["v._fell = fell < v.low", "v.low = fell", "v._turns = min(v._turns + 1, 2)"]
@@ -338,7 +284,7 @@ class Program(Writer):
             body += ["if e.forward:", f"    {line}"] if self.both_ends() else [line]
         body += self.additive(replace(where, changing=False))
         if self.cached:
-            body += self.posting()
+            body += posting.in_scatter(self)
         test = self.value("bool", where)
         if self.has("draw in scatter"):
             body += ["toss = " + self.draw("bool"), f"wish = {test}"]  # which may need a loop of its own
@@ -355,113 +301,7 @@ class Program(Writer):
                 body += [f"if {again}:", f"    {self.signal(self.named(feature), 'nbr')}"]
         return self.method("scatter(self, v, e, nbr)", None, body)
 
-    def posting(self) -> list[str]:
-        """Return how a scatter keeps the caches of its neighbours right."""
-        total, clears = self.totals, self.has("clear_cache")
-        if not self.posts or total is None:
-            return (
-                [f"if {self.value('bool', V, 1)}:", "    nbr.clear_cache()"]
-                if clears or self.has("post_delta")
-                else []
-            )
-        now, was = self.posted("v"), self.posted("v", was=True)
-        if total.op == "Sum":
-            post = [f"nbr.post_delta({now} - ({was}))"] if total.kinds[0] != "bool" else ["nbr.clear_cache()"]
-        elif total.op == "Prod":
-            post = ["nbr.post_delta(1)"]
-        elif total.op in ("Min", "Max") and total.kinds[0] in ("int", "float"):
-            better = "<=" if total.op == "Min" else ">="
-            post = [
-                f"if {now} {better} {was}:",
-                f"    nbr.post_delta({now})",
-                "else:",
-                "    nbr.clear_cache()",
-            ]
-        elif total.kinds[0] == "id":
-            post = ["nbr.post_delta(v.id)"]
-        else:
-            post = [
-                f"if v._was == {self.cached_of('v')}:",
-                f"    nbr.post_delta({now})",
-                "else:",
-                "    nbr.clear_cache()",
-            ]
-        if clears:
-            return [f"if {self.value('bool', V, 1)}:", *self.indented(post), "else:", "    nbr.clear_cache()"]
-        if self.odds(0.5):  # what nobody posts is found out
-            return [f"if {self.value('bool', replace(V, changing=False), 1)}:", *self.indented(post)]
-        return post
-
-    # ---- ends ----------------------------------------------------------------------------------------
-
-    def done(self, name: str) -> list[str]:
-        if not self.has("done"):
-            return []
-        if self.has("fault in done"):
-            return self.method(f"{name}(self)", "bool", ["return 1 // (self.num_edges - self.num_edges) > 0"])
-        if self.fixed:
-            return self.method(f"{name}(self)", "bool", ["return False"])
-        test = self.one(["self.superstep >= 2", "str(self.whole)[-1] in '1357'", "False"])
-        return self.method(f"{name}(self)", "bool", [f"return {test}"])
-
-    def phases(self, methods: list[str]) -> list[str]:
-        """Return the class's methods as phases, with one before or behind them."""
-        lines = []
-        words = {}
-        for name in methods:
-            words |= {name: name} if name != "visit" else {}
-        if self.has("done"):
-            lines += self.done("finished")
-            words["done"] = "finished"
-        for what in ("gather", "scatter"):
-            if (
-                self.has(
-                    what,
-                )
-                and self.ways[what] != "method"
-                and self.has("directions of the phase")
-            ):
-                words[f"{what}_edges"] = self.ways[what]
-            if self.has(what) and self.ways[what] == "method" and self.odds(0.5):
-                words.pop(f"{what}_edges", None)
-                words[f"{what}_edges"] = f"{what}_edges"
-        counted = f"return ({self.value('int', self.quiet_edges)}) % 101"
-        lines += self.method("counted(self, v, e, nbr)", "gl.Sum[int]", [counted])
-        lines += self.method("keep(self, v, sum)", None, [f"v.{self.names['int']} = (v.n + sum % 101) % 101"])
-        other = "gl.Phase(gather=counted, apply=keep, supersteps=1"
-        if self.odds(0.5):
-            other += f", gather_edges={self.one(list(WAYS.values()))}"
-        own = ", ".join(f"{role}={name}" for role, name in words.items())
-        several = [other + ")", f"gl.Phase({own}, supersteps={self.one(['1', '2', '3'])})"]
-        if self.has("start= ids", "start= messages"):
-            several.reverse()  # which are for the first phase
-        else:
-            self.random.shuffle(several)
-        lines += ["    phases = (", *(f"        {phase}," for phase in several), "    )"]
-        if self.has("phases begin anew"):
-            lines += self.method("done(self)", "bool", ["return self.superstep >= 3"])
-        return lines
-
 
 def drawn_program(draws: random.Random, features: Collection[str]) -> str:
     """Return the text of a module with the program P, which has *features*."""
     return ast.unparse(ast.parse(Program(draws, features).text())) + "\n"
-
-
-def twin(text: str) -> str:
-    """Return the program with its phases' directions in each phase, "" where none is left to the class."""
-    tree = ast.parse(text)
-    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef))
-    named = {x.name: ast.Name(x.name) for x in body if isinstance(x, ast.FunctionDef)}
-    ways: dict[str, ast.expr] = {k: x for k, x in named.items() if k.endswith("_edges")}
-    assigned = [x for x in body if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name)]
-    ways |= {x.targets[0].id: x.value for x in assigned if x.targets[0].id.endswith("_edges")}  # type: ignore[attr-defined]
-    changed = False
-    for node in ast.walk(next((x.value for x in assigned if x.targets[0].id == "phases"), ast.Pass())):  # type: ignore[attr-defined]
-        if isinstance(node, ast.Call):
-            said = {keyword.arg for keyword in node.keywords}
-            for name, way in ways.items():
-                if name.removesuffix("_edges") in said and name not in said:
-                    node.keywords.append(ast.keyword(name, way))
-                    changed = True
-    return ast.unparse(ast.fix_missing_locations(tree)) + "\n" if changed else ""

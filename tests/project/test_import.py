@@ -23,11 +23,15 @@ def seen_by_type_checkers(package: str) -> dict[str, str]:
     found = {}
     for node in block.body:
         assert isinstance(node, ast.ImportFrom)
+        module = str(node.module)
         for alias in node.names:
+            if alias.name == "*":
+                found.update(dict.fromkeys(importlib.import_module(module).__all__, module))
+                continue
             assert alias.asname == alias.name, (
                 "`import x as x` is what makes a name public in a typed package"
             )
-            found[alias.name] = str(node.module)
+            found[alias.name] = module
     return found
 
 

@@ -77,7 +77,7 @@ def on_ranks(comm: Comm, task: Task, strategy: str, modes: Sequence[Mode]) -> li
 
 def run_task(task: Task, graph: Graph, mode: Mode, **options: Any) -> Outcome:
     """Run *task* with the engine in one mode, with further options of `gaslab.run`."""
-    from gaslab.engine import run
+    from gaslab.engine.run import run
 
     compile, threads = mode
     with warnings.catch_warnings():

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from gaslab.errors import InputError
-from gaslab.ingest import EdgeList, read_corpus_edges
+from gaslab.ingest.corpus.files import read_corpus_edges
+from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
 from tests.support.threadcomm import run_ranks
 

@@ -11,14 +11,10 @@ from typing import Any
 import numpy as np
 
 import gaslab as gl
-from gaslab.ingest import (
-    edges_from_arrays,
-    edges_from_networkx,
-    edges_from_pandas,
-    edges_from_scipy,
-    generate,
-    read_edges,
-)
+from gaslab.ingest.arrays import edges_from_arrays
+from gaslab.ingest.convert import edges_from_networkx, edges_from_pandas, edges_from_scipy
+from gaslab.ingest.generate import generate
+from gaslab.ingest.read import read_edges
 from gaslab.partition.cut import cut
 
 # Words that mean something inside a program's methods, where the compiler checks them.

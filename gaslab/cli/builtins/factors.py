@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any
 
 import gaslab as gl
-from gaslab.cli.arguments import Parser, at_least, read_options
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser, read_options
 from gaslab.cli.builtins.entry import Builtin, all_columns
 
 USERS = 10  # that are shown recommendations
@@ -15,22 +16,18 @@ PER_LINE = 10  # iterations
 
 def _add(made: Parser, command: str) -> None:
     group = made.add_argument_group(command)
-    group.add_argument("--factors", type=at_least(1), default=32, metavar="K",
-                       help="length of the vectors of users and items (32)")  # fmt: skip
-    group.add_argument("--regularization", type=at_least(0.0, float), default=0.1, metavar="R",
-                       help="weight of the squares of factors and biases (0.1)")  # fmt: skip
+    option.whole(group, "--factors", "K", "length of the vectors of users and items (32)", default=32)
+    option.number(group, "--regularization", "R",
+                  "weight of the squares of factors and biases (0.1)", default=0.1)  # fmt: skip
     if command == "als":
         group.add_argument("--solver", choices=("cholesky", "conjugate_gradient"), default="cholesky",
                            help="how each vertex solves its system (cholesky)")  # fmt: skip
-        group.add_argument("--steps", type=at_least(1), default=3, metavar="N",
-                           help="of conjugate_gradient, for each vertex (3)")  # fmt: skip
+        option.whole(group, "--steps", "N", "of conjugate_gradient, for each vertex (3)", default=3)
     if command == "sgd":
-        group.add_argument("--learning-rate", type=at_least(0.0, float), default=0.05, metavar="S",
-                           help="the first step (0.05)")  # fmt: skip
-        group.add_argument("--decay", type=at_least(0.0, float), default=0.2, metavar="D",
-                           help="in sweep t, from 0, the step is S / (1 + D * t) (0.2)")  # fmt: skip
-    group.add_argument("--test", metavar="FILE",
-                       help="further ratings, read as GRAPH is, to be predicted")  # fmt: skip
+        option.number(group, "--learning-rate", "S", "the first step (0.05)", default=0.05)
+        option.number(group, "--decay", "D",
+                      "in sweep t, from 0, the step is S / (1 + D * t) (0.2)", default=0.2)  # fmt: skip
+    option.text(group, "--test", "FILE", "further ratings, read as GRAPH is, to be predicted")
 
 
 def _options(arguments: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -65,7 +62,7 @@ def _sgd(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
 
 def _show(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
     """Return the training RMSE by iteration, and the best items for the first users."""
-    from gaslab.programs._recommend import recommend
+    from gaslab.programs._ratings import recommend
 
     found = recommend(graph, result, USERS, count)
     errors = [f"{row['rmse']:.4f}" for row in result.history]

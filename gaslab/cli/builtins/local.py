@@ -1,11 +1,15 @@
-"""Commands about a vertex and its neighbours: triangles, clustering, coloring, mis."""
+"""Commands about a vertex and its neighbours, or the group that it is in.
+
+They are triangles, clustering, coloring, mis; components, strong-components, kcore, cdlp.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import gaslab as gl
-from gaslab.cli.arguments import Parser, one_of
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser
 from gaslab.cli.builtins.entry import Builtin, plain
 
 DIRECTED = ("in_triangles", "out_triangles", "through_triangles", "cycle_triangles")
@@ -27,10 +31,9 @@ def _triangles(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.R
 
 def _add_clustering(made: Parser) -> None:
     group = made.add_argument_group("clustering")
-    group.add_argument("--definition", type=one_of("networkx", "graphalytics"), default="networkx",
-                       metavar="networkx|graphalytics",
-                       help="for directed graphs, where they differ")  # fmt: skip
-    group.add_argument("--transitivity", action="store_true", help="of an undirected graph, too")
+    option.word(group, "--definition", ("networkx", "graphalytics"),
+                "for directed graphs, where they differ", default="networkx")  # fmt: skip
+    option.flag(group, "--transitivity", "of an undirected graph, too")
 
 
 def _clustering(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
@@ -45,15 +48,20 @@ def _clustering(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.
 
 def _add_coloring(made: Parser) -> None:
     group = made.add_argument_group("coloring")
-    group.add_argument("--order", type=one_of("degree", "id", "saturation"), default="degree",
-                       metavar="degree|id|saturation",
-                       help="which vertices choose first (default: most edges)")  # fmt: skip
+    option.word(group, "--order", ("degree", "id", "saturation"),
+                "which vertices choose first (default: most edges)", default="degree")  # fmt: skip
 
 
 def _add_mis(made: Parser) -> None:
     group = made.add_argument_group("mis")
-    group.add_argument("--order", type=one_of("random", "id"), default="random", metavar="random|id",
-                       help="which vertices choose first (default: random, by --seed)")  # fmt: skip
+    option.word(group, "--order", ("random", "id"),
+                "which vertices choose first (default: random, by --seed)", default="random")  # fmt: skip
+
+
+def _cdlp(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
+    from gaslab.programs.cdlp import cdlp
+
+    return cdlp(graph, iterations=options.pop("max_iterations"), **options)
 
 
 COMMANDS = {
@@ -73,5 +81,21 @@ COMMANDS = {
     "mis": Builtin(
         "A maximal independent set: no two members are neighbours, and every other vertex has one.",
         ("member",), plain("mis", "mis", "order"), "members", _add_mis,
+    ),
+    "components": Builtin(
+        "Weakly connected components, each named by its smallest vertex id.",
+        ("component",), plain("components", "components"), "groups",
+    ),
+    "strong-components": Builtin(
+        "Strongly connected components, each named by its smallest vertex id.",
+        ("component",), plain("strong_components", "strong_components"), "groups",
+    ),
+    "kcore": Builtin(
+        "Core numbers: the largest k such that a vertex is in a part of least degree k.",
+        ("core",), plain("kcore", "kcore"), "largest",
+    ),
+    "cdlp": Builtin(
+        "Communities by label propagation, as Graphalytics defines them; --iterations rounds (10).",
+        ("label",), _cdlp, "groups", defaults={"max_iterations": 10},
     ),
 }  # fmt: skip

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import gaslab as gl
-from gaslab.cli.arguments import Parser, at_least
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser
 from gaslab.cli.builtins.entry import Builtin, all_columns, options_named, weight, weighted_columns
 
 
 def _add_jacobi(made: Parser) -> None:
     group = made.add_argument_group("jacobi")
-    group.add_argument("--rhs", metavar="FILE", help="the right-hand side: id first, value last (default: 1)")
-    group.add_argument("--weight", default="weight", metavar="NAME",
-                       help="the column with the matrix entries (default: the third)")  # fmt: skip
-    group.add_argument("--tolerance", type=at_least(0.0, float), default=1e-10, metavar="T",
-                       help="stop when no value moves by more (default 1e-10)")  # fmt: skip
+    option.text(group, "--rhs", "FILE", "the right-hand side: id first, value last (default: 1)")
+    option.text(group, "--weight", "NAME",
+                "the column with the matrix entries (default: the third)", default="weight")  # fmt: skip
+    option.number(group, "--tolerance", "T",
+                  "stop when no value moves by more (default 1e-10)", default=1e-10)  # fmt: skip
 
 
 def _jacobi(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
@@ -28,15 +29,14 @@ def _jacobi(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Resu
 
 def _add_lbp(made: Parser) -> None:
     group = made.add_argument_group("lbp")
-    group.add_argument("--prior", required=True, metavar="FILE",
-                       help="id first, then the weight of every state; others favour none")  # fmt: skip
+    option.text(group, "--prior", "FILE",
+                "id first, then the weight of every state; others favour none", required=True)  # fmt: skip
     group.add_argument("--smoothing", type=float, default=1.0, metavar="S",
                        help="neighbours are exp(S * weight) times as likely to agree (1)")  # fmt: skip
-    group.add_argument("--weight", metavar="NAME", help="edge column (default: every edge counts 1)")
-    group.add_argument("--damping", type=at_least(0.0, float), default=0.0, metavar="D",
-                       help="how much of an old message stays (default 0)")  # fmt: skip
-    group.add_argument("--tolerance", type=at_least(0.0, float), default=1e-9, metavar="T",
-                       help="stop when no probability moves by more (default 1e-9)")  # fmt: skip
+    option.text(group, "--weight", "NAME", "edge column (default: every edge counts 1)")
+    option.number(group, "--damping", "D", "how much of an old message stays (default 0)", default=0.0)
+    option.number(group, "--tolerance", "T",
+                  "stop when no probability moves by more (default 1e-9)", default=1e-9)  # fmt: skip
 
 
 def _lbp(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:

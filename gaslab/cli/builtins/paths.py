@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import gaslab as gl
-from gaslab.cli.arguments import Parser, at_least
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser
 from gaslab.cli.builtins.entry import Builtin, all_columns, plain, weight_by_default
 from gaslab.errors import UsageError
 
 
 def _add_bfs(made: Parser) -> None:
     group = made.add_argument_group("bfs")
-    group.add_argument("--source", required=True, metavar="ID", help="the vertex that the search starts from")
-    group.add_argument("--parents", action="store_true", help="also say from where each was reached")
+    option.text(group, "--source", "ID", "the vertex that the search starts from", required=True)
+    option.flag(group, "--parents", "also say from where each was reached")
 
 
 def _bfs(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
@@ -29,8 +30,7 @@ def _add_sssp(made: Parser) -> None:
     group = made.add_argument_group("sssp")
     group.add_argument("--source", required=True, action="append", metavar="ID",
                        help="the vertex that paths start from; several: the nearest counts")  # fmt: skip
-    group.add_argument("--weight", metavar="NAME",
-                       help="length of an edge (default: the third column; 1 without one)")  # fmt: skip
+    option.text(group, "--weight", "NAME", "length of an edge (default: the third column; 1 without one)")
     group.add_argument("--delta", type=float, metavar="D",
                        help="by delta-stepping: the nearest first, in buckets so wide")  # fmt: skip
 
@@ -51,8 +51,8 @@ def _sssp(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result
 
 def _add_diameter(made: Parser) -> None:
     group = made.add_argument_group("diameter")
-    group.add_argument("--share", type=at_least(0.0, float), default=0.9, metavar="S",
-                       help="of the connected pairs, for the effective diameter (default 0.9)")  # fmt: skip
+    text = "of the connected pairs, for the effective diameter (default 0.9)"
+    option.number(group, "--share", "S", text, default=0.9)
 
 
 COMMANDS = {

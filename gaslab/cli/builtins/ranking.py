@@ -5,27 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import gaslab as gl
-from gaslab.cli.arguments import Parser, at_least, one_of
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser
 from gaslab.cli.builtins.entry import Builtin, options_named, plain, weight, weighted_columns
 
 
 def _add_pagerank(made: Parser) -> None:
     group = made.add_argument_group("pagerank")
-    group.add_argument("--damping", type=at_least(0.0, float), default=0.85, metavar="D",
-                       help="probability of following an edge (default 0.85)")  # fmt: skip
-    group.add_argument("--tolerance", type=at_least(0.0, float), metavar="T",
-                       help="stop when the scores change by less in sum (default 1e-9)")  # fmt: skip
-    group.add_argument(
-        "--personalization", metavar="FILE", help="where to restart: id first, weight last (or 1)"
-    )
-    group.add_argument("--weight", metavar="NAME", help="follow edges in proportion to this column")
-    group.add_argument(
-        "--unnormalised", action="store_true", help="PowerGraph's scores: mean 1, dangling mass lost"
-    )
-    group.add_argument(
-        "--method", type=one_of("power", "signal"), metavar="power|signal",
-        help="signal: run only vertices whose in-neighbours moved, as --engine async does",
-    )  # fmt: skip
+    option.number(group, "--damping", "D", "probability of following an edge (default 0.85)", default=0.85)
+    option.number(group, "--tolerance", "T", "stop when the scores change by less in sum (default 1e-9)")
+    option.text(group, "--personalization", "FILE", "where to restart: id first, weight last (or 1)")
+    option.text(group, "--weight", "NAME", "follow edges in proportion to this column")
+    option.flag(group, "--unnormalised", "PowerGraph's scores: mean 1, dangling mass lost")
+    option.word(group, "--method", ("power", "signal"),
+                "signal: run only vertices whose in-neighbours moved, as --engine async does")  # fmt: skip
 
 
 def _pagerank(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
@@ -45,9 +38,9 @@ def _pagerank(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Re
 
 def _add_hits(made: Parser) -> None:
     group = made.add_argument_group("hits")
-    group.add_argument("--tolerance", type=at_least(0.0, float), default=1e-10, metavar="T",
-                       help="stop when the hubs change by less in sum (default 1e-10)")  # fmt: skip
-    group.add_argument("--weight", metavar="NAME", help="count edges by this column")
+    option.number(group, "--tolerance", "T",
+                  "stop when the hubs change by less in sum (default 1e-10)", default=1e-10)  # fmt: skip
+    option.text(group, "--weight", "NAME", "count edges by this column")
 
 
 def _hits(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:

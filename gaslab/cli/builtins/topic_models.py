@@ -6,7 +6,8 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gaslab.cli.arguments import Parser, at_least
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser
 from gaslab.cli.builtins.entry import Builtin
 from gaslab.cli.codes import DONE
 from gaslab.cli.corpus_options import corpus_options
@@ -28,15 +29,13 @@ LEARNING = (
 def add_models(made: Parser) -> None:
     """Add the options that name models."""
     group = made.add_argument_group("models")
-    group.add_argument("--save", metavar="MODEL", help="write the topics that were found, as .npz")
-    group.add_argument("--resume", metavar="MODEL",
-                       help="go on from the topics and with the priors of a model")  # fmt: skip
-    group.add_argument("--load", metavar="MODEL", help="of --transform: the model; there is no CORPUS then")
+    option.text(group, "--save", "MODEL", "write the topics that were found, as .npz")
+    option.text(group, "--resume", "MODEL", "go on from the topics and with the priors of a model")
+    option.text(group, "--load", "MODEL", "of --transform: the model; there is no CORPUS then")
     group.add_argument("--transform", nargs="+", metavar="NEW",
                        help="a corpus whose documents are given these topics; -o writes them")  # fmt: skip
-    group.add_argument("--held-out", type=at_least(0.0, float), metavar="FRACTION",
-                       help="keep such a part of the documents apart, and say how well they are "
-                            "predicted")  # fmt: skip
+    option.number(group, "--held-out", "FRACTION",
+                  "keep such a part of the documents apart, and say how well they are predicted")  # fmt: skip
 
 
 def execute(builtin: Builtin, arguments: Any) -> int:

@@ -1,20 +1,22 @@
-"""The meaning of annotations: storage types, dimensions, pairs."""
+"""The meaning of annotations: storage types, dimensions, pairs of a key and its payload."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, get_origin
+from collections.abc import Callable
+from typing import Annotated, Any, get_args, get_origin
 
 from gaslab import program
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.lists import list_storage
+from gaslab.language.annotations import mark_of
 
 _PLAIN = {float: "float64", int: "int64", bool: "bool"}
 
 
 def pair_operation(annotation: Any) -> str | None:
     """Return ``"argmin"`` or ``"argmax"`` of an annotation that stands for a pair, None of others."""
-    marks = [m.op for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
-    return marks[0] if marks and marks[0] in t.OPERATIONS and t.OPERATIONS[marks[0]].is_key else None
+    mark = mark_of(annotation, program.Combine)
+    return mark.op if mark and mark.op in t.OPERATIONS and t.OPERATIONS[mark.op].is_key else None
 
 
 def storage_of(annotation: Any) -> str | None:
@@ -22,12 +24,56 @@ def storage_of(annotation: Any) -> str | None:
     if isinstance(annotation, type):
         return _PLAIN.get(annotation)
     if get_origin(annotation) is Annotated:
-        marks = [mark for mark in annotation.__metadata__ if isinstance(mark, program.Storage)]
-        return list_storage(annotation, marks[0].name if marks else storage_of(annotation.__origin__))
+        mark = mark_of(annotation, program.Storage)
+        return list_storage(annotation, mark.name if mark else storage_of(annotation.__origin__))
     return None
 
 
 def dimensions_of(annotation: Any) -> int:
     """Return 1 for a vector, 2 for a matrix, 0 for anything else."""
-    marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Dimensions)]
-    return marks[0].count if marks else 0
+    mark = mark_of(annotation, program.Dimensions)
+    return mark.count if mark else 0
+
+
+_KEYS, _PAYLOADS = ("float", "int"), ("float", "int", "id")
+
+
+def parts_of_pair(
+    name: str, annotation: Any, site: t.Site, error: Callable[[str], Exception]
+) -> tuple[t.Part, t.Part]:
+    """Return the key, which has the pair's *name*, and the payload that *annotation* declares."""
+    op = pair_operation(annotation)
+    assert op is not None
+    word = f"gl.{t.OPERATIONS[op].word}"
+    key, payload = (storage_of(one) or "" for one in get_args(annotation.__origin__))
+    if t.STORAGE.get(key, ("",))[0] not in _KEYS:
+        raise error(f"the key of {word} is a float or an int; write {word}[float, gl.VertexId]")
+    if t.STORAGE.get(payload, ("",))[0] not in _PAYLOADS:
+        raise error(
+            f"the payload of {word} is a float, an int or a gl.VertexId; write {word}[float, gl.VertexId]"
+        )
+    return (
+        t.Part(name, t.Combiner(op, key), (), site),
+        t.Part(f"{name}.payload", t.Combiner(t.PAYLOAD, payload), (), site),
+    )
+
+
+def pair_combiner(annotation: Any, site: t.Site, error: Callable[[str], Exception]) -> t.RecordCombiner:
+    """Return the combiner of a gather, of messages or of an aggregator that is a pair."""
+    parts = parts_of_pair("key", annotation, site, error)
+    return t.RecordCombiner(parts[0].combiner.op, "record", parts=parts)
+
+
+def is_type_of(annotation: Any, record: t.RecordCombiner) -> bool:
+    """Whether *annotation* is the type of a pair's total: ``tuple[float, int]``."""
+    if pair_operation(annotation):
+        annotation = annotation.__origin__
+    storages = [storage_of(one) for one in get_args(annotation)]
+    kinds = [t.STORAGE[one][0] if one else None for one in storages]
+    return get_origin(annotation) is tuple and kinds == [p.combiner.type for p in record.parts]
+
+
+def type_text(record: t.RecordCombiner) -> str:
+    """Return how the type of a pair's total is written."""
+    names = {"id": "gl.VertexId"}
+    return "tuple[" + ", ".join(names.get(p.combiner.type, p.combiner.type) for p in record.parts) + "]"

@@ -9,7 +9,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.declare import Declared
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.scope import Scope
-from gaslab.compiler.frontend.source import class_source
+from gaslab.compiler.frontend.source import declaring_source
 from gaslab.compiler.frontend.value_checks import no_keywords
 from gaslab.program import ALL, IN, OUT
 
@@ -44,21 +44,17 @@ def check_caching(declared: Declared, tree: t.Tree) -> None:
     """Raise where a program posts to cached totals that could become wrong."""
     rebuild = declared.cls.cache_rebuild  # type: ignore[attr-defined]
     if type(rebuild) is not int or rebuild < 0:
-        home = class_source(next(c for c in declared.cls.__mro__ if "cache_rebuild" in vars(c)))
-        at = home.declaration("cache_rebuild")
-        at = getattr(at, "value", at)
-        raise home.error(at, f"cache_rebuild is {shown(rebuild)}; write a number of supersteps")
+        text = f"cache_rebuild is {shown(rebuild)}; write a number of supersteps"
+        raise declaring_source(declared.cls, "cache_rebuild").error_at_value("cache_rebuild", text)
     if not tree.posts:
         return
-    scatter, gather = declared.source("scatter"), declared.source("gather")
     for name in ("gather_edges", "scatter_edges"):
         if name in tree.functions:
-            source = declared.source(name)
-            raise source.error(source.node, f"cached gathers need one direction; write {name} = gl.ALL")
+            raise declared.error(name, f"cached gathers need one direction; write {name} = gl.ALL")
     wanted = _ACROSS.get(tree.gather_edges, 0)
     if tree.scatter_edges != wanted:
-        raise scatter.error(
-            scatter.node,
+        raise declared.error(
+            "scatter",
             f"cached gathers over {_NAMES[tree.gather_edges]} are updated over {_NAMES[wanted]}; "
             f"write scatter_edges = {_NAMES[wanted]}"
             if wanted
@@ -68,16 +64,16 @@ def check_caching(declared: Declared, tree: t.Tree) -> None:
     for k in tree.contributed():
         if tree.vertex_fields[k].name in read:
             name = tree.vertex_fields[k].name
-            raise gather.error(gather.node, f"a cached gather cannot read {name}, which scatter adds to")
+            raise declared.error("gather", f"a cached gather cannot read {name}, which scatter adds to")
     if "init_message" in tree.functions:
-        source = declared.source("init_message")
-        raise source.error(source.node, "init with a message changes what is cached; write def init(self, v)")
+        text = "init with a message changes what is cached; write def init(self, v)"
+        raise declared.error("init_message", text)
     written = tree.writes("scatter", "e")
     for node in t.nodes(tree.functions["gather"].body):
         if isinstance(node, t.Aggregate) or (isinstance(node, t.Global) and node.name == "superstep"):
-            raise gather.error(gather.node, f"a cached gather cannot read self.{node.name}, which changes")
+            raise declared.error("gather", f"a cached gather cannot read self.{node.name}, which changes")
         if isinstance(node, t.EdgeField) and tree.edge_fields[node.index].name in written:
             name = tree.edge_fields[node.index].name
-            raise gather.error(gather.node, f"a cached gather cannot read e.{name}, which scatter writes")
+            raise declared.error("gather", f"a cached gather cannot read e.{name}, which scatter writes")
     if "self.draws" in tree.functions["gather"].reads:
-        raise gather.error(gather.node, "a cached gather cannot draw; draw in apply")
+        raise declared.error("gather", "a cached gather cannot draw; draw in apply")

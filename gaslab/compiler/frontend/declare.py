@@ -13,7 +13,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.combiner import combiner, is_count
 from gaslab.compiler.frontend.fields import Sizes, fields, parameters
 from gaslab.compiler.frontend.precision import in_precision, precision_of, totals_in
-from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
+from gaslab.compiler.frontend.source import FunctionSource, class_source, declaring_source, function_source
 from gaslab.errors import ProgramError
 from gaslab.language.rng import RNGS
 
@@ -56,6 +56,11 @@ class Declared:
     def source(self, name: str) -> FunctionSource:
         """Return the source of method or aggregator *name*."""
         return function_source(self.functions[name])
+
+    def error(self, name: str, message: str) -> ProgramError:
+        """Return the error *message* at method or aggregator *name*."""
+        source = self.source(name)
+        return source.error(source.node, message)
 
 
 Directions = tuple[int, int]
@@ -148,17 +153,12 @@ def methods_of(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list
                 function = value.__func__
             if not isinstance(function, FunctionType):
                 if name in aggregators:
-                    source = class_source(base)
-                    write = f"write def {name}(self, v)"
-                    text = f"aggregator {name!r} is no plain method; {write}"
-                    raise source.error(source.declaration(name), text)
+                    text = f"aggregator {name!r} is no plain method; write def {name}(self, v)"
+                    raise class_source(base).error_at(name, text)
                 continue
             if (name in PHASES or name in aggregators) and hasattr(function, "__wrapped__"):
-                source = class_source(base)
-                raise source.error(
-                    source.declaration(name),
-                    f"{name} is wrapped by a decorator, which is not in the language; remove it",
-                )
+                text = f"{name} is wrapped by a decorator, which is not in the language; remove it"
+                raise class_source(base).error_at(name, text)
             functions[name] = function
     return functions, frozenset(static), list(aggregators)
 
@@ -166,20 +166,18 @@ def methods_of(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list
 def _refuse_shadows(cls: type, params: set[str], aggregators: list[str]) -> None:
     for name in aggregators:
         if name in params or name in program.RESERVED_PARAMETERS:
-            source = class_source(next(c for c in cls.__mro__ if name in vars(c)))
             why = "is also a parameter" if name in params else "has a reserved name"
-            raise source.error(source.declaration(name), f"aggregator {name!r} {why}; choose another name")
+            text = f"aggregator {name!r} {why}; choose another name"
+            raise declaring_source(cls, name).error_at(name, text)
 
 
 def _rng(cls: type) -> str:
     value = getattr(cls, "rng", "counter")
     if value in RNGS:
         return str(value)
-    source = class_source(next(c for c in cls.__mro__ if "rng" in vars(c)))
-    at = source.declaration("rng")
     quoted = one_of(f'"{name}"' for name in RNGS)
     text = f"rng is {shown(value)}; write rng = {quoted}"
-    raise source.error(getattr(at, "value", at), text)
+    raise declaring_source(cls, "rng").error_at_value("rng", text)
 
 
 def class_direction(cls: type, name: str) -> int:
@@ -189,8 +187,5 @@ def class_direction(cls: type, name: str) -> int:
         return value
     if isinstance(value, FunctionType):
         return program.ALL  # of which each vertex chooses
-    source = class_source(next(c for c in cls.__mro__ if name in vars(c)))
-    at = source.declaration(name)
-    raise source.error(
-        getattr(at, "value", at), f"{name} is {shown(value)}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
-    )
+    text = f"{name} is {shown(value)}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
+    raise declaring_source(cls, name).error_at_value(name, text)

@@ -16,9 +16,15 @@ from gaslab.compiler.frontend.annotations import dimensions_of, pair_operation, 
 from gaslab.compiler.frontend.convert import INT_MAX, constant, join, type_of
 from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.precision import too_wide
-from gaslab.compiler.frontend.source import ClassSource, class_source
+from gaslab.compiler.frontend.source import ClassSource, class_source, declaring_source
 from gaslab.errors import ProgramError, nearest
-from gaslab.language.annotations import Unresolved, annotations_of, is_class_variable, own_annotations
+from gaslab.language.annotations import (
+    Unresolved,
+    annotations_of,
+    is_class_variable,
+    mark_of,
+    own_annotations,
+)
 from gaslab.language.fields import RANGES
 from gaslab.language.rng import TYPES as TYPES_OF_DRAWS
 from gaslab.language.rng import Draw
@@ -51,10 +57,8 @@ def fields(cls: type, name: str, sizes: Sizes) -> tuple[t.Variable, ...]:
     base = getattr(program, name)
     nested = getattr(cls, name, base)
     if not isinstance(nested, type) or not issubclass(nested, base):
-        source = class_source(next(c for c in cls.__mro__ if name in vars(c)))
-        raise source.error(
-            source.declaration(name), f"{name} is not based on gl.{name}; write class {name}(gl.{name}):"
-        )
+        text = f"{name} is not based on gl.{name}; write class {name}(gl.{name}):"
+        raise declaring_source(cls, name).error_at(name, text)
     group = _Group(nested, base, name, cls, sizes)
     found = group.variables()
     group.refuse_untyped({variable.name for variable in found})
@@ -78,16 +82,45 @@ def parts(cls: type, total: type, sizes: Sizes) -> list[Declaration]:
     for name, annotation in annotations_of(total, program.Accumulator, cls).items():
         if is_class_variable(annotation):
             continue
-        source, at = group.place(name)
+        place = group.place(name)
         said, op = getattr(total, name, None), pair_operation(annotation)
         if op:
-            variable = t.Variable(name, "", t.REQUIRED, source.site(at))
+            variable = t.Variable(name, "", t.REQUIRED, place.site)
         else:
             variable = group.variable(name, annotation)
-            marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Combine)]
-            op = marks[0].op if marks else said.combine if isinstance(said, program.Field) else "sum"
-        found.append(Declaration(variable, op, annotation, functools.partial(source.error, at)))
+            mark = mark_of(annotation, program.Combine)
+            op = mark.op if mark else said.combine if isinstance(said, program.Field) else "sum"
+        found.append(Declaration(variable, op, annotation, functools.partial(place.source.error, place.at)))
     return found
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an attribute is declared; *what* is how errors call it."""
+
+    what: str
+    source: ClassSource
+    at: Any
+
+    @property
+    def site(self) -> t.Site:
+        return self.source.site(self.at)
+
+    def error(self, text: str) -> ProgramError:
+        """Return the error that *what* is so, at the declaration."""
+        return self.source.error(self.at, f"{self.what} {text}")
+
+    def value_error(self, text: str) -> ProgramError:
+        """As `error`, at the value that is assigned."""
+        return self.source.error(getattr(self.at, "value", self.at), f"{self.what} {text}")
+
+    def type_error(self, text: str) -> ProgramError:
+        """As `error`, at the annotation."""
+        return self.source.error(self.annotation, f"{self.what} {text}")
+
+    @property
+    def annotation(self) -> ast.AST | None:
+        return self.at.annotation if isinstance(self.at, ast.AnnAssign) else self.at
 
 
 class _Group:
@@ -106,136 +139,118 @@ class _Group:
             if not is_class_variable(annotation) and not (self.is_parameter and name in _DIRECTIONS)
         )
 
-    def place(self, name: str) -> tuple[ClassSource, Any]:
+    def place(self, name: str) -> _Place:
         """Return where an attribute is declared; raises for a reserved name."""
         source = self.source(next(c for c in self.cls.__mro__ if name in own_annotations(c)))
-        at = source.declaration(name)
+        what = f"parameter {name!r}" if self.is_parameter else f"{self.kind} field {name!r}"
+        place = _Place(what, source, source.declaration(name))
         reserved = program.RESERVED_PARAMETERS if self.is_parameter else program.RESERVED_FIELDS
         if name in reserved or (self.kind == "Edge" and name == "forward"):
-            raise source.error(at, f"{self.what(name)} has a reserved name; choose another")
-        return source, at
-
-    def what(self, name: str) -> str:
-        return f"parameter {name!r}" if self.is_parameter else f"{self.kind} field {name!r}"
+            raise place.error("has a reserved name; choose another")
+        return place
 
     def variable(self, name: str, annotation: Any) -> t.Variable:
-        source, at = self.place(name)
-        what = self.what(name)
+        place = self.place(name)
         default = getattr(self.cls, name, t.REQUIRED)
         extra = default if isinstance(default, program.Field) else None
         rank = dimensions_of(annotation)
         if (rank or extra) and self.is_parameter:
-            raise source.error(at, f"{what} is no number; a parameter is {TYPES}")
+            raise place.error(f"is no number; a parameter is {TYPES}")
         if rank and extra is None:
             example = "shape=8" if rank == 1 else "shape=(3, 3)"
-            raise source.error(at, f"{what} has no shape; write {name}: ... = gl.field({example})")
+            raise place.error(f"has no shape; write {name}: ... = gl.field({example})")
         storage = storage_of(annotation)
         if rank and extra:
             storage = storage_of(float if extra.dtype is None else extra.dtype)
             if storage is None or storage == "id":
-                where = getattr(at, "value", at)
-                raise source.error(where, f"{what} has the dtype {_said(extra.dtype)}; write {_ELEMENTS}")
+                raise place.value_error(f"has the dtype {_said(extra.dtype)}; write {_ELEMENTS}")
         if storage is None:
-            where = at.annotation if isinstance(at, ast.AnnAssign) else at
-            raise source.error(where, f"{what} is {_text(annotation)}; write {_advice(annotation)}")
+            raise place.type_error(f"is {_text(annotation)}; write {_advice(annotation)}")
         said = (annotation, extra.dtype if extra else None)
-        if not self.is_parameter and (wide := too_wide(self.owner, said, what)) is not None:
-            raise source.error(at.annotation if isinstance(at, ast.AnnAssign) else at, wide)
+        if not self.is_parameter and (wide := too_wide(self.owner, said, place.what)) is not None:
+            raise place.source.error(place.annotation, wide)
         if t.is_list(storage):
-            return self.list_variable(name, storage, what, source, at)
+            return self.list_variable(name, storage, place)
         sync = None
-        shape = self.shape(extra, rank, what, source, at) if extra else ()
+        shape = self.shape(extra, rank, place) if extra else ()
         if extra is not None:
-            sync = self.sync(extra.sync, rank, storage, what, source, at)
+            sync = self.sync(extra.sync, rank, storage, place)
             default = t.REQUIRED if storage == "id" and type(extra.init) is int else extra.init
             if storage == "bool" and type(default) is int and default == 0:
                 default = False  # what gl.field starts from where nothing is said
         if default is not t.REQUIRED:
             there = self.source(next(c for c in self.cls.__mro__ if name in vars(c)))
             written = there.declaration(name)
-            default = self.default(default, storage, what, there, getattr(written, "value", None) or written)
-        return t.Variable(name, storage, default, source.site(at), shape, sync)
+            value_place = _Place(place.what, there, getattr(written, "value", None) or written)
+            default = self.default(default, storage, value_place)
+        return t.Variable(name, storage, default, place.site, shape, sync)
 
-    def shape(
-        self, extra: program.Field, rank: int, what: str, source: ClassSource, at: ast.AST | None
-    ) -> tuple[int, ...]:
+    def shape(self, extra: program.Field, rank: int, place: _Place) -> tuple[int, ...]:
         """Return a field's shape with the values of the parameters it names."""
-        at = getattr(at, "value", at)
         shape = extra.shape
         if len(shape) != rank:
             kind = ("a number", "a gl.Vector", "a gl.Matrix")[rank]
-            raise source.error(at, f"{what} is {kind} but its shape is {shape}; make them agree")
+            raise place.value_error(f"is {kind} but its shape is {shape}; make them agree")
         if not rank and extra.dtype is not None:
-            raise source.error(at, f"{what} is a number, whose annotation says its type; leave out dtype")
+            raise place.value_error("is a number, whose annotation says its type; leave out dtype")
         lengths = []
         for length in shape:
             if isinstance(length, str):
                 if length not in self.sizes.values:
                     known = nearest(length, self.sizes.values) if self.sizes.values else ""
-                    raise source.error(at, f"{what} has the shape {shown(length)}, no int parameter{known}")
+                    raise place.value_error(f"has the shape {shown(length)}, no int parameter{known}")
                 value = self.sizes.values[length]
                 if value is t.REQUIRED:
-                    raise source.error(
-                        at, f"{what} has the shape {length!r}, a parameter without a value; give it a default"
+                    raise place.value_error(
+                        f"has the shape {length!r}, a parameter without a value; give it a default"
                     )
                 if value < 1:
-                    raise source.error(
-                        at, f"{what} has the length {length} = {value}; give {length} a value from 1 on"
+                    raise place.value_error(
+                        f"has the length {length} = {value}; give {length} a value from 1 on"
                     )
                 self.sizes.used[length] = length = value
             if type(length) is not int or length < 1:
-                raise source.error(at, f"{what} has the length {shown(length)}; write an int from 1 on")
+                raise place.value_error(f"has the length {shown(length)}; write an int from 1 on")
             lengths.append(length)
         if math.prod(lengths) > MAX_ELEMENTS:
-            raise source.error(
-                at, f"{what} has {math.prod(lengths)} elements; an array can have {MAX_ELEMENTS} at most"
+            raise place.value_error(
+                f"has {math.prod(lengths)} elements; an array can have {MAX_ELEMENTS} at most"
             )
         return tuple(lengths)
 
-    def sync(
-        self, mark: Any, rank: int, storage: str, what: str, source: ClassSource, at: ast.AST | None
-    ) -> str | None:
+    def sync(self, mark: Any, rank: int, storage: str, place: _Place) -> str | None:
         """Return how contributions to a field combine, None if it takes none."""
         if mark is None:
             return None
         rows = [row for row in t.OPERATIONS.values() if row.sync]
         if mark not in [row.name for row in rows]:
             words = one_of(f"gl.{row.name.upper()}" for row in rows)
-            raise source.error(at, f"sync of {what} is {shown(mark)}; write {words}")
+            raise place.source.error(place.at, f"sync of {place.what} is {shown(mark)}; write {words}")
         if rank and self.kind == "Edge":
-            raise source.error(at, f"{what} is an array, which cannot be additive on edges; leave out sync=")
+            raise place.error("is an array, which cannot be additive on edges; leave out sync=")
         if self.kind not in ("Vertex", "Edge"):
-            raise source.error(at, f"{what} has sync=, which is for fields of Vertex and Edge; leave it out")
+            raise place.error("has sync=, which is for fields of Vertex and Edge; leave it out")
         kind = t.STORAGE[storage][0]
         if kind not in t.OPERATIONS[mark].types:
             words = one_of(f"gl.{row.name.upper()}" for row in rows if kind in row.types)
-            raise source.error(at, f"{what} is {kind}, which has no {mark}; write sync={words}")
+            raise place.error(f"is {kind}, which has no {mark}; write sync={words}")
         return str(mark)
 
-    def list_variable(
-        self, name: str, storage: str, what: str, source: ClassSource, at: ast.stmt | None
-    ) -> t.Variable:
-        where = at.annotation if isinstance(at, ast.AnnAssign) else at
+    def list_variable(self, name: str, storage: str, place: _Place) -> t.Variable:
         if self.kind not in ("Vertex", "Edge"):
-            raise source.error(
-                where, f"{what} is {t.named(storage)}; only vertices and edges have such fields"
-            )
+            raise place.type_error(f"is {t.named(storage)}; only vertices and edges have such fields")
         if (why := refused_elements(storage)) is not None:
-            raise source.error(where, f"{what} is {t.named(storage)}; {why}")
+            raise place.type_error(f"is {t.named(storage)}; {why}")
         if self.kind == "Edge":
             if t.STORAGE[t.element_storage(storage)][0] == "id":
-                raise source.error(
-                    where, f"{what} is {t.named(storage)}; columns of edges hold numbers: write gl.List[int]"
-                )
+                text = "columns of edges hold numbers: write gl.List[int]"
+                raise place.type_error(f"is {t.named(storage)}; {text}")
             if hasattr(self.cls, name):
-                raise source.error(
-                    getattr(at, "value", at),
-                    f"{what} comes from a column of the graph; leave the default out",
-                )
-            return t.Variable(name, storage, t.REQUIRED, source.site(at))
+                raise place.value_error("comes from a column of the graph; leave the default out")
+            return t.Variable(name, storage, t.REQUIRED, place.site)
         if hasattr(self.cls, name):
-            raise source.error(getattr(at, "value", at), f"{what} starts empty; assign it in init")
-        return t.Variable(name, storage, (), source.site(at))
+            raise place.value_error("starts empty; assign it in init")
+        return t.Variable(name, storage, (), place.site)
 
     def source(self, home: type) -> ClassSource:
         """Return the source of *home*, the class or the base that an attribute is written in."""
@@ -245,47 +260,46 @@ class _Group:
                     return class_source(program_class).nested(home, self.kind)
         return class_source(home)
 
-    def default(self, value: Any, storage: str, what: str, source: ClassSource, at: ast.AST | None) -> Any:
+    def default(self, value: Any, storage: str, place: _Place) -> Any:
         """Return a default as the plain number of its type; raises where it does not fit."""
         kind = t.STORAGE[storage][0]
         if isinstance(value, Draw):
-            return self.random_start(value, kind, what, source, at)
+            return self.random_start(value, kind, place)
         if kind == "id":
             if not self.is_parameter:
                 if value is program.NOBODY:
                     return INT_MAX
-                raise source.error(
-                    at, f"{what} is a vertex id; its default can only be gl.NOBODY: assign it in init"
-                )
+                raise place.error("is a vertex id; its default can only be gl.NOBODY: assign it in init")
             if isinstance(value, int | str) and not isinstance(value, bool):
                 return value
-            raise source.error(at, f"the default of {what} is no id; write an int or a str")
+            text = f"the default of {place.what} is no id; write an int or a str"
+            raise place.source.error(place.at, text)
         number = constant(value)
         if number is None:
-            raise source.error(at, f"the default of {what} is no number; write {_EXAMPLE[kind]}")
+            text = f"the default of {place.what} is no number; write {_EXAMPLE[kind]}"
+            raise place.source.error(place.at, text)
         found = type_of(number)
         if join(found, kind) != kind:
-            raise source.error(
-                at, f"{what} is {kind} but its default {number!r} is {found}; write {_EXAMPLE[kind]}"
-            )
+            raise place.error(f"is {kind} but its default {number!r} is {found}; write {_EXAMPLE[kind]}")
         if kind == "int":
             low, high = RANGES[storage]
             if not low <= number <= high:
-                raise source.error(at, f"{what} holds {low} to {high}, not {number}; choose a wider type")
+                raise place.error(f"holds {low} to {high}, not {number}; choose a wider type")
             return int(number)
         return float(number) if kind == "float" else number
 
-    def random_start(self, draw: Draw, kind: str, what: str, source: ClassSource, at: ast.AST | None) -> Draw:
+    def random_start(self, draw: Draw, kind: str, place: _Place) -> Draw:
         """Return a random start of a field; raises where it does not fit."""
         if self.is_parameter:
-            raise source.error(at, f"{what} is the same for all vertices; draw in a field: class Vertex")
+            raise place.error("is the same for all vertices; draw in a field: class Vertex")
         if join(TYPES_OF_DRAWS[draw.kind], kind) != kind:
-            raise source.error(at, f"{what} is {kind} but {draw!r} is {TYPES_OF_DRAWS[draw.kind]}")
+            raise place.error(f"is {kind} but {draw!r} is {TYPES_OF_DRAWS[draw.kind]}")
         names = [name for name in draw.arguments if isinstance(name, str)]
         known = program.parameter_annotations(self.owner)
         for name in names:
             if name not in known:
-                raise source.error(at, f"{draw!r}: there is no parameter {name!r}{nearest(name, known)}")
+                text = f"{draw!r}: there is no parameter {name!r}{nearest(name, known)}"
+                raise place.source.error(place.at, text)
         return draw
 
     def refuse_untyped(self, known: set[str]) -> None:
@@ -296,11 +310,9 @@ class _Group:
             for name, value in vars(base).items():
                 number = constant(value)
                 if not name.startswith("__") and name not in known and number is not None:
-                    source = self.source(base)
                     write = f"write {name}: {type_of(number)} = {number!r}"
-                    raise source.error(
-                        source.declaration(name), f"{self.kind} field {name!r} has no type; {write}"
-                    )
+                    text = f"{self.kind} field {name!r} has no type; {write}"
+                    raise self.source(base).error_at(name, text)
 
 
 def _said(dtype: Any) -> str:

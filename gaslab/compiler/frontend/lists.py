@@ -10,6 +10,7 @@ from typing import Any
 
 from gaslab import program
 from gaslab.compiler import tree as t
+from gaslab.language.annotations import mark_of
 
 EMPTY = t.NoList("list:")
 NO_VALUE = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mode(x)"
@@ -17,10 +18,10 @@ NO_VALUE = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mo
 
 def list_storage(annotation: Any, storage: str | None) -> str | None:
     """Return the list type of an annotation whose elements are of *storage*; *storage* if it is no list."""
-    marks = [m for m in getattr(annotation, "__metadata__", ()) if isinstance(m, program.Ragged)]
-    if not marks or storage is None or t.is_list(storage):
-        return None if marks else storage
-    return f"{marks[0].kind}:{storage}"
+    mark = mark_of(annotation, program.Ragged)
+    if mark is None:
+        return storage
+    return None if storage is None or t.is_list(storage) else f"{mark.kind}:{storage}"
 
 
 def refused_elements(storage: str) -> str | None:

@@ -18,7 +18,7 @@ from gaslab.errors import ProgramError
 
 def check_live(declared: Declared, name: str) -> None:
     """Raise where live aggregator *name* is none that visit can add to."""
-    mark, combiner, source = declared.marks[name], declared.aggregators[name], declared.source(name)
+    mark, combiner = declared.marks[name], declared.aggregators[name]
     parts = combiner.parts if isinstance(combiner, t.RecordCombiner) else ()
     of = [part.combiner for part in parts] or [combiner]
     problem = None
@@ -31,7 +31,7 @@ def check_live(declared: Declared, name: str) -> None:
     elif any(one.op != "sum" or one.type != "int" for one in of):
         problem = "is a sum of ints; write -> gl.Sum[int], or an accumulator of such parts"
     if problem is not None:
-        raise source.error(source.node, f"the live total {name!r} {problem}")
+        raise declared.error(name, f"the live total {name!r} {problem}")
 
 
 def live_total(scope: Scope, target: ast.expr) -> str | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.annotations import storage_of
-from gaslab.compiler.frontend.argmin import is_type_of, type_text
+from gaslab.compiler.frontend.annotations import is_type_of, storage_of, type_text
 from gaslab.compiler.frontend.body import build_function, infer_types
 from gaslab.compiler.frontend.combiner import annotation_value
 from gaslab.compiler.frontend.declare import Declared, parameters_of

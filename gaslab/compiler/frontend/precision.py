@@ -10,7 +10,8 @@ from typing import Any, get_args, get_origin
 from gaslab import program
 from gaslab.arguments import shown
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.source import class_source
+from gaslab.compiler.frontend.source import declaring_source
+from gaslab.language.annotations import mark_of
 from gaslab.language.precision import named_precision
 
 
@@ -19,10 +20,8 @@ def precision_of(cls: type) -> str:
     value = getattr(cls, "precision", program.float64)
     if (name := named_precision(value)) is not None:
         return name
-    source = class_source(next(c for c in cls.__mro__ if "precision" in vars(c)))
-    at = source.declaration("precision")
     text = f"precision is {shown(value)}; write precision = gl.float32, or leave it out for float64"
-    raise source.error(getattr(at, "value", at), text)
+    raise declaring_source(cls, "precision").error_at_value("precision", text)
 
 
 def rounded(number: float, precision: str) -> float:
@@ -38,10 +37,10 @@ def too_wide(cls: type, annotations: Iterable[Any], what: str) -> str | None:
 
 
 def _is_wide(annotation: Any) -> bool:
-    marks = getattr(annotation, "__metadata__", ())
-    if any(isinstance(mark, program.Storage) and mark.name == "float64" for mark in marks):
+    mark = mark_of(annotation, program.Storage)
+    if mark is not None and mark.name == "float64":
         return True
-    origin = getattr(annotation, "__origin__", None) if marks else None
+    origin = getattr(annotation, "__origin__", None) if hasattr(annotation, "__metadata__") else None
     return get_origin(origin) is tuple and any(map(_is_wide, get_args(origin)))
 
 

@@ -13,7 +13,7 @@ from gaslab.compiler.frontend.declare import PHASES, Declared
 from gaslab.compiler.frontend.live import check_live
 from gaslab.compiler.frontend.method import entities_of
 from gaslab.compiler.frontend.names import GLOBALS
-from gaslab.compiler.frontend.source import class_source
+from gaslab.compiler.frontend.source import class_source, declaring_source
 from gaslab.compiler.tree.edge_ends import READ, WRITTEN, conflict
 from gaslab.errors import nearest
 from gaslab.language.phases import DIRECTIONS
@@ -26,28 +26,23 @@ def check_declared(declared: Declared) -> None:
     _check_spelling(declared)
     functions = declared.functions
     if "signal" in functions:
-        source = declared.source("signal")
-        raise source.error(source.node, "self.signal is a word of the language; choose another name")
+        raise declared.error("signal", "self.signal is a word of the language; choose another name")
     if not declared.aggregators and not any(phase in functions for phase in PHASES):
         raise class_source(declared.cls).error(
             None, f"{declared.cls.__name__} has no methods; write gather and apply"
         )
     if "gather" in functions and "apply" not in functions:
-        source = declared.source("gather")
-        raise source.error(
-            source.node, "there is no apply to take what gather gives; write def apply(self, v, total)"
-        )
+        text = "there is no apply to take what gather gives; write def apply(self, v, total)"
+        raise declared.error("gather", text)
     if "init_message" in functions and "apply" not in functions:
-        source = declared.source("init_message")
-        raise source.error(source.node, "there is no apply to run after init; write def apply(self, v)")
+        text = "there is no apply to run after init; write def apply(self, v)"
+        raise declared.error("init_message", text)
     for name in DIRECTIONS:
         what = name.removesuffix("_edges")
         if name in functions and what not in functions:
-            source = declared.source(name)
-            raise source.error(source.node, f"{name} has no say without a {what}; write one, or remove it")
+            raise declared.error(name, f"{name} has no say without a {what}; write one, or remove it")
     if "start" in functions and "active" in functions:
-        source = declared.source("start")
-        raise source.error(source.node, "start has no say beside active; keep one of them")
+        raise declared.error("start", "start has no say beside active; keep one of them")
     if "visit" in functions:
         _check_visit(declared)
     whole = [p.name for p in declared.params if p.type == "int" and p.storage != "id"]
@@ -55,12 +50,10 @@ def check_declared(declared: Declared) -> None:
         if mark.live:
             check_live(declared, name)
         if isinstance(mark.every, str) and mark.every not in whole:
-            source = declared.source(name)
             near = nearest(mark.every, whole)
-            raise source.error(source.node, f"every={mark.every!r} is no int parameter of the program{near}")
+            raise declared.error(name, f"every={mark.every!r} is no int parameter of the program{near}")
         if mark.finalizer is not None and gives_id(declared.aggregators[name]):
-            source = declared.source(name)
-            raise source.error(source.node, f"{name} gives a vertex id, which has no finaliser; remove it")
+            raise declared.error(name, f"{name} gives a vertex id, which has no finaliser; remove it")
     if "done" in functions:
         check_done(declared)
 
@@ -74,22 +67,15 @@ def _check_visit(declared: Declared) -> None:
     """Raise for methods that choose vertices beside visit, which is for every edge, and for bad ways."""
     for name in ("start", "active", "scatter"):
         if name in declared.functions:
-            source = declared.source(name)
-            raise source.error(
-                source.node,
-                f"{name} has no say beside visit, which runs on every edge in every superstep; remove {name}",
-            )
+            why = "has no say beside visit, which runs on every edge in every superstep"
+            raise declared.error(name, f"{name} {why}; remove {name}")
     cls: Any = declared.cls
     ways = cls.visit_ways
     whole = [p.name for p in declared.params if p.type == "int" and p.storage != "id"]
     known = ways in whole if isinstance(ways, str) else type(ways) is int and 1 <= ways <= MAX_WAYS
     if ways is not None and not known:
-        home = class_source(next(c for c in cls.__mro__ if "visit_ways" in vars(c)))
-        at = home.declaration("visit_ways")
-        raise home.error(
-            getattr(at, "value", at),
-            f"visit_ways is {shown(ways)}; write an int from 1 to {MAX_WAYS}, or an int parameter's name",
-        )
+        text = f"visit_ways is {shown(ways)}; write an int from 1 to {MAX_WAYS}, or an int parameter's name"
+        raise declaring_source(cls, "visit_ways").error_at_value("visit_ways", text)
 
 
 def check_tree(declared: Declared, tree: t.Tree) -> None:
@@ -131,12 +117,9 @@ def _check_nested(declared: Declared) -> None:
         for name, value in vars(base).items():
             for kind in (program.Vertex, program.Edge):
                 if isinstance(value, type) and issubclass(value, kind) and name != kind.__name__:
-                    source = class_source(base)
                     word = kind.__name__
-                    raise source.error(
-                        source.declaration(name),
-                        f"{name} is based on gl.{word} but not called {word}; write class {word}(gl.{word}):",
-                    )
+                    text = f"{name} is based on gl.{word} but not called {word}"
+                    raise class_source(base).error_at(name, f"{text}; write class {word}(gl.{word}):")
 
 
 def _check_spelling(declared: Declared) -> None:
@@ -147,8 +130,7 @@ def _check_spelling(declared: Declared) -> None:
             continue
         close = difflib.get_close_matches(name, PHASES, n=1, cutoff=0.75)
         if close and close[0] not in declared.functions:
-            source = declared.source(name)
-            raise source.error(source.node, f"nothing calls method {name!r}; did you mean {close[0]!r}?")
+            raise declared.error(name, f"nothing calls method {name!r}; did you mean {close[0]!r}?")
 
 
 def check_done(declared: Declared) -> None:

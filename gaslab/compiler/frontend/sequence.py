@@ -11,7 +11,7 @@ from gaslab import program
 from gaslab.arguments import shown
 from gaslab.compiler.frontend.declare import Declared, class_direction, declare, methods_of, parameters_of
 from gaslab.compiler.frontend.program_rules import check_done
-from gaslab.compiler.frontend.source import ClassSource, class_source
+from gaslab.compiler.frontend.source import declaring_source
 from gaslab.errors import ProgramError
 from gaslab.language.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of
 
@@ -26,23 +26,16 @@ def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[D
     named = [places.attempt(k, phase, cls) for k, phase in enumerate(phases)]
     functions, _, _ = methods_of(cls)
     if "visit" in functions:
-        source = declare_source(cls, "visit")
-        raise source.error(
-            source.declaration("visit"), "visit has no part in phases; write a program of its own for it"
-        )
+        text = "visit has no part in phases; write a program of its own for it"
+        raise declaring_source(cls, "visit").error_at("visit", text)
     if "init" in functions and "message" in parameters_of(functions["init"]):
-        source = declare_source(cls, "init")
-        raise source.error(
-            source.declaration("init"), "init takes no message here; let each phase's apply take its own"
-        )
+        text = "init takes no message here; let each phase's apply take its own"
+        raise declaring_source(cls, "init").error_at("init", text)
     used = {function for methods in named for function in methods.values()}
     for name in (*METHODS[:-1], *DIRECTIONS):
         if name in functions and functions[name] not in used:
-            source = declare_source(cls, name)
-            raise source.error(
-                source.declaration(name),
-                f"{name} is in no phase; write gl.Phase({name}={name}, ...), or remove it",
-            )
+            text = f"{name} is in no phase; write gl.Phase({name}={name}, ...), or remove it"
+            raise declaring_source(cls, name).error_at(name, text)
     rest = {name: function for name, function in functions.items() if function not in used}
     done = rest.pop("done", None)
     found = []
@@ -60,7 +53,7 @@ class _Places:
     """Where the phases of a class are written."""
 
     def __init__(self, cls: type) -> None:
-        self.source = declare_source(cls, "phases")
+        self.source = declaring_source(cls, "phases")
         self.statement = self.source.declaration("phases")
         value = getattr(self.statement, "value", None)
         self.items = value.elts if isinstance(value, ast.Tuple) else []
@@ -79,11 +72,6 @@ class _Places:
             return dict(phase.methods(cls))
         except TypeError as error:
             raise self.error(k, str(error), str(error).partition("=")[0]) from None
-
-
-def declare_source(cls: type, name: str) -> ClassSource:
-    """Return the source of the class that has *name* in its body."""
-    return class_source(next(c for c in cls.__mro__ if name in vars(c)))
 
 
 def _check(cls: type, phase: program.Phase, methods: dict[str, Any], k: int, places: _Places) -> None:

@@ -199,6 +199,15 @@ class ClassSource:
             return ProgramError(f"{self.cls.__module__}.{self.cls.__qualname__}: {message}")
         return self.file.error(at, message)
 
+    def error_at(self, name: str, message: str) -> ProgramError:
+        """Return the error *message* at the statement that declares attribute *name*."""
+        return self.error(self.declaration(name), message)
+
+    def error_at_value(self, name: str, message: str) -> ProgramError:
+        """Return the error *message* at what attribute *name* is assigned."""
+        at = self.declaration(name)
+        return self.error(getattr(at, "value", at), message)
+
     def site(self, node: ast.AST | None) -> t.Site:
         """Return the place of *node*, else of the class."""
         at = node or self.node
@@ -221,6 +230,11 @@ def class_source(cls: type) -> ClassSource:
         if found:
             return ClassSource(cls, found[-1], file)
     return ClassSource(cls, None, None)
+
+
+def declaring_source(cls: type, name: str) -> ClassSource:
+    """Return the source of the class, *cls* or a base, that has *name* in its body."""
+    return class_source(next(c for c in cls.__mro__ if name in vars(c)))
 
 
 def _files(cls: type) -> Iterator[SourceFile]:

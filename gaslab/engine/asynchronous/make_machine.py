@@ -9,7 +9,7 @@ import numpy as np
 from gaslab._kernels.buckets import Buckets
 from gaslab._kernels.machine import Relaxed, Serialisable
 from gaslab._kernels.phase_runner import View
-from gaslab.engine.mirrored_fields import field_roles
+from gaslab.engine.mirrors import field_roles
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity, total_dtype
 from gaslab.engine.sync.cache import Cache

@@ -143,7 +143,7 @@ class StaleDriver:
             state.superstep = superstep + 1
             cancellation = self.stopping.cancellation if self.graph.comm.size == 1 else None
             over = active and self._done is not None and ask(
-                self._done, self.program, self.graph, engine.tree, state, cancellation
+                self._done, self.program, self.graph, state, cancellation
             )  # fmt: skip
         finally:
             state.superstep = now
@@ -173,5 +173,5 @@ class StaleDriver:
             "staleness_max": int(of["oldest"].max()),
             "staleness_mean": age / max(reads, 1),
             "waited": float(of["waited"].max()) / 1e6,
-            **dict(zip((a.name for a in engine.tree.aggregators), self.state.aggregates, strict=True)),
+            **self.state.named_aggregates(),
         }

@@ -135,9 +135,9 @@ class SyncDriver:
         done, state = self._bound.done, self.state
         if done is None or state.superstep == state.cycle:
             return True
-        tree, cancellation = self._bound.tree, self._options.cancellation
+        cancellation = self._options.cancellation
         return self._graph.comm.on_root(
-            lambda: ask(done, self._bound.program, self._graph, tree, state, cancellation)
+            lambda: ask(done, self._bound.program, self._graph, state, cancellation)
         )
 
     def _row(
@@ -149,7 +149,7 @@ class SyncDriver:
             "seconds": seconds,
             "bytes_sent": sent,
             "delivery": engine.delivery.last if engine.delivery else None,
-            **dict(zip((a.name for a in engine.tree.aggregators), engine.state.aggregates, strict=True)),
+            **engine.state.named_aggregates(),
         }
         if len(self._engines) > 1:
             row["phase"] = engine.tree.phase

@@ -72,13 +72,16 @@ def read_documents(
     bases = [
         first[read.pieces[piece][:2]] + above for piece, above in zip(read.piece, read.above, strict=True)
     ]
+    return Documents(*entries_of(read.parts, bases), total, lines)
+
+
+def entries_of(parts: Sequence[Part], first: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (document, word, count) of the entries of parts, given each part's first document."""
     nothing = np.empty(0, np.int64)
-    return Documents(
-        np.concatenate([nothing, *(p.document + base for p, base in zip(read.parts, bases, strict=True))]),
-        np.concatenate([nothing, *(part.word for part in read.parts)]),
-        np.concatenate([nothing, *(part.count for part in read.parts)]),
-        total,
-        lines,
+    return (
+        np.concatenate([nothing, *(part.document + base for part, base in zip(parts, first, strict=True))]),
+        np.concatenate([nothing, *(part.word for part in parts)]),
+        np.concatenate([nothing, *(part.count for part in parts)]),
     )
 
 

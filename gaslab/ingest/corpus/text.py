@@ -16,7 +16,7 @@ import numpy as np
 from gaslab._kernels import documents as kernels
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.assign import number_names
-from gaslab.ingest.corpus.pieces import BLOCK_BYTES, Part, read_documents
+from gaslab.ingest.corpus.pieces import BLOCK_BYTES, Part, entries_of, read_documents
 from gaslab.ingest.edges import Numbered
 from gaslab.ingest.files import Block, InputFile
 from gaslab.ingest.formats import CALLED
@@ -114,13 +114,10 @@ def read_folder(folder: str, options: Options, comm: Comm) -> Numbered:
     begin, end = _share([size for _, size in files], comm)
     counter = Counter()
     parts = comm.attempt(lambda: _count(folder, [name for name, _ in files[begin:end]], counter))
-    nothing = np.empty(0, np.int64)
-    document = np.concatenate([nothing, *(part.document + begin + first for first, part in parts)])
-    word = np.concatenate([nothing, *(part.word for _, part in parts)])
-    count = np.concatenate([nothing, *(part.count for _, part in parts)])
+    entries = entries_of([part for _, part in parts], [begin + first for first, _ in parts])
     names = Names.of([name for name, _ in files[comm.rank :: comm.size]])
     left = VertexIds(comm, "str", len(files), names)
-    return as_corpus(document, word, count, left, counter.table.names(), {}, comm)
+    return as_corpus(*entries, left, counter.table.names(), {}, comm)
 
 
 def _no_vocabulary(options: Options, name: str, what: str) -> None:
