@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tests.pairs import declarations, gathers, phases, posting, visits
 from tests.pairs.totals import Total
-from tests.pairs.words import BOTH, V
+from tests.pairs.words import BOTH, V, Where
 from tests.pairs.writer import OWN_MERGE, WAYS, Writer
 
 
@@ -185,6 +185,7 @@ class Program(Writer):
         )
         if self.has("edge written") and not self.cached and not self.fixed:
             self.extra = {"int": ["e.seen"]}
+        near = self.near_vector(where)
         body = self.fault("gather")
         if self.has("draw in gather") and not self.has("gl.stop"):
             body += [f"if {self.draw('bool')}:", f"    return {self.totals.given(where, 1)}"]
@@ -201,7 +202,15 @@ class Program(Writer):
         else:
             body.append(f"return {self.totals.given(where)}")
         self.extra = {}
-        return self.method("gather(self, v, e, nbr)", self.totals.text, body)
+        return self.method("gather(self, v, e, nbr)", self.totals.text, [*near, *body])
+
+    def near_vector(self, where: Where) -> list[str]:
+        """Return how gather or scatter first computes a vector of v alone, for values at its edges."""
+        if not self.has("numpy") or "v" not in where.roles or self.odds(0.5):
+            return []
+        value = self.value("float", replace(V, changing=False, lists=where.lists))
+        self.extra = {**self.extra, "float": ["near[v.degree % 3]", "near[-1]"]}
+        return [f"near = np.cumsum(np.ones(3) * ({value})) % 16.0"]
 
     driven = False
 
@@ -277,6 +286,7 @@ class Program(Writer):
 
     def scatter(self) -> list[str]:
         where = replace(self.quiet_edges, draws=False)
+        near = self.near_vector(where)
         body = self.fault("scatter")
         if self.has("edge written"):
             low = "v.low" if self.fixed else f"({self.value('int', V, 1)}) % 101"
@@ -299,7 +309,8 @@ class Program(Writer):
             if self.has(feature):
                 again = "v._turns == 1" if self.fixed else self.value("bool", where, 1)
                 body += [f"if {again}:", f"    {self.signal(self.named(feature), 'nbr')}"]
-        return self.method("scatter(self, v, e, nbr)", None, body)
+        self.extra = {}
+        return self.method("scatter(self, v, e, nbr)", None, [*near, *body])
 
 
 def drawn_program(draws: random.Random, features: Collection[str]) -> str:

@@ -248,8 +248,8 @@ class Writer(Words):
         if kind == "int" and self.has("numpy") and self.odds(0.5):  # it is in ascending order
             lines += [
                 f"if len({name}) > 0 and {name}[0] >= 0 and {name}[-1] < 101:",
-                f"    x = np.bincount({name}, minlength=101)",
-                f"    {n} = ({n} + x[{name}[0]] + np.argmax(x)) % 101",
+                f"    often = np.bincount({name}, minlength=101)",
+                f"    {n} = ({n} + often[{name}[0]] + np.argmax(often)) % 101",
             ]
         elif kind == "int" and self.odds(0.5):
             lines += [
