@@ -29,7 +29,7 @@ from numpy cimport PyArray_DATA, import_array, ndarray
 import_array()
 
 include "entry.pxi"
-include "queues.pxi"
+include "declarations.pxi"
 include "batches.pxi"
 include "rows.pxi"
 include "program.pxi"

@@ -1,7 +1,7 @@
 """`Mirrors`: which mirrors need which field, and the sending of the masters' values to them.
 
-A mirror needs a field where a method reads it at the mirror's edges. The asynchronous engine sends by
-`asynchronous/make_machine`.
+A mirror needs a field where a method reads it at the mirror's edges. When a superstep sends what changed is
+in `sync/step` and `stale/step`; the asynchronous engine sends by `asynchronous/make_machine`.
 """
 
 from __future__ import annotations

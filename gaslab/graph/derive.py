@@ -9,9 +9,9 @@ import numpy as np
 
 from gaslab.errors import UsageError, VertexNotFound, nearest
 from gaslab.graph.stored import StoredGraph
-from gaslab.ingest.assign import number_integers
 from gaslab.ingest.edges import EdgeList, assemble, first_of_each
 from gaslab.ingest.ids import VertexIds, listed
+from gaslab.ingest.number_ids import number_integers
 from gaslab.parallel import launch
 from gaslab.replication.transfer import to_mirrors
 from gaslab.system.memory import available_memory, human

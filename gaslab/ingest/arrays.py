@@ -9,13 +9,13 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest.assign import number_integers, number_names
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.integers import LARGEST, check_integers
 from gaslab.ingest.lists import agree_on_lists, lists_of
 from gaslab.ingest.missing import WAY_OUT, first_missing, is_missing, plain
 from gaslab.ingest.names import Names, NameTable
+from gaslab.ingest.number_ids import number_integers, number_names
 from gaslab.ingest.rows import Arrays, object_array, share
 from gaslab.ingest.sides import SidedIds
 from gaslab.parallel import launch

@@ -13,7 +13,6 @@ import numpy as np
 from gaslab import arguments
 from gaslab._kernels import ids as kernels
 from gaslab.errors import UsageError
-from gaslab.ingest.assign import number_integers, number_names
 from gaslab.ingest.bagofwords import read_bag
 from gaslab.ingest.edges import EdgeList, Numbered, assemble
 from gaslab.ingest.files import InputFile, find_files
@@ -23,6 +22,7 @@ from gaslab.ingest.layout import Columns, Options
 from gaslab.ingest.matrixmarket import read_matrix
 from gaslab.ingest.metis import read_metis
 from gaslab.ingest.names import NameTable
+from gaslab.ingest.number_ids import number_integers, number_names
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import Parsed, as_of_edges, read_text
 from gaslab.parallel import launch

@@ -7,10 +7,10 @@ from operator import methodcaller
 import numpy as np
 
 from gaslab.errors import InputError
-from gaslab.ingest.assign import number_names
 from gaslab.ingest.files import InputFile, blocks, look_at, share
 from gaslab.ingest.ids import VertexIds, from_one
 from gaslab.ingest.names import Names
+from gaslab.ingest.number_ids import number_names
 from gaslab.ingest.problems import shown
 from gaslab.parallel.comm import Comm
 

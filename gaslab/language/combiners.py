@@ -17,7 +17,7 @@ P = TypeVar("P")
 
 
 class Combine:
-    """The mark behind ``Sum[...]``, ``Min[...]``, ``Max[...]``; `op` is sum, min or max."""
+    """The mark behind ``Sum[...]``, ``Min[...]`` and their like; `op` is a row of the table of operations."""
 
     def __init__(self, op: str) -> None:
         self.op = op

@@ -11,7 +11,7 @@ import numpy as np
 
 from gaslab.errors import ProgramError
 from gaslab.language import solvers
-from gaslab.reference import single
+from gaslab.reference import float32
 from gaslab.reference.arithmetic import LIMITS, PRECISION, Fault, number
 
 _WIDE = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
@@ -47,7 +47,7 @@ class Row(np.ndarray):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         plain = [np.asarray(x) if isinstance(x, Row) else x for x in inputs]
         if PRECISION.get() == "float32":
-            made = single.operation(ufunc, method, plain, keywords)
+            made = float32.operation(ufunc, method, plain, keywords)
         else:
             made = getattr(ufunc, method)(*plain, **keywords)
         return made.view(Row) if isinstance(made, np.ndarray) else made
@@ -64,7 +64,7 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
 def rounded_all(value: Any) -> Any:
     """Return an array with floats of the program's precision; anything else as it is."""
     if isinstance(value, np.ndarray) and PRECISION.get() == "float32":
-        return single.rounded(value)
+        return float32.rounded(value)
     return value
 
 
@@ -127,7 +127,7 @@ def _bincount(x: Any, minlength: int) -> np.ndarray:
 
 
 _INSTEAD: dict[Any, Callable[..., Any]] = {np.sort: _sort, np.bincount: _bincount}
-_SINGLE: dict[Any, Callable[..., Any]] = {np.dot: single.dot, np.linalg.norm: single.norm}
+_SINGLE: dict[Any, Callable[..., Any]] = {np.dot: float32.dot, np.linalg.norm: float32.norm}
 
 
 def translated(value: Any) -> Any:

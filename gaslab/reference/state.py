@@ -12,8 +12,8 @@ from gaslab.reference.additive import Contributions
 from gaslab.reference.arithmetic import narrow
 from gaslab.reference.arrays import field_row
 from gaslab.reference.combiners import Combiner, Field
+from gaslab.reference.phases import bound_phases
 from gaslab.reference.rng import PlainRandom
-from gaslab.reference.turns import turns_of
 
 
 class State:
@@ -29,8 +29,8 @@ class State:
         self.contributions = Contributions(cls, "Vertex", self.vertex_fields)
         self.edge_contributions = Contributions(cls, "Edge", self.edge_fields)
         self.computing = declared.translated(cls)
-        self.turns, self.done = turns_of(program, cls, self.computing)
-        self.turn = self.turns[0]
+        self.phases, self.done = bound_phases(program, cls, self.computing)
+        self.current_phase = self.phases[0]
         self.aggregators, self.marks = declared.aggregators_of(self.computing), words.aggregators_of(cls)
         self.combiners = {
             name: records.widened(declared.combiner_of(function, "return", cls, program))
@@ -52,7 +52,7 @@ class State:
     @property
     def message(self) -> Combiner | None:
         """The combiner of the messages of the phase that runs."""
-        return self.turn.message
+        return self.current_phase.message
 
     def put(self, owner: Any, name: str, field: Field, value: Any) -> None:
         """Store a value in a field of a vertex or an edge, in its storage type."""

@@ -46,7 +46,7 @@ class Run(State):
         seed: int,
     ) -> None:
         super().__init__(program, seed)
-        for combiner in (*self.combiners.values(), *(c for t in self.turns for c in (t.gather, t.message))):
+        for combiner in (*self.combiners.values(), *(c for t in self.phases for c in (t.gather, t.message))):
             if isinstance(combiner, OwnCombiner):
                 combiner.merge = self.merged
         self.graph = PlainGraph(self, vertices, edges, directed)
@@ -60,8 +60,8 @@ class Run(State):
 
     def direction(self, name: str, v: Vertex) -> int:
         """Return over which edges *v* gathers or scatters now."""
-        if name not in self.turn.methods:
-            return int(getattr(self.turn, name))
+        if name not in self.current_phase.methods:
+            return int(getattr(self.current_phase, name))
         way: int = self.call(name, v)
         if not 0 <= way <= words.ALL:
             where = f"at vertex {self.name(v)}"
@@ -78,7 +78,7 @@ class Run(State):
         fill_vertices(self, self.vertices, initial, columns)
         if self.init_takes_message:
             self.initial_fields = set()
-        elif "init" in self.turn.methods:
+        elif "init" in self.current_phase.methods:
             for v in self.vertices:
                 self.call("init", v)
         self.aggregates = self.aggregated(None)
@@ -86,14 +86,14 @@ class Run(State):
 
     def supersteps(self, limit: int | None) -> bool:
         """Run supersteps to the limit; return whether the program came to its own end, if it has one."""
-        if limit is None and not all(turn.ends_itself for turn in self.turns):
+        if limit is None and not all(phase.ends_itself for phase in self.phases):
             raise UsageError(f"{self.cls.__name__} would never end; give max_iterations")
         while True:
             before = self.superstep_number
-            for turn in self.turns:
-                self.turn = turn
-                if not self.take_turn(limit):
-                    return not turn.ends_itself
+            for phase in self.phases:
+                self.current_phase = phase
+                if not self.run_phase(limit):
+                    return not phase.ends_itself
             if self.done is None or self.superstep_number == before:
                 return True
             if self.done(self.instance(self.cls, shown, self.superstep_number - 1)):
@@ -101,13 +101,13 @@ class Run(State):
 
     @property
     def init_takes_message(self) -> bool:
-        init = self.turn.methods.get("init")
+        init = self.current_phase.methods.get("init")
         return init is not None and init.__code__.co_argcount == 3  # then it runs in every superstep
 
-    def take_turn(self, limit: int | None) -> bool:
+    def run_phase(self, limit: int | None) -> bool:
         """Run the supersteps of one phase; return False if the limit came before its end."""
         self.pending, self.messages = {}, {}
-        if not self.turn.methods.keys() & {"visit", "gather", "apply", "scatter"}:
+        if not self.current_phase.methods.keys() & {"visit", "gather", "apply", "scatter"}:
             return True
         count, active = 0, self.first_active()
         while active:
@@ -115,35 +115,35 @@ class Run(State):
                 return False
             finished = self.superstep(active)
             count += 1
-            if finished or count == self.turn.supersteps:
+            if finished or count == self.current_phase.supersteps:
                 return True
             active = self.next_active()
         return True
 
     def superstep(self, active: list[Vertex]) -> bool:
         """Gather at every active vertex, then apply, then scatter; return whether the program is done."""
-        if "visit" in self.turn.methods:
+        if "visit" in self.current_phase.methods:
             self.visit()
         for v in active if self.init_takes_message else ():
             assert self.message is not None
             self.call("init", v, self.messages.pop(v, self.message.identity))
-        totals = {v: self.gathered(v) for v in active} if self.turn.gather else {}
+        totals = {v: self.gathered(v) for v in active} if self.current_phase.gather else {}
         for v in active:
             self.pending.pop(v, None)
-        if "apply" in self.turn.methods:
-            takes = self.turn.apply_takes
+        if "apply" in self.current_phase.methods:
+            takes = self.current_phase.apply_takes
             messages = {v: self.messages.pop(v, self.message.identity) for v in active if self.message}
             for v in active:
                 message, total = messages.get(v), totals.get(v)
                 self.call("apply", v, *(message if name == "message" else total for name in takes))
         self.aggregates = self.aggregated(self.superstep_number)
-        if "scatter" in self.turn.methods:
+        if "scatter" in self.current_phase.methods:
             self.scatter(active)
         aggregates = {name: shown(value) for name, value in self.aggregates.items()}
         self.history.append({"superstep": self.superstep_number, "active": len(active), **aggregates})
-        if len(self.turns) > 1:
-            self.history[-1]["phase"] = self.turns.index(self.turn)
-        done = self.turn.done
+        if len(self.phases) > 1:
+            self.history[-1]["phase"] = self.phases.index(self.current_phase)
+        done = self.current_phase.done
         finished = bool(done and done(self.instance(self.cls, shown)))
         self.superstep_number += 1
         self.me = self.instance(self.computing, number)  # from here on `self` has the new aggregates
@@ -170,12 +170,12 @@ class Run(State):
         self.edge_contributions.end(self.edges)
 
     def gathered(self, v: Vertex) -> Any:
-        gather = self.turn.gather
+        gather = self.current_phase.gather
         assert gather is not None
         total = gather.identity
         for e, nbr in self.graph.beside(v, self.direction("gather_edges", v)):
             value = self.call("gather", v, e, nbr)
-            total = self.added(gather, total, value, v, self.turn.methods["gather"])
+            total = self.added(gather, total, value, v, self.current_phase.methods["gather"])
         return total
 
     def added(self, combiner: Any, total: Any, value: Any, v: Vertex, function: Any) -> Any:
@@ -196,20 +196,20 @@ class Run(State):
         return f"at vertex {self.name(v)} in superstep {self.superstep_number}"
 
     def first_active(self) -> list[Vertex]:
-        if self.start is not None and not self.superstep_number and self.turn is self.turns[0]:
+        if self.start is not None and not self.superstep_number and self.current_phase is self.phases[0]:
             if isinstance(self.start, Mapping) and self.message:
                 start, from_caller = self.start, self.message.from_caller
                 self.messages = {self.graph.by_id[x]: from_caller(m) for x, m in start.items()}
             return [v for v in self.vertices if v.id in self.start]
-        methods = self.turn.methods
+        methods = self.current_phase.methods
         if "active" in methods or "start" not in methods:
             return self.next_active() if "active" in methods else self.vertices
         return [v for v in self.vertices if self.call("start", v)]
 
     def next_active(self) -> list[Vertex]:
-        if "active" in self.turn.methods:
+        if "active" in self.current_phase.methods:
             return [v for v in self.vertices if self.call("active", v)]
-        if self.turn.by_signal:
+        if self.current_phase.by_signal:
             lowest = min(self.pending.values(), default=0)
             return [v for v in self.vertices if self.pending.get(v) == lowest]
         return self.vertices
@@ -269,7 +269,7 @@ class Run(State):
         self.random.begin(phase, self.superstep_number, v.id, edge)
         before = drawing.set(self.random.draw)
         try:
-            return (function or self.turn.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
+            return (function or self.current_phase.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
         except OutOfTime as late:
             user = _user_frame(late)
             late.where, late.place = self._where(v), (user.filename, user.lineno or 0, user.line or "")

@@ -40,7 +40,7 @@ class TracedRun(Run):
         for (row, one), values in zip(calls, before, strict=True):
             row["changed"] = _changes(values, self._values(phase, one, v, arguments))
             if phase == "gather":
-                row["returned"] = _combined(self.turn.gather, returned)
+                row["returned"] = _combined(self.current_phase.gather, returned)
         return returned
 
     def scatter(self, active: list[views.Vertex]) -> None:
@@ -65,7 +65,8 @@ class TracedRun(Run):
     # ---- rows --------------------------------------------------------------------------------------
 
     def _row(self, method: str, v: views.Vertex) -> dict[str, Any]:
-        self.rows.append(new_row(self.superstep_number, self.turns.index(self.turn), method, Vertex(v.id)))
+        phase = self.phases.index(self.current_phase)
+        self.rows.append(new_row(self.superstep_number, phase, method, Vertex(v.id)))
         return self.rows[-1]
 
     def _begun(
@@ -79,9 +80,9 @@ class TracedRun(Run):
             across = nbr if one is v else v
             row.update(source=Vertex(source.id), target=Vertex(target.id), neighbor=Vertex(across.id))
             return row
-        takes = ("message",) if phase == "init" else self.turn.apply_takes
+        takes = ("message",) if phase == "init" else self.current_phase.apply_takes
         for name, value in zip(takes, arguments, strict=False):
-            row[name] = _combined(self.message if name == "message" else self.turn.gather, value)
+            row[name] = _combined(self.message if name == "message" else self.current_phase.gather, value)
         return row
 
     def _values(

@@ -32,4 +32,4 @@ def test_the_source_distribution_has_all_that_kernels_are_made_of(tmp_path: Path
 def test_a_kernel_is_built_anew_when_a_file_it_includes_changes() -> None:
     setup = runpy.run_path(str(ROOT / "setup.py"))
     found = {Path(name).name for name in setup["included"](KERNELS / "async" / "machine.pyx")}
-    assert found >= {"serialisable.pxi", "queues.pxi", "pace.h", "scheduler.h", "buckets.h"}
+    assert found >= {"serialisable.pxi", "declarations.pxi", "pace.h", "scheduler.h", "buckets.h"}

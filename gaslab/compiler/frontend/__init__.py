@@ -5,7 +5,7 @@
     source       the user's text, found through code objects
     declare      parameters, fields, methods, combiners, directions   (fields, combiner)
     sequence     the same for each phase of a program of several
-    rules        checks of a program as a whole
+    program_rules  checks of a program as a whole
     method       a phase, and helpers: what phases call, made for the types it is called with
     body         types of locals, then the tree: one walk over the statements, each time
     scope        the state of one function while it is read; an argument of every construct

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from gaslab.compiler.python import edge_deltas, lists, numerics, records
+from gaslab.compiler.python import additive, lists, numerics, records
 from gaslab.compiler.python.block import IN, OUT, SCALAR, Block, scalars
 from gaslab.compiler.python.gather import Gather
 from gaslab.compiler.python.program import namespace
@@ -47,7 +47,7 @@ class Interpreter:
                 self._phases[f"gl_aggregate_{k}"] = partial(self._aggregate_by_own_sweep, k)
         if "scatter" in tree.functions:
             self._phases["gl_scatter_push"] = self._scatter_push
-            self._phases |= edge_deltas.phases(tree, self._namespace)
+            self._phases |= additive.phases(tree, self._namespace)
             if tree.can_pull:
                 self._phases["gl_scatter_pull"] = self._scatter_pull
         if tree.message is not None:

@@ -15,7 +15,6 @@ import numpy as np
 
 from gaslab._kernels import documents as kernels
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest.assign import number_names
 from gaslab.ingest.corpus.pieces import BLOCK_BYTES, Part, entries_of, read_documents
 from gaslab.ingest.edges import Numbered
 from gaslab.ingest.files import Block, InputFile
@@ -23,6 +22,7 @@ from gaslab.ingest.formats import CALLED
 from gaslab.ingest.ids import VertexIds, from_one
 from gaslab.ingest.layout import Options, only_of_edge_lists
 from gaslab.ingest.names import Names, NameTable
+from gaslab.ingest.number_ids import number_names
 from gaslab.ingest.problems import shown
 from gaslab.ingest.sides import SidedIds
 from gaslab.parallel.comm import Comm

@@ -15,7 +15,7 @@ _PHASES = (*DIRECTIONS, "init", "start", "active", "visit", "gather", "apply", "
 
 
 @dataclass(frozen=True)
-class Turn:
+class BoundPhase:
     """One phase: its methods (computing in the language's arithmetic), combiners and directions."""
 
     methods: dict[str, FunctionType]
@@ -47,7 +47,7 @@ class Turn:
         )
 
 
-def turns_of(program: Any, cls: type, computing: Any) -> tuple[list[Turn], FunctionType | None]:
+def bound_phases(program: Any, cls: type, computing: Any) -> tuple[list[BoundPhase], FunctionType | None]:
     """Return the phases of *cls*, and the ``done`` that decides whether they begin anew.
 
     *computing* is the same class in the language's arithmetic.
@@ -56,17 +56,17 @@ def turns_of(program: Any, cls: type, computing: Any) -> tuple[list[Turn], Funct
     if not phases:
         names = {name: name for name in _PHASES if method_of(cls, name)}
         edges = (cls.gather_edges, cls.scatter_edges)  # type: ignore[attr-defined]
-        return [_turn(program, cls, computing, names, method_of(cls, "done"), edges, None)], None
-    turns = []
+        return [_bound(program, cls, computing, names, method_of(cls, "done"), edges, None)], None
+    bound = []
     for phase in phases:
         names = {role: function.__name__ for role, function in phase.methods(cls).items()}
         done = names.pop("done", None)
         edges = (phase.direction(cls, "gather_edges"), phase.direction(cls, "scatter_edges"))
         over = method_of(cls, done) if done else None
-        turns.append(_turn(program, cls, computing, names, over, edges, phase.supersteps))
+        bound.append(_bound(program, cls, computing, names, over, edges, phase.supersteps))
     if method_of(cls, "init"):
-        turns[0].methods["init"] = method_of(computing, "init")  # type: ignore[assignment]
-    return turns, method_of(cls, "done")
+        bound[0].methods["init"] = method_of(computing, "init")  # type: ignore[assignment]
+    return bound, method_of(cls, "done")
 
 
 def takes_of(method: FunctionType | None) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def takes_of(method: FunctionType | None) -> tuple[str, ...]:
     return tuple(inspect.signature(method).parameters)[2:] if method else ()
 
 
-def _turn(
+def _bound(
     program: Any,
     cls: type,
     computing: Any,
@@ -82,10 +82,10 @@ def _turn(
     done: FunctionType | None,
     edges: tuple[int, int],
     supersteps: int | None,
-) -> Turn:
+) -> BoundPhase:
     gather, apply = (method_of(cls, names.get(role, "")) for role in ("gather", "apply"))
     receivers = [one for one in (method_of(cls, "init"), apply) if one and "message" in takes_of(one)]
-    return Turn(
+    return BoundPhase(
         methods={role: getattr(computing, name) for role, name in names.items()},
         done=done,
         gather=combiner_of(gather, "return", cls, program) if gather else None,
