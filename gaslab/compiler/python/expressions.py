@@ -143,15 +143,15 @@ def part_place(body: Body, x: t.PartOf) -> str:
 
 
 def reduction(body: Body, x: t.Reduce) -> str:
-    wide = x.op == "sum" and x.type == "float" and x.count >= t.WIDE_SUM
     if x.op not in ("sum", "prod", "min", "max", "argmin", "argmax"):
         raise unknown("interpret", x)
     single = x.type == "float" and body.tree.precision == "float32"
-    name = f"sum_of_{'eight' if single else 'four'}" if wide else f"reduce_{x.op}"
-    if single and not wide and x.op in ("sum", "prod"):
-        name += "_single"
-    values = f"[{expr(body, x.value)} for l_{x.counter} in range({x.count})]"
-    return f"{name}({values}, {x.type == 'int'})"
+    name = x.op if x.op in ("min", "max") else f"reduce_{x.op}"
+    if x.op == "sum" and x.type == "float" and x.count >= t.WIDE_SUM:
+        name = "sum_of_eight" if single else "sum_of_four"
+    elif x.op in ("sum", "prod"):
+        name += "_i" if x.type == "int" else "_single" if single else ""
+    return f"{name}([{expr(body, x.value)} for l_{x.counter} in range({x.count})])"
 
 
 def vertex_in(body: Body, role: str) -> str:
@@ -182,7 +182,7 @@ def call(body: Body, x: t.Call) -> str:
     if x.function == "abs":
         return f"wrap(abs({arguments}))" if x.type == "int" else f"abs({arguments})"
     if x.function in ("min", "max"):
-        return f"{x.function}imum({arguments})"
+        return f"{x.function}({arguments})"
     name = x.function.removeprefix("math.")
     if name == "log" and len(x.arguments) == 2:
         return f"log({arguments})"

@@ -127,14 +127,6 @@ def steps(c: Any, start: int, stop: int, step: int, site: int) -> Iterator[int]:
         yield k
 
 
-def minimum(a: Any, b: Any) -> Any:
-    return b if b < a else a
-
-
-def maximum(a: Any, b: Any) -> Any:
-    return b if b > a else a
-
-
 # ---- math ------------------------------------------------------------------------------------------
 
 _PLAIN: dict[str, Callable[..., Any]] = {
@@ -180,12 +172,12 @@ def index(i: int, n: int, site: int) -> int:
     return i % n
 
 
-def sum_of_four(values: list[float], whole: bool) -> float:
+def sum_of_four(values: list[float]) -> float:
     """Return a sum in the order of the compiled one."""
     return _sum_in_turn(values, 4, float)
 
 
-def sum_of_eight(values: list[float], whole: bool) -> float:
+def sum_of_eight(values: list[float]) -> float:
     """Return a sum of float32 in the order of the compiled one."""
     return _sum_in_turn(values, 8, float32)
 
@@ -201,48 +193,36 @@ def _sum_in_turn(values: list[float], ways: int, rounded: Callable[[float], floa
     return sums[0]
 
 
-def reduce_sum_single(values: list[float], whole: bool) -> float:
+def reduce_sum(values: list[float]) -> float:
+    return functools.reduce(lambda a, b: a + b, values, 0.0)
+
+
+def reduce_prod(values: list[float]) -> float:
+    return functools.reduce(lambda a, b: a * b, values, 1.0)
+
+
+def reduce_sum_single(values: list[float]) -> float:
     return functools.reduce(lambda a, b: float32(a + b), values, 0.0)
 
 
-def reduce_prod_single(values: list[float], whole: bool) -> float:
+def reduce_prod_single(values: list[float]) -> float:
     return functools.reduce(lambda a, b: float32(a * b), values, 1.0)
 
 
-def reduce_sum(values: list[Any], whole: bool) -> Any:
-    total = 0 if whole else 0.0
-    for value in values:
-        total = wrap(total + value) if whole else total + value
-    return total
+def reduce_sum_i(values: list[int]) -> int:
+    return functools.reduce(lambda a, b: wrap(a + b), values, 0)
 
 
-def reduce_prod(values: list[Any], whole: bool) -> Any:
-    total = 1 if whole else 1.0
-    for value in values:
-        total = wrap(total * value) if whole else total * value
-    return total
+def reduce_prod_i(values: list[int]) -> int:
+    return functools.reduce(lambda a, b: wrap(a * b), values, 1)
 
 
-def reduce_min(values: list[Any], whole: bool) -> Any:
-    return functools.reduce(minimum, values)
+def reduce_argmin(values: list[Any]) -> int:
+    return min(range(len(values)), key=values.__getitem__)
 
 
-def reduce_max(values: list[Any], whole: bool) -> Any:
-    return functools.reduce(maximum, values)
-
-
-def reduce_argmin(values: list[Any], whole: bool) -> int:
-    best = 0
-    for k, value in enumerate(values):
-        best = k if value < values[best] else best
-    return best
-
-
-def reduce_argmax(values: list[Any], whole: bool) -> int:
-    best = 0
-    for k, value in enumerate(values):
-        best = k if value > values[best] else best
-    return best
+def reduce_argmax(values: list[Any]) -> int:
+    return max(range(len(values)), key=values.__getitem__)
 
 
 def search(values: list[Any], wanted: Any, right: bool) -> int:

@@ -92,7 +92,7 @@ def conjugate_gradient(
 
 
 def _dot(x: list[float], y: list[float]) -> float:
-    return sum_of_four([one * other for one, other in zip(x, y, strict=True)], False)
+    return sum_of_four([one * other for one, other in zip(x, y, strict=True)])
 
 
 def _times(a: list[float], x: list[float], n: int) -> list[float]:

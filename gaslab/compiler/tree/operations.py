@@ -107,7 +107,7 @@ def _chosen(name: str, word: str, sign: str) -> Operation:
             # gcc 12 gets comparisons of floats wrong that it makes bools of, and takes the larger of four
             "bool": "({0} & {1})" if sign == "<" else "({0} | {1})",
         },
-        python={"": f"{name}imum({{0}}, {{1}})"}, numpy=f"{name}imum",
+        python={"": f"{name}({{0}}, {{1}})"}, numpy=f"{name}imum",
         exact=True, stops=True, keeps=sign, decides=sign == ">", cached=True, sync=name,
     )  # fmt: skip
 
