@@ -112,7 +112,9 @@ class Scratch:
             if every.size:
                 row = int(row_lengths(view, None, every).max())
                 longest = max(longest, int(degrees(graph.local, view.gather_edges).max()))
-        work = (48 if words(tree) & {"mode", "mex"} else max(size, 16)) * longest
+        work = (48 if words(tree) & {"mode", "mex"} else size) * longest
+        if 0 < size < 4:  # what sorts a list of so narrow values by counting them
+            work = max(work, 5 * min(64 * longest, 1 << 16))
         marks = graph.num_vertices if marked_field(tree) is not None else 0
         words_ = 0 if marks > MOST_MARKS else (marks >> 6) + 1
         self._room = [

@@ -55,7 +55,7 @@ static void gl_sort_@S(@T *x, @T *work, int64_t n) {
     if (from != x) __builtin_memcpy(x, from, (uint64_t)n * sizeof(@T));
 }
 """,
-    # Of a type with few values: counted where there are not many more of them than elements.
+    # Of a type with few values: counted, and found again by the bits of those that there are.
     "gl_sort_narrow": """\
 static void gl_sort_narrow_@S(@T *x, void *work, int64_t n) {
     @T least = n ? x[0] : 0, most = least;
@@ -63,19 +63,27 @@ static void gl_sort_narrow_@S(@T *x, void *work, int64_t n) {
         least = x[i] < least ? x[i] : least;
         most = x[i] > most ? x[i] : most;
     }
-    if (n < 16 || most - least >= 4 * n) { gl_sort_@S(x, work, n); return; }
-    uint32_t *count = work;
-    __builtin_memset(count, 0, (uint64_t)(most - least + 1) * sizeof *count);
-    for (int64_t i = 0; i < n; i++) count[x[i] - least]++;
-    int64_t k = 0;
-    for (int64_t y = least; y <= most; y++) {
-        const int64_t end = k + count[y - least];
-        if (end - k <= 8 && k + 8 <= n)      /* few of them: eight at once, of which the next take the last */
-            for (int j = 0; j < 8; j++) x[k + j] = (@T)y;
-        else
-            for (; k < end; k++) x[k] = (@T)y;
-        k = end;
+    const int64_t values = most - least + 1, words = (values + 63) / 64;
+    if (n < 16 || values > 64 * n) { gl_sort_@S(x, work, n); return; }
+    uint64_t *seen = work;
+    uint32_t *count = (uint32_t *)(seen + words);
+    __builtin_memset(seen, 0, (uint64_t)words * sizeof *seen);
+    __builtin_memset(count, 0, (uint64_t)values * sizeof *count);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t y = x[i] - least;
+        seen[y >> 6] |= UINT64_C(1) << (y & 63);
+        count[y]++;
     }
+    int64_t k = 0;
+    for (int64_t word = 0; word < words; word++)
+        for (uint64_t left = seen[word]; left; left &= left - 1) {
+            const int64_t y = word * 64 + __builtin_ctzll(left), end = k + count[y];
+            if (end - k <= 8 && k + 8 <= n)  /* few: eight at once, of which the next take the last */
+                for (int j = 0; j < 8; j++) x[k + j] = (@T)(y + least);
+            else
+                for (; k < end; k++) x[k] = (@T)(y + least);
+            k = end;
+        }
 }
 """,
     "gl_unique": """\

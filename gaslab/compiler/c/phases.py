@@ -60,7 +60,7 @@ def more_of_edge(tree: Tree, name: str) -> str:
     )
 
 
-def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p", parallel: str = "") -> str:
+def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p") -> str:
     """Return the arguments of `more_of_edge` at position *p* of *row*; those of row *forward* leave ``v``.
 
     The row is walked from `begin_row`. All edges to one neighbour stand together, and are left out together.
