@@ -1,7 +1,7 @@
 """How values are combined: the marks behind ``Sum[float]`` and its like, and totals with named parts.
 
 Words of the language, which `gaslab.program` gathers. What each operation is, its identity and its text in C
-and in Python, is a row of `gaslab/compiler/tree/operations.py`.
+and in Python, is a row of `gaslab/compiler/tree/combiner_table.py`.
 """
 
 from __future__ import annotations

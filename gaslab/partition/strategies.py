@@ -2,7 +2,7 @@
 
 A strategy is a function of an edge's ends (and of what `Context` can find out about the whole
 graph), so that the cut is the same however the edges were split over ranks, and parallel edges
-stay together in their order. Register another with `strategy`.
+stay together in their order. Register another with `strategy`; one that ships is named in `names`, too.
 
 References
 ----------

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gaslab as gl
+from gaslab.compiler.tree.combiner_table import OPERATIONS, Operation
 from gaslab.compiler.tree.declared import INTEGER_RANGE, STORAGE, Combiner
-from gaslab.compiler.tree.operations import OPERATIONS, Operation
 from gaslab.errors import InternalError
 from gaslab.language.combiners import Combine
 from gaslab.reference import combiners, records

@@ -3,7 +3,7 @@
 ::
 
     source       the user's text, found through code objects
-    declare      parameters, fields, methods, combiners, directions   (fields, combiner)
+    declare      parameters, fields, methods, combiners, directions   (field_declarations, combiner)
     sequence     the same for each phase of a program of several
     program_rules  checks of a program as a whole
     method       a phase, and helpers: what phases call, made for the types it is called with

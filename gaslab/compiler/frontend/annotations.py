@@ -1,7 +1,7 @@
 """The meaning of annotations: storage types, dimensions, pairs of a key and its payload.
 
-What is wrong with one, and what to write instead, is said where it stands: of a field in `fields`, of a
-gather, a message or an aggregator in `combiner`.
+What is wrong with one, and what to write instead, is said where it stands: of a field in
+`field_declarations`, of a gather, a message or an aggregator in `combiner`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from gaslab import program
 from gaslab.arguments import one_of, shown
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.annotations import pair_combiner, pair_operation, parts_of_pair, storage_of
-from gaslab.compiler.frontend.fields import Declaration, Sizes, parts
+from gaslab.compiler.frontend.field_declarations import Declaration, Sizes, parts
 from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.precision import too_wide
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source

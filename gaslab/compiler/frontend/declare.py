@@ -1,4 +1,7 @@
-"""The declarations of a program class: parameters, fields, methods, aggregators, combiners, directions."""
+"""The declarations of a program class: parameters, fields, methods, aggregators, combiners, directions.
+
+What is wrong with a single parameter or field is said in `field_declarations`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from gaslab import program
 from gaslab.arguments import one_of, shown
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.combiner import combiner, is_count
-from gaslab.compiler.frontend.fields import Sizes, fields, parameters
+from gaslab.compiler.frontend.field_declarations import Sizes, fields, parameters
 from gaslab.compiler.frontend.precision import in_precision, precision_of, totals_in
 from gaslab.compiler.frontend.source import FunctionSource, class_source, declaring_source, function_source
 from gaslab.errors import ProgramError

@@ -9,7 +9,7 @@ Conversions are explicit `Cast` nodes, so a backend never infers a type.
 
 ::
 
-    combiners    one row an operation
+    combiner_table  one row an operation that combines values
     declared     types, fields, parameters, combiners
     expressions  the nodes, and statements
     program      a program and its functions, and what may be asked of them  (uses, edge_ends, edge_work)
@@ -18,10 +18,9 @@ Conversions are explicit `Cast` nodes, so a backend never infers a type.
 
 from __future__ import annotations
 
+# Whatever these modules define is the tree's; ruff cannot see which names those are.
+from gaslab.compiler.tree.combiner_table import *  # noqa: F403
 from gaslab.compiler.tree.declared import *  # noqa: F403
 from gaslab.compiler.tree.expressions import *  # noqa: F403
-
-# Whatever these modules define is the tree's; ruff cannot see which names those are.
-from gaslab.compiler.tree.operations import *  # noqa: F403
 from gaslab.compiler.tree.program import *  # noqa: F403
 from gaslab.compiler.tree.statements import *  # noqa: F403

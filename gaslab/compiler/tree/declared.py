@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeGuard
 
-from gaslab.compiler.tree.operations import OPERATIONS, Operation, text_of
+from gaslab.compiler.tree.combiner_table import OPERATIONS, Operation, text_of
 from gaslab.errors import unknown
 
 # storage type -> (expression type, C type, bytes)
