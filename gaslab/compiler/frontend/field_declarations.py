@@ -1,4 +1,8 @@
-"""Parameters and fields: annotated attributes of a program class, its Vertex and its Edge."""
+"""Parameters and fields: annotated attributes of a program class, its Vertex and its Edge.
+
+What is wrong with one is said here; of a type that is wider than the class's precision in `precision`, of the
+elements of a list in `lists`.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The operations that combine values: one row each, which frontend, backends and engine read.
 
 A new scalar combiner is a row here, its word in `gaslab.language.combiners` and among those that
-`gaslab.program` lists (for additive fields a constant in `gaslab.language.fields`, too), and its place in
-`gaslab.reference.combiners`, which knows nothing of this table. What is not in the table is an error, never
-taken for another operation.
+`gaslab.program` and `gaslab` list (for additive fields a constant in `gaslab.language.fields`, too), and its
+place in `gaslab.reference`, which knows nothing of this table: in `combiners`, and for arrays in `records`.
+What is not in the table is an error, never taken for another operation.
 """
 
 from __future__ import annotations
