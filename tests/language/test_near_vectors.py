@@ -11,7 +11,8 @@ import pytest
 
 import gaslab as gl
 from gaslab.compiler.c import emit
-from gaslab.compiler.frontend import parse
+from gaslab.compiler.frontend import parse, parse_phases
+from gaslab.programs.lda import MOST_TOPICS
 from tests.programs.near_vectors import Ordered, Tallies, Weighed
 from tests.support.one_fault import MODES, NAMES
 from tests.support.program_text import tree_of
@@ -63,9 +64,15 @@ def test_what_an_edge_has_a_part_in_is_not_shared(tmp_path: Path, statements: st
     assert tree_of(tmp_path, PROGRAM.format(statements=statements)).near_vectors("gather") is None
 
 
+def test_the_counts_of_all_topics_that_there_may_be_are_shared() -> None:
+    word, document = parse_phases(gl.programs.LDA, {"topics": MOST_TOPICS, "slots": 2})
+    assert word.near_vectors("scatter") is not None
+    assert document.near_vectors("scatter") is not None
+
+
 def test_a_vector_of_more_than_a_stack_holds_is_not_shared(tmp_path: Path) -> None:
     text = PROGRAM.replace("shape=3", "shape=65536")
-    one, two = "y = v.x + 1.0; return y[0]", "y = v.x + 1.0; z = y * 2.0; return z[0]"
+    one, two = "y = v.x + 1.0; return y[0]", "y = v.x + 1.0; z = y * 2.0; x = z - y; return x[0]"
     assert tree_of(tmp_path, text.format(statements=one)).near_vectors("gather") is not None
     assert tree_of(tmp_path, text.format(statements=two)).near_vectors("gather") is None
 

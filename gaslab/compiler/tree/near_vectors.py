@@ -32,7 +32,7 @@ from gaslab.compiler.tree.expressions import (
 )
 from gaslab.compiler.tree.statements import Assign, Bincount, Each, Sort, Stmt
 
-MOST = 1 << 16  # elements of all such vectors of a method: they lie on the stack of a thread
+MOST = 1 << 17  # elements of all such vectors of a method: they lie on the stack of a thread
 _SETS = (Assign, Bincount, Each, Sort)
 _READS = (
     Aggregate, Binary, Call, Cast, Compare, Conditional, Const, Element, Global, Index, ListWord, Local,
