@@ -70,20 +70,28 @@ class Cancellation:
     def __enter__(self) -> Cancellation:
         self._began = time.perf_counter()
         main = threading.current_thread() is threading.main_thread()
-        if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._listener = Listener(self.stop)
-            self._listener.listen()
-        if self.timeout is not None and self.timeout < threading.TIMEOUT_MAX:
-            self._timer = threading.Timer(max(self.timeout, 0.0), self._expire)
-            self._timer.daemon = True
-            self._timer.start()
+        try:
+            if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                self._listener = Listener(self.stop)
+                self._listener.listen()
+            if self.timeout is not None and self.timeout < threading.TIMEOUT_MAX:
+                self._timer = threading.Timer(max(self.timeout, 0.0), self._expire)
+                self._timer.daemon = True
+                self._timer.start()
+        except BaseException:  # Ctrl-C, between a thread's start and the block
+            self._end()
+            raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+    def _end(self) -> None:
+        """Stop the timer, and listen no more."""
         if self._timer is not None:
             self._timer.cancel()
         if self._listener is not None:
             self._listener.leave()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        self._end()
         if kind is None and self.stop[0] == INTERRUPT:  # heard when there was nothing left to end
             raise KeyboardInterrupt
         if kind is Interrupted:  # Python ends by the signal for KeyboardInterrupt itself only

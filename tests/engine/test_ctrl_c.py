@@ -78,6 +78,20 @@ def test_ctrl_c_that_another_thread_takes_ends_a_run() -> None:
         other.join()
 
 
+def test_ctrl_c_while_a_run_begins_leaves_no_timer_behind() -> None:
+    class Started(threading.Timer):
+        def start(self) -> None:
+            super().start()
+            raise KeyboardInterrupt
+
+    graph, before = ring(), {*threading.enumerate()}
+    with patch.object(threading, "Timer", Started), pytest.raises(KeyboardInterrupt):
+        run(programs.InApply(at=AT, ends=True), graph, {}, timeout=60)
+    left = [t for t in {*threading.enumerate()} - before if isinstance(t, threading.Timer)]
+    assert all(t.finished.is_set() for t in left)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_ctrl_c_just_before_a_kernel_is_not_left_until_its_end() -> None:
     """Python notes the signal, and raises it between two of its instructions: none is before the kernel."""
     graph, kernel, sent = ring(), phase_runner.run, []
