@@ -24,8 +24,8 @@ from gaslab._kernels import phase_runner
 from gaslab.compiler import build, toolchain
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse
-from gaslab.engine.build import make_view
 from gaslab.engine.state import RunState
+from gaslab.engine.view import make_view
 
 BY_HAND = """
 #include <stdint.h>

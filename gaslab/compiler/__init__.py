@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from gaslab.compiler import build
 from gaslab.compiler.c import emit as emit_text
 from gaslab.compiler.frontend import parse_phases
-from gaslab.compiler.frontend.combiner import MANY_EDGES
+from gaslab.compiler.frontend.counts import MANY_EDGES
 from gaslab.compiler.python import Interpreter
 from gaslab.compiler.tree import Tree
 from gaslab.compiler.tree.depth import too_deep

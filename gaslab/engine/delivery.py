@@ -14,7 +14,7 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.compiler.tree import RecordCombiner
-from gaslab.engine.additive import EdgeSums
+from gaslab.engine.edge_sums import EdgeSums
 from gaslab.engine.executor import Executor
 from gaslab.engine.mirrors import across
 from gaslab.engine.remote_signals import RemoteSignals

@@ -16,8 +16,8 @@ from typing import Any
 from gaslab import errors
 from gaslab.compiler import Compiled, compile_phases
 from gaslab.engine import lists
+from gaslab.engine.asynchronous.check import check_program as check_asynchronous
 from gaslab.engine.asynchronous.driver import AsynchronousDriver
-from gaslab.engine.asynchronous.driver import check_program as check_asynchronous
 from gaslab.engine.bind import check_ends, check_sides, shapes_of
 from gaslab.engine.bound_program import BoundProgram, bind
 from gaslab.engine.build import build_stale, build_synchronous

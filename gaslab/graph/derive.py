@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from gaslab.errors import UsageError, VertexNotFound, nearest
+from gaslab.errors import UsageError, nearest
 from gaslab.graph.stored import StoredGraph
-from gaslab.ingest.edges import EdgeList, assemble, first_of_each
-from gaslab.ingest.ids import VertexIds, listed
+from gaslab.ingest.duplicates import first_of_each
+from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.number_ids import number_integers
+from gaslab.ingest.subset import SubsetIds
 from gaslab.parallel import launch
 from gaslab.replication.transfer import to_mirrors
 from gaslab.system.memory import available_memory, human
@@ -119,57 +117,3 @@ def _made(
         graph.comm, np.ascontiguousarray(src), np.ascontiguousarray(dst), dict(columns), graph.ids,
         directed=directed, counts={}, source=f"{how} {graph.source}", threads=threads,
     )  # fmt: skip
-
-
-class SubsetIds(VertexIds):
-    """Ids by way of the graph they were cut from: *kept* maps its global ids to the new ones."""
-
-    def __init__(self, whole: VertexIds, kept: VertexIds, num_left: int | None) -> None:
-        super().__init__(whole.comm, whole.kind, kept.num_vertices)
-        self.num_left = num_left
-        self._whole, self._kept = whole, kept
-
-    def lookup(self, gids: Any) -> np.ndarray:
-        """Return the user ids of *gids* (collective)."""
-        return self._whole.lookup(self._kept.lookup(gids))
-
-    def begin_lookup(self, gids: np.ndarray) -> Callable[[], np.ndarray]:
-        """Exchange what `lookup` takes (collective); return the rest of it."""
-        return self._whole.begin_lookup(self._kept.begin_lookup(gids)())
-
-    def begin_whole(self, everywhere: bool) -> Callable[[], np.ndarray]:
-        """As `begin_lookup` of all global ids, on every rank or on rank 0; elsewhere of none."""
-        return self._whole.begin_lookup(self._kept.begin_whole(everywhere)())
-
-    def named(self, gids: Any) -> list[str]:
-        """Return how messages call *gids* (collective)."""
-        return self._whole.named(self._kept.lookup(gids))
-
-    def marked(self, gids: Any) -> list[Any]:
-        """Return *gids* as their owner would name them (collective)."""
-        return self._whole.marked(self._kept.lookup(gids))
-
-    def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
-        """Return the global ids of *user_ids* (collective)."""
-        wanted = listed(user_ids)
-        before = self._whole.find(wanted, rows=rows)
-        after = self._kept.locate(before.tolist(), rows=rows)
-        absent = self.comm.allgather([wanted[k] for k in np.flatnonzero(after < 0)[:1]])
-        first = next((part[0] for part in absent if part), None)
-        if first is not None:
-            raise VertexNotFound(f"vertex {first!r} is not in the subgraph")
-        return after
-
-    def locate(self, user_ids: list[Any], rows: str = "same") -> np.ndarray:
-        """As `find`, with -1 for ids that are not there (collective)."""
-        before = self._whole.locate(user_ids, rows)
-        after = self._kept.locate(before.tolist(), rows)
-        return np.where(before < 0, -1, after)
-
-    def hash_here(self) -> int:
-        """Return the sum of a hash of each user id in this rank's directory (not collective)."""
-        return (self._whole.hash_here() + 7 * self._kept.hash_here()) % (1 << 64)
-
-    def from_text(self, text: str) -> Any:
-        """Return the user id that *text*, as typed at a command line, means in this graph."""
-        return self._whole.from_text(text)

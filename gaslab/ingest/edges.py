@@ -1,4 +1,4 @@
-"""Edges in global ids, spread over the ranks: what ingest hands to the graph; the first of parallel edges."""
+"""Edges in global ids, spread over the ranks: what ingest hands to the graph."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gaslab._kernels import duplicates
 from gaslab._kernels import ids as kernels
-from gaslab.errors import UsageError
+from gaslab.ingest.duplicates import first_of_each
 from gaslab.ingest.ids import VertexIds
 from gaslab.parallel.comm import Comm
 from gaslab.ragged import RaggedColumn
@@ -149,36 +148,3 @@ def _bits(column: Any) -> list[np.ndarray]:
     kind = np.float64 if column.dtype.kind == "f" else np.int64
     flat = column.reshape(len(column), -1) if column.size else column.reshape(0, math.prod(column.shape[1:]))
     return [np.ascontiguousarray(flat[:, k], dtype=kind).view(np.int64) for k in range(flat.shape[1])]
-
-
-def first_of_each(
-    comm: Comm,
-    src: np.ndarray,
-    dst: np.ndarray,
-    num_vertices: int,
-    directed: bool,
-    position: np.ndarray | None,
-    threads: int,
-) -> np.ndarray:
-    """Return bool marks: True for the first edge of each (source, target), else False (collective).
-
-    Without direction (u, v) and (v, u) are the same edge. First is the least *position*, int64 and
-    different for every edge of the input; without, edges count in order of rank and index.
-    """
-    if num_vertices > 1 << 32:
-        raise UsageError(f"duplicates are found among at most 2**32 vertices, not {num_vertices}")
-    keys = duplicates.keys(src, dst, directed, threads)
-    key, origin, bounds = duplicates.group(keys, comm.size, True, threads)
-    parts = [slice(bounds[p], bounds[p + 1]) for p in range(comm.size)]
-    received = comm.alltoall([key[part] for part in parts])
-    places = np.empty(0, dtype=np.int64)
-    if position is not None:
-        moved = position[origin]
-        places = np.concatenate(comm.alltoall([moved[part] for part in parts]))
-    here = np.concatenate(received)
-    groups = max(1, here.size // duplicates.GROUP)
-    kept = duplicates.first_of_each(*duplicates.group(here, groups, False, threads), places, threads)
-    verdicts = comm.alltoall(np.split(kept, np.cumsum([part.size for part in received])[:-1]))
-    marks = np.empty(src.size, dtype=bool)
-    marks[origin] = np.concatenate(verdicts).view(bool)
-    return marks

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gaslab._kernels import csr, partition
+import gaslab._kernels.csr as kernels
 from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
-from gaslab.partition.directory import Directory
 from gaslab.partition.index import Index
 from gaslab.partition.local_graph import LocalGraph
+from gaslab.partition.masters import Placement, place_masters
 from gaslab.partition.parts import parts_of
 from gaslab.partition.rows import rows_by_target
 from gaslab.partition.shuffle import check_limit, shuffle
@@ -129,7 +128,7 @@ def _assemble(
 def _count_ends(share: _Share, n: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
     out_count, in_count = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
     src, dst = share.ends
-    csr.count_ends(src, dst, out_count, in_count, threads)
+    kernels.count_ends(src, dst, out_count, in_count, threads)
     return out_count, in_count
 
 
@@ -153,7 +152,7 @@ def order_by_group(group: np.ndarray, in_count: np.ndarray, out_count: np.ndarra
     order, spare = np.arange(key.size, dtype=np.int32), np.empty(key.size, dtype=np.int32)
     counts = np.empty(2049, dtype=np.int64)
     for shift in range(0, int(key.max(initial=0)).bit_length(), 11):
-        csr.radix_pass(key, order, shift, counts, spare)
+        kernels.radix_pass(key, order, shift, counts, spare)
         order, spare = spare, order
     return order
 
@@ -181,46 +180,3 @@ def _begins(counts: np.ndarray) -> np.ndarray:
     begin = np.zeros(counts.size + 1, dtype=np.int64)
     np.cumsum(counts, out=begin[1:])
     return begin
-
-
-@dataclass
-class Placement:
-    """Where the masters are: one entry per vertex that has an edge here, in the order of their global ids."""
-
-    master: np.ndarray  # int32: rank
-    in_degree: np.ndarray  # int64: of the whole graph
-    out_degree: np.ndarray
-    isolated: np.ndarray  # int64 global ids, ascending: vertices without edges that this rank masters
-
-
-def place_masters(
-    comm: Comm, gids: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, num_vertices: int
-) -> Placement:
-    """Choose the master of every vertex (collective).
-
-    *gids* are the vertices with an edge on this rank, ascending; the counts are their edges here.
-    Among a vertex's holders those with in-edges go first, because a gather over in-edges then
-    starts at the master, and among those the one with the fewest masters so far. Each directory
-    rank balances its own share, a vertex without edges staying with the directory itself.
-    """
-    directory = Directory(comm, gids, num_vertices)
-    in_totals = directory.sums(in_count)
-    out_totals = directory.sums(out_count)
-    has_in = directory.send((in_count > 0).astype(np.uint8))
-
-    begin = np.zeros(directory.num_slots + 1, dtype=np.int64)
-    np.cumsum(np.bincount(directory.slots, minlength=directory.num_slots), out=begin[1:])
-    record = np.empty(directory.slots.size, dtype=np.int32)
-    partition.group_by_slot(directory.slots, begin[:-1].copy(), record)
-    lonely = np.flatnonzero(begin[1:] == begin[:-1])
-
-    load = np.zeros(comm.size, dtype=np.int64)
-    load[comm.rank] = lonely.size
-    master = np.full(directory.num_slots, comm.rank, dtype=np.int32)
-    partition.place(begin, record, directory.sender, has_in, load, master)
-    return Placement(
-        master=directory.answer(master[directory.slots]),
-        in_degree=directory.answer(in_totals[directory.slots]),
-        out_degree=directory.answer(out_totals[directory.slots]),
-        isolated=lonely * comm.size + comm.rank,
-    )

@@ -11,7 +11,8 @@ from gaslab.errors import ProgramError
 from gaslab.language.annotations import annotations_of, mark_of
 from gaslab.reference.arithmetic import PRECISION, Float, number
 from gaslab.reference.combiners import Combiner, Field
-from gaslab.reference.records import OwnCombiner, PairCombiner, RecordCombiner
+from gaslab.reference.own_merges import OwnCombiner
+from gaslab.reference.records import PairCombiner, RecordCombiner
 from gaslab.reference.translate import translate
 
 _STORAGE = {int: "int64", bool: "bool"}

@@ -20,11 +20,13 @@ from gaslab.reference import declared, records
 from gaslab.reference.arithmetic import PRECISION, Fault, number
 from gaslab.reference.arrays import SINGULAR
 from gaslab.reference.graph import PlainGraph
-from gaslab.reference.records import OwnCombiner, shown
+from gaslab.reference.live import LiveTotals
+from gaslab.reference.own_merges import OwnCombiner
+from gaslab.reference.records import shown
+from gaslab.reference.signals import SignalById
 from gaslab.reference.start import bound_parameters, fill_edges, fill_vertices
 from gaslab.reference.state import State
-from gaslab.reference.views import SignalById, Vertex
-from gaslab.reference.visit import LiveTotals
+from gaslab.reference.views import Vertex
 
 # Code that the user's methods may call; a fault in it is shown at the user's own line.
 _NOT_THE_USERS = (

@@ -1,14 +1,10 @@
-"""visit in the reference engine: the order in which it takes the edges, and the totals that it adds to."""
+"""The order in which visit takes the edges, for the reference engine, in plain Python."""
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
-from typing import Any, NamedTuple
-
-from gaslab.reference.state import State
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 _WORD = 2**64 - 1
 
@@ -77,34 +73,3 @@ def _hash(x: int) -> int:
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _WORD
     x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _WORD
     return x ^ (x >> 31)
-
-
-class LiveTotals:
-    """The totals of one round: each table begins with the same, and their additions are summed at its end."""
-
-    def __init__(self, run: State, new_self: Callable[[], Any]) -> None:
-        self._run, self._new_self = run, new_self
-        self._before = {name: run.aggregates[name] for name, mark in run.marks.items() if mark.live}
-        self._at: dict[Any, Any] = {}  # the program's `self` at each table
-
-    def sit_at(self, table: Any) -> None:
-        """Let the program see, and add to, the totals of a table."""
-        if self._before:
-            if table not in self._at:
-                self._at[table] = self._new_self()
-                vars(self._at[table]).update(copy.deepcopy(self._before))
-            self._run.me = self._at[table]
-
-    def agree(self) -> None:
-        """Make the additions of all tables part of the program's aggregates."""
-        for name, before in self._before.items():
-            self._run.aggregates[name] = _after(before, [vars(me)[name] for me in self._at.values()])
-        self._run.me = self._new_self()
-
-
-def _after(before: Any, at: list[Any]) -> Any:
-    """Return a number, an array or an accumulator with what was added to each of its copies."""
-    if isinstance(before, SimpleNamespace):
-        parts = {name: _after(x, [vars(one)[name] for one in at]) for name, x in vars(before).items()}
-        return SimpleNamespace(**parts)
-    return sum((one - before for one in at), before)

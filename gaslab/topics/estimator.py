@@ -13,7 +13,8 @@ from gaslab.errors import UsageError, warn_user
 from gaslab.parallel import launch
 from gaslab.parallel.comm import Comm, as_comm
 from gaslab.topics.documents import Documents
-from gaslab.topics.foldin import ITERATIONS, Laid, counted
+from gaslab.topics.foldin import ITERATIONS, Laid
+from gaslab.topics.increment import counted
 from gaslab.topics.model import TopicModel
 
 ROUNDS = 3  # of the tokens of a call of `LDA.partial_fit`

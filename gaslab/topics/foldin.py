@@ -21,11 +21,9 @@ import numpy as np
 import gaslab as gl
 from gaslab._kernels import foldin as kernels
 from gaslab.errors import UsageError, warn_user
-from gaslab.parallel import launch
-from gaslab.parallel.comm import Comm
 from gaslab.results.tables import narrow
 from gaslab.topics.counts import TopicCounts
-from gaslab.topics.documents import Documents, bounds, ends, sent
+from gaslab.topics.documents import Documents
 
 ITERATIONS = 30
 UNKNOWN = -1  # the row of a word that the model does not have
@@ -119,51 +117,3 @@ def known_words(graph: gl.Graph, documents: Documents, row: np.ndarray) -> np.nd
             graph.comm.rank,
         )
     return known
-
-
-def counted(
-    model: TopicCounts, documents: Documents, comm: Comm, *, rounds: int, seed: int, threads: int
-) -> np.ndarray:
-    """Return the counts of a model and of further documents, each whole on a rank (collective).
-
-    In each round every token is drawn given its document's mixture and the topics, and counted in place of
-    its draw of the round before; the first round knows the topics of the model alone. ``documents.word`` are
-    the rows of words in the model. The same on any ranks.
-    """
-    row, shape, new = documents.word, model.counts.shape, np.zeros(model.counts.shape, np.int64)
-    tokens = np.repeat(row, documents.count)
-    for moment in range(rounds):
-        now = TopicCounts(
-            model.counts + new, model.words,
-            doc_topic_prior=model.doc_topic_prior, topic_word_prior=model.topic_word_prior,
-        )  # fmt: skip
-        laid = Laid.out(now, documents, row)
-        drawn = laid.draw(laid.mixtures(ITERATIONS, threads), seed, moment, threads)
-        new = np.bincount(tokens * shape[1] + drawn, minlength=shape[0] * shape[1]).reshape(shape)
-        new = comm.allreduce(new)
-    found: np.ndarray = model.counts + new
-    return found
-
-
-def drawn_topics(model: TopicCounts, tokens: gl.Graph, seed: int) -> np.ndarray:
-    """Return a topic, int32, for each edge of this rank of a graph with an edge for every token (collective).
-
-    A token of word w in document d has topic k with a probability in proportion to theta[d, k] phi[w, k]: the
-    document's mixture folded in and the model's topics, which is one sweep of Gibbs sampling with both held
-    still. A word that the model lacks has the mixture alone. The same on any ranks and under any cut: the
-    tokens of one word in one document are exchangeable.
-    """
-    comm, left = tokens.comm, tokens.ids.num_left or 0
-    threads = launch.threads_per_rank(comm.local_ranks)
-    row = rows_of_words(model, tokens)
-    (document, word), back = sent(tokens, *ends(tokens))
-    order = np.lexsort((word, document))
-    low, high = bounds(tokens)[comm.rank : comm.rank + 2].tolist()
-    ones = np.ones(word.size, np.int64)
-    documents = Documents.of_entries(np.arange(low, high), document[order], word[order], ones)
-    rows = row[documents.word - left]
-    known = rows != UNKNOWN
-    mixes = Laid.out(model, documents.kept(known), rows[known]).mixtures(ITERATIONS, threads)
-    drawn = np.empty(word.size, np.int32)
-    drawn[order] = Laid.out(model, documents, rows).draw(mixes, seed, 0, threads)
-    return back(drawn)

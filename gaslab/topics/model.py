@@ -21,7 +21,8 @@ from gaslab.system.outputs import Output
 from gaslab.topics import model_file
 from gaslab.topics.counts import TopicCounts
 from gaslab.topics.documents import documents_of
-from gaslab.topics.foldin import ITERATIONS, Laid, drawn_topics, known_words, rows_of_words
+from gaslab.topics.foldin import ITERATIONS, Laid, known_words, rows_of_words
+from gaslab.topics.resume import drawn_topics
 
 MOST_STEPS = 1 << 20
 SETTINGS = ("topic_word_prior", "sampler", "iterations", "tokens", "seed", "history")

@@ -7,7 +7,7 @@ import pytest
 
 import gaslab as gl
 from gaslab._kernels.buckets import NEVER, Buckets
-from gaslab.engine.sync.step import KernelSteps
+from gaslab.engine.sync.kernel_steps import KernelSteps
 
 
 class Falling(gl.VertexProgram):

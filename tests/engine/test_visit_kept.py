@@ -10,7 +10,7 @@ import pytest
 
 import gaslab as gl
 from gaslab.engine.visit.edges import Edges
-from gaslab.engine.visit.sweep import plan_of
+from gaslab.engine.visit.plan import plan_of
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gaslab as gl
+from gaslab.engine.visit.plan import Plan
 from gaslab.engine.visit.schedule import Schedule
-from gaslab.engine.visit.sweep import Plan
 from gaslab.language.visit_ways import LEAST, MOST, choose_ways, field_bytes
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks

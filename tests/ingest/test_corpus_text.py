@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest.corpus.choice import ENGLISH
+from gaslab.ingest.corpus.stopwords import ENGLISH
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.corpora import error_on_all, on_all, written

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import gaslab as gl
 from examples.recommend import ratings
 from gaslab.parallel.comm import Comm, world
-from gaslab.programs._ratings import exact_mean, exact_sums, recommend
+from gaslab.programs._ratings import exact_mean, exact_sums
+from gaslab.programs._recommend import recommend
 from tests.mpi.ranks import Ranks
 from tests.support.graphs import STRATEGIES
 

@@ -15,7 +15,7 @@ import gaslab as gl
 from gaslab.parallel.comm import Comm, world
 from gaslab.topics.report import data
 from gaslab.topics.report.content import Content, Document
-from gaslab.topics.report.drawing import between, scale
+from gaslab.topics.report.layout import between, scale
 from gaslab.topics.report.page import render
 from tests.mpi.ranks import Ranks
 from tests.support.browser import opened, visit

@@ -1,7 +1,7 @@
 """The built-in programs as commands: what each takes, which function runs it, how its answer is shown.
 
-The commands are gathered by what they answer: `ranking`, `paths`, `local`, `models`,
-`topics`, `factors`.
+The commands are gathered by what they answer: `ranking`, `paths`, `groups`, `local`,
+`models`, `topics`, `factors`.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from gaslab.cli.arguments import Parser, add_input, add_output, add_running, read_options
-from gaslab.cli.builtins import factors, local, models, paths, ranking, topics
+from gaslab.cli.builtins import factors, groups, local, models, paths, ranking, topics
 from gaslab.cli.corpus_options import add_corpus, corpus_options
 from gaslab.errors import UsageError
 
 BUILTINS = {
     **ranking.COMMANDS,
     **paths.COMMANDS,
+    **groups.COMMANDS,
     **local.COMMANDS,
     **models.COMMANDS,
     **topics.COMMANDS,

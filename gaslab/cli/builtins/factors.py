@@ -62,7 +62,7 @@ def _sgd(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
 
 def _show(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
     """Return the training RMSE by iteration, and the best items for the first users."""
-    from gaslab.programs._ratings import recommend
+    from gaslab.programs._recommend import recommend
 
     found = recommend(graph, result, USERS, count)
     errors = [f"{row['rmse']:.4f}" for row in result.history]

@@ -1,7 +1,4 @@
-"""Commands about a vertex and its neighbours, or the group that it is in.
-
-They are triangles, clustering, coloring, mis; components, strong-components, kcore, cdlp.
-"""
+"""Commands about a vertex and its neighbours: triangles, clustering, coloring, mis."""
 
 from __future__ import annotations
 
@@ -58,12 +55,6 @@ def _add_mis(made: Parser) -> None:
                 "which vertices choose first (default: random, by --seed)", default="random")  # fmt: skip
 
 
-def _cdlp(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
-    from gaslab.programs.cdlp import cdlp
-
-    return cdlp(graph, iterations=options.pop("max_iterations"), **options)
-
-
 COMMANDS = {
     "triangles": Builtin(
         "Triangles of every vertex, and of all together; of a directed graph by their directions.",
@@ -81,21 +72,5 @@ COMMANDS = {
     "mis": Builtin(
         "A maximal independent set: no two members are neighbours, and every other vertex has one.",
         ("member",), plain("mis", "mis", "order"), "members", _add_mis,
-    ),
-    "components": Builtin(
-        "Weakly connected components, each named by its smallest vertex id.",
-        ("component",), plain("components", "components"), "groups",
-    ),
-    "strong-components": Builtin(
-        "Strongly connected components, each named by its smallest vertex id.",
-        ("component",), plain("strong_components", "strong_components"), "groups",
-    ),
-    "kcore": Builtin(
-        "Core numbers: the largest k such that a vertex is in a part of least degree k.",
-        ("core",), plain("kcore", "kcore"), "largest",
-    ),
-    "cdlp": Builtin(
-        "Communities by label propagation, as Graphalytics defines them; --iterations rounds (10).",
-        ("label",), _cdlp, "groups", defaults={"max_iterations": 10},
     ),
 }  # fmt: skip

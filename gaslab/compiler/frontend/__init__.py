@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.caching import check_caching
-from gaslab.compiler.frontend.combiner import counting
+from gaslab.compiler.frontend.counts import counting
 from gaslab.compiler.frontend.declare import PHASES, Declared, declare
 from gaslab.compiler.frontend.helpers import Helpers
 from gaslab.compiler.frontend.method import is_over_edges, method

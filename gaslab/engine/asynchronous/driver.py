@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.compiler.tree import Tree
 from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.asynchronous.make_machine import make_machine
 from gaslab.engine.asynchronous.meter import Course, Meter
@@ -28,7 +27,6 @@ from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options
 from gaslab.engine.stopping import ask
 from gaslab.engine.sync.step import Synchronous
-from gaslab.errors import UsageError
 from gaslab.parallel.backoff import Backoff
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
@@ -228,32 +226,3 @@ class AsynchronousDriver:
         if len(self.engine.executor.aggregates):
             self.engine.parts.aggregation.compute()
             self.engine.parts.aggregation.agree()
-
-
-def check_program(trees: list[Tree], compiled: bool, options: Options) -> str:
-    """Return the scheduler of a program; raises unless it can run without supersteps."""
-    tree = trees[0]
-    functions = tree.functions
-    reasons = {
-        "it has several phases": len(trees) > 1,
-        "it has `phases`; remove them and name its methods gather, apply, scatter": tree.in_phases,
-        "no signals decide which vertices run; write a scatter that signals": not tree.by_signal,
-        "init(v, message) belongs to supersteps; let apply take the message": "init_message" in functions,
-        "visit runs in sweeps over all edges": "visit" in functions,
-        "its scatter adds to fields declared with sync=": bool(
-            tree.contributed() or tree.contributed_edges()
-        ),
-        "its directions change by vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
-        "it keeps lists": tree.has_lists,
-        "it signals vertices by their ids": tree.signals_by_id(),
-        "its methods read self.superstep, and there are none": tree.reads_global("superstep"),
-    }
-    for reason, holds in reasons.items():
-        if holds:
-            raise UsageError(f"{tree.name} cannot run with engine='async': {reason}; use engine='sync'")
-    if not compiled:
-        raise UsageError(f"engine='async' runs compiled programs only, and {tree.name} is interpreted here")
-    scheduler = options.scheduler or ("priority" if tree.by_priority else "fifo")
-    if scheduler == "priority" and not tree.by_priority:
-        raise UsageError(f"scheduler='priority' needs signals with priority=; {tree.name} gives none")
-    return scheduler

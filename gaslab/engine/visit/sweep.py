@@ -2,8 +2,7 @@
 
 Each table of the `Schedule` belongs to one rank, which has the edges that are visited there.
 The vertices' values are brought from their masters to where their block sits in the first round, go
-with it from table to table together with the right to write them, and are brought back at the end. The plan
-of a sweep is kept with the graph for later runs.
+with it from table to table together with the right to write them, and are brought back at the end.
 """
 
 from __future__ import annotations
@@ -13,42 +12,13 @@ import numpy as np
 from gaslab._kernels import phase_runner
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
-from gaslab.engine.visit.blocks import Blocks
-from gaslab.engine.visit.edges import Edges
-from gaslab.engine.visit.places import Places, Walk
-from gaslab.engine.visit.schedule import Schedule
+from gaslab.engine.visit.live import LiveTotals
+from gaslab.engine.visit.plan import plan_of
 from gaslab.graph.graph import Graph
 from gaslab.language.visit_ways import choose_ways, field_bytes
-from gaslab.parallel.comm import Comm, Pending
+from gaslab.parallel.comm import Pending
 from gaslab.parallel.tags import Tag
 from gaslab.ragged import Rows
-
-
-class Plan:
-    """The places of vertices and the order of edges on one rank; made from the cut and the ways alone."""
-
-    def __init__(self, graph: Graph, ways: int) -> None:
-        comm, local = graph.comm, graph.local
-        masters = slice(local.num_masters)
-        mixed = not graph.directed or bool((local.in_degree[masters] * local.out_degree[masters]).any())
-        schedule = Schedule(ways, not comm.allreduce(int(mixed), "max"))
-        rank_of_table = (np.arange(ways) * comm.size // ways).astype(np.int32)
-        blocks = Blocks(schedule, rank_of_table, graph)
-        walk = Walk(schedule, rank_of_table, blocks.sizes, comm)
-        self.rounds = schedule.rounds
-        self.places = Places(blocks, walk, comm)
-        self.edges = Edges(schedule, rank_of_table, blocks, walk, graph)
-
-    def memory_bytes(self) -> int:
-        """The bytes of the arrays held here."""
-        return self.places.memory_bytes() + self.edges.memory_bytes()
-
-
-def plan_of(graph: Graph, ways: int) -> Plan:
-    """Return the plan for so many ways; the graph keeps the last (collective where it must be made)."""
-    plan: Plan = graph.local.planned(("visit", ways), lambda: Plan(graph, ways))
-    return plan
-
 
 _SHARED = (  # what the view of `gl_visit` has as that of other methods
     "num_vertices", "num_edges", "num_left", "seed", "param", "initial_fields", "concurrent", "all_active",
@@ -182,36 +152,3 @@ class Visits:
         return np.concatenate(
             [values[rows].reshape(-1).view(np.uint8) for rows in parts for values in self._moving]
         )
-
-
-LINE = 8  # eight-byte scalars of a cache line, which no two threads share
-
-
-class LiveTotals:
-    """The live totals of one round on one rank.
-
-    Every table begins with the totals of the round's begin, and sees its own additions alone. At the end
-    of the round the additions of all tables are summed, so the totals do not depend on threads or ranks.
-    """
-
-    def __init__(self, state: RunState, comm: Comm) -> None:
-        tree, self._state, self._comm = state.tree, state, comm
-        begins = [(tree.slot(k), tree.aggregators[k].combiner.slots) for k in tree.live]
-        self._slots = np.concatenate([np.arange(begin, begin + count) for begin, count in begins])
-        self._rows: list[np.ndarray] = []  # of the tables of this round
-
-    def rows(self, tables: int) -> np.ndarray:
-        """Return the aggregates that each of so many tables begins with, int64 [tables, scalars]."""
-        row = self._state.aggregate_row
-        made = np.empty((tables, -(-row.size // LINE) * LINE), np.int64)
-        made[:, : row.size] = row
-        self._rows.append(made)
-        return made
-
-    def agree(self) -> None:
-        """Add what the tables of the round added, on all ranks, to the aggregates (collective)."""
-        row, slots = self._state.aggregate_row, self._slots
-        before = row[slots]
-        added = sum((made[:, slots].sum(axis=0) - len(made) * before for made in self._rows), 0 * before)
-        row[slots] = before + np.asarray(self._comm.allreduce(added))
-        self._rows = []

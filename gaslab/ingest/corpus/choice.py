@@ -1,14 +1,8 @@
-"""Which words of a corpus are kept: by stop words and by the number of documents that have them.
-
-Stop words say nothing of a topic. Those of English are the list of the Snowball stemmer (Porter, 2001,
-snowballstem.org/algorithms/english/stop.txt) without those with an apostrophe, of which the tokeniser leaves
-the parts of two and more letters.
-"""
+"""Which words of a corpus are kept: by stop words and by the number of documents that have them."""
 
 from __future__ import annotations
 
 import logging
-import os
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from gaslab import arguments
-from gaslab.errors import InputError, UsageError
-from gaslab.ingest.edges import EdgeList, Numbered, assemble, first_of_each
+from gaslab.errors import UsageError
+from gaslab.ingest.corpus.stopwords import stop_words_of
+from gaslab.ingest.duplicates import first_of_each
+from gaslab.ingest.edges import Numbered
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.names import Names
-from gaslab.ingest.sidefile import side_file
 from gaslab.ingest.sides import RIGHT, SidedIds
 from gaslab.parallel.comm import Comm
 
@@ -117,63 +112,3 @@ def _kept(words: VertexIds, keep: np.ndarray, comm: Comm) -> VertexIds:
         return VertexIds(comm, "object", gids.size, objects=words.lookup(gids).tolist())
     mine = words.lookup(np.ascontiguousarray(gids[comm.rank :: comm.size]))
     return VertexIds(comm, words.kind, gids.size, mine if words.kind == "int" else Names.of(mine.tolist()))
-
-
-ENGLISH = """
-i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
-herself it its itself they them their theirs themselves what which who whom this that these those am is are
-was were be been being have has had having do does did doing would should could ought cannot a an the and
-but if or because as until while of at by for with about against between into through during before after
-above below to from up down in out on off over under again further then once here there when where why how
-all any both each few more most other some such no nor not only own same so than too very can will just don
-isn aren wasn weren hasn haven hadn doesn didn won wouldn shan shouldn couldn mustn ll re ve let
-"""
-LISTS = {"english": ENGLISH.split()}
-
-
-def stop_words_of(words: Any, comm: Comm) -> list[str]:
-    """Return the stop words of a list by its name, of a file with a word a line, or given (collective)."""
-    if words is None:
-        return []
-    if not isinstance(words, (str, os.PathLike)):
-        return list(arguments.texts("stop_words", words))
-    if words in LISTS:
-        return LISTS[str(words)]
-    path = arguments.path("stop_words", words)
-    found: list[str] = comm.on_root(lambda: _read(path))
-    return found
-
-
-def _read(path: str) -> list[str]:
-    if not os.path.exists(path):
-        raise UsageError(
-            f"stop_words={path!r} (--stop-words) is neither {' nor '.join(LISTS)} nor a file; name a file "
-            "with a word a line"
-        )
-    with side_file(path) as (_, file):
-        return [word for word in map(str.strip, file) if word]
-
-
-def finish(corpus: Numbered, choice: Choice, source: str, comm: Comm, threads: int) -> EdgeList:
-    """Return the edges of a corpus with the words that are chosen (collective).
-
-    Documents without words stay, and the log says how many there are. ``counts`` gets ``tokens`` and
-    ``empty_documents``. Raises InputError for a corpus without tokens.
-    """
-    documents = corpus.ids.num_left or 0
-    if not comm.allreduce(corpus.src.size):
-        raise InputError(f"{source}: the corpus has no tokens: {documents:,} documents without words")
-    corpus = choose(corpus, choice, source, comm, threads)
-    counts = dict(corpus.counts)
-    counts["tokens"] = int(comm.allreduce(int(corpus.columns["count"].sum())))
-    full = np.zeros(documents, bool)
-    full[corpus.src] = True
-    counts["empty_documents"] = documents - int(np.count_nonzero(comm.allreduce(full, "max")))
-    if counts["empty_documents"] and comm.rank == 0:
-        log.info(
-            "%s: %s of %s documents are empty", source, f"{counts['empty_documents']:,}", f"{documents:,}"
-        )
-    return assemble(
-        comm, corpus.src, corpus.dst, corpus.columns, corpus.ids, directed=True, counts=counts, source=source,
-        threads=threads,
-    )  # fmt: skip

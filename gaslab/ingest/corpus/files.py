@@ -13,7 +13,8 @@ import numpy as np
 from gaslab import arguments
 from gaslab._kernels import parser
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest.corpus.choice import Choice, finish
+from gaslab.ingest.corpus.choice import Choice
+from gaslab.ingest.corpus.finish import finish
 from gaslab.ingest.corpus.formats import find_corpus_files
 from gaslab.ingest.corpus.pairs import read_pairs
 from gaslab.ingest.corpus.text import read_folder, read_lines

@@ -12,7 +12,8 @@ from gaslab import arguments
 from gaslab.errors import InputError, UsageError, warn_user
 from gaslab.ingest.capacity import check_room
 from gaslab.ingest.convert import edges_from_pandas
-from gaslab.ingest.corpus.choice import Choice, finish
+from gaslab.ingest.corpus.choice import Choice
+from gaslab.ingest.corpus.finish import finish
 from gaslab.ingest.corpus.text import Counter, as_corpus
 from gaslab.ingest.edges import EdgeList, Numbered
 from gaslab.ingest.ids import VertexIds

@@ -19,7 +19,8 @@ import numpy as np
 from gaslab.topics.quality import top_words
 from gaslab.topics.report.content import Content
 from gaslab.topics.report.data import collect
-from gaslab.topics.report.drawing import between, draw_curve, draw_map, likelihoods, measure_for, minus, scale
+from gaslab.topics.report.drawing import draw_curve, draw_map, likelihoods, minus
+from gaslab.topics.report.layout import between, measure_for, scale
 
 MOST_TOPICS = 1000  # on a page: the largest
 LISTED = 10  # words of a topic in the list

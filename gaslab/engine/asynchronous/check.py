@@ -1,0 +1,36 @@
+"""Which programs can run without supersteps, and by which scheduler."""
+
+from __future__ import annotations
+
+from gaslab.compiler.tree import Tree
+from gaslab.engine.options import Options
+from gaslab.errors import UsageError
+
+
+def check_program(trees: list[Tree], compiled: bool, options: Options) -> str:
+    """Return the scheduler of a program; raises unless it can run without supersteps."""
+    tree = trees[0]
+    functions = tree.functions
+    reasons = {
+        "it has several phases": len(trees) > 1,
+        "it has `phases`; remove them and name its methods gather, apply, scatter": tree.in_phases,
+        "no signals decide which vertices run; write a scatter that signals": not tree.by_signal,
+        "init(v, message) belongs to supersteps; let apply take the message": "init_message" in functions,
+        "visit runs in sweeps over all edges": "visit" in functions,
+        "its scatter adds to fields declared with sync=": bool(
+            tree.contributed() or tree.contributed_edges()
+        ),
+        "its directions change by vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
+        "it keeps lists": tree.has_lists,
+        "it signals vertices by their ids": tree.signals_by_id(),
+        "its methods read self.superstep, and there are none": tree.reads_global("superstep"),
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise UsageError(f"{tree.name} cannot run with engine='async': {reason}; use engine='sync'")
+    if not compiled:
+        raise UsageError(f"engine='async' runs compiled programs only, and {tree.name} is interpreted here")
+    scheduler = options.scheduler or ("priority" if tree.by_priority else "fifo")
+    if scheduler == "priority" and not tree.by_priority:
+        raise UsageError(f"scheduler='priority' needs signals with priority=; {tree.name} gives none")
+    return scheduler

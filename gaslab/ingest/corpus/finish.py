@@ -1,0 +1,39 @@
+"""What becomes of every corpus, wherever it is from: its words are chosen, it has tokens, it is counted."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from gaslab.errors import InputError
+from gaslab.ingest.corpus.choice import Choice, choose
+from gaslab.ingest.edges import EdgeList, Numbered, assemble
+from gaslab.parallel.comm import Comm
+
+log = logging.getLogger("gaslab")
+
+
+def finish(corpus: Numbered, choice: Choice, source: str, comm: Comm, threads: int) -> EdgeList:
+    """Return the edges of a corpus with the words that are chosen (collective).
+
+    Documents without words stay, and the log says how many there are. ``counts`` gets ``tokens`` and
+    ``empty_documents``. Raises InputError for a corpus without tokens.
+    """
+    documents = corpus.ids.num_left or 0
+    if not comm.allreduce(corpus.src.size):
+        raise InputError(f"{source}: the corpus has no tokens: {documents:,} documents without words")
+    corpus = choose(corpus, choice, source, comm, threads)
+    counts = dict(corpus.counts)
+    counts["tokens"] = int(comm.allreduce(int(corpus.columns["count"].sum())))
+    full = np.zeros(documents, bool)
+    full[corpus.src] = True
+    counts["empty_documents"] = documents - int(np.count_nonzero(comm.allreduce(full, "max")))
+    if counts["empty_documents"] and comm.rank == 0:
+        log.info(
+            "%s: %s of %s documents are empty", source, f"{counts['empty_documents']:,}", f"{documents:,}"
+        )
+    return assemble(
+        comm, corpus.src, corpus.dst, corpus.columns, corpus.ids, directed=True, counts=counts, source=source,
+        threads=threads,
+    )  # fmt: skip

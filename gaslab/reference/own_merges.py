@@ -1,0 +1,88 @@
+"""Accumulators of the program's own merge in the reference engine, which also tries whether it commutes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from gaslab.errors import ProgramError
+from gaslab.program import At
+from gaslab.reference.arithmetic import Fault, narrow
+from gaslab.reference.arrays import OUTSIDE, Row, narrowed
+from gaslab.reference.combiners import Field
+from gaslab.reference.records import plain
+
+TRIED = 32  # merges of a run whose order is tried
+
+
+@dataclass
+class OwnCombiner:
+    """Named parts that start from their defaults and are merged by the program."""
+
+    parts: dict[str, Field]
+    op: str = "record"
+    storage: str = "record"
+    merge: Callable[[Any, Any], Any] = field(default=lambda a, b: a)  # set by the run
+    tried: int = 0
+
+    @property
+    def identity(self) -> Any:
+        """An accumulator of nothing."""
+        return SimpleNamespace(**{name: _stored(one, one.default) for name, one in self.parts.items()})
+
+    def from_caller(self, value: Any) -> Any:
+        """Return an accumulator of the program's or the caller's, with the defaults of parts left out."""
+        made = self.identity
+        for name, x in vars(value).items():
+            one = self.parts[name]
+            if isinstance(x, At):
+                row = getattr(made, name)
+                if not -len(row) <= x.index < len(row):
+                    raise Fault(OUTSIDE)
+                changed = np.array(row)
+                changed[x.index] = narrow(one.storage, x.weight)
+                x = changed
+            setattr(made, name, _stored(one, x))
+        return made
+
+    def add(self, total: Any, more: Any) -> Any:
+        """Merge the total with one more."""
+        more = self.from_caller(more)
+        merged = self.from_caller(self.merge(total, more))
+        if self.tried < TRIED:
+            self.tried += 1
+            other = self.from_caller(self.merge(more, total))
+            if not _alike(merged, other):
+                raise ProgramError(
+                    f"merge must not mind the order, but of {plain(total)!r} and {plain(more)!r} it makes "
+                    f"{plain(merged)!r}, the other way round {plain(other)!r}"
+                )
+            alone = self.from_caller(self.merge(self.identity, more))
+            if not _alike(alone, more):
+                raise ProgramError(
+                    f"merge must leave {plain(more)!r} as it is beside an accumulator of nothing, but makes "
+                    f"{plain(alone)!r}"
+                )
+        return merged
+
+
+def _stored(one: Field, value: Any) -> Any:
+    if not one.shape:
+        return narrow(one.storage, value)
+    return narrowed(one.storage, np.broadcast_to(np.asarray(value), one.shape).copy()).view(Row)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two accumulators are the same but for rounding."""
+    for name, x in vars(a).items():
+        for one, other in zip(np.ravel(x).tolist(), np.ravel(getattr(b, name)).tolist(), strict=True):
+            if one == other or (one != one and other != other):
+                continue
+            if not isinstance(one, float) or not math.isclose(one, other, rel_tol=1e-4, abs_tol=1e-6):
+                return False
+    return True
