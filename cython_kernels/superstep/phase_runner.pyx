@@ -4,6 +4,8 @@ A `View` is the `gl_view` of abi.h together with the arrays it points at; an int
 program reads its members from Python.
 """
 
+import operator
+
 import numpy as np
 
 from cython.parallel cimport prange, threadid
@@ -19,28 +21,33 @@ cdef extern from *:
     """
     #include <stddef.h>
     #include "abi.h"
-    #define AT(member) {#member, offsetof(gl_view, member)}
-    static const struct gl_member { const char *name; size_t offset; } gl_members[] = {
-        AT(num_vertices), AT(num_edges), AT(superstep), AT(num_masters), AT(num_local), AT(gather_edges),
-        AT(scatter_edges), AT(gid), AT(degree), AT(in_degree), AT(out_degree), AT(in_begin), AT(in_neighbor),
-        AT(out_begin), AT(out_neighbor), AT(out_slot), AT(vertex), AT(vertex_next), AT(edge), AT(edge_by_source),
-        AT(param), AT(aggregate), AT(initial_fields), AT(total), AT(incoming), AT(skip), AT(active),
-        AT(active_bits), AT(signalled), AT(signal_blocks), AT(message), AT(message_next), AT(priority),
-        AT(gather_way), AT(scatter_way), AT(delta), AT(touched), AT(touched_blocks), AT(concurrent),
-        AT(all_active), AT(seed), AT(cache), AT(cached), AT(changed), AT(num_left), AT(stop), AT(scratch),
-        AT(delta_forth), AT(delta_back), AT(locate), AT(outbox)};
+    #define NUMBER(member) {#member, offsetof(gl_view, member), 1}
+    #define ARRAY(member) {#member, offsetof(gl_view, member), 0}
+    static const struct gl_member { const char *name; size_t offset; int number; } gl_members[] = {
+        NUMBER(num_vertices), NUMBER(num_edges), NUMBER(num_masters), NUMBER(num_local), NUMBER(num_left),
+        NUMBER(gather_edges), NUMBER(scatter_edges), NUMBER(superstep), NUMBER(seed), NUMBER(initial_fields),
+        NUMBER(concurrent), NUMBER(all_active),
+        ARRAY(gid), ARRAY(degree), ARRAY(in_degree), ARRAY(out_degree), ARRAY(in_begin), ARRAY(in_neighbor),
+        ARRAY(out_begin), ARRAY(out_neighbor), ARRAY(out_slot), ARRAY(vertex), ARRAY(vertex_next), ARRAY(edge),
+        ARRAY(edge_by_source), ARRAY(param), ARRAY(aggregate), ARRAY(total), ARRAY(incoming), ARRAY(skip),
+        ARRAY(active), ARRAY(active_bits), ARRAY(signalled), ARRAY(signal_blocks), ARRAY(message),
+        ARRAY(message_next), ARRAY(priority), ARRAY(gather_way), ARRAY(scatter_way), ARRAY(delta),
+        ARRAY(touched), ARRAY(touched_blocks), ARRAY(cache), ARRAY(cached), ARRAY(changed), ARRAY(stop),
+        ARRAY(scratch), ARRAY(delta_forth), ARRAY(delta_back), ARRAY(locate), ARRAY(outbox)};
     enum { GL_MEMBERS = sizeof gl_members / sizeof *gl_members };
     _Static_assert(sizeof(gl_view) == 8 * GL_MEMBERS, "a member of gl_view is missing, or is not of 8 bytes");
     """
     struct gl_member:
         const char *name
         size_t offset
+        int number
     enum: GL_MEMBERS
     const gl_member[1] gl_members
 
 ABI_VERSION = GL_ABI_VERSION
 TIMEOUT, INTERRUPT = GL_FAULT_TIMEOUT, GL_FAULT_INTERRUPT
-cdef dict _OFFSETS = {gl_members[k].name.decode(): gl_members[k].offset for k in range(GL_MEMBERS)}  # of a view
+cdef dict _PLACES = {  # of a view's members by name: offset, and whether it is a number
+    gl_members[k].name.decode(): (gl_members[k].offset, bool(gl_members[k].number)) for k in range(GL_MEMBERS)}
 
 cdef int32_t[2] _never  # the `stop` of a view that is never stopped
 
@@ -76,10 +83,14 @@ cdef class View:
             raise AttributeError(name) from None
 
     def __setattr__(self, str name, value):
-        if name not in _OFFSETS:
+        cdef size_t offset
+        if name not in _PLACES:
             raise AttributeError(name)
+        offset, number = _PLACES[name]
         self._members[name] = value
-        if name in ("vertex", "vertex_next", "edge", "edge_by_source"):
+        if number:
+            self._set(offset, operator.index(value) & 0xFFFFFFFFFFFFFFFF)
+        elif name in ("vertex", "vertex_next", "edge", "edge_by_source"):
             table = np.zeros(max(len(value), 1), dtype=np.uintp)
             for k, a in enumerate(value):
                 if isinstance(a, np.ndarray):
@@ -87,16 +98,13 @@ cdef class View:
                 elif a is not None:  # rows of lists
                     table[k] = a.ctypes.data
             self._tables[name] = table
-            self._set(name, <size_t> _address(table))
+            self._set(offset, <size_t> _address(table))
         elif value is None or isinstance(value, np.ndarray):
-            self._set(name, <size_t> _address(value))
-        elif hasattr(value, "table"):  # Rows of lists, Outboxes
-            self._set(name, <size_t> _address(value.table))
-        else:
-            self._set(name, int(value) & 0xFFFFFFFFFFFFFFFF)
+            self._set(offset, <size_t> _address(value))
+        else:  # Rows of lists, Outboxes
+            self._set(offset, <size_t> _address(value.table))
 
-    cdef _set(self, str name, uint64_t value):
-        cdef size_t offset = _OFFSETS[name]
+    cdef _set(self, size_t offset, uint64_t value):
         (<uint64_t *> (<char *> &self.c + offset))[0] = value
 
 

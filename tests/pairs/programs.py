@@ -209,8 +209,8 @@ class Program(Writer):
         if not self.has("numpy") or "v" not in where.roles or self.odds(0.5):
             return []
         value = self.value("float", replace(V, changing=False, lists=where.lists))
-        self.extra = {**self.extra, "float": ["near[v.degree % 3]", "near[-1]"]}
-        return [f"near = np.cumsum(np.ones(3) * ({value})) % 16.0"]
+        self.extra = {**self.extra, "float": ["near[v.degree % 8]", "near[-1]"]}
+        return [f"near = np.cumsum(np.ones(8) * ({value})) % 16.0"]
 
     driven = False
 

@@ -47,14 +47,14 @@ class Ordered(gl.VertexProgram):
     gather_edges = gl.ALL
 
     class Vertex(gl.Vertex):
-        x: gl.Vector = gl.field(shape=3)
+        x: gl.Vector = gl.field(shape=11)
         rank: int = 0
 
     class Edge(gl.Edge):
         at: float = 0.0
 
     def init(self, v: Vertex) -> None:
-        v.x[0], v.x[1], v.x[2] = v.degree * 0.5, 1.5, -float(v.in_degree)
+        v.x[0], v.x[1], v.x[10] = v.degree * 0.5, 1.5, -float(v.in_degree)
 
     def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[int]:
         rest = 1
@@ -63,14 +63,14 @@ class Ordered(gl.VertexProgram):
 
     def apply(self, v: Vertex, total: int) -> None:
         v.rank = total
-        v.x[self.superstep % 3] += total % 7
+        v.x[self.superstep % 11] += total % 7
 
     def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
         sums = np.cumsum(v.x)
         changed = v.x * 2.0
         changed[0] = nbr.x[1]
         if e.forward:
-            e.at = sums[2] - changed[0] + changed[1]
+            e.at = sums[10] - changed[0] + changed[1]
         nbr.signal()
 
 
@@ -79,11 +79,11 @@ class Weighed(gl.VertexProgram):
     """A record of what each edge adds, by weights that are made of the near vertex and an aggregate."""
 
     class Vertex(gl.Vertex):
-        x: gl.Vector = gl.field(shape=4, init=1.0)
+        x: gl.Vector = gl.field(shape=32, init=1.0)
         low: float = 0.0
 
     class Total(gl.Accumulator):
-        x: gl.Vector = gl.field(shape=4)
+        x: gl.Vector = gl.field(shape=32)
         most: gl.Max[float]
 
     @gl.aggregator
@@ -93,7 +93,7 @@ class Weighed(gl.VertexProgram):
     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
         """The weights are this vertex's alone."""
         weights = v.x / (self.all + 1.0)
-        return self.Total(x=weights * nbr.x[1], most=weights[nbr.degree % 4])
+        return self.Total(x=weights * nbr.x[1], most=weights[nbr.degree % 32])
 
     def apply(self, v: Vertex, total: Total) -> None:
         v.x = (total.x + v.degree) / 4.0

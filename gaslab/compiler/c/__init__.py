@@ -14,6 +14,7 @@ from gaslab.compiler.c import (
     distributions,
     gather,
     lists,
+    near_vectors,
     outer_products,
     phases,
     pull,
@@ -26,7 +27,7 @@ from gaslab.compiler.c import (
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import aggregate_name, helper_name
 from gaslab.compiler.c.prelude import FAULTS, HEAD, REAL, header, helpers_for
-from gaslab.compiler.c.statements import near_text, text_of
+from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.tree import OWN, STORAGE, Function, RecordCombiner, Tree
 from gaslab.compiler.tree.depth import too_deep
 from gaslab.compiler.tree.uses import by_source
@@ -102,7 +103,7 @@ def _near(tree: Tree, function: Function) -> list[str]:
     if body.divided is None:
         return []
     head = f"GL_INLINE void gl_near_{function.name}(gl_context *c, const gl_vertex *n)"
-    return [_function(head, near_text(body, body.divided))]
+    return [_function(head, near_vectors.text_of(body))]
 
 
 def _helpers(tree: Tree) -> list[str]:

@@ -13,6 +13,16 @@ def declaration(kind: t.Type, name: str) -> str:
     return f"{C_TYPE[kind]} {name} = 0;"
 
 
+def shared_name(method: str, local: str) -> str:
+    """Return the member of ``gl_vertex`` for a vector that all edges of a vertex share."""
+    return f"{method}_{local}"
+
+
+def shared_vector(method: str, local: str, kind: t.Array, constant: bool = True) -> str:
+    """Return the statement by which a method comes to such a vector under the name of its local."""
+    return f"{'const ' * constant}{C_TYPE[kind.element]} *l_{local} = n->{shared_name(method, local)};"
+
+
 def parameter(local: t.Local) -> str:
     """Return a parameter of a function; arrays are taken by reference."""
     if isinstance(local.type, t.Array):

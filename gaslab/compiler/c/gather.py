@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gaslab.compiler.c import lists, outer_products
 from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
-from gaslab.compiler.c.near_vectors import room
+from gaslab.compiler.c.near_vectors import fill, room
 from gaslab.compiler.c.phases import (
     FAULT_CHECK,
     ROWS,
@@ -53,7 +53,7 @@ def gather_row(tree: Tree) -> str:
     names = tree.reads("gather", "nbr")
     for way in ROWS:
         begin, neighbor, _ = ROWS[way]
-        row = begin_row(tree, "gather", begin)
+        row = begin_row(tree, "gather") + fill(tree, "gather", begin)
         four = "".join(f"            {step(k % ways, f'(p + {k})')}\n" for k in range(4))
         if has_parts:  # a call is long: once in a loop is enough
             before, fetch = prefetch_rows(tree, names, begin, neighbor)
@@ -110,7 +110,8 @@ def gather(tree: Tree) -> str:
             limit, early = prefetch_slots(tree, "gather", way)
             limit += f", prefetch_end = {far_end(tree, names, begin, collects=True)}" * bool(fetch)
             loops.append(
-                f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather', begin)}"
+                f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather')}"
+                f"{fill(tree, 'gather', begin)}"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{look}; p++) {{\n"
                 f"{fetch}{early}            at += {gather_call(tree, way, 'p')}, at);\n        }}\n    }}\n"
             )

@@ -153,16 +153,6 @@ static int64_t gl_common_@S(gl_list x, gl_list y) {
     return n;
 }
 """,
-    "gl_bincount": """\
-static void gl_bincount_@S(gl_context *c, const @T *at, int64_t length, int64_t *counts, int64_t n,
-                           int64_t site) {
-    for (int64_t i = 0; i < length; i++) {
-        const uint64_t y = (uint64_t)at[i];
-        if (__builtin_expect(y >= (uint64_t)n, 0)) { gl_raise(c, GL_FAULT_INDEX, site); return; }
-        counts[y]++;
-    }
-}
-""",
     # Counts in a hash table in the thread's work space: keys, then their counts.
     "gl_mode": """\
 static @E gl_mode_@S(gl_context *c, gl_list x, int64_t site) {

@@ -97,21 +97,6 @@ def word(x: t.ListWord, arguments: list[str], marked: str | None) -> str:
     raise unknown("emit", x)
 
 
-def bincount(tree: t.Tree, s: t.Bincount, values: str) -> str:
-    """Return the statement that counts *values*, the C expression of a list or of where a vector lies."""
-    assert isinstance(s.array.type, t.Array)
-    counts, n = f"l_{s.array.name}", s.array.type.size
-    kind, arguments = s.values.type, f"{counts}, {n}, {s.site}"
-    zero = f"gl_zero({counts}, {n} * sizeof *{counts}); "
-    if isinstance(kind, t.Array):
-        assert isinstance(s.values, t.VertexField | t.EdgeField | t.Local | t.PartOf)
-        return f"{zero}gl_bincount_{tree.storage_of(s.values)}(c, {values}, {kind.size}, {arguments});"
-    return (
-        f"{{ const gl_list counted = {values}; {zero}"
-        f"gl_bincount_{t.element_storage(kind)}(c, counted.at, counted.length, {arguments}); }}"
-    )
-
-
 def gather(tree: t.Tree, loops: str, head: str, loads: str, check: str) -> str:
     """``gl_gather_row``, ``gl_finished`` and ``gl_gather`` of a gather that collects.
 

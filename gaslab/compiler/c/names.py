@@ -78,6 +78,11 @@ def narrowed(storage: str, expression: str, site: int) -> str:
     return expression
 
 
+def is_zero(value: float | int | bool) -> bool:
+    """Return whether all bits of a constant are 0."""
+    return not value and math.copysign(1.0, value) > 0.0
+
+
 def constant(value: float | int | bool, kind: str) -> str:
     """Return a C constant of an expression type."""
     if kind == "bool":

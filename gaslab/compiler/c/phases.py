@@ -71,9 +71,9 @@ def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p") 
     return f"{passed}, gl_parallel(c, {ROWS[row][1].format(p=p)}), {int(row == 'out')}"
 
 
-def begin_row(tree: Tree, name: str, begin: str) -> str:
-    """Return the statements before gather or scatter walks the row at *begin*; a pull has none for ``v``."""
-    return "gl_begin_row(c);" * draws(tree, name) + (near_vectors.fill(tree, name, begin) if begin else "")
+def begin_row(tree: Tree, name: str) -> str:
+    """Return the statement before the walk of a row whose edges gather or scatter gives draws."""
+    return "gl_begin_row(c);" * draws(tree, name)
 
 
 def draws(tree: Tree, name: str) -> bool:

@@ -130,7 +130,7 @@ def _pull(tree: t.Tree) -> str:
         place += passed_of_edge(tree, "scatter", row, "in")
         loops.append(
             f"        if (w->scatter_edges & {mask}{' && !heard' * first_only}) {{\n"
-            f"{begin_row(tree, 'scatter', '')}"
+            f"{begin_row(tree, 'scatter')}"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = {neighbor.format(p='p')};\n"
             "                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
@@ -175,7 +175,7 @@ def _pull_choice(tree: t.Tree) -> str:
         limit = far_end(tree, far, begin, 4)
         four = "".join(look(k, f"(p + {k})", row) for k in range(4))
         loops.append(
-            f"        if (w->scatter_edges & {mask}) {{\n{begin_row(tree, 'scatter', '')}"
+            f"        if (w->scatter_edges & {mask}) {{\n{begin_row(tree, 'scatter')}"
             f"            int64_t p = {begin}[v];\n"
             f"            const int64_t end = {begin}[v + 1], prefetch_end = {limit};\n"
             f"            for (; p + 4 <= end; p += 4) {{\n{prefetch(tree, far, neighbor)}{four}"

@@ -6,7 +6,7 @@ from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.guard import guard
 from gaslab.compiler.c.names import narrowed, widened
-from gaslab.compiler.c.near_vectors import room
+from gaslab.compiler.c.near_vectors import fill, room
 from gaslab.compiler.c.phases import (
     ARGUMENTS,
     FAULT_CHECK,
@@ -65,7 +65,8 @@ def scatter_push(tree: Tree) -> str:
         limit, more = prefetch_slots(tree, "scatter", row)
         early, bound = early + more, limit + f", prefetch_end = {far_end(tree, far, begin)}" * bool(early)
         loops.append(
-            f"        if ({walks(tree, 'scatter', row)}) {{\n{begin_row(tree, 'scatter', begin)}"
+            f"        if ({walks(tree, 'scatter', row)}) {{\n{begin_row(tree, 'scatter')}"
+            f"{fill(tree, 'scatter', begin)}"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{bound}; p < end{look}; p++) {{\n"
             f"{early}{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n"
             f"{after.format(x=x)}            }}\n        }}\n"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from gaslab.compiler.c.names import MEMBER, before, constant, mangled, narrowed, widened
+from gaslab.compiler.c.names import MEMBER, before, constant, is_zero, mangled, narrowed, widened
 from gaslab.compiler.tree import PAYLOAD, STORAGE, Array, Part, RecordCombiner, Tree
 
 
@@ -98,7 +96,7 @@ def _type(record: RecordCombiner, kind: str) -> str:
     begin = ""
     for k, part in enumerate(record.parts):
         place, first = f"t->{part_name(k, part)}", part.combiner.identity
-        if part.shape and not first and math.copysign(1.0, first) > 0.0:
+        if part.shape and is_zero(first):
             begin += f"    gl_zero({place}, sizeof {place});\n"
         else:
             begin += _each(part, f"{place}[i] = {constant(first, part.combiner.type)};")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import distributions, lists, near_vectors, outer_products, ranges, rng, stop_checks
+from gaslab.compiler.c import distributions, outer_products, ranges, rng, stop_checks
 from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
-from gaslab.compiler.c.arrays import declaration, in_double
+from gaslab.compiler.c.arrays import declaration, in_double, shared_vector
 from gaslab.compiler.c.assign import assign, fits
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import array_at, expr
-from gaslab.compiler.c.names import c_string, constant, is_bounded, narrowed
+from gaslab.compiler.c.names import c_string, constant, is_bounded, is_zero, narrowed
 from gaslab.compiler.c.sorting import sort
-from gaslab.compiler.tree.near_vectors import NearVectors
 from gaslab.errors import unknown, unknown_node
 
 _MAY_FAULT = re.compile(r"\(c[,)]")  # calls that take the context
@@ -25,7 +24,7 @@ def text_of(body: Body) -> str:
     if body.divided is not None:
         elsewhere |= body.divided.vectors.keys()
         for name, vector in body.divided.vectors.items():
-            body.put(near_vectors.address(body.function.name, name, vector))
+            body.put(shared_vector(body.function.name, name, vector))
     for name, kind in body.function.locals.items():
         if name not in elsewhere:
             body.put(declaration(kind, f"l_{name}"))
@@ -34,18 +33,6 @@ def text_of(body: Body) -> str:
     block(body, body.function.body if body.divided is None else body.divided.rest)
     if isinstance(body.function.returns, str):
         body.put("return (gl_list){0};" if t.is_list(body.function.returns) else "return 0;")
-    return "".join(body.lines)
-
-
-def near_text(body: Body, divided: NearVectors) -> str:
-    """Return the function that computes the vectors which all edges of a vertex share."""
-    used = {x.name for x in t.nodes(divided.before) if isinstance(x, t.Local)}
-    for name, kind in body.function.locals.items():
-        if name in divided.vectors:
-            body.put(near_vectors.address(body.function.name, name, divided.vectors[name], constant=False))
-        elif name in used:
-            body.put(declaration(kind, f"l_{name}"))
-    block(body, divided.before)
     return "".join(body.lines)
 
 
@@ -93,10 +80,6 @@ def write(body: Body, s: t.Stmt) -> None:
         conjugate_gradient(body, s)
     elif isinstance(s, t.Sort):
         body.put(sort(s))
-    elif isinstance(s, t.Bincount):
-        of_array = isinstance(s.values.type, t.Array)
-        values = array_at(body, s.values) if of_array else expr(body, s.values)  # type: ignore[arg-type]
-        body.put(lists.bincount(body.tree, s, values))
     elif isinstance(s, t.Dirichlet):
         body.put(distributions.dirichlet(s, body.tree.precision))
     elif isinstance(s, t.Stop):
@@ -127,12 +110,16 @@ def write(body: Body, s: t.Stmt) -> None:
 def each(body: Body, s: t.Each) -> None:
     i = f"l_{s.counter}"
     head = f"for (int64_t {i} = 0; {i} < {expr(body, s.count)}; {i}++)"
-    if not _independent(s):
+    if not t.is_elementwise(s):
         nested(body, head, s.body)
         return
     (assigned,) = s.body
     assert isinstance(assigned, t.Assign)
     assert isinstance(assigned.target, t.Element)
+    place, filler = assigned.target.array, assigned.value
+    if isinstance(place, t.Local) and isinstance(filler, t.Const) and is_zero(filler.value):
+        body.put(f"gl_zero(l_{place.name}, {expr(body, s.count)} * sizeof *l_{place.name});")
+        return
     storage, value = body.tree.storage_of(assigned.target.array), expr(body, assigned.value)
     checked = is_bounded(storage) and not fits(body.tree, assigned.value, storage)
     if not checked or _MAY_FAULT.search(value) or body.function.name in ("init", "visit"):
@@ -140,11 +127,11 @@ def each(body: Body, s: t.Each) -> None:
         nested(body, head, s.body)
         return
     lo, hi = t.INTEGER_RANGE[storage]  # checked once behind the loop, which is vectorised then
-    place = f"{array_at(body, assigned.target.array)}[{i}]"
+    element = f"{array_at(body, assigned.target.array)}[{i}]"
     body.put("{ int64_t outside = 0;")
     body.put("#pragma GCC ivdep")
     body.put(f"{head} {{ const int64_t whole = {value}; outside |= whole < {lo} | whole > {hi}; "
-             f"{place} = ({t.STORAGE[storage][1]})whole; }}")  # fmt: skip
+             f"{element} = ({t.STORAGE[storage][1]})whole; }}")  # fmt: skip
     body.put(f"if (__builtin_expect(outside != 0, 0)) gl_raise(c, GL_FAULT_RANGE, {assigned.site}); }}")
 
 
@@ -157,15 +144,6 @@ def merge(body: Body, s: t.Merge) -> None:
     block(body, s.body)
     body.put(f"    gl_add_one(c, {into}, made);")
     body.put("}")
-
-
-def _independent(s: t.Each) -> bool:
-    """Return whether no element that the loop writes is read in another round: rows are the same or apart."""
-    at = t.Local(s.counter, "int")
-    if len(s.body) != 1 or not isinstance(s.body[0], t.Assign):
-        return False
-    elements = [x for x in t.nodes(s.body) if isinstance(x, t.Element)]
-    return s.body[0].target in elements and all(x.index == at for x in elements)
 
 
 def solve(body: Body, s: t.Solve) -> None:

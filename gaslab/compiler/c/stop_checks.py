@@ -56,9 +56,6 @@ def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
     if isinstance(x, t.Sort):
         assert isinstance(x.array.type, t.Array)
         return x.array.type.size * x.array.type.size.bit_length()
-    if isinstance(x, t.Bincount):
-        assert isinstance(x.array.type, t.Array)
-        return x.array.type.size + (x.values.type.size if isinstance(x.values.type, t.Array) else LIST)
     if isinstance(x, t.Dirichlet):
         assert isinstance(x.array.type, t.Array)
         return x.array.type.size * DRAW

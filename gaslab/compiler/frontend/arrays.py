@@ -79,6 +79,20 @@ def filled(scope: Scope, place: Place, value: ArrayValue, node: ast.AST) -> list
     return each_element(scope, kind.shape, body, node)
 
 
+def made_in(scope: Scope, place: t.Local, value: ArrayValue) -> bool:
+    """Let the pending statements that make *value* in a local of the frontend's make it in *place*.
+
+    Return False where nothing does, or where they read *place* meanwhile.
+    """
+    made, steps = value.place, tuple(scope.pending)
+    if not isinstance(made, t.Local) or made.name not in scope.made or made.type != place.type:
+        return False
+    if place in t.nodes(steps) or made not in t.nodes(steps):
+        return False
+    scope.pending = [t.renamed(one, made, place) for one in steps]
+    return True
+
+
 def filled_plus(
     scope: Scope, place: t.Local, base: ArrayValue, number: t.Expr, node: ast.AST
 ) -> list[t.Stmt]:

@@ -8,7 +8,7 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.additive import added, additive_field, chosen, field_of, wrong_contribution
 from gaslab.compiler.frontend.annotations import dimensions_of, storage_of
-from gaslab.compiler.frontend.arrays import filled, kept_number, temporary
+from gaslab.compiler.frontend.arrays import filled, kept_number, made_in, temporary
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.live import added_live, live_total, wrong_write
 from gaslab.compiler.frontend.names import ATTRIBUTES
@@ -178,6 +178,9 @@ def store_array(
     scope.infer(name, value.type, at)
     if scope.assigned is not None:
         scope.assigned.add(name)
+    alone = isinstance(node, ast.Assign) and node.targets == [target]
+    if alone and made_in(scope, scope.local(name), value):
+        return []
     return filled(scope, scope.local(name), value, node)
 
 

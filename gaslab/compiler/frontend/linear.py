@@ -9,10 +9,10 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import elementwise, new_counter, simple, temporary
 from gaslab.compiler.frontend.dispatch import value_of
-from gaslab.compiler.frontend.lists import element_type
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.solving import solved
 from gaslab.compiler.frontend.values import ArrayValue, stored
+from gaslab.compiler.frontend.vector_functions import counted, known_length, reordered, searched
 from gaslab.errors import nearest
 
 _MATH = {"sqrt": "sqrt", "exp": "exp", "log": "log", "tanh": "tanh", "sin": "sin", "cos": "cos",
@@ -102,66 +102,6 @@ def on_arrays(scope: Scope, node: ast.Call, word: str, values: list[Any]) -> Any
     return reduced(scope, _REDUCE[word], values[0], node)
 
 
-def reordered(scope: Scope, node: ast.Call, word: str, value: ArrayValue) -> ArrayValue:
-    """``np.cumsum(x)``, ``np.sort(x)``: in a copy, in place."""
-    if len(value.type.shape) != 1:
-        raise scope.error(node.args[0], f"np.{word} needs a vector but this is {t.named(value.type)}")
-    if word == "cumsum" and value.type.element == "bool":
-        value = value.widened(t.Array("int", value.type.shape))
-    copy, site = temporary(scope, value, node), scope.site(node)
-    if word == "sort":
-        scope.pending.append(t.Sort(copy, site))
-        return stored(copy)
-    counter = new_counter(scope)
-    following = t.Binary("+", counter, t.Const(1, "int"), "int")
-    before, here = (t.Element(copy, index, value.type.element) for index in (counter, following))
-    added = t.Assign(here, t.Binary("+", before, here, here.type), site)
-    count = t.Const(value.type.size - 1, "int")
-    scope.pending.append(t.Each(counter.name, count, (added,), site))
-    return stored(copy)
-
-
-def searched(scope: Scope, node: ast.Call) -> t.Expr:
-    """``np.searchsorted(x, value)``, ``np.searchsorted(x, value, side="right")``."""
-    further = [*node.args[2:], *(keyword.value for keyword in node.keywords)]
-    wrong = [keyword for keyword in node.keywords if keyword.arg != "side"]
-    if len(node.args) < 2 or len(further) > 1 or wrong:
-        raise scope.error(node, 'np.searchsorted takes a vector, a number and side="left" or "right"')
-    side: Any = "left"
-    if further:
-        side = further[0].value if isinstance(further[0], ast.Constant) else None
-    if side not in ("left", "right"):
-        raise scope.error(further[0], 'side of np.searchsorted is "left" or "right"')
-    array, value = (value_of(scope, argument) for argument in node.args[:2])
-    if not isinstance(array, ArrayValue) or len(array.type.shape) != 1:
-        raise scope.error(node.args[0], f"np.searchsorted needs a vector but this is {t.named(array.type)}")
-    if isinstance(value, ArrayValue) or value.type == "id":
-        raise scope.error(node.args[1], f"np.searchsorted needs a number but this is {t.named(value.type)}")
-    place = array.place or temporary(scope, array, node)
-    return t.Search(place, scope.widened(value, "int") if value.type == "bool" else value, side == "right")
-
-
-def counted(scope: Scope, node: ast.Call) -> ArrayValue:
-    """``np.bincount(x, minlength=n)`` of a list or a vector of ints from 0 to n - 1."""
-    if len(node.args) != 1 or [keyword.arg for keyword in node.keywords] != ["minlength"]:
-        wanted = "np.bincount takes a list or a vector, and minlength=, the ints that there are"
-        raise scope.error(node, wanted)
-    values, ints = value_of(scope, node.args[0]), False
-    if isinstance(values, ArrayValue):
-        ints = values.type.element == "int" and len(values.type.shape) == 1
-    elif t.is_list(values.type):
-        ints = element_type(values.type) == "int"
-    if not ints:
-        what = t.named(values.type)
-        raise scope.error(node.args[0], f"np.bincount needs a list or a vector of ints but this is {what}")
-    if isinstance(values, ArrayValue):
-        values = values.place or temporary(scope, values, node)
-    kind = t.Array("int", (known_length(scope, node.keywords[0].value),))
-    counts = scope.new_local("_counts", kind, node)
-    scope.pending.append(t.Bincount(counts, values, scope.site(node)))
-    return stored(counts)
-
-
 def made_of(scope: Scope, node: ast.Call, number: float) -> ArrayValue:
     """``np.zeros(n)``, ``np.ones((n, m))``."""
     argument = node.args[0]
@@ -170,17 +110,6 @@ def made_of(scope: Scope, node: ast.Call, number: float) -> ArrayValue:
     if not 1 <= len(shape) <= 2:
         raise scope.error(argument, "an array has one or two dimensions")
     return ArrayValue(t.Array("float", shape), lambda *_: t.Const(number, "float"), symmetric=True)
-
-
-def known_length(scope: Scope, node: ast.expr) -> int:
-    """Return a length known at compile time: a number, a parameter that shapes name, or len(x)."""
-    value = value_of(scope, node)
-    if not isinstance(value, t.Const) or value.type != "int" or value.value < 1:
-        raise scope.error(
-            node, "the length of an array must be known: an int, a parameter that a field's shape names, "
-            "or len(x)"
-        )  # fmt: skip
-    return int(value.value)
 
 
 def multiple_of_eye(n: int, number: t.Expr) -> ArrayValue:

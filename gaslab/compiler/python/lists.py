@@ -42,15 +42,6 @@ def mex(x: list[int]) -> int:
     return next(k for k in count() if k not in known)
 
 
-def bincount(x: list[int], n: int, site: int) -> list[int]:
-    counts = [0] * n
-    for y in x:
-        if not 0 <= y < n:
-            raise Fault(INDEX, site)
-        counts[y] += 1
-    return counts
-
-
 WORDS = {
     "len": len,
     "item": item,

@@ -31,7 +31,6 @@ def namespace(tree: t.Tree) -> dict[str, Any]:
         names[f"math_{name}"] = numerics.math_function(name)
     names |= {f"list_{word}": function for word, function in lists.WORDS.items()}
     names |= {
-        "bincount": lists.bincount,
         "block": [None],
         "no_record": functools.partial(records.empty, tree.own or t.RecordCombiner(t.OWN, "record")),
     }

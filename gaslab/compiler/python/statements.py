@@ -75,9 +75,6 @@ def write(body: Body, s: t.Stmt) -> None:
         conjugate_gradient(body, s)
     elif isinstance(s, t.Sort):
         body.put(f"l_{s.array.name}.sort(key=nan_last)")
-    elif isinstance(s, t.Bincount):
-        assert isinstance(s.array.type, t.Array)
-        body.put(f"l_{s.array.name} = bincount({expr(body, s.values)}, {s.array.type.size}, {s.site})")
     elif isinstance(s, t.Dirichlet):
         body.put(f"l_{s.array.name} = dirichlet(c.rng, l_{s.array.name}, {s.site})")
         round_all(body, s.array)

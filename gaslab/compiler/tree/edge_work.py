@@ -7,19 +7,10 @@ from typing import Any
 
 from gaslab.compiler.tree.expressions import CallHelper, Categorical, Const, Reduce
 from gaslab.compiler.tree.program import Tree
-from gaslab.compiler.tree.statements import (
-    AddOuter,
-    Bincount,
-    ConjugateGradient,
-    Each,
-    ForRange,
-    Solve,
-    Sort,
-    While,
-)
+from gaslab.compiler.tree.statements import AddOuter, ConjugateGradient, Each, ForRange, Solve, Sort, While
 
 OVER_EDGES = ("gather", "scatter", "visit")
-UNKNOWN = (While, Solve, ConjugateGradient, Sort, Bincount)  # only a run knows how often they go round
+UNKNOWN = (While, Solve, ConjugateGradient, Sort)  # only a run knows how often they go round
 
 Loops = dict[int, int | None]  # by site: how often its loop goes round for an edge; None where unknown
 

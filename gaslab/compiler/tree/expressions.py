@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from gaslab.compiler.tree.declared import Type
@@ -347,6 +347,16 @@ def nodes(x: Any) -> Iterator[Any]:
             yield x
             for name in names:
                 yield from nodes(getattr(x, name))
+
+
+def renamed(x: Any, before: Local, after: Local) -> Any:
+    """Return an expression, a statement, or a tuple of them with another local in place of *before*."""
+    if x == before:
+        return after
+    if isinstance(x, tuple):
+        return tuple(renamed(item, before, after) for item in x)
+    names = _parts(x.__class__)
+    return x if names is None else replace(x, **{n: renamed(getattr(x, n), before, after) for n in names})
 
 
 @functools.cache

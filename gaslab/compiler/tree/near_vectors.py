@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,10 +31,11 @@ from gaslab.compiler.tree.expressions import (
     VertexField,
     nodes,
 )
-from gaslab.compiler.tree.statements import Assign, Bincount, Each, Sort, Stmt
+from gaslab.compiler.tree.statements import Assign, Each, Sort, Stmt, is_elementwise
 
+LEAST = 24  # elements' worth of work at each edge, from which on it pays to keep vectors and to push
 MOST = 1 << 17  # elements of all such vectors of a method: they lie on the stack of a thread
-_SETS = (Assign, Bincount, Each, Sort)
+_SETS = (Assign, Each, Sort)
 _READS = (
     Aggregate, Binary, Call, Cast, Compare, Conditional, Const, Element, Global, Index, ListWord, Local,
     Logical, Param, PartOf, Reduce, Search, Unary, VertexAttribute, VertexField,
@@ -58,7 +60,8 @@ def divided(
     """Return the division of gather's or scatter's *body*; None where an edge shares nothing with the next.
 
     Only the first statements of a method count, up to the first that reads more than ``v``, or a field of
-    *changing*: so nothing is computed, and no fault met, that the first edge would not come to.
+    *changing*: so nothing is computed, and no fault met, that the first edge would not come to. Short vectors
+    are computed at each edge: that takes no longer, and targets may run scatter.
     """
     known: set[str] = set()
     count = 0
@@ -72,8 +75,14 @@ def divided(
     vectors = {x: kind for x in sorted(known - changed) if isinstance(kind := locals_.get(x), Array)}
     if not vectors or sum(kind.size for kind in vectors.values()) > MOST:
         return None
-    kept = tuple(s for s in before if not _targets(s) <= vectors.keys())
-    return NearVectors(before, vectors, (*kept, *after))
+    once = [s for s in before if _targets(s) & vectors.keys()]
+    if sum(map(_work, once)) < LEAST:
+        return None
+    rest = (*(s for s in before if s not in once), *after)
+    counters = _targets(tuple(once)) - vectors.keys()  # and numbers that loops over elements set
+    if counters & {x.name for x in nodes(rest) if isinstance(x, Local)}:
+        return None
+    return NearVectors(before, vectors, rest)
 
 
 def _of_vertex(s: Stmt, known: set[str], changing: Collection[int]) -> bool:
@@ -95,6 +104,19 @@ def _of_vertex(s: Stmt, known: set[str], changing: Collection[int]) -> bool:
         return isinstance(x, (Array, *_READS, *_SETS))
 
     return isinstance(s, _SETS) and all(map(allowed, nodes(s)))
+
+
+def _work(s: Stmt) -> float:
+    """Return the work of a statement in elements of a loop without order; of one with an order it is four."""
+    if isinstance(s, Sort):
+        assert isinstance(s.array.type, Array)
+        return 4 * s.array.type.size * s.array.type.size.bit_length()
+    if not isinstance(s, Each):
+        return 4 * sum(x.count for x in nodes(s) if isinstance(x, Reduce))
+    if not isinstance(s.count, Const):  # as many as a list has
+        return math.inf
+    inner = sum(map(_work, s.body))
+    return float(s.count.value) * (inner or (1 if is_elementwise(s) else 4))
 
 
 def _targets(s: Any) -> set[str]:

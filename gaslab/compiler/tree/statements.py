@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gaslab.compiler.tree.expressions import Aggregate, EdgeField, Element, Expr, Local, PartOf, VertexField
+from gaslab.compiler.tree.expressions import (
+    Aggregate,
+    EdgeField,
+    Element,
+    Expr,
+    Local,
+    PartOf,
+    VertexField,
+    nodes,
+)
 
 
 @dataclass(frozen=True)
@@ -132,18 +141,6 @@ class Sort:
 
 
 @dataclass(frozen=True)
-class Bincount:
-    """*array*, of ints := how often each of its positions is among *values*; another value is a fault.
-
-    *values* are a list, or the place of a vector, of ints.
-    """
-
-    array: Local
-    values: Expr
-    site: int
-
-
-@dataclass(frozen=True)
 class Dirichlet:
     """*array*, of parameters := a point drawn from their Dirichlet distribution; see ``distributions.h``.
 
@@ -239,7 +236,7 @@ class Post:
 
 Stmt = (
     Assign | If | While | ForRange | Each | AddPart | AddOuter | AddPair | Merge | Solve | ConjugateGradient
-    | Sort | Bincount | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive | Post
+    | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive | Post
 )  # fmt: skip
 
 
@@ -250,3 +247,12 @@ def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
         for part in vars(statement).values():
             if isinstance(part, tuple):
                 yield from statements(part)
+
+
+def is_elementwise(s: Each) -> bool:
+    """Return whether no element that the loop writes is read in another round: rows are the same or apart."""
+    at = Local(s.counter, "int")
+    if len(s.body) != 1 or not isinstance(s.body[0], Assign):
+        return False
+    elements = [x for x in nodes(s.body) if isinstance(x, Element)]
+    return s.body[0].target in elements and all(x.index == at for x in elements)

@@ -7,7 +7,7 @@ from typing import Any
 from gaslab.compiler.tree.declared import is_list
 from gaslab.compiler.tree.expressions import EdgeField, ListWord, Local, VertexField, nodes
 from gaslab.compiler.tree.program import Tree
-from gaslab.compiler.tree.statements import Bincount, Contribute, Stmt
+from gaslab.compiler.tree.statements import Contribute, Stmt
 
 ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
 
@@ -53,9 +53,10 @@ def words(tree: Tree) -> frozenset[str]:
 def order_seen(tree: Tree) -> bool:
     """Return whether the result of apply may depend on the order of its list."""
     apply = tree.functions["apply"]
-    words = [x for x in nodes(apply.body) if isinstance(x, ListWord) and x.function in ORDERLESS]
-    blind = sum(_is_total(x.arguments[-1]) for x in words)
-    blind += sum(_is_total(x.values) for x in nodes(apply.body) if isinstance(x, Bincount))
+    blind = sum(
+        isinstance(x, ListWord) and x.function in ORDERLESS and _is_total(x.arguments[-1])
+        for x in nodes(apply.body)
+    )
     return blind < sum(_is_total(x) for x in nodes(apply.body))
 
 
