@@ -105,7 +105,8 @@ def limits(comm: Comm) -> tuple[int, bool, float, bool]:
     with warned:
         few = gl.run(programs.Restless(), graph, engine="async", max_updates=500)
     enough = gl.run(programs.Sated(), graph, engine="async")
-    with pytest.raises(gl.errors.TimeoutExpired, match=r"Restless ran out of 0.2 s after \d+ updates"):
+    late = r"Restless ran out of 0.2 s (after \d+ updates|before vertex)"  # or while `most` is computed
+    with pytest.raises(gl.errors.TimeoutExpired, match=late):
         gl.run(programs.Restless(), graph, engine="async", timeout=0.2)
     return few.metrics["updates"], few.converged, enough.aggregates["most"], enough.converged
 

@@ -249,7 +249,8 @@ class Writer(Words):
             lines += [
                 f"if len({name}) > 0 and {name}[0] >= 0 and {name}[-1] < 101:",
                 f"    often = np.bincount({name}, minlength=101)",
-                f"    {n} = ({n} + often[{name}[0]] + np.argmax(often)) % 101",
+                "    alike = np.bincount(often % 3, minlength=3)",
+                f"    {n} = ({n} + often[{name}[0]] + np.argmax(often) + alike[1]) % 101",
             ]
         elif kind == "int" and self.odds(0.5):
             lines += [

@@ -71,7 +71,7 @@ HELPERS = {
     # In pieces of a register: for a few lines gcc's own `rep stos` takes longer to begin than to store.
     "gl_zero": """\
 GL_INLINE void gl_zero(void *at, const int64_t size) {
-    if (size > 2048) { __builtin_memset(at, 0, (uint64_t)size); return; }
+    if (size > 1024) { __builtin_memset(at, 0, (uint64_t)size); return; }
     for (int64_t i = 0; i + 64 <= size; i += 64) __builtin_memset((char *)at + i, 0, 64);
     __builtin_memset((char *)at + size / 64 * 64, 0, (uint64_t)size % 64);
 }

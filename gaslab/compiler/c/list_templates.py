@@ -58,18 +58,21 @@ static void gl_sort_@S(@T *x, @T *work, int64_t n) {
     # Of a type with few values: counted, and found again by the bits of those that there are.
     "gl_sort_narrow": """\
 static void gl_sort_narrow_@S(@T *x, void *work, int64_t n) {
-    @T least = n ? x[0] : 0, most = least;
-    for (int64_t i = 0; i < n; i++) {
+    int64_t i = 1;
+    while (i < n && x[i] >= x[i - 1]) i++;
+    if (i >= n) return;
+    @T least = x[0], most = x[0];
+    for (i = 1; i < n; i++) {
         least = x[i] < least ? x[i] : least;
         most = x[i] > most ? x[i] : most;
     }
     const int64_t values = most - least + 1, words = (values + 63) / 64;
-    if (n < 16 || values > 64 * n) { gl_sort_@S(x, work, n); return; }
+    if (n < 16 || values > 64 * (n - 8)) { gl_sort_@S(x, work, n); return; }
     uint64_t *seen = work;
     uint32_t *count = (uint32_t *)(seen + words);
     __builtin_memset(seen, 0, (uint64_t)words * sizeof *seen);
     __builtin_memset(count, 0, (uint64_t)values * sizeof *count);
-    for (int64_t i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) {
         const int64_t y = x[i] - least;
         seen[y >> 6] |= UINT64_C(1) << (y & 63);
         count[y]++;
