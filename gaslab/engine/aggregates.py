@@ -60,8 +60,14 @@ class Aggregates:
         self._partials = []
         self._due = [superstep is None or (n > 0 and (superstep + 1) % n == 0) for n in self._intervals]
 
+    def begin_by_phase(self) -> bool:
+        """Do the same for the aggregators due when a phase is over; return whether there are any."""
+        self._partials = []
+        self._due = [a.by_phase for a in self._tree.aggregators]
+        return any(self._due)
+
     def is_due(self, k: int) -> bool:
-        """Return whether aggregator *k* is computed in the superstep of the last `begin`."""
+        """Return whether aggregator *k* is one of those that the last `begin` found."""
         return self._due[k]
 
     def bind(self, program: VertexProgram) -> None:

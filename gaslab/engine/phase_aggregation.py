@@ -22,6 +22,12 @@ class Aggregation:
         self.over_masters()
         self.run_own_sweeps()
 
+    def conclude(self) -> None:
+        """Compute and combine the aggregators that are due when a phase is over (collective)."""
+        if self.aggregates.begin_by_phase():
+            self.run_own_sweeps()
+            self.combine(self.executor.agree(self.aggregates.collected()))
+
     def over_masters(self) -> None:
         """Compute the aggregators that apply adds up where every vertex runs, in a sweep of their own."""
         if self.tree.in_apply:
@@ -44,8 +50,6 @@ class Aggregation:
 
         The ranks agree on the size of the next frontier in the same exchange.
         """
-        if not self.tree.aggregators and self.tree.by_signal:
-            return  # a fault is raised with the size of the next frontier
         state = self.state
         table = self.executor.agree(np.append(self.aggregates.collected(), state.frontier.size))
         state.next_total = int(table[:, -1].sum())

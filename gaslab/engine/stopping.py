@@ -74,7 +74,7 @@ class Stopping:
 
     def unasked(self, state: RunState, ran: int) -> int:
         """Return how many supersteps may run in a row without a decision between them."""
-        if self._done is not None or self.cancellation.timeout is not None:
+        if self._done is not None:
             return 0
         limits = [state.superstep + 256]
         limits += [] if self.limit is None else [self.limit]

@@ -54,8 +54,9 @@ class Parts:
                 state.stale(state.tree.writes("init"), 0)
             self.mirrors.refresh()
             executor.raise_any()
-            self.aggregation.compute()
-            self.aggregation.agree()
+            if state.tree.aggregators or not state.tree.by_signal:
+                self.aggregation.compute()
+                self.aggregation.agree()
 
     def initial_frontier(self) -> np.ndarray:
         """Return this rank's masters (ascending int32) that begin (collective)."""

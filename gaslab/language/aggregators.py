@@ -8,8 +8,10 @@ from typing import Any, Generic, TypeVar, overload
 
 from gaslab import arguments
 from gaslab.errors import UsageError
+from gaslab.language.phases import Phase
 
 T = TypeVar("T")
+Interval = int | str | type[Phase]
 
 
 class Aggregator(Generic[T]):
@@ -18,19 +20,25 @@ class Aggregator(Generic[T]):
     def __init__(
         self,
         function: Callable[..., T],
-        every: int | str = 1,
+        every: Interval = 1,
         finalizer: Callable[[Any, T], T] | None = None,
         live: bool = False,
     ) -> None:
         self.function: Any = function
         self.live = arguments.flag("aggregator.live", live)
-        self.every = every if isinstance(every, str) else arguments.whole("aggregator.every", every, 1)
+        named = isinstance(every, str) or every is Phase
+        self.every = every if named else arguments.whole("aggregator.every", every, 1)
         self.finalizer = finalizer
         self.__doc__ = function.__doc__
 
+    @property
+    def by_phase(self) -> bool:
+        """Whether it is computed when a phase is over."""
+        return self.every is Phase
+
     def interval(self, program: Any) -> int:
-        """Return the supersteps from one value to the next with the program's parameters; 0 of a live one."""
-        if self.live:
+        """Return the supersteps from one value to the next with the program's parameters; 0: none counts."""
+        if self.live or self.by_phase:
             return 0
         if isinstance(self.every, int):
             return self.every
@@ -55,7 +63,8 @@ class Aggregator(Generic[T]):
         self.name = name
 
     def __fingerprint__(self) -> Any:
-        return [self.function, self.every, self.finalizer] + ["live"] * self.live
+        every = "phase" if self.by_phase else self.every
+        return [self.function, every, self.finalizer] + ["live"] * self.live
 
     @overload
     def __get__(self, instance: None, owner: type) -> Aggregator[T]: ...
@@ -70,18 +79,19 @@ class Aggregator(Generic[T]):
 @overload
 def aggregator(function: Callable[..., T]) -> Aggregator[T]: ...
 @overload
-def aggregator(*, every: int | str) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
+def aggregator(*, every: Interval) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
 @overload
 def aggregator(*, live: bool) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
-def aggregator(function: Callable[..., T] | None = None, *, every: int | str = 1, live: bool = False) -> Any:
+def aggregator(function: Callable[..., T] | None = None, *, every: Interval = 1, live: bool = False) -> Any:
     """Declare a value combined over all vertices or edges, after init and after each apply phase.
 
     The combiner is the return annotation: ``-> gl.Sum[float]``. A method of ``(self, v)`` is called for
     every vertex, one of ``(self, v, e, nbr)`` for every edge, from ``v`` to ``nbr``. Inside the program
     ``self.name`` is the value after init or after the previous apply phase; ``done`` sees the newest.
     With ``every=n`` it is computed after init and after every n-th superstep, and stays in between; n is
-    a number, or names an int parameter of the program. With ``live=True`` it is computed after init, and then
-    ``visit`` reads it and adds to it: ``self.name += 1``; ``docs/visit.md``.
+    a number, or names an int parameter of the program. With ``every=gl.Phase`` it is computed after init and
+    whenever a phase is over; a program without phases is one. With ``live=True`` it is computed after init,
+    and then ``visit`` reads it and adds to it: ``self.name += 1``; ``docs/visit.md``.
 
     >>> from gaslab import program as gl
     >>> class Mass(gl.VertexProgram):

@@ -26,7 +26,7 @@ class Coloring(gl.VertexProgram):
     class Vertex(gl.Vertex):
         color: int = -1
 
-    @gl.aggregator
+    @gl.aggregator(every=gl.Phase)
     def last(self, v: Vertex) -> gl.Max[int]:
         return v.color
 
@@ -59,11 +59,11 @@ class SaturationColoring(gl.VertexProgram):
         _free: int = 0  # the smallest colour that no neighbour has
         _seen: int = 0  # colours of neighbours
 
-    @gl.aggregator
+    @gl.aggregator(every=gl.Phase)
     def last(self, v: Vertex) -> gl.Max[int]:
         return v.color
 
-    @gl.aggregator
+    @gl.aggregator(every=gl.Phase)
     def rest(self, v: Vertex) -> gl.Sum[int]:
         return 1 if v.color < 0 else 0
 
@@ -127,5 +127,5 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
     """
     order = arguments.choice("order", order, ORDERS)
     result = run(ORDERS[order], graph, **options)
-    colors = int(result.history[-1]["last"]) + 1 if result.history and graph.num_vertices else 0
+    colors = int(result.aggregates["last"]) + 1 if graph.num_vertices else 0
     return result.replaced(metrics={**result.metrics, "answer": {"colors": colors}})

@@ -17,8 +17,6 @@ from gaslab.programs._arguments import is_async
 from gaslab.programs._columns import run
 from gaslab.programs.unordered import SmallestLabel
 
-NEVER = 1 << 62
-
 
 class Components(gl.VertexProgram):
     """Each vertex's `component`: the smallest id among the vertices it is weakly connected to."""
@@ -27,11 +25,11 @@ class Components(gl.VertexProgram):
         component: gl.VertexId = gl.NOBODY
         _found: bool = False  # by the search
 
-    @gl.aggregator(every=NEVER)  # but at the start
+    @gl.aggregator(every=gl.Phase)
     def hub(self, v: Vertex) -> gl.ArgMax[int, gl.VertexId]:
         return v.degree, v.id
 
-    @gl.aggregator
+    @gl.aggregator(every=gl.Phase)
     def smallest(self, v: Vertex) -> gl.Min[gl.VertexId]:
         return v.id if v._found else gl.NOBODY
 

@@ -37,7 +37,7 @@ class Reach(gl.VertexProgram):
     def pairs(self, v: Vertex) -> gl.Sum[float]:
         return v.reach
 
-    @gl.aggregator
+    @gl.aggregator(every=gl.Phase)
     def diameter(self, v: Vertex) -> gl.Max[int]:
         return v.eccentricity
 
@@ -108,7 +108,7 @@ def diameter(graph: gl.Graph, *, share: float = 0.9, registers: int = 64, **opti
     result = run(Reach(registers=registers), graph, **options)
     pairs = [float(graph.num_vertices), *(row["pairs"] for row in result.history)]
     figures = {
-        "diameter": int(result.history[-1]["diameter"]) if result.history and graph.num_vertices else 0,
+        "diameter": int(result.aggregates["diameter"]) if graph.num_vertices else 0,
         "effective_diameter": _effective(pairs, share),
         "pairs": pairs[-1],
     }

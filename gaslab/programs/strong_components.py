@@ -26,7 +26,7 @@ class StrongComponents(gl.VertexProgram):
         _color: gl.VertexId
         _left: bool = True  # in no component yet
 
-    @gl.aggregator
+    @gl.aggregator(every=gl.Phase)
     def rest(self, v: Vertex) -> gl.Sum[int]:
         return 1 if v._left else 0
 

@@ -83,7 +83,7 @@ class Run(State):
         elif "init" in self.current_phase.methods:
             for v in self.vertices:
                 self.call("init", v)
-        self.aggregates = self.aggregated(None)
+        self.aggregates = self.aggregated(lambda mark: True)
         self.me = self.instance(self.computing, number)
 
     def supersteps(self, limit: int | None) -> bool:
@@ -94,7 +94,10 @@ class Run(State):
             before = self.superstep_number
             for phase in self.phases:
                 self.current_phase = phase
-                if not self.run_phase(limit):
+                ended = self.run_phase(limit)
+                self.aggregates = self.aggregated(lambda mark: mark.by_phase)
+                self.me = self.instance(self.computing, number)
+                if not ended:
                     return not phase.ends_itself
             if self.done is None or self.superstep_number == before:
                 return True
@@ -138,7 +141,7 @@ class Run(State):
             for v in active:
                 message, total = messages.get(v), totals.get(v)
                 self.call("apply", v, *(message if name == "message" else total for name in takes))
-        self.aggregates = self.aggregated(self.superstep_number)
+        self.aggregates = self.aggregated(self._is_due)
         if "scatter" in self.current_phase.methods:
             self.scatter(active)
         aggregates = {name: shown(value) for name, value in self.aggregates.items()}
@@ -216,13 +219,17 @@ class Run(State):
             return [v for v in self.vertices if self.pending.get(v) == lowest]
         return self.vertices
 
-    def aggregated(self, superstep: int | None) -> dict[str, Any]:
-        """Return every aggregator's value, over all vertices or edges, after a superstep or (None) init."""
+    def _is_due(self, mark: words.Aggregator[Any]) -> bool:
+        """Return whether an aggregator is computed in this superstep."""
+        interval = mark.interval(self.program)
+        return bool(interval) and not (self.superstep_number + 1) % interval
+
+    def aggregated(self, due: Callable[[words.Aggregator[Any]], bool]) -> dict[str, Any]:
+        """Return every aggregator's value: over all vertices or edges if it is *due*, else as it was."""
         values = {}
         for name, function in self.aggregators.items():
             mark, combiner = self.marks[name], self.combiners[name]
-            interval = mark.interval(self.program)
-            if superstep is not None and (not interval or (superstep + 1) % interval):
+            if not due(mark):
                 values[name] = self.aggregates[name]
                 continue
             total = combiner.identity

@@ -54,6 +54,35 @@ def test_phases_of_fixed_length_end_by_themselves(ranks: Ranks, engine: str) -> 
         assert warned == ["Fixed was not done after 4 supersteps; raise max_iterations"] * (rank == 0)
 
 
+class Counted(Fixed):
+    """The same; what it counts is of interest when a phase is over."""
+
+    @gl.aggregator(every=gl.Phase)
+    def ups(self, v: Fixed.Vertex) -> gl.Sum[int]:
+        return v.up
+
+    @gl.aggregator(every=gl.Phase)
+    def falls(self, v: Fixed.Vertex, e: gl.Edge, nbr: Fixed.Vertex) -> gl.Min[int]:
+        return nbr.down
+
+
+def counted(comm: Comm, engine: str, limit: int | None) -> tuple[list[tuple[int, int]], int, int]:
+    graph = gl.Graph.from_edges([0, 1], [1, 2], comm=comm)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the limit
+        result = gl.run(Counted(), graph, engine=engine, max_iterations=limit)
+    rows = [(row["ups"], row["falls"]) for row in result.history]
+    return rows, result.aggregates["ups"], result.aggregates["falls"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_aggregates_of_phases_are_computed_when_these_are_over(ranks: Ranks, engine: str) -> None:
+    rows = [(0, 0), (0, 0), (6, 0), (6, 0), (6, 0)]
+    assert ranks.run(counted, engine, None) == [(rows, 6, -3)] * ranks.size
+    assert ranks.run(counted, engine, 4) == [(rows[:4], 6, -2)] * ranks.size
+    assert ranks.run(counted, engine, 1) == [(rows[:1], 3, 0)] * ranks.size
+
+
 class Reach(gl.VertexProgram):
     class Vertex(gl.Vertex):
         hops: int = 99

@@ -40,6 +40,14 @@ class Shared(gl.VertexProgram):
             nbr.signal(0.4 * v.mass / v.degree)
 
 
+class Summed(Falling):
+    """The same, with aggregates of the whole run."""
+
+    @gl.aggregator(every=gl.Phase)
+    def turns(self, v: Falling.Vertex) -> gl.Sum[int]:
+        return v.runs
+
+
 class Faulty(gl.VertexProgram):
     """A wave that divides by zero at vertex 70."""
 
@@ -59,6 +67,16 @@ class Faulty(gl.VertexProgram):
             nbr.signal()
 
 
+class Endless(Faulty):
+    """Two vertices that call each other for ever."""
+
+    def apply(self, v: Faulty.Vertex) -> None:
+        v.at = self.superstep
+
+    def scatter(self, v: Faulty.Vertex, e: gl.Edge, nbr: Faulty.Vertex) -> None:
+        nbr.signal()
+
+
 def road(n: int = 60) -> gl.Graph:
     """A grid of n x 8 with some far roads: many supersteps of few vertices."""
     at = np.arange(n * 8).reshape(n, 8)
@@ -72,15 +90,18 @@ PROGRAMS = {
     "bfs": lambda graph, **run: gl.bfs(graph, 0, **run),
     "sssp": lambda graph, **run: gl.sssp(graph, 0, **run),
     "kcore": gl.kcore,
+    "components": gl.components,
     "falling": lambda graph, **run: gl.run(Falling(), graph, **run),
     "shared": lambda graph, **run: gl.run(Shared(), graph, **run),
+    "summed": lambda graph, **run: gl.run(Summed(), graph, **run),
     "limited": lambda graph, **run: gl.sssp(graph, 0, max_iterations=11, **run),
+    "timed": lambda graph, **run: gl.sssp(graph, 0, timeout=600.0, **run),
 }
 
 
 def course(result: gl.Result) -> tuple[object, ...]:
     history = [{k: v for k, v in row.items() if k != "seconds"} for row in result.history]
-    return history, result.iterations, result.converged, result.metrics["updates"]
+    return history, result.iterations, result.converged, result.metrics["updates"], result.aggregates
 
 
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
@@ -107,6 +128,12 @@ def test_more_supersteps_than_one_call_runs() -> None:
     assert result.iterations == 1001
     assert [row["superstep"] for row in result.history] == list(range(1001))
     assert {row["active"] for row in result.history} == {1}
+
+
+def test_the_time_is_up_in_supersteps_of_a_kernel() -> None:
+    graph = gl.Graph.from_edges([0, 1], [1, 0])
+    with pytest.raises(gl.TimeoutExpired, match=r"Endless ran out of 0.3 s (after|before)"):
+        gl.run(Endless(first=0), graph, timeout=0.3)
 
 
 def test_a_fault_names_the_same_vertex_and_superstep(monkeypatch: pytest.MonkeyPatch) -> None:

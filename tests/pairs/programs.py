@@ -128,7 +128,7 @@ class Program(Writer):
         if self.has("aggregator over edges"):
             head, of = "whole(self, v, e, nbr)", replace(BOTH, changing=False, ends=False)
         body = [*self.fault("aggregator"), f"return {self.whole.given(of)}"]
-        every = repr("p") if self.has("int parameter") else 2
+        every = "gl.Phase" if self.odds(0.4) else repr("p") if self.has("int parameter") else 2
         above = f"@gl.aggregator(every={every})" if self.has("every=") else "@gl.aggregator"
         lines = self.method(head, self.whole.text, body, above)
         if self.has("finaliser"):

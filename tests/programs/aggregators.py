@@ -59,6 +59,68 @@ class Energy(gl.VertexProgram):
         v.mark = v.mark / 2.0 + self.steepest
 
 
+@case(limit=20)
+class Relay(gl.VertexProgram):
+    """Aggregators of whole phases, of vertices and edges: the next phase, a finaliser and done read them."""
+
+    laps: int = 3
+
+    class Vertex(gl.Vertex):
+        level: int = 0
+        seen: int = 0
+
+    class Most(gl.Accumulator):
+        level: gl.Max[int]
+        count: int
+
+    @gl.aggregator(every=gl.Phase)
+    def highest(self, v: Vertex) -> gl.Max[int]:
+        return v.level
+
+    @gl.aggregator(every=gl.Phase)
+    def slope(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return (v.level - 2 * nbr.level) % 7 + self.superstep
+
+    @gl.aggregator(every=gl.Phase)
+    def most(self, v: Vertex) -> Most:
+        return self.Most(level=v.level, count=1 if v.seen > 2 else 0)
+
+    @gl.aggregator
+    def total(self, v: Vertex) -> gl.Sum[int]:
+        return v.level
+
+    @slope.finalize
+    def _(self, total: int) -> int:
+        return total + self.superstep
+
+    def init(self, v: Vertex) -> None:
+        v.level = v.in_degree
+
+    def starts(self, v: Vertex) -> bool:
+        return v.level == self.highest or v.in_degree == 0
+
+    def rise(self, v: Vertex, message: gl.Max[int]) -> None:
+        v.level = max(v.level, message % 50) + self.most.count % 3
+
+    def pass_on(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr.level < v.level:
+            nbr.signal(v.level)
+
+    def look(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return nbr.level + self.highest
+
+    def keep(self, v: Vertex, total: int) -> None:
+        v.seen = (v.seen + total + self.slope + self.total) % 97
+
+    def done(self) -> bool:
+        return self.superstep > 6 * self.laps or self.most.count > 3
+
+    phases = (
+        gl.Phase(start=starts, apply=rise, scatter=pass_on),
+        gl.Phase(gather=look, apply=keep, supersteps=2),
+    )
+
+
 @case(limit=6)
 class Cooling(gl.VertexProgram):
     """A frontier shrinks, mirrors keep what only aggregators read; done reads a finalised value."""

@@ -76,10 +76,11 @@ def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> 
     aggregators = tuple(
         t.Aggregator(
             name, combiner, method(unit, name),
-            every=declared.marks[name].every, over_edges=is_over_edges(declared, name),
-            live=declared.marks[name].live,
+            over_edges=is_over_edges(declared, name), live=mark.live, by_phase=mark.by_phase,
+            in_every=mark.every == 1,
         )
         for name, combiner in declared.aggregators.items()
+        for mark in (declared.marks[name],)
     )  # fmt: skip
     gather = declared.gather if many_edges else counting(declared.gather, functions)
     merge = method(unit, "merge") if declared.own else None

@@ -36,21 +36,23 @@ class Function:
 
 @dataclass(frozen=True)
 class Aggregator:
-    """`every` supersteps it is computed, or as a parameter of this name says; with `over_edges` for each
-    edge, ``v`` its source. A `live` one is computed after init, and then visit adds to it.
+    """It is computed in every superstep or, not `in_every`, in some; with `over_edges` for each edge, ``v``
+    its source. One `by_phase` is computed when a phase is over instead. A `live` one is computed after init,
+    and then visit adds to it.
     """
 
     name: str
     combiner: declared.Combiner
     function: Function
-    every: int | str = 1
+    in_every: bool = True
     over_edges: bool = False
     live: bool = False
+    by_phase: bool = False
 
     @property
     def own_sweep(self) -> bool:
         """Whether it has a sweep of its own, not one with apply."""
-        alone = self.over_edges or self.live or self.every != 1
+        alone = self.over_edges or self.live or not self.in_every
         return alone or isinstance(self.combiner, declared.RecordCombiner)
 
 
@@ -157,6 +159,11 @@ class Tree:
     def live(self) -> tuple[int, ...]:
         """The indices of the aggregators that visit adds to."""
         return tuple(k for k, a in enumerate(self.aggregators) if a.live)
+
+    @property
+    def aggregates_in_supersteps(self) -> bool:
+        """Whether supersteps have aggregates to combine, not ends of phases alone."""
+        return any(not a.by_phase for a in self.aggregators)
 
     @property
     def in_apply(self) -> tuple[tuple[int, Aggregator], ...]:

@@ -95,6 +95,8 @@ class StaleDriver:
             engine.parts.mirrors.refresh(all_fields=True)
             engine.parts.aggregation.compute()
             engine.parts.aggregation.agree()
+        else:
+            engine.parts.aggregation.conclude()
         waited = self.graph.comm.allgather(round(engine.streams.waited, 6))
         self._figures |= {"mean": self._age / max(self._reads, 1), "waited": waited}
 

@@ -85,6 +85,7 @@ class SyncDriver:
             self._next_phase()
         elif stopping.limited(state):
             if engine.parts.activation.next_total():
+                engine.parts.aggregation.conclude()
                 self.converged, self._over = not stopping.ends_itself, True
             else:
                 self._next_phase()
@@ -120,6 +121,7 @@ class SyncDriver:
     def _next_phase(self) -> None:
         """Enter the next phase, or the first again; the run may end after the last."""
         before, following = self._engine, self.state.phase + 1
+        before.parts.aggregation.conclude()
         if following == len(self._engines):
             if self._is_done():
                 self.converged = self._over = True

@@ -36,6 +36,7 @@ class Synchronous:
         self.gather_apply = GatherApply(
             parts.executor, parts.state, parts.aggregation, parts.delivery, gather, swaps=True
         )
+        self._agrees = self.tree.aggregates_in_supersteps or not self.tree.by_signal
         self._kernel_steps = None
         unseen = visits is None and self.observe.trace is None  # a trace looks at every superstep
         if (
@@ -99,7 +100,8 @@ class Synchronous:
                 self._deliver(self.delivery, frontier, mirrors)
         parts.activation.deactivate(frontier, mirrors)
         state.updates += frontier.total
-        parts.aggregation.agree()
+        if self._agrees:  # else a fault is raised with the size of the next frontier
+            parts.aggregation.agree()
         state.superstep += 1
         self.view.superstep = state.superstep
         return frontier
