@@ -16,7 +16,7 @@ from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse_phases
 from gaslab.compiler.tree.edge_work import edge_work
 from gaslab.engine.bind import shapes_of
-from gaslab.engine.mirrors import across, field_roles, reasons
+from gaslab.engine.mirrors import across, field_roles, reasons, seldom_read
 from gaslab.engine.remote_signals import remote_signal_dtype
 from gaslab.engine.storage import total_dtype
 from gaslab.graph.graph import Graph
@@ -158,7 +158,9 @@ def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
         if mask:
             uses = [why for name, _, why in reasons(tree, gather, scatter) if name == field.name]
             why = "; ".join(dict.fromkeys(uses))
-            if field.name not in tree.writes("apply"):
+            if field.name in seldom_read(tree, gather, scatter):
+                why += "; sent when it is due"
+            elif field.name not in tree.writes("apply"):
                 why += "; sent once, for apply does not write it"
             one = t.element_storage(field.storage) if t.is_list(field.storage) else field.storage
             size = t.STORAGE[one][2] * math.prod(field.shape)

@@ -6,7 +6,8 @@ in `sync/step` and `stale/step`; the asynchronous engine sends by `asynchronous/
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class Mirrors:
         self._roles = field_roles(tree, view.gather_edges, view.scatter_edges)
         sends = "scatter" in tree.functions or bool(tree.signals())
         self._scatter: int = view.scatter_edges if sends else 0  # which mirrors hear which vertices scatter
+        self._seldom = seldom_read(tree, view.gather_edges, view.scatter_edges)
         self._changes = self._field_changes()
 
     def _field_changes(self) -> dict[str, int]:
@@ -39,6 +41,7 @@ class Mirrors:
             for role in ("v", "nbr")
             for name in self.tree.writes(phase, role)
         }
+        sent -= self._seldom
         return {name: self._roles[name] if name in sent else 0 for name in changed}
 
     def note_changes(self) -> None:
@@ -47,16 +50,32 @@ class Mirrors:
             self.state.stale((name,), role)
 
     def refresh(self, all_fields: bool = False) -> None:
-        """Send the mirrors the fields of which they do not have the masters' values (collective)."""
-        fresh = self.state.fresh
-        names = {name for name, role in self._roles.items() if all_fields or role & ~fresh[name]}
-        self.send(frozenset(names), None)
-        for name in names:
-            fresh[name] |= self._roles[name]
+        """Send the mirrors the fields of which they do not have the masters' values (collective).
+
+        Fields that are seldom read wait for `refresh_seldom`.
+        """
+        if all_fields:
+            self._refresh(self._roles)
+        else:
+            self._refresh(name for name in self._roles.keys() - self._seldom if self._is_stale(name))
+
+    def refresh_seldom(self) -> None:
+        """Do the same for the fields that only aggregators read that are not due in every superstep."""
+        self._refresh(filter(self._is_stale, self._seldom))
+
+    def _is_stale(self, name: str) -> bool:
+        return bool(self._roles[name] & ~self.state.fresh[name])
+
+    def _refresh(self, names: Iterable[str]) -> None:
+        sent = frozenset(names)
+        if sent:
+            self.exchange.spread(self.sections(sent), None).end()
+        for name in sent:
+            self.state.fresh[name] |= self._roles[name]
 
     def send(self, names: frozenset[str], active: np.ndarray | None) -> None:
         """Send these fields of active masters (flags; None is all) to the mirrors (collective)."""
-        self.exchange.spread(self.sections(names), active).end()
+        self.exchange.spread(self.sections(names - self._seldom), active).end()
 
     def sections(self, names: frozenset[str]) -> list[Section]:
         """Return these fields by the role of the mirrors that need them."""
@@ -66,9 +85,12 @@ class Mirrors:
                 by_role.setdefault(self._roles[variable.name], []).append(self.state.fields[k])
         return [Section(role, tuple(fields)) for role, fields in sorted(by_role.items())]
 
-    def applied(self) -> tuple[list[Section], int]:
-        """Return the sections of fields that apply changes, and the role of the mirrors that scatter."""
-        sections, ways = self.sections(self.tree.writes("apply")), self.state.scatter_way
+    def applied(self, kept: frozenset[str] = frozenset()) -> tuple[list[Section], int]:
+        """Return the sections of fields that apply changes, and the role of the mirrors that scatter.
+
+        The fields *kept* are not among them.
+        """
+        sections, ways = self.sections(self.tree.writes("apply") - kept), self.state.scatter_way
         if ways is not None:
             fields = [values for s in sections if s.role == ALL for values in s.fields]
             sections = [s for s in sections if s.role != ALL] + [Section(ALL, (*fields, ways))]
@@ -82,7 +104,7 @@ class Mirrors:
     def spread(self, frontier: Frontier) -> np.ndarray:
         """Send changed values to the mirrors that read them; return the active mirrors that scatter."""
         self.choose_directions(frontier)
-        sections, role = self.applied()
+        sections, role = self.applied(self._seldom)
         named = bool(self._scatter) and not frontier.everywhere  # else every mirror scatters, or none
         if named and all(s.role != role for s in sections):
             sections.append(Section(role, ()))
@@ -112,6 +134,13 @@ def reasons(tree: Tree, gather: int, scatter: int) -> Iterator[tuple[str, int, s
                 yield field.name, OUT, f"aggregator {a.name} reads it of an edge's source"
             if a.over_edges and f"nbr.{field.name}" in a.function.reads:
                 yield field.name, IN, f"aggregator {a.name} reads it of an edge's target"
+
+
+def seldom_read(tree: Tree, gather: int, scatter: int) -> frozenset[str]:
+    """Return the fields that mirrors need for nothing but aggregators that are not due in every superstep."""
+    often = replace(tree, aggregators=tuple(a for a in tree.aggregators if not a.seldom))
+    read, soon = ({name for name, _, _ in reasons(one, gather, scatter)} for one in (tree, often))
+    return frozenset(read - soon)
 
 
 def field_roles(tree: Tree, gather: int, scatter: int) -> dict[str, int]:

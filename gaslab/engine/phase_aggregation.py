@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gaslab.engine.executor import Executor
+from gaslab.engine.mirrors import Mirrors
 from gaslab.engine.state import RunState
 from gaslab.program import IN
 
@@ -12,8 +13,8 @@ from gaslab.program import IN
 class Aggregation:
     """Computes and combines the aggregators of one phase, on one rank."""
 
-    def __init__(self, executor: Executor, state: RunState) -> None:
-        self.executor, self.state, self.tree = executor, state, state.tree
+    def __init__(self, executor: Executor, state: RunState, mirrors: Mirrors) -> None:
+        self.executor, self.state, self.tree, self._mirrors = executor, state, state.tree, mirrors
         self.aggregates, self.observe = executor.aggregates, executor.observe
 
     def compute(self) -> None:
@@ -34,16 +35,19 @@ class Aggregation:
             self.executor.over_masters("gl_aggregate", aggregate=True)
 
     def run_own_sweeps(self) -> None:
-        """Compute the due aggregators that have a sweep of their own; needs up-to-date mirrors."""
+        """Compute the due aggregators that have a sweep of their own (collective)."""
         if not self.tree.aggregators:
             return
         with self.observe.stage("aggregate"):
-            for k, a in enumerate(self.tree.aggregators):
-                if a.own_sweep and self.aggregates.is_due(k):
-                    if a.over_edges:
-                        self.executor.over_locals(f"gl_aggregate_{k}", IN, aggregate=True)
-                    else:
-                        self.executor.over_masters(f"gl_aggregate_{k}", aggregate=True)
+            own = [(k, a) for k, a in enumerate(self.tree.aggregators) if a.own_sweep]
+            sweeps = [(k, a) for k, a in own if self.aggregates.is_due(k)]
+            if any(a.over_edges and a.seldom for _, a in sweeps):
+                self._mirrors.refresh_seldom()
+            for k, a in sweeps:
+                if a.over_edges:
+                    self.executor.over_locals(f"gl_aggregate_{k}", IN, aggregate=True)
+                else:
+                    self.executor.over_masters(f"gl_aggregate_{k}", aggregate=True)
 
     def agree(self) -> None:
         """Combine all ranks' aggregates in rank order; raise a program's fault on every rank (collective).

@@ -34,6 +34,7 @@ class Parts:
         """Return the parts of a phase."""
         tree, mask = state.tree, executor.view.scatter_edges
         delivery = additive = None
+        mirrors = Mirrors(executor, state, exchange)
         if "scatter" in tree.functions or tree.signals():
             delivery = Delivery(executor, state, exchange)
         if tree.contributed():
@@ -41,8 +42,8 @@ class Parts:
             role |= across(mask) if tree.contributed("nbr") else 0
             additive = Additive(executor, state, exchange, role)
         return cls(
-            executor, state, exchange, Activation(executor, state), Mirrors(executor, state, exchange),
-            Aggregation(executor, state), delivery, additive,
+            executor, state, exchange, Activation(executor, state), mirrors,
+            Aggregation(executor, state, mirrors), delivery, additive,
         )  # fmt: skip
 
     def initialise(self) -> None:

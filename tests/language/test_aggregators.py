@@ -135,6 +135,34 @@ def test_a_finaliser_of_the_same_name_is_a_new_aggregator() -> None:
     assert (made.finalizer, Wrong.size.finalizer) == (double, before)
 
 
+class Surveyed(gl.VertexProgram):
+    """A long field that nothing but a survey reads."""
+
+    class Vertex(gl.Vertex):
+        shape: gl.Vector = gl.field(shape=100)
+
+    @gl.aggregator(every=3)
+    def survey(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
+        return v.shape[0] + 2.0 * nbr.shape[99]
+
+    def apply(self, v: Vertex) -> None:
+        v.shape = v.shape + 1.0
+
+
+def surveyed(comm: Comm) -> tuple[list[int], list[float]]:
+    graph = gl.Graph.from_edges([k % 5 for k in range(40)], [k * 7 % 11 for k in range(40)], comm=comm)
+    history = gl.run(Surveyed(), graph, max_iterations=7).history
+    return [row["bytes_sent"] for row in history], [row["survey"] for row in history]
+
+
+def test_what_only_a_survey_reads_travels_when_it_is_due(ranks: Ranks) -> None:
+    found = ranks.run(surveyed)
+    sent = [sum(by_rank) for by_rank in zip(*(one for one, _ in found), strict=True)]
+    assert all(surveys == [0.0, 0.0, 360.0, 360.0, 360.0, 720.0, 720.0] for _, surveys in found)
+    usual = sent[0]
+    assert [n > usual + 800 for n in sent] == [ranks.size > 1 and k in (2, 5) for k in range(7)]
+
+
 @pytest.mark.parametrize("every", [0, -1, 2.5, True])
 def test_every_is_a_whole_number(every: Any) -> None:
     with pytest.raises(gl.UsageError, match=r"aggregator\(every=.*\): a whole number "):

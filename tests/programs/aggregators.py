@@ -121,6 +121,44 @@ class Relay(gl.VertexProgram):
     )
 
 
+@case(limit=8)
+class Census(gl.VertexProgram):
+    """Fields that only aggregators read across edges, when these are due; few vertices run at a time."""
+
+    source: gl.VertexId
+
+    class Vertex(gl.Vertex):
+        hops: int = 99
+        height: int = 0
+        mark: float = 1.0
+        late: int = 0
+
+    @gl.aggregator(every=3)
+    def slope(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return (v.height - 2 * nbr.height) % 11
+
+    @gl.aggregator(every=gl.Phase)
+    def steepest(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[float]:
+        return v.mark - 2.0 * nbr.mark
+
+    @gl.aggregator
+    def gap(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return (v.late + 3 * nbr.late) % 13
+
+    def start(self, v: Vertex) -> bool:
+        return v.id == self.source
+
+    def apply(self, v: Vertex, message: gl.Min[int]) -> None:
+        v.hops = min(v.hops, message if self.superstep else 0)
+        v.height += v.hops + self.slope % 5
+        v.mark = v.mark / 2.0 + self.superstep + self.gap % 3
+        v.late = self.superstep
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.hops + self.gap % 2 < nbr.hops:
+            nbr.signal(v.hops + 1)
+
+
 @case(limit=6)
 class Cooling(gl.VertexProgram):
     """A frontier shrinks, mirrors keep what only aggregators read; done reads a finalised value."""

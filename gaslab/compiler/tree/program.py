@@ -50,10 +50,14 @@ class Aggregator:
     by_phase: bool = False
 
     @property
+    def seldom(self) -> bool:
+        """Whether there are supersteps in which it is not due."""
+        return self.live or not self.in_every
+
+    @property
     def own_sweep(self) -> bool:
         """Whether it has a sweep of its own, not one with apply."""
-        alone = self.over_edges or self.live or not self.in_every
-        return alone or isinstance(self.combiner, declared.RecordCombiner)
+        return self.over_edges or self.seldom or isinstance(self.combiner, declared.RecordCombiner)
 
 
 def _of(role: str, names: Iterable[str]) -> frozenset[str]:
