@@ -66,7 +66,7 @@ def gather_row(tree: Tree) -> str:
             continue
         limit, early = prefetch_slots(tree, "gather", way, 4)
         loops.append(
-            f"    if ({walks(tree, 'gather', way)}) {{\n{row}"
+            f"    if ({walks(tree, 'gather', way, 'edges')}) {{\n{row}"
             f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1]{limit};\n"
             f"        const int64_t prefetch_end = {far_end(tree, names, begin, 4)};\n"
             f"        for (; p + 4 <= end{more}; p += 4) {{\n{prefetch(tree, names, neighbor)}{early}{four}"
@@ -91,7 +91,7 @@ def gather_row(tree: Tree) -> str:
     declared = ", ".join(f"a{k} = {first}" for k in range(ways))
     return (
         f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
-        "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v) {\n"
+        "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, const int edges) {\n"
         f"    {C_TYPE[combiner.type]} {declared};\n{'    c->stopped = 0;' * tree.stops}\n"
         f"{mark[0]}{''.join(loops)}{mark[1]}"
         f"    return {narrowed(combiner.storage, result, tree.functions['gather'].site)};\n}}\n"
@@ -119,7 +119,8 @@ def gather(tree: Tree) -> str:
     if isinstance(combiner, RecordCombiner):
         row = "        gl_gather_row(c, w, n, v, (gl_total *)w->total + i);\n"
     else:
-        row = f"        (({STORAGE[combiner.storage][1]} *)w->total)[i] = gl_gather_row(c, w, n, v);\n"
+        c_type = STORAGE[combiner.storage][1]
+        row = f"        (({c_type} *)w->total)[i] = gl_gather_row(c, w, n, v, w->gather_edges);\n"
     return (
         f"\nGL_RANGE(gl_gather) {{\n{VERTEX_LOOP}{load(tree, tree.reads('gather', 'v'))}"
         f"{room(tree, 'gather')}{row}{FAULT_CHECK}    }}\n"
