@@ -13,6 +13,8 @@ from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.language.rng import EDGE_FIELD, FIELD, TYPES, Draw
 
+BLOCK = 1 << 16  # numbers that are drawn at a time, in eight bytes each
+
 
 class InitialDraws:
     """Draws the random initial values of fields on one rank, from the seed of the run."""
@@ -40,9 +42,15 @@ class InitialDraws:
             arguments = (int(arguments[0]),)
         if whole and dtype.kind in "iu" and _largest(draw.kind, arguments[0]) > np.iinfo(dtype).max:
             raise UsageError(f"{draw!r} does not fit {dtype}; choose a wider type")
-        wide = np.empty((units.size, math.prod(shape)), np.int64 if whole else np.float64)
-        getattr(kernels, draw.kind)(self.seed, moment, units, *arguments, wide)
-        return wide.astype(dtype).reshape(units.size, *shape)
+        made = np.empty((units.size, *shape), dtype)
+        length = math.prod(shape)
+        block = max(BLOCK // max(length, 1), 1)
+        for begin in range(0, units.size, block):
+            some = units[begin : begin + block]
+            wide = np.empty((some.size, length), np.int64 if whole else np.float64)
+            getattr(kernels, draw.kind)(self.seed, moment, some, *arguments, wide)
+            made[begin : begin + block] = wide.reshape(some.size, *shape)
+        return made
 
 
 def _largest(kind: str, argument: float) -> float:

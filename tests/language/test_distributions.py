@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import gaslab as gl
+from gaslab.engine import initial_draws
 from gaslab.parallel.comm import Comm
 from tests.conftest import Hosts
 from tests.support.one_fault import MODES, assert_fault, vertices
@@ -192,6 +193,13 @@ def test_starts_are_the_same_in_all_modes_and_on_any_ranks(hosts: Hosts) -> None
     assert starts(Comm(), MODES[1]) == expected
     for size in (1, 2, 3):
         assert hosts(size).run(starts, MODES[0]) == [expected] * size
+
+
+@pytest.mark.parametrize("block", [1, 7, 13])
+def test_starts_are_the_same_in_any_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = starts(Comm(), MODES[0])
+    monkeypatch.setattr(initial_draws, "BLOCK", block)
+    assert starts(Comm(), MODES[0]) == expected
 
 
 def test_starts_that_cannot_be_say_what_is_needed() -> None:
