@@ -188,6 +188,8 @@ def checked(value: Any, kind: str, name: str) -> Any:
     fits = {"float": (int, float, np.number), "int": (int, np.integer), "bool": (bool, np.bool_)}[kind]
     if not isinstance(value, fits) or (kind != "bool" and isinstance(value, (bool, np.bool_))):
         raise ProgramError(f"the finaliser of {name} gave {value!r}; its aggregator holds {kind}")
+    if kind == "int" and not -(1 << 63) <= value < 1 << 63:
+        raise ProgramError(f"the finaliser of {name} gave {value}; its aggregator holds an int of 64 bits")
     return {"float": float, "int": int, "bool": bool}[kind](value)
 
 

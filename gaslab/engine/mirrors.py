@@ -74,8 +74,12 @@ class Mirrors:
             self.state.fresh[name] |= self._roles[name]
 
     def send(self, names: frozenset[str], active: np.ndarray | None) -> None:
-        """Send these fields of active masters (flags; None is all) to the mirrors (collective)."""
+        """Send these fields of active masters (flags; None is all) to the mirrors (collective).
+
+        Those that are seldom read wait for `refresh_seldom`.
+        """
         self.exchange.spread(self.sections(names - self._seldom), active).end()
+        self.state.stale(names & self._seldom, 0)
 
     def sections(self, names: frozenset[str]) -> list[Section]:
         """Return these fields by the role of the mirrors that need them."""

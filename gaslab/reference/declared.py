@@ -124,6 +124,8 @@ def finalised(returned: Any, kind: type, name: str) -> Any:
     """Return what a finaliser gave as a number of the language; raises where it is not of its *kind*."""
     if type(returned) not in (kind, int) or (kind is bool) != (type(returned) is bool):
         raise ProgramError(f"the finaliser of {name} gave {returned!r}; its aggregator holds {kind.__name__}")
+    if kind is int and not -(1 << 63) <= returned < 1 << 63:
+        raise ProgramError(f"the finaliser of {name} gave {returned}; its aggregator holds an int of 64 bits")
     return Float(returned) if kind is float else number(kind(returned))
 
 
@@ -144,5 +146,7 @@ def translated(cls: type) -> type:
                 members[name] = words.Aggregator(function, value.every, value.finalizer, value.live)
             elif isinstance(value, (int, float)):
                 members[name] = number(value)
+            else:
+                members.pop(name, None)  # of a base, and replaced
     members["__setattr__"] = object.__setattr__  # visit adds to live totals: what else writes is no program
     return type(cls.__name__, (cls,), members)

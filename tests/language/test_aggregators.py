@@ -135,6 +135,86 @@ def test_a_finaliser_of_the_same_name_is_a_new_aggregator() -> None:
     assert (made.finalizer, Wrong.size.finalizer) == (double, before)
 
 
+class Waning(gl.VertexProgram):
+    """Ends where no vertex is left; how many supersteps it took, is asked when it is over."""
+
+    first: gl.VertexId = 0
+
+    class Vertex(gl.Vertex):
+        hops: int = 99
+
+    @gl.aggregator(every=gl.Phase)
+    def steps(self, v: Vertex) -> gl.Max[int]:
+        return self.superstep
+
+    @steps.finalize
+    def _(self, total: int) -> int:
+        return 100 * self.superstep + total
+
+    def start(self, v: Vertex) -> bool:
+        return v.id == self.first
+
+    def apply(self, v: Vertex, message: gl.Min[int]) -> None:
+        v.hops = min(v.hops, message if self.superstep else 0)
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.hops + 1 < nbr.hops:
+            nbr.signal(v.hops + 1)
+
+
+class Still(gl.VertexProgram):
+    """Without supersteps; a finaliser counts how often it is asked."""
+
+    @gl.aggregator(every=gl.Phase)
+    def asked(self, v: gl.Vertex) -> gl.Sum[int]:
+        return 1
+
+    @asked.finalize
+    def _(self, total: int) -> int:
+        return 2 * (self.asked or 0) + total
+
+
+def ended(comm: Comm, mode: dict[str, Any]) -> tuple[int, int]:
+    graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0], comm=comm)
+    waning, still = (gl.run(program, graph, **mode) for program in (Waning(), Still()))
+    return waning.aggregates["steps"], still.aggregates["asked"]
+
+
+@pytest.mark.parametrize("mode", [*MODES, {"engine": "stale", "staleness": 0}], ids=str)
+def test_aggregates_of_the_whole_run_are_alike_in_all_engines(ranks: Ranks, mode: dict[str, Any]) -> None:
+    assert ranks.run(ended, mode) == [(303, 9)] * ranks.size
+
+
+class Huge(gl.VertexProgram):
+    @gl.aggregator(every=gl.Phase)
+    def huge(self, v: gl.Vertex) -> gl.Sum[int]:
+        return 1
+
+    @huge.finalize
+    def _(self, total: int) -> int:
+        return total << 70 if self.superstep else total
+
+    def apply(self, v: gl.Vertex) -> None:
+        pass
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_a_finaliser_gives_an_int_of_64_bits(mode: dict[str, Any]) -> None:
+    graph = gl.Graph.from_edges([0], [1])
+    with pytest.raises(gl.ProgramError, match=r"finaliser of Huge.huge gave \d{22}; its aggregator holds"):
+        gl.run(Huge(), graph, max_iterations=1, **mode)
+
+
+class Without(Huge):
+    huge = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_a_subclass_may_leave_an_aggregator_out(mode: dict[str, Any]) -> None:
+    result = gl.run(Without(), gl.Graph.from_edges([0], [1]), max_iterations=1, **mode)
+    assert result.aggregates == {}
+
+
 class Surveyed(gl.VertexProgram):
     """A long field that nothing but a survey reads."""
 

@@ -151,12 +151,49 @@ class Census(gl.VertexProgram):
     def apply(self, v: Vertex, message: gl.Min[int]) -> None:
         v.hops = min(v.hops, message if self.superstep else 0)
         v.height += v.hops + self.slope % 5
-        v.mark = v.mark / 2.0 + self.superstep + self.gap % 3
+        v.mark = v.mark / 2.0 + self.superstep + self.gap % 3 + (1 if self.steepest > 0.0 else 0)
         v.late = self.superstep
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if v.hops + self.gap % 2 < nbr.hops:
             nbr.signal(v.hops + 1)
+
+
+@case()
+class Tallies(gl.VertexProgram):
+    """Scatter adds to a field that only aggregators read across edges, and the next phase's gather."""
+
+    class Vertex(gl.Vertex):
+        marks: int = gl.field(init=1, sync=gl.SUM)
+        seen: int = 0
+
+    @gl.aggregator(every=2)
+    def second(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return (v.marks + 3 * nbr.marks) % 13
+
+    @gl.aggregator(every=gl.Phase)
+    def final(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return (v.marks + 5 * nbr.marks) % 17 + self.superstep
+
+    def everybody(self, v: Vertex) -> bool:
+        return True
+
+    def rest(self, v: Vertex) -> None:
+        pass
+
+    def mark(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        nbr.marks += 1 + self.second % 2
+
+    def look(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return nbr.marks
+
+    def keep(self, v: Vertex, total: int) -> None:
+        v.seen = (v.seen + total + self.final) % 97
+
+    phases = (
+        gl.Phase(apply=rest, active=everybody, scatter=mark, supersteps=2),
+        gl.Phase(gather=look, apply=keep, supersteps=1),
+    )
 
 
 @case(limit=6)

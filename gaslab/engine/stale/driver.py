@@ -65,6 +65,7 @@ class StaleDriver:
         engine, limit = self.engine, self.stopping.limit
         if not self.stopping.works:
             engine.parts.initialise()
+            engine.parts.aggregation.conclude()
             self.converged = True
             return
         engine.begin(self.transport, self._own_row, self._look)
@@ -90,6 +91,7 @@ class StaleDriver:
         over = self._last is not None
         self.converged = over or not engine.rest() or not self.stopping.ends_itself
         state.superstep = self._ended if self._quiet else state.superstep
+        engine.view.superstep = state.superstep
         state.updates = self._updates
         if engine.staleness and len(engine.executor.aggregates):
             engine.parts.mirrors.refresh(all_fields=True)

@@ -29,6 +29,7 @@ class SyncDriver:
         self._graph, self._bound, self._options, self._observe = bound.graph, bound, options, observe
         self._engines = engines
         self.converged = self._over = self._begun = False
+        self._row_of_phase: np.ndarray | None = None  # the aggregates in a phase that the limit has ended
         self.bytes_posted = 0  # beside those that the communicator counts
         self.state = engines[0].state
 
@@ -56,7 +57,10 @@ class SyncDriver:
         """Return this rank's part of the state, between two supersteps (collective)."""
         engine = self._engine
         engine.finish()
-        return to_arrays(self.state, self._graph.local, self._written())
+        arrays = to_arrays(self.state, self._graph.local, self._written())
+        if self._row_of_phase is not None:
+            arrays["aggregates"] = self._row_of_phase
+        return arrays
 
     def from_arrays(self, parts: Sequence[Arrays]) -> None:
         """Resume from the state in the parts of all ranks (collective)."""
@@ -85,6 +89,7 @@ class SyncDriver:
             self._next_phase()
         elif stopping.limited(state):
             if engine.parts.activation.next_total():
+                self._row_of_phase = state.aggregate_row.copy()
                 engine.parts.aggregation.conclude()
                 self.converged, self._over = not stopping.ends_itself, True
             else:
