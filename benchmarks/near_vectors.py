@@ -3,13 +3,12 @@
     python benchmarks/near_vectors.py --scale 17
 
 Each program stands twice: its vector is computed in the first line, or after the neighbour is read.
-CPU-seconds of supersteps on R-MAT, uniform, grid and chain graphs; the time of a sweep is that of a long run
-less that of a short one. Of few elements both do the same (`LEAST` in gaslab/compiler/tree/near_vectors.py).
+Seconds of the supersteps but the first, on R-MAT, uniform, grid and chain graphs. Of few elements both do the
+same (`LEAST` in gaslab/compiler/tree/near_vectors.py).
 """
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 
@@ -19,7 +18,7 @@ import gaslab as gl
 from calls import GRAPHS
 from common import in_turn, parser, report
 
-SHORT, LONG = 1, 5  # supersteps
+SUPERSTEPS = 5
 KINDS = 32
 
 
@@ -106,14 +105,13 @@ PAIRS = (
 
 
 def side(program: gl.VertexProgram, graph: gl.Graph, threads: int) -> Callable[[], float]:
-    """Return what measures the CPU-seconds of the supersteps between a short run and a long one."""
+    """Return what measures the seconds of the supersteps of a run, without its first."""
 
-    def seconds(supersteps: int) -> float:
-        began = time.process_time()
-        gl.run(program, graph, max_iterations=supersteps, threads=threads, seed=1)
-        return time.process_time() - began
+    def seconds() -> float:
+        history = gl.run(program, graph, max_iterations=SUPERSTEPS, threads=threads, seed=1).history
+        return float(sum(row["seconds"] for row in history[1:]))
 
-    return lambda: seconds(LONG) - seconds(SHORT)
+    return seconds
 
 
 def main() -> None:
@@ -124,7 +122,7 @@ def main() -> None:
         for name, first, later in PAIRS:
             if isinstance(first, Counted) and kind == "rmat":
                 continue  # at each edge of a hub all its neighbours would be counted: hours
-            print(f"\n{name}: {kind}, CPU-seconds of {LONG - SHORT} supersteps")
+            print(f"\n{name}: {kind}, seconds of {SUPERSTEPS - 1} supersteps")
             both = {
                 "first, once a vertex": side(first, graph, options.threads),
                 "later, at each edge": side(later, graph, options.threads),
