@@ -26,6 +26,8 @@ class Aggregator(Generic[T]):
     ) -> None:
         self.function: Any = function
         self.live = arguments.flag("aggregator.live", live)
+        if isinstance(every, Phase):
+            raise UsageError("aggregator(every=Phase(...)): one phase; every=gl.Phase says all of them")
         named = isinstance(every, str) or every is Phase
         self.every = every if named else arguments.whole("aggregator.every", every, 1)
         self.finalizer = finalizer

@@ -243,6 +243,11 @@ def test_what_only_a_survey_reads_travels_when_it_is_due(ranks: Ranks) -> None:
     assert [n > usual + 800 for n in sent] == [ranks.size > 1 and k in (2, 5) for k in range(7)]
 
 
+def test_every_is_no_single_phase() -> None:
+    with pytest.raises(gl.UsageError, match=r"every=gl.Phase says all of them"):
+        gl.aggregator(every=gl.Phase())(lambda self, v: 1)  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize("every", [0, -1, 2.5, True])
 def test_every_is_a_whole_number(every: Any) -> None:
     with pytest.raises(gl.UsageError, match=r"aggregator\(every=.*\): a whole number "):
