@@ -80,7 +80,8 @@ def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[st
     """Return the limit of what prefetches the edge fields of *phase* along a row, and its statements.
 
     There is none along the in-rows, in whose order edges lie, nor for fields that are kept `by_source`.
-    Draws have the far end's id in their key.
+    Draws have the far end's id in their key. A gather does less for an edge than a scatter, so it looks
+    further ahead.
     """
     names, kept = tree.reads(phase, "e") | tree.writes(phase, "e"), by_source(tree, phase)
     fields = [
@@ -90,14 +91,14 @@ def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[st
     ]
     if row == "in" or not fields:
         return "", ""
-    lines = [
-        f"                    __builtin_prefetch(&c->{array}[(int64_t)c->out_slot[p + 16 + {k}] * {size}]);"
-        for array, size in fields
-        for k in range(edges)
+    distance = "GL_PREFETCH_EDGES" if phase == "gather" else "GL_PREFETCH_EDGES_BY_ONE"
+    places = [f"p + {distance} + {k}" for k in range(edges)]
+    fetches = [
+        f"&c->{array}[(int64_t)c->out_slot[{place}] * {size}]" for array, size in fields for place in places
     ]
     if "self.draws" in tree.functions[phase].reads:
-        at = "c->out_neighbor[p + 16 + {k}]"
-        lines += [f"                    __builtin_prefetch(&c->id[{at.format(k=k)}]);" for k in range(edges)]
+        fetches += [f"&c->id[c->out_neighbor[{place}]]" for place in places]
+    lines = [f"                    __builtin_prefetch({fetch});" for fetch in fetches]
     text = "                if (p < slots) {\n" + "\n".join(lines) + "\n                }\n"
     return ", slots = gl_prefetch_slots_end(w)", text
 

@@ -138,9 +138,9 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
     ),
     # The values of far vertices are prefetched where they cannot be in a core's own cache: from half a
     # million vertices on (benchmarks/gather.py). Below, prefetching costs more than it saves.
-    "GL_FAR_VERTICES": (
-        "enum { GL_PREFETCH_EDGES = 64, GL_PREFETCH_EDGES_BY_ONE = 16, GL_FAR_VERTICES = 1 << 19 };\n"
-    ),
+    "GL_FAR_VERTICES": "enum { GL_FAR_VERTICES = 1 << 19 };\n",
+    "GL_PREFETCH_EDGES": "enum { GL_PREFETCH_EDGES = 64 };\n",
+    "GL_PREFETCH_EDGES_BY_ONE": "enum { GL_PREFETCH_EDGES_BY_ONE = 16 };\n",
     "gl_prefetch_end": """\
 GL_INLINE int64_t gl_prefetch_end(const gl_view *w, const int64_t *begin) {   /* none from here on */
     return w->num_local < GL_FAR_VERTICES ? 0 : begin[w->num_local] - GL_PREFETCH_EDGES - 4;
@@ -149,7 +149,7 @@ GL_INLINE int64_t gl_prefetch_end(const gl_view *w, const int64_t *begin) {   /*
     # The fields of an edge lie by target; a walk by source jumps among them (benchmarks/twins).
     "gl_prefetch_slots_end": """enum { GL_MANY_SLOTS = 1 << 14 };
 GL_INLINE int64_t gl_prefetch_slots_end(const gl_view *w) {   /* of the positions in out-rows */
-    return w->num_edges < GL_MANY_SLOTS ? 0 : w->out_begin[w->num_local] - 20;
+    return w->num_edges < GL_MANY_SLOTS ? 0 : w->out_begin[w->num_local] - GL_PREFETCH_EDGES - 4;
 }
 """,
     "gl_prefetch_rows_end": """\
