@@ -27,6 +27,7 @@ from tests.programs import (
     signals,
     signals_by_id,
     totals,
+    totals_in_fields,
     visits,
 )
 from tests.programs.case import CASES, Case
@@ -55,5 +56,6 @@ __all__ = [
     "signals",
     "signals_by_id",
     "totals",
+    "totals_in_fields",
     "visits",
 ]

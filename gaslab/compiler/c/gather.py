@@ -17,9 +17,12 @@ from gaslab.compiler.c.phases import (
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_rows, prefetch_slots
 from gaslab.compiler.c.records import part_name
-from gaslab.compiler.c.stop_checks import looks
+from gaslab.compiler.c.stop_checks import looks, steps
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 from gaslab.compiler.tree.uses import marked_field
+
+SHORT = 16  # steps of a method, up to which what a loop itself takes for an edge is seen
+UNROLL = '        _Pragma("GCC unroll 4")\n'
 
 
 def gather_row(tree: Tree) -> str:
@@ -35,6 +38,7 @@ def gather_row(tree: Tree) -> str:
     ways = 4 if combiner.type == "float" else 1
     has_parts = isinstance(combiner, RecordCombiner)
     wait = bool(outer_products.waiting(tree))  # vectors do
+    long = steps(tree, tree.edge_body(tree.functions["gather"])) > SHORT
 
     def step(k: int, p: str) -> str:
         call = gather_call(tree, way, p)
@@ -55,11 +59,12 @@ def gather_row(tree: Tree) -> str:
         begin, neighbor, _ = ROWS[way]
         row = begin_row(tree, "gather") + fill(tree, "gather", begin)
         four = "".join(f"            {step(k % ways, f'(p + {k})')}\n" for k in range(4))
-        if has_parts:  # a call is long: once in a loop is enough
+        if has_parts:
             before, fetch = prefetch_rows(tree, names, begin, neighbor)
             limit, early = prefetch_slots(tree, "gather", way)
+            unroll = "" if fetch or more or long else UNROLL
             loops.append(
-                f"    if ({walks(tree, 'gather', way)}) {{\n{row}{before}"
+                f"    if ({walks(tree, 'gather', way)}) {{\n{row}{before}{unroll}"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{more}; p++) {{\n"
                 f"{fetch}{early}            {step(0, 'p')}\n        }}\n    }}\n"
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gaslab.compiler.c import lists, near_vectors, records
+from gaslab.compiler.c import lists, near_vectors, records, total_in_field
 from gaslab.compiler.c.names import (
     ATTRIBUTES,
     MEMBER,
@@ -290,8 +290,10 @@ def apply(tree: Tree) -> str:
         return text
     head, skip, plain = "GL_RANGE(gl_gather_apply)", "w->skip", ""
     if isinstance(tree.gather, RecordCombiner):
-        passed = ", &total" if passed_total else ""
-        row = "        gl_total total;\n        gl_gather_row(c, w, n, v, &total);\n"
+        made, passed = "gl_total total", ", &total" if passed_total else ""
+        if field := total_in_field.place(tree):
+            made, passed = f"gl_total *total = (gl_total *){field}", ", total"
+        row = f"        {made};\n        gl_gather_row(c, w, n, v{passed or ', &total'});\n"
     elif tree.gather.collects:
         passed, row = ", total", f"        const gl_list total = {lists.totals(tree)[1]};\n"
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import distributions, outer_products, ranges, rng, stop_checks
+from gaslab.compiler.c import distributions, outer_products, ranges, rng, stop_checks, total_in_field
 from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
 from gaslab.compiler.c.arrays import declaration, in_double, shared_vector
 from gaslab.compiler.c.assign import assign, fits
@@ -30,7 +30,12 @@ def text_of(body: Body) -> str:
             body.put(declaration(kind, f"l_{name}"))
     if begin := rng.begin(body.tree, body.function):
         body.put(begin)
-    block(body, body.function.body if body.divided is None else body.divided.rest)
+    statements = body.function.body if body.divided is None else body.divided.rest
+    if body.function.name == "apply" and (place := total_in_field.place(body.tree)):
+        copy, *after = statements
+        nested(body, f"if ((const void *)l_total != (const void *){place})", (copy,))
+        statements = tuple(after)
+    block(body, statements)
     if isinstance(body.function.returns, str):
         body.put("return (gl_list){0};" if t.is_list(body.function.returns) else "return 0;")
     return "".join(body.lines)
