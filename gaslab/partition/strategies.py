@@ -13,8 +13,9 @@ References
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,7 @@ from gaslab.partition.names import NAMES
 VERTEX_WORK = 8  # of a vertex, in edges
 BLOCK = 1 << 20  # edges that numpy takes at once
 SLICES = 1 << 16  # ranges of ids between which a chunk may end
+BUCKETS = 256  # of a part by target
 
 
 @dataclass
@@ -90,9 +92,25 @@ def random(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.nda
 
 @strategy("1d")
 def by_target(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
-    """Hash the target: all in-edges of a vertex together, so that a gather over them stays local."""
+    """Hash the target: all in-edges of a vertex together, so that a gather over them stays local.
+
+    What is hashed to one of many buckets stays together; the buckets, the largest first, each go to the part
+    that has the least work so far.
+    """
+    buckets = BUCKETS * k
     part = np.empty(src.size, dtype=np.int32)
-    kernels.by_vertex(dst, k, part, context.threads)
+    kernels.by_vertex(dst, buckets, part, context.threads)
+    edges = np.zeros(buckets, dtype=np.int64)
+    for block in _blocks(part):
+        edges += np.bincount(part[block], minlength=buckets)
+    work = context.comm.allreduce(edges) + VERTEX_WORK * context.num_vertices // buckets
+    dealt = np.empty(buckets, dtype=np.int32)
+    loads = [(0, p) for p in range(k)]
+    for bucket in np.argsort(-work, kind="stable").tolist():
+        load, dealt[bucket] = loads[0]
+        heapq.heapreplace(loads, (load + int(work[bucket]), loads[0][1]))
+    for block in _blocks(part):
+        part[block] = dealt[part[block]]
     return part
 
 
@@ -130,17 +148,20 @@ def by_chunk(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.n
     """Range of the target, of *k* with as much work in each: few mirrors where ids follow the graph."""
     width = max(1, -(-context.num_vertices // SLICES))
     slices = max(1, -(-context.num_vertices // width))
-    blocks = [slice(lo, lo + BLOCK) for lo in range(0, dst.size, BLOCK)]
     edges = np.zeros(slices, dtype=np.int64)
-    for block in blocks:
+    for block in _blocks(dst):
         edges += np.bincount(dst[block] // width, minlength=slices)
     work = context.comm.allreduce(edges) + VERTEX_WORK * width
     middle = np.cumsum(work) - work // 2
     chunk = (middle * k // work.sum()).astype(np.int32)
     part = np.empty(src.size, dtype=np.int32)
-    for block in blocks:
+    for block in _blocks(dst):
         part[block] = chunk[dst[block] // width]
     return part
+
+
+def _blocks(edges: np.ndarray) -> Iterator[slice]:
+    return (slice(lo, lo + BLOCK) for lo in range(0, edges.size, BLOCK))
 
 
 SHIPPED = tuple(STRATEGIES.values())  # these return what they should: tests hold them to it

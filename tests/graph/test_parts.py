@@ -125,7 +125,7 @@ def rank_of_wrong(comm: Comm, number: int, one_rank: bool) -> list[str]:
 
     def chosen(src: Any, dst: Any, k: int, context: Any) -> Any:
         wrong = not one_rank or context.comm.rank == context.comm.size - 1
-        return (function if wrong else strategies.by_target)(src, dst, k, context)
+        return (function if wrong else strategies.random)(src, dst, k, context)
 
     graph = gl.Graph.from_edges(SRC, DST, comm=comm)
     strategies.STRATEGIES["mine"] = chosen

@@ -24,6 +24,27 @@ def test_1d_has_no_in_edges_on_mirrors() -> None:
         assert np.array_equal(bounds[:, 1], bounds[:, 3])
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 8])
+def test_targets_are_dealt_out_as_evenly_as_they_can_be(k: int) -> None:
+    rng = np.random.default_rng(4)
+    dst = rng.permutation(np.repeat(np.arange(20_000), (4000 / np.arange(1, 20_001) + 1).astype(int)))
+    context = strategies.Context(Comm(), 20_000, True)
+    part = strategies.by_target(np.zeros_like(dst), dst, k, context)
+    of = np.full(20_000, -1)
+    of[dst] = part
+    assert np.array_equal(of[dst], part), "a target is in one part"
+    work = np.bincount(part, minlength=k) + strategies.VERTEX_WORK * np.bincount(of, minlength=k)
+    assert work.max() < 1.03 * work.mean()
+
+
+def test_a_target_with_more_than_its_share_has_a_part_of_few_others() -> None:
+    dst = np.concatenate([np.full(60_000, 7), np.arange(20_000)])
+    part = strategies.by_target(np.zeros_like(dst), dst, 4, strategies.Context(Comm(), 20_000, True))
+    counts = np.bincount(part[60_000:], minlength=4)
+    assert counts[part[0]] < 0.2 * counts.mean()
+    assert np.delete(counts, part[0]).max() < 1.02 * 20_000 / 3
+
+
 def test_2d_bounds_the_replicas() -> None:
     rng = np.random.default_rng(3)
     src, dst = np.zeros(4000, dtype=int), rng.integers(0, 500, 4000)  # vertex 0 is the source of every edge
