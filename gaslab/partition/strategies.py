@@ -32,7 +32,7 @@ from gaslab.partition.names import NAMES
 VERTEX_WORK = 8  # of a vertex, in edges
 BLOCK = 1 << 20  # edges that numpy takes at once
 SLICES = 1 << 16  # ranges of ids between which a chunk may end
-BUCKETS = 256  # of a part by target
+BUCKETS, MOST_BUCKETS = 256, 1 << 18  # by target: of a part, and of all
 
 
 @dataclass
@@ -95,11 +95,13 @@ def by_target(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.
     """Hash the target: all in-edges of a vertex together, so that a gather over them stays local.
 
     What is hashed to one of many buckets stays together; the buckets, the largest first, each go to the part
-    that has the least work so far.
+    that has the least work so far. With very many parts a bucket is a part.
     """
-    buckets = BUCKETS * k
+    buckets = max(min(BUCKETS, MOST_BUCKETS // k), 1) * k
     part = np.empty(src.size, dtype=np.int32)
     kernels.by_vertex(dst, buckets, part, context.threads)
+    if buckets == k:
+        return part
     edges = np.zeros(buckets, dtype=np.int64)
     for block in _blocks(part):
         edges += np.bincount(part[block], minlength=buckets)

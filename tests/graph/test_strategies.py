@@ -45,6 +45,15 @@ def test_a_target_with_more_than_its_share_has_a_part_of_few_others() -> None:
     assert np.delete(counts, part[0]).max() < 1.02 * 20_000 / 3
 
 
+@pytest.mark.parametrize("k", [1024, 100_000, strategies.MOST_BUCKETS, (1 << 31) - 1])
+def test_very_many_parts_take_no_longer(k: int) -> None:
+    dst = np.arange(1000)
+    part = strategies.by_target(dst, dst, k, strategies.Context(Comm(), 1000, True))
+    assert part.min() >= 0
+    assert part.max() < k
+    assert len(set(part.tolist())) > 500
+
+
 def test_2d_bounds_the_replicas() -> None:
     rng = np.random.default_rng(3)
     src, dst = np.zeros(4000, dtype=int), rng.integers(0, 500, 4000)  # vertex 0 is the source of every edge
