@@ -7,7 +7,7 @@ A whole call is what a script waits for: arguments, binding, state, supersteps, 
 answer. One column of it is read after that, which is timed apart. Compute time is ``seconds["compute"]`` of
 the metrics; of that the supersteps are the rows of the history. The first call on a graph makes what the
 graph keeps: its edges by source, blocks, columns by source. A small graph goes first, so that all code is
-loaded. Components of a chain are left out: each superstep looks at all vertices for the smallest id.
+loaded.
 """
 
 from __future__ import annotations
@@ -66,8 +66,6 @@ def measure(graph: gl.Graph, name: str, source: int, threads: int) -> tuple[floa
 
 def show(label: str, options: argparse.Namespace, make: Callable[[int, int], gl.Graph]) -> None:
     for name in CALLS:
-        if (label, name) == ("chain", "components"):
-            continue
         graph = make(options.scale, options.edge_factor)
         source = hub(graph)
         turns = [measure(graph, name, source, options.threads) for _ in range(options.repeats + 1)]

@@ -139,11 +139,15 @@ FAULTS = (
 
 
 class InDone(Sound):
-    """Raises an error of its own; `seen` says how many vertices have had a turn."""
+    """Raises an error of its own once turns are counted; no run ends before, however few turns it has."""
 
     @gl.aggregator
     def seen(self, v: Sound.Vertex) -> gl.Sum[int]:
         return v.turns
+
+    def scatter(self, v: Sound.Vertex, e: gl.Edge, nbr: Sound.Vertex) -> None:
+        if nbr.turns < 3 or self.seen == 0:
+            nbr.signal()
 
     def done(self) -> bool:
         if self.seen > 0:
