@@ -50,6 +50,8 @@ def fields(program: Writer) -> list[str]:
         ]
     if program.cached:
         lines.append("        _was: int = 0")
+    if program.kept:
+        lines.append(f"        {program.kept}")
     edges = {
         "edge column": "weight: float",
         "edge default": "cost: gl.int32 = 2",

@@ -22,6 +22,8 @@ class Program(Writer):
         self.totals = self.total("gather", "Total")
         if self.gathers and self.totals is None:
             self.totals = Total("Sum", "Total", self)
+        if self.totals is not None and self.applies:
+            self.kept = self.totals.kept
         self.message, self.whole = self.total("message", "Letter"), self.total("aggregator", "Sum")
         if self.has("aggregator") and self.whole is None:
             self.whole = Total("Sum", "Sum", self)
@@ -185,6 +187,7 @@ class Program(Writer):
         )
         if self.has("edge written") and not self.cached and not self.fixed:
             self.extra = {"int": ["e.seen"]}
+        self.read_kept(0.3)
         near = self.near_vector(where)
         body = self.fault("gather")
         if self.has("draw in gather") and not self.has("gl.stop"):
@@ -203,6 +206,11 @@ class Program(Writer):
             body.append(f"return {self.totals.given(where)}")
         self.extra = {}
         return self.method("gather(self, v, e, nbr)", self.totals.text, [*near, *body])
+
+    def read_kept(self, share: float) -> None:
+        """Let a method over edges read, so often, the counts to which apply copies the total."""
+        if "int" in self.kept and self.odds(share):
+            self.extra = {"int": [*self.extra.get("int", ()), "v.kept[1] % 7", "nbr.kept[0] % 7"]}
 
     def near_vector(self, where: Where) -> list[str]:
         """Return how gather or scatter first computes a vector of v alone, for values at its edges."""
@@ -223,6 +231,8 @@ class Program(Writer):
             takes += ", total"
         if self.message is not None and not self.has("init with a message"):
             takes += f", message: {self.message.text}"
+        if self.totals is not None:
+            body += self.totals.copied("total")
         if self.cached:
             body.append(f"v._was = {posting.cached_of(self, 'v')}")
         body += self.fault("apply", stores=True)
@@ -286,6 +296,7 @@ class Program(Writer):
 
     def scatter(self) -> list[str]:
         where = replace(self.quiet_edges, draws=False)
+        self.read_kept(0.5)
         near = self.near_vector(where)
         body = self.fault("scatter")
         if self.has("edge written"):

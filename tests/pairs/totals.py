@@ -6,6 +6,7 @@ that lets it fall, `fall` what becomes of a total.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ PARTS = {
     "seen: gl.Vector = gl.field(shape=3, dtype=int)": ("gl.at({i} % 3)", "int", "{0}.seen[1]"),
     "square: gl.Matrix = gl.field(shape=(2, 2))": ("np.eye(2) * {f}", "float", "{0}.square[1, 1]"),
 }
+VECTORS = tuple(part for part in PARTS if "gl.Vector" in part or "gl.Matrix" in part)
 LOW = "{near}.low + abs({c}) % 5"
 
 
@@ -72,7 +74,7 @@ class Total:
     parts: tuple[str, ...] = ()
     declared: str = ""
     ids: bool | None = None  # whether it has vertex ids; None for both
-    floor: str = field(default="", init=False)  # what the total cannot fall below (or rise above)
+    kept: str = field(default="", init=False)  # what a vertex keeps of it: the declaration of a field
 
     def __post_init__(self) -> None:
         w = self.writer
@@ -95,8 +97,12 @@ class Total:
                     "best: gl.ArgMin[float, gl.VertexId]",
                     *[p for p in self.parts if "Id" not in p],
                 )
+            falls = "        falls: gl.Min[int]\n"
+            if self.name == "Total" and not w.fixed and not w.has("gl.stop") and w.odds(0.4):
+                self.parts, falls = (w.one([*VECTORS]),), ""
+                self.kept = "kept:" + re.sub(r", combine=gl\.\w+", "", self.parts[0].partition(":")[2])
             lines = "".join(f"        {part}\n" for part in self.parts)
-            self.declared = f"    class {self.name}(gl.Accumulator):\n        falls: gl.Min[int]\n{lines}"
+            self.declared = f"    class {self.name}(gl.Accumulator):\n{falls}{lines}"
         elif self.op == "own merge":
             self.text = "Own"
         elif self.op == "List":
@@ -206,6 +212,10 @@ class Total:
         lines = [f"if {value} < 1000 and {value} >= 0:", f"    fell = min(fell, int({value}))"]
         return [f"if len({name}) > 0:", *(f"    {line}" for line in lines)] if self.op == "List" else lines
 
+    def copied(self, name: str) -> list[str]:
+        """Return the copy to the field that a vertex keeps, with which apply begins."""
+        return [f"v.kept = {name}.{self.parts[0].partition(':')[0]}"] if self.kept else []
+
     def taken(self, name: str) -> list[str]:
         """Return the statements by which a method takes in a total or message of that name."""
         w = self.writer
@@ -221,7 +231,10 @@ class Total:
                 ]
             return [*w.take(self.kinds[0], f"{name}[0]"), *w.take(self.kinds[1], f"{name}[1]")]
         if self.op == "record":
-            return [x for p in self.parts for x in w.take(PARTS[p][1], PARTS[p][2].format(name))]
+            texts = {p: PARTS[p][2].format(name) for p in self.parts}
+            if self.kept and w.odds(0.7):
+                texts = {p: f"v.kept{text[text.index('[') :]}" for p, text in texts.items()}
+            return [x for p, text in texts.items() for x in w.take(PARTS[p][1], text)]
         if self.op == "own merge":
             return [*w.take("int", f"{name}.n + {name}.least"), *w.take("float", f"{name}.x")]
         return [*w.take_list(self.op, self.kinds[0], name)]

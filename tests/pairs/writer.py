@@ -37,6 +37,7 @@ class Writer(Words):
         super().__init__(draws, features)
         self.fixed = self.has(*FIXED_POINT)  # one fixed point: only `low` changes, and falls
         self.cached = self.has(*CACHED)
+        self.kept = ""  # the declaration of a field to which apply copies the whole total
         self.now = replace(V, changing=not self.fixed or self.has("aggregator read", "self.superstep"))
         self.names = {"int": "n", "float": "x", "bool": "b", "id": "least"}
         if self.fixed:
