@@ -187,13 +187,14 @@ class Program(Writer):
         )
         if self.has("edge written") and not self.cached and not self.fixed:
             self.extra = {"int": ["e.seen"]}
-        self.read_kept(0.3)
         near = self.near_vector(where)
         body = self.fault("gather")
         if self.has("draw in gather") and not self.has("gl.stop"):
             body += [f"if {self.draw('bool')}:", f"    return {self.totals.given(where, 1)}"]
         if self.has("return early") and not self.has("gl.stop"):
             body += [f"if {self.value('bool', where, 1)}:", f"    return {self.totals.given(where, 1)}"]
+        if "int" in self.kept and self.odds(0.5):
+            body += ["if (v.kept[1] + nbr.kept[0]) % 3 == 1:", f"    return {self.totals.given(where, 1)}"]
         if posting.posts(self) and not self.has("draw in gather"):
             body = [*self.fault("gather"), f"return {posting.posted(self, 'nbr')}"]
         elif self.has("gl.stop"):
@@ -206,11 +207,6 @@ class Program(Writer):
             body.append(f"return {self.totals.given(where)}")
         self.extra = {}
         return self.method("gather(self, v, e, nbr)", self.totals.text, [*near, *body])
-
-    def read_kept(self, share: float) -> None:
-        """Let a method over edges read, so often, the counts to which apply copies the total."""
-        if "int" in self.kept and self.odds(share):
-            self.extra = {"int": [*self.extra.get("int", ()), "v.kept[1] % 7", "nbr.kept[0] % 7"]}
 
     def near_vector(self, where: Where) -> list[str]:
         """Return how gather or scatter first computes a vector of v alone, for values at its edges."""
@@ -296,7 +292,6 @@ class Program(Writer):
 
     def scatter(self) -> list[str]:
         where = replace(self.quiet_edges, draws=False)
-        self.read_kept(0.5)
         near = self.near_vector(where)
         body = self.fault("scatter")
         if self.has("edge written"):
@@ -307,6 +302,8 @@ class Program(Writer):
         if self.cached:
             body += posting.in_scatter(self)
         test = self.value("bool", where)
+        if "int" in self.kept and self.odds(0.5):
+            test = f"(nbr.kept[0] % 3 == v.kept[1] % 2 or {test})"
         if self.has("draw in scatter"):
             body += ["toss = " + self.draw("bool"), f"wish = {test}"]  # which may need a loop of its own
             test = "toss and wish"
