@@ -46,7 +46,7 @@ def test_a_target_with_more_than_its_share_has_a_part_of_few_others() -> None:
 
 
 @pytest.mark.parametrize("k", [1024, 100_000, strategies.MOST_BUCKETS, (1 << 31) - 1])
-def test_very_many_parts_take_no_longer(k: int) -> None:
+def test_targets_go_to_very_many_parts(k: int) -> None:
     dst = np.arange(1000)
     part = strategies.by_target(dst, dst, k, strategies.Context(Comm(), 1000, True))
     assert part.min() >= 0

@@ -1,4 +1,4 @@
-"""A gather's total is made in the field that apply copies it to, where nothing can tell."""
+"""A gather's total is made in the field that apply copies it to, where this changes no answer."""
 
 from __future__ import annotations
 

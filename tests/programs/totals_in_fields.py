@@ -53,14 +53,11 @@ class ReadOnTheWay(MadeInField):
 
 
 @case(limit=4)
-class ReadAcross(MadeInField):
+class ReadAcross(ReadOnTheWay):
     """The same of the far end."""
 
     def gather(self, v: MadeInField.Vertex, e: gl.Edge, nbr: MadeInField.Vertex) -> MadeInField.Total:
         return self.Total(often=gl.at((nbr.label + nbr.often[1]) % self.kinds))
-
-    def apply(self, v: MadeInField.Vertex, total: MadeInField.Total) -> None:
-        v.often = total.often
 
 
 @case(limit=4)
@@ -85,9 +82,7 @@ class NotAtFirst(MadeInField):
 
 @case(limit=4)
 class Averages(gl.VertexProgram):
-    """A vector of floats, narrower than its total; the other is made in its field."""
-
-    wide: bool = True
+    """A total of floats, made in its field; apply reads it there, also for a narrower field."""
 
     class Vertex(gl.Vertex):
         x: gl.Vector = gl.field(shape=3, init=0.5)

@@ -139,6 +139,7 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
     # The values of far vertices are prefetched where they cannot be in a core's own cache: from half a
     # million vertices on (benchmarks/gather.py). Below, prefetching costs more than it saves.
     "GL_FAR_VERTICES": "enum { GL_FAR_VERTICES = 1 << 19 };\n",
+    # How far ahead: where little is done for an edge, and where much is (benchmarks/out_rows.py).
     "GL_PREFETCH_EDGES": "enum { GL_PREFETCH_EDGES = 64 };\n",
     "GL_PREFETCH_EDGES_BY_ONE": "enum { GL_PREFETCH_EDGES_BY_ONE = 16 };\n",
     "gl_prefetch_end": """\
