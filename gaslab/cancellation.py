@@ -29,6 +29,7 @@ from gaslab.errors import ExecutionError, Interrupted, OutOfTime, TimeoutExpired
 T = TypeVar("T")
 _OURS = os.path.dirname(__file__) + os.sep
 ARRIVAL_SECONDS = 0.1  # within which an exception that was sent to a thread comes
+AGAIN_SECONDS = 1.0  # after which it is sent again: Python drops what is raised in a weak reference's callback
 
 
 class TimeLeft(float):
@@ -136,6 +137,8 @@ class Cancellation:
             self._leave()
             return value
         except OutOfTime as error:
+            with self._lock:
+                self._called = None
             frames = traceback.extract_tb(error.__traceback__)
             inner = next((f for f in reversed(frames) if not f.filename.startswith(_OURS)), frames[-1])
             place = error.place or (inner.filename, inner.lineno or 0, inner.line or "")
@@ -156,9 +159,17 @@ class Cancellation:
     def _expire(self) -> None:
         with self._lock:
             self.stop[0] = self.stop[0] or TIMEOUT
+        assert self._timer is not None
+        while self._sent_again() and not self._timer.finished.wait(AGAIN_SECONDS):
+            pass
+
+    def _sent_again(self) -> bool:
+        """Send the exception to the code of the user's that runs; return whether any does."""
+        with self._lock:
             if self._called is not None:
                 self._sent = True
                 _send(self._called, OutOfTime)
+            return self._called is not None
 
 
 def _send(thread: int, kind: type[BaseException] | None) -> None:

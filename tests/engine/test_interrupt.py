@@ -6,6 +6,7 @@ import re
 import signal
 import threading
 import time
+import weakref
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,29 @@ def thinks(comm: Comm) -> None:
 def test_an_endless_done_ends_at_the_timeout(hosts: Any) -> None:
     hosts(1).run(thinks)
     hosts(2).run(thinks)
+
+
+class Deaf(Thinking):
+    """Its time is up in a callback of a weak reference, where Python drops what is raised."""
+
+    def done(self) -> bool:
+        def wait(_: object) -> None:
+            until = time.perf_counter() + 0.8
+            while time.perf_counter() < until:
+                pass
+
+        one = Deaf()
+        kept = weakref.ref(one, wait)
+        del one
+        while kept:
+            pass
+        return True
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_timeout_that_was_dropped_comes_again() -> None:
+    with pytest.raises(gl.TimeoutExpired, match=r"Deaf ran out of 0.4 s in done\(\)\n"):
+        gl.run(Deaf(), ring(), timeout=0.4)
 
 
 def test_a_timeout_that_is_not_reached_leaves_nothing_behind() -> None:

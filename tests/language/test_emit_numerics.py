@@ -276,7 +276,7 @@ large = st.sampled_from([2**62, -(2**62), 2**63 - 1])
 
 @given(start=bound, stop=bound, step=st.one_of(st.integers(-4, 4), large))
 def test_for_visits_python_s_range(start: int, stop: int, step: int) -> None:
-    if step and len(range(start, stop, step)) > 50:
+    if step and (stop - start) // step > 50:  # len() has a range of its own
         return
     i, r = local("i", I), local("r", I)
     again = assign(r, binary("+", binary("*", r, const(31)), i))

@@ -118,19 +118,23 @@ BARE = """
 #include <stdint.h>
 #define GL_INLINE static inline __attribute__((always_inline))
 enum { GL_FAULT_SINGULAR = 6 };
-typedef struct { int64_t code, site; const int32_t *stop; } gl_context;
-static void gl_raise(gl_context *c, int64_t code, int64_t site) { c->code = code; }
+#include <setjmp.h>
+typedef struct { jmp_buf place; int64_t code; const int32_t *stop; } gl_context;
+static void gl_raise(const gl_context *c, int64_t code, int64_t site) {
+    ((gl_context *)c)->code = code;
+    longjmp(((gl_context *)c)->place, 1);
+}
 """
 CALLS = """
 int64_t solve(double *a, double *b, int64_t n, int64_t m) {
-    gl_context c = {0};
-    gl_solve_spd(&c, a, b, n, m, 0);
+    gl_context c = {.code = 0};
+    if (!setjmp(c.place)) gl_solve_spd(&c, a, b, n, m, 0);
     return c.code;
 }
 int64_t improve(const double *a, const double *b, double *x, double *room, int64_t n, int64_t steps) {
     const int32_t stop = 0;
     gl_context c = {.stop = &stop};
-    gl_conjugate_gradient(&c, a, b, x, room, n, steps, 0);
+    if (!setjmp(c.place)) gl_conjugate_gradient(&c, a, b, x, room, n, steps, 0);
     return c.code;
 }
 void add(double *a, const double *x, int64_t n, int64_t count) { gl_add_outer(a, x, n, count); }

@@ -12,6 +12,7 @@ from gaslab.compiler.c import (
     arrays,
     context,
     distributions,
+    faults,
     gather,
     lists,
     near_vectors,
@@ -26,7 +27,7 @@ from gaslab.compiler.c import (
 )
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import aggregate_name, helper_name
-from gaslab.compiler.c.prelude import FAULTS, HEAD, REAL, header, helpers_for
+from gaslab.compiler.c.prelude import HEAD, REAL, header, helpers_for
 from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.tree import OWN, STORAGE, Function, RecordCombiner, Tree
 from gaslab.compiler.tree.depth import too_deep
@@ -46,7 +47,7 @@ def _text(tree: Tree) -> str:
     methods += "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
-    helpers = FAULTS + rng.helpers(tree)
+    helpers = faults.RAISE + rng.helpers(tree)
     helpers += header("random/distributions.h") if distributions.in_header(methods) else ""
     helpers += helpers_for(bound + methods + ranges)
     helpers += lists.helpers(methods + ranges)
@@ -54,6 +55,7 @@ def _text(tree: Tree) -> str:
         header("abi.h")
         + (header("random/philox.h") if tree.draws else "")
         + HEAD
+        + faults.RANGES
         + REAL[tree.precision]
         + bound
         + helpers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gaslab.compiler.c.names import WIDE_TYPE, constant, edge_name, narrowed, widened
-from gaslab.compiler.c.phases import FAULT_CHECK, ROWS, VERTEX_LOOP
+from gaslab.compiler.c.phases import ROWS, VERTEX_LOOP
 from gaslab.compiler.tree import EdgeField, Tree, element_of
 from gaslab.compiler.tree.uses import contributed_at
 
@@ -75,7 +75,7 @@ def apply_edge_deltas(tree: Tree) -> str:
             f"\nGL_RANGE({name}) {{\n{VERTEX_LOOP}"
             f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end; p++) {{\n"
             f"            const int64_t e = {slot.format(p='p')};\n{deltas}{made}        }}\n"
-            f"{FAULT_CHECK}    }}\n    return 0;\n}}\n"
+            "    }\n}\n"
         )
 
     return (

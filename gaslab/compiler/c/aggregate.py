@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import C_TYPE, MEMBER, WIDE_TYPE, aggregate_name
-from gaslab.compiler.c.phases import VERTEX_LOOP, fault_check, load
+from gaslab.compiler.c.phases import VERTEX_LOOP, load
 from gaslab.compiler.c.prefetch import prefetch_rows
 from gaslab.compiler.c.statements import text_of
-from gaslab.compiler.c.stop_checks import ROW, steps
+from gaslab.compiler.c.stop_checks import ROW, look_at_vertex, steps
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 
 
@@ -29,7 +29,7 @@ def own_sweep(tree: Tree, k: int) -> str:
     """``gl_aggregate_<k>``: over vertices, or over the edges that lead to them."""
     a = tree.aggregators[k]
     name, has_parts = aggregate_name(tree, k), isinstance(a.combiner, RecordCombiner)
-    begin, end = "", "    return 0;\n}\n"
+    begin, end = "", "}\n"
     into = "out"
     if a.combiner.op == OWN:
         into = "&total"
@@ -45,20 +45,18 @@ def own_sweep(tree: Tree, k: int) -> str:
         call = f"gl_do_{name}(c, n, source, p{f', {into}' * has_parts})"
         add = call if has_parts else f"t = {a.combiner.wide_c('t', call)}"
         long = steps(tree, a.function.body) > ROW
-        halted = f"gl_halted(c, {a.function.site})" if long else "c->code != 0"
+        look = f"            gl_check_stop(c, {a.function.site});\n" * long
         far = "v." if near == "nbr." else "nbr."
         theirs = frozenset(n.removeprefix(far) for n in a.function.reads if n.startswith(far))
         before, fetch = prefetch_rows(tree, theirs, "c->in_begin", "c->in_neighbor[{p}]")
         body = (
             f"{before}"
             "        for (int64_t p = c->in_begin[v], end = c->in_begin[v + 1]; p < end; p++) {\n"
-            f"{fetch}            const int64_t source = c->in_neighbor[p];\n"
-            f"            {add};\n"
-            f"            if (__builtin_expect({halted}, 0)) return gl_fail(c, fault, source);\n"
-            "        }\n"
+            f"{fetch}            const int64_t source = c->vertex = c->in_neighbor[p];\n"
+            f"{look}            {add};\n        }}\n"
         )
     else:
         call = f"gl_do_{name}(c, n{f', {into}' * has_parts})"
         add = call if has_parts else f"t = {a.combiner.wide_c('t', call)}"
-        body = f"        {add};\n{fault_check(tree, [a.function])}"
+        body = f"        {add};\n{look_at_vertex(tree, a.function)}"
     return f"\nGL_RANGE(gl_aggregate_{k}) {{\n{begin}{VERTEX_LOOP}{load(tree, names)}{body}    }}\n{end}"

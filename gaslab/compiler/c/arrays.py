@@ -81,7 +81,6 @@ GL_INLINE int64_t gl_index(gl_context *c, int64_t i, int64_t n, int64_t site) {
     if (__builtin_expect((uint64_t)i >= (uint64_t)n, 0)) {
         if (i < 0 && i >= -n) return i + n;
         gl_raise(c, GL_FAULT_INDEX, site);
-        return 0;
     }
     return i;
 }

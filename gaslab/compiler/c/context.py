@@ -70,11 +70,12 @@ def context(tree: Tree) -> str:
     lines = "\n    ".join
     return (
         f"{list_templates.HEAD if tree.has_lists else ''}"
-        f"\ntypedef struct {{\n    int64_t code, site{', stopped' * tree.stops};\n    "
+        f"\ntypedef struct {{\n    gl_exit *at_fault;\n    int64_t vertex{', stopped' * tree.stops};\n    "
         f"{lines(f'{k}{n};' for k, n, _ in members)}\n"
         "} gl_context;\n"
         f"typedef struct {{\n    int64_t here, id, degree, in_degree, out_degree;\n    {lines(values)}\n"
         "} gl_vertex;\n"
-        "GL_INLINE gl_context gl_bind(const gl_view *w) {\n    return (gl_context){\n    "
-        f"{lines(f'.{n} = {source},' for _, n, source in members)}\n    }};\n}}\n"
+        "GL_INLINE gl_context gl_bind(const gl_view *w, gl_exit *at_fault) {\n    return (gl_context){\n"
+        "    .at_fault = at_fault,\n"
+        f"    {lines(f'.{n} = {source},' for _, n, source in members)}\n    }};\n}}\n"
     )

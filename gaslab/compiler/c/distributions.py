@@ -16,7 +16,7 @@ MOST = {"poisson": "0x1p52"}  # of a parameter; else any finite number
 HELPERS = {
     "gl_parameter": """\
 GL_INLINE double gl_parameter(gl_context *c, double x, double most, int64_t site) {
-    if (__builtin_expect(!(x >= 0 && x <= most), 0)) { gl_raise(c, GL_FAULT_PARAMETER, site); return 0; }
+    if (__builtin_expect(!(x >= 0 && x <= most), 0)) gl_raise(c, GL_FAULT_PARAMETER, site);
     return x;
 }
 """,
@@ -28,7 +28,7 @@ static __attribute__((noinline)) void gl_dirichlet(gl_context *c, double *x, con
         x[k] = gl_log_gamma(c, gl_parameter(c, x[k], __DBL_MAX__, site));
         if (x[k] > most) most = x[k];
     }
-    if (most == -__builtin_inf()) { gl_raise(c, GL_FAULT_PARAMETER, site); return; }
+    if (most == -__builtin_inf()) gl_raise(c, GL_FAULT_PARAMETER, site);
     for (int64_t k = 0; k < n; k++) sum += x[k] = __builtin_exp(x[k] - most);
     for (int64_t k = 0; k < n; k++) x[k] /= sum;
 }
@@ -86,10 +86,8 @@ static int64_t gl_categorical(
     #pragma GCC unroll 8
     for (int k = 0; k < GL_SUM_LANES; k++) right &= sums->right[k];
     const gl_real whole = end[GL_SUMS];
-    if (__builtin_expect(!(right && whole > 0 && whole < (gl_real)__builtin_inf()), 0)) {
+    if (__builtin_expect(!(right && whole > 0 && whole < (gl_real)__builtin_inf()), 0))
         gl_raise(c, GL_FAULT_WEIGHTS, site);
-        return 0;
-    }
     const gl_real point = whole * gl_as_real(gl_next_word(c)), along = gl_below(point, whole);
     int64_t sum = 0, at = 0, left = n - 1, passed = 0;
     #pragma GCC unroll 8

@@ -6,7 +6,6 @@ from gaslab.compiler.c import lists, outer_products
 from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
 from gaslab.compiler.c.near_vectors import fill, room
 from gaslab.compiler.c.phases import (
-    FAULT_CHECK,
     ROWS,
     VERTEX_LOOP,
     begin_row,
@@ -17,7 +16,7 @@ from gaslab.compiler.c.phases import (
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_rows, prefetch_slots
 from gaslab.compiler.c.records import part_name
-from gaslab.compiler.c.stop_checks import looks, steps
+from gaslab.compiler.c.stop_checks import look, steps
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 from gaslab.compiler.tree.uses import marked_field
 
@@ -46,7 +45,7 @@ def gather_row(tree: Tree) -> str:
         return f"a{k} = {combiner.c(f'a{k}', f'{call})')};"
 
     loops = []
-    more = " && !c->stopped" * tree.stops + looks(tree, tree.functions["gather"])
+    more, check = " && !c->stopped" * tree.stops, look(tree, tree.functions["gather"])
     if isinstance(combiner, RecordCombiner) and tree.decided_by:
         kept = [f"t->{part_name(k, part)}" for k, part in enumerate(combiner.parts)]
         final = [place if best else f"!{place}" for place, best in zip(kept, tree.decided_by, strict=True)]
@@ -61,11 +60,11 @@ def gather_row(tree: Tree) -> str:
         if has_parts:
             before, fetch = prefetch_rows(tree, names, begin, neighbor)
             limit, early = prefetch_slots(tree, "gather", way)
-            unroll = "" if fetch or more or not _counts(tree) else UNROLL
+            unroll = "" if fetch or more or check or not _counts(tree) else UNROLL
             loops.append(
                 f"    if ({walks(tree, 'gather', way)}) {{\n{row}{before}{unroll}"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{more}; p++) {{\n"
-                f"{fetch}{early}            {step(0, 'p')}\n        }}\n    }}\n"
+                f"{check}{fetch}{early}            {step(0, 'p')}\n        }}\n    }}\n"
             )
             continue
         limit, early = prefetch_slots(tree, "gather", way, 4)
@@ -73,9 +72,9 @@ def gather_row(tree: Tree) -> str:
             f"    if ({walks(tree, 'gather', way, 'edges')}) {{\n{row}"
             f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1]{limit};\n"
             f"        const int64_t prefetch_end = {far_end(tree, names, begin, 4)};\n"
-            f"        for (; p + 4 <= end{more}; p += 4) {{\n{prefetch(tree, names, neighbor)}{early}{four}"
-            "        }\n"
-            f"        for (; p < end{more}; p++) {step(0, 'p')}\n    }}\n"
+            f"        for (; p + 4 <= end{more}; p += 4) {{\n"
+            f"{check}{prefetch(tree, names, neighbor)}{early}{four}        }}\n"
+            f"        for (; p < end{more}; p++) {{\n{check}            {step(0, 'p')}\n        }}\n    }}\n"
         )
     if has_parts:
         return (
@@ -118,7 +117,7 @@ def gather(tree: Tree) -> str:
     assert combiner is not None
     if combiner.collects:
         loads, loops = load(tree, tree.reads("gather", "v")) + room(tree, "gather"), []
-        look, names = looks(tree, tree.functions["gather"]), tree.reads("gather", "nbr")
+        check, names = look(tree, tree.functions["gather"]), tree.reads("gather", "nbr")
         for way, (begin, neighbor, _) in ROWS.items():
             fetch = prefetch(tree, names, neighbor, 1)
             limit, early = prefetch_slots(tree, "gather", way)
@@ -126,10 +125,11 @@ def gather(tree: Tree) -> str:
             loops.append(
                 f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather')}"
                 f"{fill(tree, 'gather', begin)}"
-                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end{look}; p++) {{\n"
-                f"{fetch}{early}            at += {gather_call(tree, way, 'p')}, at);\n        }}\n    }}\n"
+                f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end; p++) {{\n"
+                f"{check}{fetch}{early}            at += {gather_call(tree, way, 'p')}, at);\n"
+                "        }\n    }\n"
             )
-        return lists.gather(tree, "".join(loops), VERTEX_LOOP, loads, FAULT_CHECK)
+        return lists.gather(tree, "".join(loops), VERTEX_LOOP, loads)
     if isinstance(combiner, RecordCombiner):
         row = "        gl_gather_row(c, w, n, v, (gl_total *)w->total + i);\n"
     else:
@@ -137,6 +137,5 @@ def gather(tree: Tree) -> str:
         row = f"        (({c_type} *)w->total)[i] = gl_gather_row(c, w, n, v, w->gather_edges);\n"
     return (
         f"\nGL_RANGE(gl_gather) {{\n{VERTEX_LOOP}{load(tree, tree.reads('gather', 'v'))}"
-        f"{room(tree, 'gather')}{row}{FAULT_CHECK}    }}\n"
-        "    return 0;\n}\n" + combine(tree, "gl_combine", combiner, "total")
+        f"{room(tree, 'gather')}{row}    }}\n}}\n" + combine(tree, "gl_combine", combiner, "total")
     )

@@ -52,4 +52,6 @@ def harmless(node: Any) -> bool:
         return node.function in ("abs", "min", "max")
     if isinstance(node, t.Cast):
         return not (node.type == "int" and node.operand.type == "float")
+    if isinstance(node, t.ListWord):
+        return node.function not in ("item", "mode")
     return not isinstance(node, t.CallHelper | t.Draw | t.Categorical | t.Index | t.Reduce | t.Search)

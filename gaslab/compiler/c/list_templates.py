@@ -102,10 +102,9 @@ GL_INLINE int64_t gl_unique_@S(@T *x, int64_t n) {
 """,
     "gl_item": """\
 GL_INLINE @E gl_item_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
-    if (i < 0) i += x.length;
     if (__builtin_expect((uint64_t)i >= (uint64_t)x.length, 0)) {
-        gl_raise(c, GL_FAULT_INDEX, site);
-        return 0;
+        if (i >= 0 || i < -x.length) gl_raise(c, GL_FAULT_INDEX, site);
+        i += x.length;
     }
     return ((const @T *)x.at)[i];
 }
@@ -161,7 +160,7 @@ static int64_t gl_common_@S(gl_list x, gl_list y) {
 static @E gl_mode_@S(gl_context *c, gl_list x, int64_t site) {
     const @T *at = x.at;
     if (__builtin_expect(x.length < 3, 0)) {
-        if (!x.length) { gl_raise(c, GL_FAULT_EMPTY, site); return 0; }
+        if (!x.length) gl_raise(c, GL_FAULT_EMPTY, site);
         return x.length == 1 || at[0] < at[1] ? at[0] : at[1];
     }
     const int bits = 64 - __builtin_clzll((uint64_t)x.length * 2 - 1);

@@ -97,11 +97,11 @@ def word(x: t.ListWord, arguments: list[str], marked: str | None) -> str:
     raise unknown("emit", x)
 
 
-def gather(tree: t.Tree, loops: str, head: str, loads: str, check: str) -> str:
+def gather(tree: t.Tree, loops: str, head: str, loads: str) -> str:
     """``gl_gather_row``, ``gl_finished`` and ``gl_gather`` of a gather that collects.
 
     *loops* walk a vertex's edges and add their values ``at`` the end, *head* is the loop over vertices,
-    *loads* loads the near vertex's values, *check* checks for a fault.
+    *loads* loads the near vertex's values.
     """
     combiner = tree.gather
     assert combiner is not None
@@ -121,7 +121,7 @@ def gather(tree: t.Tree, loops: str, head: str, loads: str, check: str) -> str:
         f"GL_RANGE(gl_gather) {{\n    const gl_rows rows = *(const gl_rows *)w->total;\n{head}{loads}"
         f"        gl_list x = gl_gather_row(c, w, n, v, gl_room(rows, i, {size}));\n"
         f"{'        x = gl_finished(c, x);' if is_set else ''}\n"
-        f"        rows.place[2 * i + 1] = x.length;\n{check}    }}\n    return 0;\n}}\n"
+        f"        rows.place[2 * i + 1] = x.length;\n    }}\n}}\n"
     )
 
 

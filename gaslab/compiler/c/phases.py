@@ -6,8 +6,6 @@ its registers, and loops over its block; the program's methods are inlined into 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from gaslab.compiler.c import lists, near_vectors, records, total_in_field
 from gaslab.compiler.c.names import (
     ATTRIBUTES,
@@ -18,8 +16,8 @@ from gaslab.compiler.c.names import (
     narrowed,
     widened,
 )
-from gaslab.compiler.c.stop_checks import BLOCK, steps
-from gaslab.compiler.tree import STORAGE, Array, Combiner, Function, RecordCombiner, Tree, is_list
+from gaslab.compiler.c.stop_checks import look_at_vertex
+from gaslab.compiler.tree import STORAGE, Array, Combiner, RecordCombiner, Tree, is_list
 from gaslab.compiler.tree.uses import by_source
 
 # Each way to walk a vertex's edges: row bounds, neighbour and slot by position p.
@@ -28,34 +26,26 @@ ROWS = {
     "out": ("c->out_begin", "c->out_neighbor[{p}]", "c->out_slot[{p}]"),
 }
 VERTEX_LOOP = """\
-    gl_context context = gl_bind(w), *c = &context;
+    gl_context context = gl_bind(w, at_fault), *c = &context;
     gl_vertex vertex, *n = &vertex;
     for (int64_t i = lo; i < hi; i++) {
-        const int64_t v = list ? list[i] : i;
+        const int64_t v = c->vertex = list ? list[i] : i;
 """
 # Where few edges are gathered, the tests of list, skip and directions take a fifth of the time of a vertex: a
 # loop of its own has none of them.
 OVER = """\
-GL_INLINE int32_t gl_gather_apply_over(
-    const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_scalar *out, gl_fault *fault,
+GL_INLINE void gl_gather_apply_over(
+    const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_scalar *out, gl_exit *at_fault,
     const uint8_t *skip, const int edges)"""
 OVER_ALL = """
 GL_RANGE(gl_gather_apply) {{
     if (!list && !w->skip && w->gather_edges == {edges})
-        return gl_gather_apply_over(w, 0, lo, hi, out, fault, 0, {edges});
-    return gl_gather_apply_over(w, list, lo, hi, out, fault, w->skip, w->gather_edges);
+        gl_gather_apply_over(w, 0, lo, hi, out, at_fault, 0, {edges});
+    else
+        gl_gather_apply_over(w, list, lo, hi, out, at_fault, w->skip, w->gather_edges);
 }}
 """
-FAULT_CHECK = "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, v);\n"
-ARGUMENTS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_fault *fault"
-
-
-def fault_check(tree: Tree, functions: Iterable[Function]) -> str:
-    """Return the check for a fault after a vertex; for long *functions* also for the end of the run."""
-    for function in functions:
-        if steps(tree, function.body) > BLOCK:
-            return FAULT_CHECK.replace("c->code != 0", f"gl_halted(c, {function.site})")
-    return FAULT_CHECK
+ARGUMENTS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_exit *at_fault"
 
 
 def rows(tree: Tree) -> dict[str, str]:
@@ -166,7 +156,7 @@ def masters(tree: Tree, name: str) -> str:
     if name == "init_message":
         assert tree.message is not None
         message = ", " + message_of(tree.message)
-    call, check = f"gl_do_{name}(c, n{message})", fault_check(tree, [tree.functions[name]])
+    call, check = f"gl_do_{name}(c, n{message})", look_at_vertex(tree, tree.functions[name])
     act = (
         f"        {call};\n{check}{store(tree, tree.writes(name), 'vertex')}"
         if name in ("init", "init_message")
@@ -176,7 +166,7 @@ def masters(tree: Tree, name: str) -> str:
         way, site = name.removesuffix("edges") + "way", tree.functions[name].site
         act = f"        w->{way}[v] = (uint8_t)gl_within(c, {call}, 0, GL_ALL, {site});\n{check}"
     act = load(tree, names, writes=writes, into="vertex") + act
-    return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{act}    }}\n    return 0;\n}}\n"
+    return f"\nGL_RANGE(gl_{name}) {{\n{VERTEX_LOOP}{act}    }}\n}}\n"
 
 
 def message_of(combiner: Combiner) -> str:
@@ -196,11 +186,12 @@ def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
     site = tree.functions[phase].site if phase in tree.functions else 0
     signal = "        gl_signal(w, at);\n" if target == "message" else ""
     return (
-        f"\nGL_RANGE({name}) {{\n    gl_context context = {{0}}, *c = &context;\n"
+        f"\nGL_RANGE({name}) {{\n    gl_context context = {{.at_fault = at_fault}}, *c = &context;\n"
         f"    {c_type} *target = w->{target};\n    const {c_type} *part = w->incoming;\n"
-        "    for (int64_t i = lo; i < hi; i++) {\n        const int64_t at = list ? list[i] : i;\n"
+        "    for (int64_t i = lo; i < hi; i++) {\n"
+        "        const int64_t at = c->vertex = list ? list[i] : i;\n"
         f"        target[at] = {narrowed(combiner.storage, value, site)};\n{signal}"
-        f"{FAULT_CHECK.replace(', v)', ', at)')}    }}\n    return 0;\n}}\n"
+        "    }\n}\n"
     )
 
 
@@ -239,11 +230,11 @@ def with_aggregates(head: str, body: str, tree: Tree) -> str:
     cold compile a quarter longer.
     """
     if not tree.in_apply:
-        return f"\n{head} {{\n{VERTEX_LOOP}{body}    }}\n    return 0;\n}}\n"
+        return f"\n{head} {{\n{VERTEX_LOOP}{body}    }}\n}}\n"
     return (
         f"\n{head} {{\n    gl_totals sums = {{0}}, *t = &sums;\n    if (out) gl_begin(t, out);\n"
         f"{VERTEX_LOOP}{body}        if (out) gl_add(t, c, n);\n{_check_in_apply(tree)}    }}\n"
-        "    if (out) gl_end(t, out);\n    return 0;\n}\n"
+        "    if (out) gl_end(t, out);\n}\n"
     )
 
 
@@ -251,12 +242,12 @@ def aggregate(tree: Tree) -> str:
     return (
         "\nGL_RANGE(gl_aggregate) {\n    gl_totals sums = {0}, *t = &sums;\n    gl_begin(t, out);\n"
         f"{VERTEX_LOOP}{load(tree, aggregated(tree))}        gl_add(t, c, n);\n"
-        f"{_check_in_apply(tree)}    }}\n    gl_end(t, out);\n    return 0;\n}}\n"
+        f"{_check_in_apply(tree)}    }}\n    gl_end(t, out);\n}}\n"
     )
 
 
 def _check_in_apply(tree: Tree) -> str:
-    return fault_check(tree, (a.function for _, a in tree.in_apply))
+    return look_at_vertex(tree, *(a.function for _, a in tree.in_apply))
 
 
 def near_arguments(tree: Tree, name: str) -> str:
@@ -273,7 +264,7 @@ def apply(tree: Tree) -> str:
     if "message" in takes:
         assert tree.message is not None
         message = ", " + message_of(tree.message)
-    after = fault_check(tree, [function]) + store(tree, tree.writes("apply"), "vertex_next")
+    after = look_at_vertex(tree, function) + store(tree, tree.writes("apply"), "vertex_next")
     near = ", w, v" if tree.signals("apply") else ""
     passed_total = ""
     if "total" in takes:

@@ -1,4 +1,4 @@
-"""The C text that stands before a program's own: Python's numerics, faults and signals in C.
+"""The C text that stands before a program's own: Python's numerics and signals in C.
 
 Only the helpers that a program uses are emitted; that keeps cold compiles short.
 """
@@ -13,8 +13,6 @@ from gaslab.compiler.c import arrays, distributions, outer_products, solvers, so
 
 HEAD = """\
 #define GL_INLINE static inline __attribute__((always_inline))
-#define GL_RANGE(name) __attribute__((visibility("default"))) int32_t name( \\
-    const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_scalar *out, gl_fault *fault)
 __attribute__((visibility("default"))) const int64_t gl_abi = GL_ABI_VERSION;
 """
 
@@ -27,41 +25,20 @@ REAL = {
     "typedef float gl_reals __attribute__((vector_size(4 * GL_REALS), aligned(4), may_alias));\n",
 }
 
-# A fault lets the method run on with a harmless value and is looked at after it (and in its loops),
-# so that the usual case pays no branch; the first one counts.
-FAULTS = """\
-GL_INLINE void gl_raise(gl_context *c, int64_t code, int64_t site) {
-    if (!c->code) { c->code = code; c->site = site; }
-}
-/* A call, not inlined: gcc 12 loses the alignment of the stack in functions that call nothing. */
-static __attribute__((noinline, cold)) void gl_note_fault(
-    int64_t code, int64_t site, gl_fault *fault, int64_t vertex) {
-    fault->code = code; fault->vertex = vertex; fault->site = site;
-    __asm__ volatile("" ::: "memory");
-}
-GL_INLINE int32_t gl_fail(const gl_context *c, gl_fault *fault, int64_t vertex) {
-    gl_note_fault(c->code, c->site, fault, vertex);
-    return 1;
-}
-"""
-
 _NAME = re.compile(r"\b[Gg][Ll]_\w+\b")
 
 # name -> text; a helper stands after the helpers it uses
 HELPERS = {
-    "gl_halted": stop_checks.HELPER,
+    "gl_check_stop": stop_checks.HELPER,
     "gl_within": """\
 GL_INLINE int64_t gl_within(gl_context *c, int64_t x, int64_t lo, int64_t hi, int64_t site) {
-    if (__builtin_expect(x < lo || x > hi, 0)) { gl_raise(c, GL_FAULT_RANGE, site); return 0; }
+    if (__builtin_expect(x < lo || x > hi, 0)) gl_raise(c, GL_FAULT_RANGE, site);
     return x;
 }
 """,
     "gl_to_int": """\
 GL_INLINE int64_t gl_to_int(gl_context *c, double x, int64_t site) {
-    if (__builtin_expect(!(x >= -0x1p63 && x < 0x1p63), 0)) {
-        gl_raise(c, GL_FAULT_RANGE, site);
-        return 0;
-    }
+    if (__builtin_expect(!(x >= -0x1p63 && x < 0x1p63), 0)) gl_raise(c, GL_FAULT_RANGE, site);
     int64_t whole = (int64_t)x;
     __asm__("" : "+r"(whole));   /* no instruction: gcc makes (double)whole trunc(x), which can be -0.0 */
     return whole;
@@ -75,7 +52,7 @@ GL_INLINE gl_real gl_true_divide(gl_context *c, gl_real x, gl_real y, int64_t si
 """,
     "gl_floor_divide_i": """\
 GL_INLINE int64_t gl_floor_divide_i(gl_context *c, int64_t x, int64_t y, int64_t site) {
-    if (__builtin_expect(y == 0, 0)) { gl_raise(c, GL_FAULT_DIVISION, site); return 0; }
+    if (__builtin_expect(y == 0, 0)) gl_raise(c, GL_FAULT_DIVISION, site);
     if (y == -1) return -x;                      /* INT64_MIN / -1 traps on x86; here it wraps */
     int64_t q = x / y;
     return q - ((x % y != 0) & ((x < 0) != (y < 0)));
@@ -83,7 +60,7 @@ GL_INLINE int64_t gl_floor_divide_i(gl_context *c, int64_t x, int64_t y, int64_t
 """,
     "gl_modulo_i": """\
 GL_INLINE int64_t gl_modulo_i(gl_context *c, int64_t x, int64_t y, int64_t site) {
-    if (__builtin_expect(y == 0, 0)) { gl_raise(c, GL_FAULT_DIVISION, site); return 0; }
+    if (__builtin_expect(y == 0, 0)) gl_raise(c, GL_FAULT_DIVISION, site);
     if (y == -1) return 0;
     int64_t r = x % y;
     return r + (((r != 0) & ((r < 0) != (y < 0))) ? y : 0);
@@ -109,13 +86,13 @@ GL_INLINE double gl_floor_divide_f(double x, double y) {   /* CPython's; x / y f
 """,
     "gl_shift_left": """\
 GL_INLINE int64_t gl_shift_left(gl_context *c, int64_t x, int64_t n, int64_t site) {
-    if (__builtin_expect((uint64_t)n > 63, 0)) { gl_raise(c, GL_FAULT_SHIFT, site); return 0; }
+    if (__builtin_expect((uint64_t)n > 63, 0)) gl_raise(c, GL_FAULT_SHIFT, site);
     return (int64_t)((uint64_t)x << n);
 }
 """,
     "gl_shift_right": """\
 GL_INLINE int64_t gl_shift_right(gl_context *c, int64_t x, int64_t n, int64_t site) {
-    if (__builtin_expect((uint64_t)n > 63, 0)) { gl_raise(c, GL_FAULT_SHIFT, site); return 0; }
+    if (__builtin_expect((uint64_t)n > 63, 0)) gl_raise(c, GL_FAULT_SHIFT, site);
     return x >> n;
 }
 """,
@@ -191,9 +168,8 @@ GL_INLINE void gl_prefetch_list(gl_rows rows, int64_t v, int64_t size) {
     "gl_range_length": """\
 GL_INLINE uint64_t gl_range_length(gl_context *c, int64_t start, int64_t stop, int64_t step, int64_t site) {
     if (step > 0) return start < stop ? ((uint64_t)stop - (uint64_t)start - 1) / (uint64_t)step + 1 : 0;
-    if (step < 0) return start > stop ? ((uint64_t)start - (uint64_t)stop - 1) / -(uint64_t)step + 1 : 0;
-    gl_raise(c, GL_FAULT_STEP, site);
-    return 0;
+    if (step == 0) gl_raise(c, GL_FAULT_STEP, site);
+    return start > stop ? ((uint64_t)start - (uint64_t)stop - 1) / -(uint64_t)step + 1 : 0;
 }
 """,
     "gl_is_active": """\
@@ -209,12 +185,9 @@ GL_INLINE void gl_prioritise(const gl_view *w, int64_t vertex, int64_t priority)
 }
 """,
     "gl_locate": """\
-/* Where a global id is: a local id, below 0 for one elsewhere, or after a fault. */
+/* Where a global id is: a local id, below 0 for one elsewhere. */
 GL_INLINE int64_t gl_locate(gl_context *c, const gl_view *w, int64_t id, int64_t site) {
-    if (__builtin_expect(id < 0 || id >= w->num_vertices, 0)) {
-        gl_raise(c, GL_FAULT_NOBODY, site);
-        return -1;
-    }
+    if (__builtin_expect(id < 0 || id >= w->num_vertices, 0)) gl_raise(c, GL_FAULT_NOBODY, site);
     return w->locate[id];
 }
 """,

@@ -18,7 +18,6 @@ from gaslab.compiler.c.guard import guard, harmless, names
 from gaslab.compiler.c.names import C_TYPE, MEMBER, constant, narrowed, widened
 from gaslab.compiler.c.phases import (
     ARGUMENTS,
-    FAULT_CHECK,
     ROWS,
     VERTEX_LOOP,
     begin_row,
@@ -28,7 +27,7 @@ from gaslab.compiler.c.phases import (
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch
 from gaslab.compiler.c.statements import block, text_of
-from gaslab.compiler.c.stop_checks import looks
+from gaslab.compiler.c.stop_checks import look
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ def _pull(tree: t.Tree) -> str:
     combiner = tree.message
     first_only = combiner is None and not tree.contributed()
     enough = "        if (w->signalled[v]) continue;\n" if first_only else ""
-    stop = " && !heard" * first_only + looks(tree, tree.functions["scatter"])
+    stop, check = " && !heard" * first_only, look(tree, tree.functions["scatter"])
     passed = begin_message = end_message = ""
     if isinstance(combiner, t.RecordCombiner):
         passed = ", (gl_message *)w->message + v"
@@ -131,18 +130,16 @@ def _pull(tree: t.Tree) -> str:
         loops.append(
             f"        if (w->scatter_edges & {mask}{' && !heard' * first_only}) {{\n"
             f"{begin_row(tree, 'scatter')}"
-            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
-            f"                const int64_t source = {neighbor.format(p='p')};\n"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n{check}"
+            f"                const int64_t source = c->vertex = {neighbor.format(p='p')};\n"
             "                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
             f"                gl_pull_{kind}(c, n, source, {place}, &heard{passed});\n"
-            "                if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, source);\n"
             "            }\n        }\n"
         )
     return (
         f"\nGL_RANGE(gl_scatter_pull) {{\n{VERTEX_LOOP}{enough}{_load_guarded(tree)}"
         f"        _Bool heard = 0;\n{begin_message}{''.join(loops)}"
-        f"        if (heard) {{\n{end_message}            gl_signal(w, v);\n        }}\n{FAULT_CHECK}    }}\n"
-        "    return 0;\n}\n"
+        f"        if (heard) {{\n{end_message}            gl_signal(w, v);\n        }}\n    }}\n}}\n"
     )
 
 
@@ -184,13 +181,13 @@ def _pull_choice(tree: t.Tree) -> str:
     halves = (combiner.c("m0", "m1"), combiner.c("m2", "m3"))
     message = narrowed(combiner.storage, combiner.c(*halves), 0)
     return (
-        f"\nGL_INLINE int32_t gl_pull_range({ARGUMENTS}, const int all) {{\n{VERTEX_LOOP}"
+        f"\nGL_INLINE void gl_pull_range({ARGUMENTS}, const int all) {{\n{VERTEX_LOOP}"
         f"{_load_guarded(tree)}        _Bool heard = 0;\n        {number} m0 = (({c_type} *)w->message)[v];\n"
         f"        {number} m1 = {nothing}, m2 = m1, m3 = m1;\n"
         f"{''.join(loops)}"
         f"        if (heard) {{\n            (({c_type} *)w->message)[v] = {message};\n"
-        "            gl_signal(w, v);\n        }\n    }\n    return 0;\n}\n"
+        "            gl_signal(w, v);\n        }\n    }\n}\n"
         "GL_RANGE(gl_scatter_pull) {\n"
-        "    return w->all_active ? gl_pull_range(w, list, lo, hi, fault, 1)\n"
-        "                         : gl_pull_range(w, list, lo, hi, fault, 0);\n}\n"
+        "    if (w->all_active) gl_pull_range(w, list, lo, hi, at_fault, 1);\n"
+        "    else gl_pull_range(w, list, lo, hi, at_fault, 0);\n}\n"
     )

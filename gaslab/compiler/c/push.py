@@ -9,7 +9,6 @@ from gaslab.compiler.c.names import narrowed, widened
 from gaslab.compiler.c.near_vectors import fill, room
 from gaslab.compiler.c.phases import (
     ARGUMENTS,
-    FAULT_CHECK,
     ROWS,
     VERTEX_LOOP,
     begin_row,
@@ -19,7 +18,7 @@ from gaslab.compiler.c.phases import (
     walks,
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_slots
-from gaslab.compiler.c.stop_checks import looks
+from gaslab.compiler.c.stop_checks import look
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
@@ -55,7 +54,7 @@ def scatter_push(tree: Tree) -> str:
     if tree.posts:  # a vertex that changed and posted nothing over an edge leaves no cached total there
         before = "            {\n                c->posted = 0;\n"
         after = "                if (!c->posted && w->changed[v]) w->cached[{x}] = 0;\n            }}\n"
-    loops, look = [], looks(tree, tree.functions["scatter"])
+    loops, check = [], look(tree, tree.functions["scatter"])
     for row in ("out", "in"):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += passed_of_edge(tree, "scatter", row, "out")
@@ -67,8 +66,8 @@ def scatter_push(tree: Tree) -> str:
         loops.append(
             f"        if ({walks(tree, 'scatter', row)}) {{\n{begin_row(tree, 'scatter')}"
             f"{fill(tree, 'scatter', begin)}"
-            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{bound}; p < end{look}; p++) {{\n"
-            f"{early}{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]{bound}; p < end; p++) {{\n"
+            f"{check}{early}{before}                gl_push_{kind}(c, w, n, {x}, {place}{concurrent});\n"
             f"{after.format(x=x)}            }}\n        }}\n"
         )
     tests = () if tree.posts else guard(tree, "v")
@@ -76,14 +75,13 @@ def scatter_push(tree: Tree) -> str:
     idle = f"        if (!({' && '.join(expr(near, test) for test in tests)})) continue;\n" if tests else ""
     body = (
         f"{VERTEX_LOOP}{load(tree, tree.reads('scatter', 'v'))}{room(tree, 'scatter')}{idle}"
-        f"{''.join(loops)}{FAULT_CHECK}    }}\n"
-        "    return 0;\n}\n"
+        f"{''.join(loops)}    }}\n}}\n"
     )
     if tree.message is None:
         return f"\nGL_RANGE(gl_scatter_push) {{\n{body}"
     return (
-        f"\nGL_INLINE int32_t gl_scatter_push_range({ARGUMENTS}, const int concurrent) {{\n{body}"
+        f"\nGL_INLINE void gl_scatter_push_range({ARGUMENTS}, const int concurrent) {{\n{body}"
         "GL_RANGE(gl_scatter_push) {\n"
-        "    return w->concurrent ? gl_scatter_push_range(w, list, lo, hi, fault, 1)\n"
-        "                         : gl_scatter_push_range(w, list, lo, hi, fault, 0);\n}\n"
+        "    if (w->concurrent) gl_scatter_push_range(w, list, lo, hi, at_fault, 1);\n"
+        "    else gl_scatter_push_range(w, list, lo, hi, at_fault, 0);\n}\n"
     )

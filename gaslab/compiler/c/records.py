@@ -81,13 +81,12 @@ def _slots(record: RecordCombiner) -> str:
 def merge_aggregates(tree: Tree, k: int) -> str:
     """``gl_merge_<k>``: merge rows of an aggregate into one."""
     return (
-        f"\nGL_RANGE(gl_merge_{k}) {{\n    gl_context context = gl_bind(w), *c = &context;\n"
+        f"\nGL_RANGE(gl_merge_{k}) {{\n    gl_context context = gl_bind(w, at_fault), *c = &context;\n"
         "    const gl_scalar *rows = w->incoming;\n    gl_own total, more;\n    gl_get_own(&total, out);\n"
         "    for (int64_t i = lo; i < hi; i++) {\n"
         f"        gl_get_own(&more, rows + i * {tree.aggregators[k].combiner.slots});\n"
         "        gl_add_one(c, &total, &more);\n"
-        "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, 0);\n    }\n"
-        "    gl_keep_own(&total, out);\n    return 0;\n}\n"
+        "    }\n    gl_keep_own(&total, out);\n}\n"
     )
 
 
@@ -137,11 +136,12 @@ def struct(record: RecordCombiner, kind: str = "total") -> str:
 def combine(name: str, target: str, own: bool) -> str:
     """``gl_combine`` and ``gl_combine_messages``."""
     signal = "        gl_signal(w, at);\n" if target == "message" else ""
+    bound = "gl_bind(w, at_fault)" if own else "{.at_fault = at_fault}"
     return (
-        f"\nGL_RANGE({name}) {{\n    gl_context context = {'gl_bind(w)' if own else '{0}'}, *c = &context;\n"
+        f"\nGL_RANGE({name}) {{\n    gl_context context = {bound}, *c = &context;\n"
         f"    gl_{target} *target = w->{target};\n    const gl_{target} *part = w->incoming;\n"
-        "    for (int64_t i = lo; i < hi; i++) {\n        const int64_t at = list ? list[i] : i;\n"
+        "    for (int64_t i = lo; i < hi; i++) {\n"
+        "        const int64_t at = c->vertex = list ? list[i] : i;\n"
         f"        gl_add_{target}(c, target + at, part + i);\n{signal}"
-        "        if (__builtin_expect(c->code != 0, 0)) return gl_fail(c, fault, at);\n"
-        "    }\n    return 0;\n}\n"
+        "    }\n}\n"
     )

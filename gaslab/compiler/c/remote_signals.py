@@ -19,7 +19,7 @@ def record(tree: Tree) -> str:
         "GL_INLINE void gl_signal_remote(gl_context *c, const gl_view *w, "
         "gl_remote_signal one, int64_t site) {\n"
         "    gl_outbox *box = w->outbox;\n"
-        "    if (__builtin_expect(box->count == box->room, 0) && box->grow(box)) {\n"
-        "        gl_raise(c, GL_FAULT_MEMORY, site);\n        return;\n    }\n"
+        "    if (__builtin_expect(box->count == box->room, 0) && box->grow(box))\n"
+        "        gl_raise(c, GL_FAULT_MEMORY, site);\n"
         "    ((gl_remote_signal *)box->records)[box->count++] = one;\n}\n"
     )

@@ -34,7 +34,7 @@ GL_INLINE gl_real gl_uniform(gl_context *c, double low, double high) {
     return (gl_real)(low + (high - low) * gl_as_real(gl_next_word(c)));
 }
 GL_INLINE int64_t gl_integers(gl_context *c, int64_t n, int64_t site) {
-    if (__builtin_expect(n < 1, 0)) { gl_raise(c, GL_FAULT_CHOICE, site); return 0; }
+    if (__builtin_expect(n < 1, 0)) gl_raise(c, GL_FAULT_CHOICE, site);
     return gl_as_integer(gl_next_word(c), n);
 }
 """

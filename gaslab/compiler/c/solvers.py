@@ -17,7 +17,7 @@ static __attribute__((noinline)) void gl_solve_lu(
         int64_t best = k;
         for (int64_t i = k + 1; i < n; i++)
             if (__builtin_fabs(a[i * n + k]) > __builtin_fabs(a[best * n + k])) best = i;
-        if (a[best * n + k] == 0) { gl_raise(c, GL_FAULT_SINGULAR, site); return; }
+        if (a[best * n + k] == 0) gl_raise(c, GL_FAULT_SINGULAR, site);
         if (best != k) {
             for (int64_t j = k; j < n; j++) {
                 const double x = a[k * n + j]; a[k * n + j] = a[best * n + j]; a[best * n + j] = x;
@@ -84,11 +84,12 @@ static __attribute__((noinline)) void gl_conjugate_gradient(
     for (int64_t i = 0; i < n; i++) p[i] = r[i] = b[i] - q[i];
     double square = gl_dot(r, r, n);
     const double enough = (right > square ? right : square) * 0x1p-104;
-    for (; steps > 0 && !gl_halted(c, site); steps--) {
+    for (; steps > 0; steps--) {
+        gl_check_stop(c, site);
         if (square < enough || square < 0x1p-600) return;
         gl_times(q, a, p, n);
         const double curvature = gl_dot(p, q, n);
-        if (!(curvature > 0)) { gl_raise(c, GL_FAULT_SINGULAR, site); return; }
+        if (!(curvature > 0)) gl_raise(c, GL_FAULT_SINGULAR, site);
         const double step = square / curvature, before = square;
         gl_subtract(x, p, -step, n);
         gl_subtract(r, q, step, n);
@@ -109,7 +110,7 @@ static __attribute__((noinline)) void gl_solve_spd(
             for (int64_t j = k + 1; j < n; j++) a[k * n + j] = a[j * n + k];
         for (int64_t k = first; k < last; k++) {{
             double *const row = a + k * n;
-            if (!(row[k] > 0)) {{ gl_raise(c, GL_FAULT_SINGULAR, site); return; }}
+            if (!(row[k] > 0)) gl_raise(c, GL_FAULT_SINGULAR, site);
             const double d = __builtin_sqrt(row[k]);
             int64_t j = k;
             for (; j + GL_LANES <= n; j += GL_LANES) *(gl_lanes *)(row + j) /= d;

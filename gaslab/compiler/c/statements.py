@@ -65,7 +65,7 @@ def write(body: Body, s: t.Stmt) -> None:
             nested(body, "else", s.otherwise)
     elif isinstance(s, t.While):
         body.exits.append("break;")
-        nested(body, f"while (!gl_halted(c, {s.site}) && {expr(body, s.test)})", s.body)
+        nested(body, f"while (gl_check_stop(c, {s.site}), {expr(body, s.test)})", s.body)
         body.exits.pop()
     elif isinstance(s, t.ForRange):
         for_range(body, s)
@@ -198,12 +198,13 @@ def for_range(body: Body, s: t.ForRange) -> None:
              f"gl_range_length(c, {first}, {stop}, {step}, {s.site});")  # fmt: skip
     value = f"l_{s.target.name} = {first} + (int64_t){i} * {step};"
     if look is None:
-        loop_of(body, f"for (uint64_t {i} = 0; {i} < {count} && !c->code; {i}++) {{", value, s.body, "break;")
+        loop_of(body, f"for (uint64_t {i} = 0; {i} < {count}; {i}++) {{", value, s.body, "break;")
     else:  # in runs that do not look, so that these may be vectorised
         until, over = f"until{body.loops}", f"over{body.loops}"
-        body.put(f"for (uint64_t {i} = 0; {i} < {count} && !gl_halted(c, {s.site});) {{")
+        body.put(f"for (uint64_t {i} = 0; {i} < {count};) {{")
+        body.put(f"    gl_check_stop(c, {s.site});")
         body.put(f"    const uint64_t {until} = {count} - {i} < {look} ? {count} : {i} + {look};")
-        head = f"    for (; {i} < {until} && !c->code; {i}++) {{"
+        head = f"    for (; {i} < {until}; {i}++) {{"
         left = loop_of(body, head, value, s.body, f"goto {over};")
         body.put("}")
         if left:
@@ -213,7 +214,7 @@ def for_range(body: Body, s: t.ForRange) -> None:
 
 
 def counted(body: Body, s: t.ForRange, interval: ranges.Interval) -> None:
-    """Write a loop of few rounds between numbers, which goes on after a fault: the first one counts."""
+    """Write a loop of few rounds between numbers."""
     i, name = f"i{body.loops}", s.target.name
     first, stop, step = (expr(body, bound) for bound in (s.start, s.stop, s.step))
     down = isinstance(s.step, t.Const) and s.step.value < 0
@@ -298,6 +299,6 @@ def signal_by_id(body: Body, s: t.Signal) -> None:
         body.put("    gl_prioritise(w, at, priority);")
     body.put("    " + body.signal.replace("{at}", "at"))
     signal = f"(gl_remote_signal){{{', '.join(members)}}}"
-    body.put(f"}} else if (!c->code) gl_signal_remote(c, w, {signal}, {s.site});")
+    body.put(f"}} else gl_signal_remote(c, w, {signal}, {s.site});")
     body.depth -= 1
     body.put("}")

@@ -18,11 +18,9 @@ DRAW = 64  # steps of a draw from a Dirichlet distribution, for each element
 LIST = 4096  # steps of a word on lists, which may be as long as a hub has edges
 
 HELPER = """\
-/* Whether the method is to go no further: after a fault, or because the run is to end. */
-GL_INLINE _Bool gl_halted(gl_context *c, int64_t site) {
+GL_INLINE void gl_check_stop(const gl_context *c, int64_t site) {   /* whether the run is to end */
     const int32_t code = __atomic_load_n(c->stop, __ATOMIC_RELAXED);
     if (__builtin_expect(code != 0, 0)) gl_raise(c, code, site);
-    return c->code != 0;
 }
 """
 
@@ -87,6 +85,15 @@ def _every(count: int, inner: int) -> int | None:
     return None if count * inner <= MOST else max(MOST // inner, 1)
 
 
-def looks(tree: t.Tree, function: t.Function, few: int = ROW) -> str:
-    """Return `` && !gl_halted(...)`` for a loop that calls *function*, nothing where it is of *few* steps."""
-    return "" if steps(tree, tree.edge_body(function)) <= few else f" && !gl_halted(c, {function.site})"
+def look(tree: t.Tree, function: t.Function) -> str:
+    """Return the line that checks in a loop of *function* over edges; none where its steps are few."""
+    few = steps(tree, tree.edge_body(function)) <= ROW
+    return "" if few else f"            gl_check_stop(c, {function.site});\n"
+
+
+def look_at_vertex(tree: t.Tree, *functions: t.Function) -> str:
+    """Return the line that checks in a loop over vertices; none where all *functions* are of few steps."""
+    for function in functions:
+        if steps(tree, function.body) > BLOCK:
+            return f"        gl_check_stop(c, {function.site});\n"
+    return ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gaslab.compiler.c import derived
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr
-from gaslab.compiler.c.phases import FAULT_CHECK
 from gaslab.compiler.c.prefetch import prefetch_target
 from gaslab.compiler.c.statements import text_of
 from gaslab.compiler.c.stop_checks import MOST, steps
@@ -32,11 +31,10 @@ def visit(tree: Tree) -> str:
     before, fetch = prefetch_target(tree)
     run = max(MOST // max(steps(tree, function.body), 1), 1)
     return (
-        "\nGL_RANGE(gl_visit) {\n    gl_context context = gl_bind(w), *c = &context;\n"
+        "\nGL_RANGE(gl_visit) {\n    gl_context context = gl_bind(w, at_fault), *c = &context;\n"
         f"{first}{before}    for (int64_t e = lo; e < hi;) {{\n"
-        f"        if (gl_halted(c, {function.site})) return gl_fail(c, fault, c->in_neighbor[e]);\n"
-        f"        for (const int64_t end = hi - e < {run} ? hi : e + {run}; e < end; e++) {{\n"
-        f"{fetch}        const int64_t v = c->in_neighbor[e];\n"
-        f"        gl_do_visit(c, v, c->out_neighbor[e], e);\n{FAULT_CHECK}        }}\n    }}\n"
-        "    return 0;\n}\n"
+        f"        c->vertex = c->in_neighbor[e];\n        gl_check_stop(c, {function.site});\n"
+        f"        for (const int64_t last = hi - e < {run} ? hi : e + {run}; e < last; e++) {{\n"
+        f"{fetch}        const int64_t v = c->vertex = c->in_neighbor[e];\n"
+        "        gl_do_visit(c, v, c->out_neighbor[e], e);\n        }\n    }\n}\n"
     )
