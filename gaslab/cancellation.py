@@ -29,7 +29,7 @@ from gaslab.errors import ExecutionError, Interrupted, OutOfTime, TimeoutExpired
 T = TypeVar("T")
 _OURS = os.path.dirname(__file__) + os.sep
 ARRIVAL_SECONDS = 0.1  # within which an exception that was sent to a thread comes
-AGAIN_SECONDS = 1.0  # after which it is sent again: Python drops what is raised in a weak reference's callback
+AGAIN_SECONDS = 1.0  # after which it is sent again: Python drops what is raised in some callbacks
 
 
 class TimeLeft(float):

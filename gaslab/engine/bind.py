@@ -84,7 +84,7 @@ def bind_edge_fields(
             values = graph.edge_columns[column]
             own = variable.name in written
             made = column_as(variable, column, values, graph, keep=not own)
-            fields.append(made.copy() if own and made is values else made)
+            fields.append(made.copy() if own and np.may_share_memory(made, values) else made)
             continue
         if variable.name in columns and column is not None:
             raise UsageError(f"the graph has no edge column {column!r}{nearest(column, graph.edge_columns)}")

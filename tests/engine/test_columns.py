@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -158,3 +159,30 @@ def test_numbers_in_rows_are_checked() -> None:
         gl.Graph.from_edges([0, 1], [1, 2], columns={"w": [[1.0, 2.0], [3.0, np.nan]]})
     with pytest.raises(gl.UsageError, match="w has 1 values, source 2"):
         gl.Graph.from_edges([0, 1], [1, 2], columns={"w": [[1.0, 2.0]]})
+
+
+class Counted(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        turns: int = 0
+
+    class Edge(gl.Edge):
+        cost: int
+
+    def apply(self, v: Vertex) -> None:
+        v.turns += 1
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        e.cost += 1
+
+
+def counted(comm: Comm, engine: str) -> list[Any]:
+    """Run twice on a graph with an array that was pickled: its type is int64, and not the same object."""
+    graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0], columns={"cost": np.zeros(3, np.int64)}, comm=comm)
+    graph.edge_columns["cost"] = pickle.loads(pickle.dumps(graph.edge_columns["cost"]))
+    results = [gl.run(Counted(), graph, engine=engine, max_iterations=1, edges=True) for _ in range(2)]
+    return [result.edges["cost"].tolist() for result in results]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_leaves_the_graph_s_columns_as_they_are(ranks: Ranks, engine: str) -> None:
+    assert ranks.run(counted, engine)[0] == [[1, 1, 1], [1, 1, 1]]
