@@ -48,7 +48,7 @@ class Histogram(gl.VertexProgram):
 class UniformLDA(LDA):
     """The loops of `LDA` with the plainest proposal; its chain is not that of LDA."""
 
-    def other(self, v: LDA.Vertex, here: int, alike: int, prior: float) -> int:
+    def other(self, v: LDA.Vertex, here: int, prior: float) -> int:
         return -1
 
 

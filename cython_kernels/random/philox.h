@@ -53,11 +53,17 @@ static inline __attribute__((always_inline)) uint64_t gl_vertex_hash(int64_t ver
     return gl_spread((uint64_t)vertex + 0x9E3779B97F4A7C15ull);
 }
 
+#define GL_HASH_STEP 0x8EBC6AF09C88C6E3ull   /* from an edge to the next one between the same ends */
+
+static inline __attribute__((always_inline)) uint64_t gl_ends_hash(int64_t source, int64_t target)
+{
+    return (uint64_t)source * 0xD1342543DE82EF95ull + (uint64_t)target * 0xAF251AF3B0F025B5ull;
+}
+
 static inline __attribute__((always_inline)) uint64_t gl_edge_hash(
     int64_t source, int64_t target, int64_t occurrence)
 {
-    return (uint64_t)source * 0xD1342543DE82EF95ull + (uint64_t)target * 0xAF251AF3B0F025B5ull
-           + (uint64_t)occurrence * 0x8EBC6AF09C88C6E3ull;
+    return gl_ends_hash(source, target) + (uint64_t)occurrence * GL_HASH_STEP;
 }
 
 static inline __attribute__((always_inline)) uint64_t gl_moment_hash(uint64_t seed, uint32_t moment)

@@ -115,6 +115,7 @@ class Scratch:
         work = (48 if words(tree) & {"mode", "mex"} else size) * longest
         if 0 < size < 4:  # what sorts a list of so narrow values by counting them
             work = max(work, 5 * min(64 * longest, 1 << 16))
+            work = max(work, 8 * min(2 * longest, 1 << 16) + size * (longest + 16))
         marks = graph.num_vertices if marked_field(tree) is not None else 0
         words_ = 0 if marks > MOST_MARKS else (marks >> 6) + 1
         self._room = [

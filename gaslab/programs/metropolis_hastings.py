@@ -164,7 +164,7 @@ class LDA(gl.VertexProgram):
                 old *= self.tokens.counts[there] + rest
                 new *= self.tokens.counts[now] + rest
                 now = there if gl.uniform() * old < new else now
-                other = self.other(v, here, counts[here], self.topics * self.priors.word)
+                other = self.other(v, here, self.topics * self.priors.word)
                 e._topics[m] = other if other >= 0 else gl.integers(self.topics)
             e._topics[0] = now
 
@@ -180,7 +180,7 @@ class LDA(gl.VertexProgram):
                 old *= self.tokens.counts[there] + rest
                 new *= self.tokens.counts[now] + rest
                 now = there if gl.uniform() * old < new else now
-                other = self.other(v, here, counts[here], self.priors.length)
+                other = self.other(v, here, self.priors.length)
                 if other < 0 and self.uniform:
                     other = gl.integers(self.topics)
                 elif other < 0:
@@ -189,18 +189,16 @@ class LDA(gl.VertexProgram):
                 e._topics[m] = min(other, self.topics - 1)  # where rounding draws the whole length
             e._topics[0] = now
 
-    def other(self, v: Vertex, here: int, alike: int, prior: float) -> int:
+    def other(self, v: Vertex, here: int, prior: float) -> int:
         """Draw the topic of one of v's other tokens; -1 as often as one by the prior is due instead.
 
-        The token itself is one of the *alike* tokens of its topic, any of them: a draw that falls on it is
-        the last token's topic, and the last token is not drawn otherwise.
+        The token itself is any one of those of its topic, say the last: topics from this one on are drawn by
+        the place before theirs.
         """
-        place = gl.uniform(0.0, v.degree - 1 + prior)
-        token = int(place)
+        token = int(gl.uniform(0.0, v.degree - 1 + prior))
         if token >= v.degree - 1:
             return -1
-        drawn, last = v._topics[token], v._topics[v.degree - 1]
-        return last if drawn == here and (place - token) * alike < 1.0 else drawn
+        return v._topics[token + int(v._topics[token] >= here)]
 
     phases = (
         gl.Phase(

@@ -15,15 +15,16 @@ STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_
          ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"),
          ("int64_t ", "walked", "-1"), ("int64_t ", "parallel", "0"))  # fmt: skip
 HELPERS = """\
-/* Which of the parallel edges the next one of a row is: in a row they stand together. */
+/* What tells the next edge of a row from those before it between the same ends, which stand together. */
 GL_INLINE void gl_begin_row(gl_context *c) { c->walked = -1; }
 GL_INLINE int64_t gl_parallel(gl_context *c, int64_t there) {
-    c->parallel = (c->parallel + 1) & -(int64_t)(c->walked == there);
+    c->parallel = (c->parallel + (int64_t){step}) & -(int64_t)(c->walked == there);
     c->walked = there;
     return c->parallel;
 }
-GL_INLINE uint64_t gl_edge_unit(gl_context *c, int64_t here, int64_t there, int64_t at, _Bool out) {
-    return out ? {edge}(c->id[here], c->id[there], at) : {edge}(c->id[there], c->id[here], at);
+GL_INLINE uint64_t gl_edge_unit(gl_context *c, int64_t here, int64_t there, int64_t parallel, _Bool out) {
+    const int64_t source = c->id[out ? here : there], target = c->id[out ? there : here];
+    return {walked};
 }
 GL_INLINE uint64_t gl_visit_unit(const gl_context *c, int64_t source, int64_t target, int64_t e) {
     int64_t p = e;   /* in a block, edges stand by source and target, parallel ones together */
@@ -38,6 +39,10 @@ GL_INLINE int64_t gl_integers(gl_context *c, int64_t n, int64_t site) {
     return gl_as_integer(gl_next_word(c), n);
 }
 """
+# The unit of an edge; of one that a walk comes to without a multiplication for what `gl_parallel` says.
+HASHED = {"step": "GL_HASH_STEP", "walked": "gl_ends_hash(source, target) + (uint64_t)parallel",
+          "edge": "gl_edge_hash"}  # fmt: skip
+KEYED = {"step": "1", "walked": "gl_edge_key(source, target, parallel)", "edge": "gl_edge_key"}
 POINT = {  # in [0, 1), of as many bits as the program's floats have
     "float64": "GL_INLINE double gl_as_real(uint64_t word) { return gl_as_uniform(word); }\n",
     "float32": "GL_INLINE float gl_as_real(uint64_t word) { return (float)(word >> 40) * 0x1p-24f; }\n",
@@ -83,8 +88,10 @@ def helpers(tree: t.Tree) -> str:
     if not tree.draws:
         return ""
     words = {"counter": COUNTER, "stream": STREAM, "hash": HASH}[tree.rng]
-    edge = "gl_edge_hash" if tree.rng == "hash" else "gl_edge_key"
-    return words + POINT[tree.precision] + HELPERS.replace("{edge}", edge)
+    text = words + POINT[tree.precision] + HELPERS
+    for name, value in (HASHED if tree.rng == "hash" else KEYED).items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
 
 
 def begin(tree: t.Tree, function: t.Function) -> str:
