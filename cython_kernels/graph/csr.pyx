@@ -5,12 +5,18 @@ Nothing here allocates; callers pass every output and scratch array. A `cursor` 
 row's next edge goes, starts as the row's begin and is used up.
 """
 
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef fused id_t:
     int32_t
     int64_t
+
+
+ctypedef fused key_t:
+    int32_t
+    int64_t
+    uint64_t
 
 
 def count_ends(const id_t[::1] src, const id_t[::1] dst, int32_t[::1] out_count, int32_t[::1] in_count,
@@ -27,9 +33,9 @@ def count_ends(const id_t[::1] src, const id_t[::1] dst, int32_t[::1] out_count,
                 in_count[dst[i]] += 1
 
 
-def radix_pass(const uint64_t[::1] key, const int32_t[::1] order, int shift, int64_t[::1] counts,
+def radix_pass(const key_t[::1] key, const int32_t[::1] order, int shift, int64_t[::1] counts,
                int32_t[::1] out):
-    """One stable pass of a radix sort: `order` sorted by the 11 bits of key from `shift`.
+    """One stable pass of a radix sort: `order` sorted by the 11 bits of key, from 0, from `shift`.
 
     `counts` is scratch for 2049 numbers.
     """
@@ -102,20 +108,29 @@ def bucket_rows(const int64_t[::1] begin, const int32_t[::1] neighbor, const int
                     tag[at] = <int32_t>j if position else tag_of[j]
 
 
-def place(const int64_t[::1] bucket_begin, const uint64_t[::1] record, const int32_t[::1] tag,
-           int64_t[::1] cursor, int32_t[::1] neighbor, int32_t[::1] row_tag, int threads):
-    """Move the records of each bucket to their rows; `cursor` (the rows' begins) is used up."""
-    cdef int64_t b, i, at
+def place(const int64_t[::1] bucket_begin, const uint64_t[::1] record, int64_t[::1] cursor,
+          int32_t[::1] neighbor, int32_t[::1] tag, int32_t[:, ::1] kept):
+    """Move the records of each bucket to their rows; `cursor` (the rows' begins) is used up.
+
+    Tags lie in the buckets' order where their rows are to be: thread t keeps those of a bucket in kept[t].
+    """
+    cdef int64_t b, i, first, at
     cdef uint32_t row
-    cdef bint keep = tag is not None
-    for b in prange(bucket_begin.shape[0] - 1, nogil=True, num_threads=threads, schedule="dynamic"):
-        for i in range(bucket_begin[b], bucket_begin[b + 1]):
+    cdef int t
+    cdef bint tagged = tag is not None
+    for b in prange(bucket_begin.shape[0] - 1, nogil=True, num_threads=<int>kept.shape[0], schedule="dynamic"):
+        t = threadid()
+        first = bucket_begin[b]
+        if tagged:
+            for i in range(first, bucket_begin[b + 1]):
+                kept[t, i - first] = tag[i]
+        for i in range(first, bucket_begin[b + 1]):
             row = record[i] >> 32
             at = cursor[row]
             cursor[row] = at + 1
             neighbor[at] = <int32_t>record[i]
-            if keep:
-                row_tag[at] = tag[i]
+            if tagged:
+                tag[at] = kept[t, i - first]
 
 
 def bucket_table(const int64_t[::1] begin, int shift, int64_t max_edges, int64_t max_rows, uint16_t[::1] table):

@@ -60,12 +60,6 @@ static inline __attribute__((always_inline)) uint64_t gl_ends_hash(int64_t sourc
     return (uint64_t)source * 0xD1342543DE82EF95ull + (uint64_t)target * 0xAF251AF3B0F025B5ull;
 }
 
-static inline __attribute__((always_inline)) uint64_t gl_edge_hash(
-    int64_t source, int64_t target, int64_t occurrence)
-{
-    return gl_ends_hash(source, target) + (uint64_t)occurrence * GL_HASH_STEP;
-}
-
 static inline __attribute__((always_inline)) uint64_t gl_moment_hash(uint64_t seed, uint32_t moment)
 {
     return gl_spread(gl_spread(seed + 0x9E3779B97F4A7C15ull) + moment * 0xD1342543DE82EF95ull);
@@ -75,15 +69,6 @@ static inline __attribute__((always_inline)) uint64_t gl_point_word(uint64_t poi
 {
     const unsigned __int128 product = (unsigned __int128)point * (point ^ 0xE7037ED1A0B428DBull);
     return (uint64_t)(product >> 64) ^ (uint64_t)product;
-}
-
-/* How many edges with the same ends stand before the edge at position p of a vertex's row. */
-static inline __attribute__((always_inline)) int64_t gl_occurrence(
-    const int64_t *begin, const int32_t *neighbor, int64_t vertex, int64_t p)
-{
-    int64_t first = p;
-    while (first > begin[vertex] && neighbor[first - 1] == neighbor[p]) first--;
-    return p - first;
 }
 
 static inline __attribute__((always_inline)) double gl_as_uniform(uint64_t word)   /* in [0, 1) */

@@ -9,7 +9,6 @@ cdef extern from "philox.h" nogil:
         uint64_t first, second
     gl_words gl_philox(uint64_t seed, uint32_t number, uint32_t moment, uint64_t unit)
     uint64_t gl_edge_key(int64_t source, int64_t target, int64_t occurrence)
-    int64_t gl_occurrence(const int64_t *begin, const int32_t *neighbor, int64_t target, int64_t e)
     double gl_as_uniform(uint64_t word)
     double gl_as_normal(gl_words words)
     int64_t gl_as_integer(uint64_t word, int64_t n)
@@ -40,16 +39,19 @@ def philox(uint64_t seed, uint32_t number, uint32_t moment, uint64_t unit):
     return words.first, words.second
 
 
-def edge_keys(const int64_t[::1] gid, const int64_t[::1] in_begin, const int32_t[::1] in_neighbor):
-    """Return the uint64 key of the edge at every slot."""
-    keys_array = np.empty(in_neighbor.shape[0], dtype=np.uint64)
+def edge_keys(const int64_t[::1] gid, const int64_t[::1] in_begin, const int32_t[::1] in_neighbor,
+              int64_t first, int64_t last):
+    """Return the uint64 keys of the edges to vertices *first* to *last* - 1, by slot."""
+    cdef int64_t v, e, begin = in_begin[first], occurrence = 0
+    keys_array = np.empty(in_begin[last] - begin, dtype=np.uint64)
     cdef uint64_t[::1] keys = keys_array
-    cdef int64_t v, e
     with nogil:
-        for v in range(in_begin.shape[0] - 1):
+        for v in range(first, last):
             for e in range(in_begin[v], in_begin[v + 1]):
-                keys[e] = gl_edge_key(gid[in_neighbor[e]], gid[v],
-                                      gl_occurrence(&in_begin[0], &in_neighbor[0], v, e))
+                occurrence += 1   # parallel edges stand together
+                if e == in_begin[v] or in_neighbor[e] != in_neighbor[e - 1]:
+                    occurrence = 0
+                keys[e - begin] = gl_edge_key(gid[in_neighbor[e]], gid[v], occurrence)
     return keys_array
 
 

@@ -17,6 +17,7 @@ from gaslab.engine.initial_values import bind_initial_values
 from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.options import Options
 from gaslab.engine.stopping import Stopping
+from gaslab.engine.view import walks_out_rows
 from gaslab.graph.graph import Graph
 from gaslab.language.phases import phases_of
 from gaslab.program import VertexProgram
@@ -61,6 +62,8 @@ def bind(
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
     params = bind_parameters(tree, program, graph)
     starts = InitialDraws(graph, options.seed, program.parameters())
+    if any(walks_out_rows(one.tree, graph) for one in compiled):
+        graph.local.out()  # before there are fields: while edges are sorted they take 16 bytes more each
     edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts)
     columns = bind_vertex_fields(tree, graph, options.columns)
     trace = None if options.trace is None else VertexTrace(graph, graph.ids.find(options.trace))

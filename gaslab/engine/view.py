@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gaslab._kernels import phase_runner
+from gaslab.compiler.tree import Tree
 from gaslab.compiler.tree.uses import by_source
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import scalars
@@ -15,19 +16,17 @@ from gaslab.partition.local_graph import LocalGraph
 def make_view(state: RunState, graph: Graph, params: list[Any]) -> phase_runner.View:
     """Return the program's view of *graph* and *state*."""
     local, tree = graph.local, state.tree
-    every = 0 if graph.directed else 3  # an undirected edge serves every direction
     view = phase_runner.View()
     view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
     view.seed = state.seed
     view.num_left = graph.num_vertices if graph.ids.num_left is None else graph.ids.num_left
     view.num_masters, view.num_local = local.num_masters, local.num_local
-    view.gather_edges = tree.gather_edges and tree.gather_edges | every
-    view.scatter_edges = tree.scatter_edges and tree.scatter_edges | every
+    view.gather_edges, view.scatter_edges = _directions(tree, graph)
     view.gid, view.degree = local.gid, local.degree
     view.in_degree, view.out_degree = local.in_degree, local.out_degree
     view.in_begin, view.in_neighbor = local.in_begin, local.in_neighbor
     view.out_begin = view.out_neighbor = view.out_slot = None
-    if view.gather_edges & 2 or view.scatter_edges:
+    if walks_out_rows(tree, graph):
         view.out_begin, view.out_neighbor, view.out_slot = local.out()
     view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
     set_by_source(view, state, graph.local)
@@ -39,6 +38,18 @@ def make_view(state: RunState, graph: Graph, params: list[Any]) -> phase_runner.
     view.message_next, view.priority = state.message_next, state.priority
     view.gather_way, view.scatter_way = state.gather_way, state.scatter_way
     return view
+
+
+def walks_out_rows(tree: Tree, graph: Graph) -> bool:
+    """Return whether a program needs the edges by source too, `LocalGraph.out`."""
+    gather, scatter = _directions(tree, graph)
+    return bool(gather & 2 or scatter)
+
+
+def _directions(tree: Tree, graph: Graph) -> tuple[int, int]:
+    """Return the masks of the edges of gather and of scatter; an undirected edge serves every direction."""
+    every = 0 if graph.directed else 3
+    return tree.gather_edges and tree.gather_edges | every, tree.scatter_edges and tree.scatter_edges | every
 
 
 def set_by_source(view: phase_runner.View, state: RunState, local: LocalGraph) -> None:

@@ -36,6 +36,17 @@ class _Buckets:
         starts: np.ndarray = self.begin[:-1] + np.cumsum(counts, axis=0) - counts
         return starts
 
+    def place(
+        self, record: np.ndarray, begin: np.ndarray, tag: np.ndarray | None, threads: int
+    ) -> np.ndarray:
+        """Return the other ends of the records in the rows that begin at *begin*; move the tags there."""
+        other = np.empty(record.size, dtype=np.int32)
+        kept = np.empty(
+            (threads, 0 if tag is None else int(np.diff(self.begin).max(initial=0))), dtype=np.int32
+        )
+        kernels.place(self.begin, record, begin[:-1].copy(), other, tag, kept)
+        return other
+
 
 def rows_by_target(
     ends: list[np.ndarray],
@@ -55,15 +66,14 @@ def rows_by_target(
     ends.clear()
     m = src.size
     record = np.empty(m, dtype=np.uint64)
-    tag, target_tag = _tags(m, tagged)
+    tag = np.empty(m, dtype=np.int32) if tagged else None
     buckets = _Buckets(out_begin)
     chunk = np.arange(threads + 1) * m // threads
     cursor = buckets.cursor(src, local, chunk)
     kernels.bucket_edges(src, dst, local, chunk, buckets.table, buckets.shift, cursor, record, tag)
     del src, dst
-    target = np.empty(m, dtype=np.int32)
-    kernels.place(buckets.begin, record, tag, out_begin[:-1].copy(), target, target_tag, threads)
-    return _transpose(out_begin, target, target_tag, in_begin, record, tag, threads)
+    target = buckets.place(record, out_begin, tag, threads)
+    return _transpose(out_begin, target, in_begin, record, threads, tagged, tag)
 
 
 def transpose(begin: np.ndarray, neighbor: np.ndarray, threads: int = 1) -> tuple[np.ndarray, ...]:
@@ -72,8 +82,7 @@ def transpose(begin: np.ndarray, neighbor: np.ndarray, threads: int = 1) -> tupl
     other_begin = np.zeros_like(begin)
     kernels.count_neighbors(neighbor, other_begin[1:])
     np.cumsum(other_begin, out=other_begin)
-    record, tag = np.empty(m, dtype=np.uint64), np.empty(m, dtype=np.int32)
-    other, position = _transpose(begin, neighbor, None, other_begin, record, tag, threads)
+    other, position = _transpose(begin, neighbor, other_begin, np.empty(m, dtype=np.uint64), threads)
     assert position is not None
     return other_begin, other, position
 
@@ -81,25 +90,22 @@ def transpose(begin: np.ndarray, neighbor: np.ndarray, threads: int = 1) -> tupl
 def _transpose(
     begin: np.ndarray,
     neighbor: np.ndarray,
-    tag_of: np.ndarray | None,
     other_begin: np.ndarray,
     record: np.ndarray,
-    tag: np.ndarray | None,
     threads: int,
+    tagged: bool = True,
+    tag_of: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Sort rows by neighbour into rows of the other end, with *record* and *tag* as scratch."""
+    """Sort rows by neighbour into rows of the other end, with *record* as scratch.
+
+    A tag is a position, or what *tag_of* has there.
+    """
     buckets = _Buckets(other_begin)
     rows = np.searchsorted(begin, np.arange(1, threads) * neighbor.size // threads)
     row_chunk = np.concatenate([[0], rows, [begin.size - 1]])
     cursor = buckets.cursor(neighbor, None, begin[row_chunk])
+    tag = np.empty(neighbor.size, dtype=np.int32) if tagged else None
     kernels.bucket_rows(
         begin, neighbor, tag_of, row_chunk, buckets.table, buckets.shift, cursor, record, tag
     )  # fmt: skip
-    other = np.empty(neighbor.size, dtype=np.int32)
-    other_tag = None if tag is None else np.empty(neighbor.size, dtype=np.int32)
-    kernels.place(buckets.begin, record, tag, other_begin[:-1].copy(), other, other_tag, threads)
-    return other, other_tag
-
-
-def _tags(m: int, wanted: bool) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
-    return (np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)) if wanted else (None, None)
+    return buckets.place(record, other_begin, tag, threads), tag

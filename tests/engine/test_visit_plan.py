@@ -184,3 +184,15 @@ def test_blocks_with_many_edges_are_far_apart(ways: int, bipartite: bool) -> Non
         for side in np.split(by_block, 2) if bipartite else [by_block]:
             halves = [np.roll(side, k)[: side.size // 2].sum() / side.sum() for k in range(side.size)]
             assert 0.35 < min(halves) <= max(halves) < 0.65
+
+
+def looked_up(comm: Comm, chunk: int) -> list[bytes]:
+    """Return what a plan has that is made of so many edges at a time."""
+    graph = graph_of(comm, "directed")
+    with patch("gaslab.engine.visit.edges.CHUNK", chunk):
+        edges = Plan(graph, LEAST).edges
+    return [edges.source.tobytes(), edges.target.tobytes(), edges.bounds(0)[0].tobytes()]
+
+
+def test_a_plan_is_the_same_however_many_edges_are_looked_up_at_a_time(ranks: Ranks) -> None:
+    assert ranks.run(looked_up, 7) == ranks.run(looked_up, 1 << 16)

@@ -13,6 +13,7 @@ from scipy import stats
 import gaslab as gl
 from gaslab._kernels import philox as kernels
 from gaslab.compiler.python import rng as interpreted
+from gaslab.engine.initial_draws import InitialDraws
 from gaslab.parallel.comm import Comm
 from gaslab.reference.rng import philox4x32
 from tests.mpi.ranks import Ranks
@@ -346,3 +347,30 @@ def test_outside_a_program_the_words_are_starts_of_fields() -> None:
     assert repr(gl.uniform(0.5)) == "gl.uniform(0.5, 1.0)"
     assert gl.normal(0.1) == gl.normal(scale=0.1)
     assert repr(gl.integers("topics")) == "gl.integers('topics')"
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+def test_initial_draws_of_edges_do_not_depend_on_how_many_are_drawn_at_a_time(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 40, (2, 600))
+    ends[:, 100:300] = 5  # parallel
+    graph = gl.Graph.from_edges(*ends, vertices=range(90))  # some without edges, behind and between
+    draw = gl.integers(1000)
+    known = InitialDraws(graph, 1, {}).of_edges(draw, 0, np.dtype(np.int32), (3,))
+    monkeypatch.setattr("gaslab.engine.initial_draws.BLOCK", block)
+    assert (InitialDraws(graph, 1, {}).of_edges(draw, 0, np.dtype(np.int32), (3,)) == known).all()
+
+
+def test_a_draw_that_does_not_fit_is_refused_without_edges_too() -> None:
+    graph = gl.Graph.from_edges([], [], vertices=[1])
+    with pytest.raises(gl.UsageError, match="does not fit int8; choose a wider type"):
+        InitialDraws(graph, 1, {}).of_edges(gl.integers(1000), 0, np.dtype(np.int8))
+
+
+def test_edges_are_told_apart_among_very_many_parallel_ones_in_one_pass() -> None:
+    many = 300_000  # squared, they would take a minute
+    graph = gl.Graph.from_edges(np.zeros(many, int), np.ones(many, int))
+    drawn = InitialDraws(graph, 1, {}).of_edges(gl.uniform(), 0, np.dtype(float))
+    assert np.unique(drawn).size == many

@@ -24,12 +24,13 @@ GL_INLINE int64_t gl_parallel(gl_context *c, int64_t there) {
 }
 GL_INLINE uint64_t gl_edge_unit(gl_context *c, int64_t here, int64_t there, int64_t parallel, _Bool out) {
     const int64_t source = c->id[out ? here : there], target = c->id[out ? there : here];
-    return {walked};
+    return {unit};
 }
-GL_INLINE uint64_t gl_visit_unit(const gl_context *c, int64_t source, int64_t target, int64_t e) {
-    int64_t p = e;   /* in a block, edges stand by source and target, parallel ones together */
-    while (p > c->first && c->in_neighbor[p - 1] == source && c->out_neighbor[p - 1] == target) p--;
-    return {edge}(c->id[source], c->id[target], e - p);
+GL_INLINE uint64_t gl_visit_unit(gl_context *c, int64_t here, int64_t there, int64_t e) {
+    const int64_t source = c->id[here], target = c->id[there];   /* in a block, edges stand by these */
+    const _Bool again = e > c->first && c->in_neighbor[e - 1] == here && c->out_neighbor[e - 1] == there;
+    const int64_t parallel = c->parallel = (c->parallel + (int64_t){step}) & -(int64_t)again;
+    return {unit};
 }
 GL_INLINE gl_real gl_uniform(gl_context *c, double low, double high) {
     return (gl_real)(low + (high - low) * gl_as_real(gl_next_word(c)));
@@ -39,10 +40,12 @@ GL_INLINE int64_t gl_integers(gl_context *c, int64_t n, int64_t site) {
     return gl_as_integer(gl_next_word(c), n);
 }
 """
-# The unit of an edge; of one that a walk comes to without a multiplication for what `gl_parallel` says.
-HASHED = {"step": "GL_HASH_STEP", "walked": "gl_ends_hash(source, target) + (uint64_t)parallel",
-          "edge": "gl_edge_hash"}  # fmt: skip
-KEYED = {"step": "1", "walked": "gl_edge_key(source, target, parallel)", "edge": "gl_edge_key"}
+# How far the next parallel edge is, and the unit of an edge by its ends and that.
+UNITS = {
+    "hash": ("GL_HASH_STEP", "gl_ends_hash(source, target) + (uint64_t)parallel"),
+    "counter": ("1", "gl_edge_key(source, target, parallel)"),
+    "stream": ("1", "gl_edge_key(source, target, parallel)"),
+}
 POINT = {  # in [0, 1), of as many bits as the program's floats have
     "float64": "GL_INLINE double gl_as_real(uint64_t word) { return gl_as_uniform(word); }\n",
     "float32": "GL_INLINE float gl_as_real(uint64_t word) { return (float)(word >> 40) * 0x1p-24f; }\n",
@@ -88,10 +91,8 @@ def helpers(tree: t.Tree) -> str:
     if not tree.draws:
         return ""
     words = {"counter": COUNTER, "stream": STREAM, "hash": HASH}[tree.rng]
-    text = words + POINT[tree.precision] + HELPERS
-    for name, value in (HASHED if tree.rng == "hash" else KEYED).items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    step, unit = UNITS[tree.rng]
+    return words + POINT[tree.precision] + HELPERS.replace("{step}", step).replace("{unit}", unit)
 
 
 def begin(tree: t.Tree, function: t.Function) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gaslab.graph.graph import Graph
 
 DIGIT = 11  # bits that a pass of `kernels.radix_pass` sorts by
+CHUNK = 1 << 16  # edges that are looked up at a time
 
 
 class Edges:
@@ -35,37 +36,41 @@ class Edges:
         self, schedule: Schedule, rank_of_table: np.ndarray, blocks: Blocks, walk: Walk, graph: Graph
     ) -> None:
         self._comm, self._threads, self._ways = graph.comm, graph.local.threads, schedule.ways
-        ends = blocks.number[graph.local.in_neighbor], blocks.number.repeat(np.diff(graph.local.in_begin))
         block_of = np.arange(schedule.blocks, dtype=np.int32).repeat(blocks.sizes)
         tasks = schedule.tasks()
 
         self._kept: list[tuple[weakref.ref[np.ndarray], np.ndarray]] = []  # fields, and what was brought
         self._slots: list[np.ndarray] | None = None  # of the edges visited on each rank; None: all are here
+        a = blocks.number[graph.local.in_neighbor]
+        b = blocks.number.repeat(np.diff(graph.local.in_begin))
         if self._comm.size > 1:
-            rank = rank_of_table[_pairs(tasks, block_of, *ends) % schedule.ways]
+            rank = rank_of_table[_pairs(tasks, block_of, a, b) % schedule.ways]
             self._slots = split(np.arange(rank.size, dtype=np.int32), rank, self._comm.size)
-            parts = [[end[ids] for ids in self._slots] for end in ends]
-            (a, counts), (b, _) = (rows_to(self._comm, part) for part in parts)
+            a, counts = rows_to(self._comm, [a[ids] for ids in self._slots])
+            b, _ = rows_to(self._comm, [b[ids] for ids in self._slots])
             self._cuts = np.cumsum(counts)[:-1]
-        else:
-            a, b = ends
         task = _pairs(tasks, block_of, a, b)
-        count = np.bincount(task, minlength=schedule.rounds * schedule.ways)
-        turn = np.arange(count.size) // schedule.ways
+        count = np.zeros(schedule.rounds * schedule.ways, np.int64)
+        for some in _chunks(task.size):
+            count += np.bincount(task[some], minlength=count.size)
+        turn = np.arange(count.size, dtype=np.int32) // np.int32(schedule.ways)
         tables = np.lexsort((-count, ~walk.leaves.reshape(-1), turn))
         self._bounds = np.append(0, np.cumsum(count[tables]))
         leaving, here = int(walk.leaves.sum(axis=1).max()), int((rank_of_table == self._comm.rank).sum())
         self._half = max(leaving, here // 2) if leaving else schedule.ways
         stands = np.empty(count.size, np.int32)
         stands[tables] = np.arange(count.size)
-        self._order = in_order(stands.take(task), count.size, a, b, block_of.size)
+        for some in _chunks(task.size):
+            task[some] = stands.take(task[some])
+        self._order = in_order(task, count.size, a, b, block_of.size)
 
-        # From numbers to places, by round and block.
+        # From numbers to places, by round and block; the numbers of an end are freed when it has its places.
         shift = (walk.first - blocks.first).astype(blocks.number.dtype).reshape(-1)
-        turn = turn.astype(np.int32).take(task.take(self._order)) * np.int32(schedule.blocks)
+        turn = turn[tables] * np.int32(schedule.blocks)
+        ends = [b, a]
+        del a, b
         self.source, self.target = (
-            (number + shift.take(turn + block_of.take(number))).astype(np.int32)
-            for number in (a.take(self._order), b.take(self._order))
+            _places(ends.pop(), self._order, turn, task, block_of, shift) for _ in range(2)
         )
 
     def bounds(self, turn: int) -> tuple[np.ndarray, np.ndarray]:
@@ -128,19 +133,37 @@ class Edges:
 
 def _pairs(table: np.ndarray, block_of: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the entry of *table* for the blocks of *a* and of *b*."""
-    found: np.ndarray = table.reshape(-1).take(block_of.take(a) * np.int32(len(table)) + block_of.take(b))
+    found = np.empty(a.size, table.dtype)
+    for some in _chunks(a.size):
+        found[some] = table[block_of.take(a[some]), block_of.take(b[some])]
     return found
+
+
+def _chunks(size: int) -> Iterator[slice]:
+    """Return slices of that many edges: numpy's intermediate arrays are as long as one of them."""
+    return (slice(begin, begin + CHUNK) for begin in range(0, size, CHUNK))
 
 
 def in_order(task: np.ndarray, tasks: int, a: np.ndarray, b: np.ndarray, numbers: int) -> np.ndarray:
     """Return the positions of edges by task, then *a*, then *b*, then position, as int32: a radix sort."""
     wide = max(numbers - 1, 0).bit_length()
-    first = b.astype(np.uint64), wide
-    second = task.astype(np.uint64) << np.uint64(wide) | a.astype(np.uint64), wide + tasks.bit_length()
     order, other = np.arange(task.size, dtype=np.int32), np.empty(task.size, np.int32)
     counts = np.empty((1 << DIGIT) + 1, np.int64)
-    for key, bits in (first, second):
+    for key, bits in ((b, wide), (a, wide), (task, tasks.bit_length())):
         for shift in range(0, bits, DIGIT):
             kernels.radix_pass(key, order, shift, counts, other)
             order, other = other, order
     return order
+
+
+def _places(
+    numbers: np.ndarray, order: np.ndarray, turn: np.ndarray, task: np.ndarray, block_of: np.ndarray,
+    shift: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Return the places of vertices by their *numbers*, in the order of visits, as int32."""
+    made = np.empty(order.size, np.int32)
+    for some in _chunks(order.size):
+        edges = order[some]
+        number = numbers.take(edges)
+        made[some] = number + shift.take(turn.take(task.take(edges)) + block_of.take(number))
+    return made
