@@ -6,7 +6,7 @@ import numpy as np
 
 from gaslab.engine.visit.blocks import Blocks
 from gaslab.engine.visit.schedule import Schedule
-from gaslab.engine.visit.transfer import rows_to
+from gaslab.engine.visit.transfer import copy_rows
 from gaslab.parallel.comm import Comm
 
 Moves = dict[int, list[slice]]  # runs of places, by the other's rank
@@ -59,21 +59,19 @@ class Places:
 
     def __init__(self, blocks: Blocks, walk: Walk, comm: Comm) -> None:
         self.comm, self.size = comm, walk.size
-        self._masters = blocks.masters
-        self._whole = np.concatenate(blocks.masters)
-        self._place = walk.first[0, blocks.block] + blocks.position
-        self._cuts = np.cumsum(blocks.counts)[:-1]
+        places = (walk.first[0, blocks.block] + blocks.position).astype(np.int32)
+        self._places = np.split(places, np.cumsum(blocks.counts)[:-1])
+        self._masters = [ids.astype(np.int32) for ids in blocks.masters]
         self.moves = [walk.moves(turn) for turn in range(len(walk.first))]
 
     def bring(self, values: np.ndarray, into: np.ndarray) -> None:
         """Copy *values* of masters, by local id, to the places of their blocks in round 0 (collective)."""
-        into[self._place] = rows_to(self.comm, [values[ids] for ids in self._masters])[0]
+        copy_rows(self.comm, values, self._masters, into, self._places)
 
     def take_back(self, values: np.ndarray, into: np.ndarray) -> None:
         """Copy *values* from the places of round 0 to the masters (collective)."""
-        into[self._whole] = rows_to(self.comm, np.split(values[self._place], self._cuts))[0]
+        copy_rows(self.comm, values, self._places, into, self._masters)
 
     def memory_bytes(self) -> int:
         """The bytes of the arrays held here."""
-        arrays = (*self._masters, self._whole, self._place)
-        return sum({id(a): a.nbytes for a in arrays}.values())
+        return sum(ids.nbytes for ids in (*self._masters, *self._places))

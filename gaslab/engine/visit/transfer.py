@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaslab.parallel.comm import Comm
+from gaslab._kernels import pack
+from gaslab.parallel.comm import Comm, Tag
+
+CACHED = 1 << 18  # bytes that stay in a core's cache between two copies
 
 
 def split(values: np.ndarray, rank: np.ndarray, size: int) -> list[np.ndarray]:
@@ -22,3 +25,25 @@ def rows_to(comm: Comm, parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray
     received = [part.reshape(-1, *row) for part in comm.alltoall([part.reshape(-1) for part in parts])]
     whole = received[0] if len(received) == 1 else np.concatenate(received)
     return whole, np.array([part.shape[0] for part in received])
+
+
+def copy_rows(
+    comm: Comm, values: np.ndarray, rows: list[np.ndarray], into: np.ndarray, places: list[np.ndarray]
+) -> None:
+    """Copy rows ``rows[p]`` of *values* to rank p; store what comes from rank p at ``places[p]`` of *into*.
+
+    Both are C-contiguous arrays of one dtype, rows and places int32.
+    """
+    size = pack.row_bytes(values)
+    outgoing = {p: np.empty(ids.size * size, np.uint8) for p, ids in enumerate(rows) if p != comm.rank}
+    for p, packed in outgoing.items():
+        pack.take(values, rows[p], packed)
+    sent = comm.begin(outgoing, sorted(outgoing), Tag.ALLTOALL)
+    mine, there, some = rows[comm.rank], places[comm.rank], max(CACHED // size, 1)
+    for begin in range(0, mine.size, some):
+        ids = mine[begin : begin + some]
+        packed = np.empty(ids.size * size, np.uint8)
+        pack.take(values, ids, packed)
+        pack.put(into, there[begin : begin + some], packed)
+    for p, packed in sent.end().items():
+        pack.put(into, places[p], packed)
