@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gaslab._kernels import pack
-from gaslab.parallel.comm import Comm, Tag
+from gaslab.parallel.comm import Comm
+from gaslab.parallel.tags import Tag
 
 CACHED = 1 << 18  # bytes that stay in a core's cache between two copies
 
