@@ -64,7 +64,7 @@ def lda(
         1e6. "metropolis-hastings": by the steps of WarpLDA, which see the counts of half a sweep ago; one
         chain on any ranks and threads. It needs more sweeps, of a time that hardly grows with the topics, and
         it alone has *mh_steps*, *optimise_priors*, *burn_in* and *sample_every*. "auto" is the first up to
-        1,000 topics and without these options, else the second.
+        500 topics and without these options, else the second.
     mh_steps : int
         Steps of Metropolis-Hastings that a token takes in each half of a sweep, 1 to 64; each takes
         two bytes of memory a token.
