@@ -4,7 +4,8 @@ Kernels and interpreted methods check ``stop`` (abi.h), which all views of a run
 every long loop. A fault that is set there ends the phase as a fault of the program does. A timer sets it at
 the timeout, and all ranks raise the same error at their next agreement. Ctrl-C sets it while a kernel runs on
 the main thread; it is raised at once, and is Python's own where no kernel runs. Python code of the user's
-(the reference engine, ``done``) cannot look: an exception is sent to its thread.
+(the reference engine, ``done``) cannot look: an exception is sent to its thread, and sent again where Python
+dropped it, as it does in callbacks of weak references.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,7 +31,6 @@ from gaslab.errors import ExecutionError, Interrupted, OutOfTime, TimeoutExpired
 T = TypeVar("T")
 _OURS = os.path.dirname(__file__) + os.sep
 ARRIVAL_SECONDS = 0.1  # within which an exception that was sent to a thread comes
-AGAIN_SECONDS = 1.0  # after which it is sent again: Python drops what is raised in some callbacks
 
 
 class TimeLeft(float):
@@ -55,6 +56,7 @@ class Cancellation:
         self._lock = threading.Lock()
         self._called: int | None = None  # the thread in which Python code of the user's runs
         self._sent = False
+        self._dropped = threading.Event()  # what was sent; or nothing is to be sent any more
 
     @property
     def late(self) -> bool:
@@ -88,6 +90,7 @@ class Cancellation:
         """Stop the timer, and listen no more."""
         if self._timer is not None:
             self._timer.cancel()
+            self._dropped.set()
         if self._listener is not None:
             self._listener.leave()
 
@@ -126,6 +129,15 @@ class Cancellation:
                 self._called = threading.get_ident()
         if self._called is None:
             raise self.expired(program, f"before {what}")
+        unraisable = sys.unraisablehook
+
+        def hook(dropped: Any) -> None:
+            if dropped.exc_type is OutOfTime:
+                self._dropped.set()
+            else:
+                unraisable(dropped)
+
+        sys.unraisablehook = hook
         try:
             try:
                 value = function()
@@ -139,10 +151,14 @@ class Cancellation:
         except OutOfTime as error:
             with self._lock:
                 self._called = None
+                _send(threading.get_ident(), None)
             frames = traceback.extract_tb(error.__traceback__)
             inner = next((f for f in reversed(frames) if not f.filename.startswith(_OURS)), frames[-1])
             place = error.place or (inner.filename, inner.lineno or 0, inner.line or "")
             where = error.where or f"in {what}"
+        finally:
+            if sys.unraisablehook is hook:
+                sys.unraisablehook = unraisable
         raise self.fault(TIMEOUT, program, where, Site(*place))
 
     def _leave(self) -> None:
@@ -160,10 +176,10 @@ class Cancellation:
         with self._lock:
             self.stop[0] = self.stop[0] or TIMEOUT
         assert self._timer is not None
-        while self._sent_again() and not self._timer.finished.wait(AGAIN_SECONDS):
-            pass
+        while self._sent_out() and self._dropped.wait() and not self._timer.finished.is_set():
+            self._dropped.clear()
 
-    def _sent_again(self) -> bool:
+    def _sent_out(self) -> bool:
         """Send the exception to the code of the user's that runs; return whether any does."""
         with self._lock:
             if self._called is not None:

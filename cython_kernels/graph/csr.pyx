@@ -35,7 +35,7 @@ def count_ends(const id_t[::1] src, const id_t[::1] dst, int32_t[::1] out_count,
 
 def radix_pass(const key_t[::1] key, const int32_t[::1] order, int shift, int64_t[::1] counts,
                int32_t[::1] out):
-    """One stable pass of a radix sort: `order` sorted by the 11 bits of key, from 0, from `shift`.
+    """One stable pass of a radix sort: `order` sorted by the 11 bits of the keys, from 0, that begin at `shift`.
 
     `counts` is scratch for 2049 numbers.
     """
@@ -112,7 +112,7 @@ def place(const int64_t[::1] bucket_begin, const uint64_t[::1] record, int64_t[:
           int32_t[::1] neighbor, int32_t[::1] tag, int32_t[:, ::1] kept):
     """Move the records of each bucket to their rows; `cursor` (the rows' begins) is used up.
 
-    Tags lie in the buckets' order where their rows are to be: thread t keeps those of a bucket in kept[t].
+    The tags come in the order of the records, and are moved too: thread t keeps those of a bucket in kept[t].
     """
     cdef int64_t b, i, first, at
     cdef uint32_t row

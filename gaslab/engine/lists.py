@@ -113,7 +113,7 @@ class Scratch:
                 row = int(row_lengths(view, None, every).max())
                 longest = max(longest, int(degrees(graph.local, view.gather_edges).max()))
         work = (48 if words(tree) & {"mode", "mex"} else size) * longest
-        if 0 < size < 4:  # what sorts a list of so narrow values by counting them
+        if 0 < size < 4:  # narrow values are sorted by counting them: `gl_sort_narrow`, `gl_sort_dense`
             work = max(work, 5 * min(64 * longest, 1 << 16))
             work = max(work, 8 * min(2 * longest, 1 << 16) + size * (longest + 16))
         marks = graph.num_vertices if marked_field(tree) is not None else 0

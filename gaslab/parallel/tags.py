@@ -19,6 +19,7 @@ class Tag(IntEnum):
     SIGNALS_BY_ID = 14
     CHANGES = 15  # of additive fields, to masters
     MOVED_VERTICES = 16  # of visit, with the right to write them
+    PLACED_VERTICES = 17  # of visit, between masters and places
     BATCH = 31  # without supersteps
     CLOCK = 41  # of rank 0, for a timeline
     NOTICE = 42  # of a rank that waits for others, has ended or has failed

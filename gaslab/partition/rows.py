@@ -41,9 +41,9 @@ class _Buckets:
     ) -> np.ndarray:
         """Return the other ends of the records in the rows that begin at *begin*; move the tags there."""
         other = np.empty(record.size, dtype=np.int32)
-        kept = np.empty(
-            (threads, 0 if tag is None else int(np.diff(self.begin).max(initial=0))), dtype=np.int32
-        )
+        longest = 0 if tag is None else int(np.diff(self.begin).max(initial=0))
+        threads = min(threads, record.size // max(longest, 1)) or 1  # whose room is that of the edges at most
+        kept = np.empty((threads, longest), dtype=np.int32)
         kernels.place(self.begin, record, begin[:-1].copy(), other, tag, kept)
         return other
 

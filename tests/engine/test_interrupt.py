@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -133,7 +133,30 @@ class Deaf(Thinking):
         return True
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+class Tidy(Thinking):
+    """Takes its time to clean up."""
+
+    cleaned: ClassVar[list[bool]] = []
+
+    def done(self) -> bool:
+        try:
+            while True:
+                pass
+        finally:
+            until = time.perf_counter() + 1.2
+            while time.perf_counter() < until:
+                pass
+            self.cleaned.append(True)
+
+
+def test_a_timeout_comes_once_where_it_was_not_dropped() -> None:
+    with pytest.raises(
+        gl.TimeoutExpired, match=r"Tidy ran out of 0.2 s in done\(\)\n    (while True:|pass)$"
+    ):
+        gl.run(Tidy(), ring(), timeout=0.2)
+    assert Tidy.cleaned == [True]
+
+
 def test_a_timeout_that_was_dropped_comes_again() -> None:
     with pytest.raises(gl.TimeoutExpired, match=r"Deaf ran out of 0.4 s in done\(\)\n"):
         gl.run(Deaf(), ring(), timeout=0.4)

@@ -32,6 +32,16 @@ class MayFail(Base):
             nbr.signal()
 
 
+class Listed(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        a: int = 0
+        seen: gl.List[int]
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.a > 0 and len(v.seen) > nbr.a and gl.mode(v.seen) > 1 and nbr.seen[0] > 1:
+            nbr.signal()
+
+
 class Otherwise(Base):
     def scatter(self, v: Base.Vertex, e: Base.Edge, nbr: Base.Vertex) -> None:
         if nbr.a > 0:
@@ -51,6 +61,7 @@ class Either(Base):
     [
         (OneEnd, {"a"}, {"b", "in_degree"}),
         (MayFail, {"a"}, set()),
+        (Listed, {"a"}, set()),
         (Otherwise, set(), set()),
         (Either, set(), set()),
     ],

@@ -7,7 +7,7 @@ from gaslab.compiler.c.names import C_TYPE, MEMBER, WIDE_TYPE, aggregate_name
 from gaslab.compiler.c.phases import VERTEX_LOOP, load
 from gaslab.compiler.c.prefetch import prefetch_rows
 from gaslab.compiler.c.statements import text_of
-from gaslab.compiler.c.stop_checks import ROW, look_at_vertex, steps
+from gaslab.compiler.c.stop_checks import ROW, check_at_vertex, steps
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 
 
@@ -58,5 +58,5 @@ def own_sweep(tree: Tree, k: int) -> str:
     else:
         call = f"gl_do_{name}(c, n{f', {into}' * has_parts})"
         add = call if has_parts else f"t = {a.combiner.wide_c('t', call)}"
-        body = f"        {add};\n{look_at_vertex(tree, a.function)}"
+        body = f"        {add};\n{check_at_vertex(tree, a.function)}"
     return f"\nGL_RANGE(gl_aggregate_{k}) {{\n{begin}{VERTEX_LOOP}{load(tree, names)}{body}    }}\n{end}"

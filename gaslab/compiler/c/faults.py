@@ -27,6 +27,7 @@ typedef struct {{ jmp_buf place; gl_fault *fault; }} gl_exit;
     static __attribute__((noinline)) void name##_block({PARAMETERS}, gl_exit *at_fault)
 """
 
+# A call, not inlined: gcc 12 loses the alignment of the stack in functions that call nothing.
 RAISE = """\
 static __attribute__((noinline, cold, noreturn)) void gl_leave(
     gl_exit *at_fault, int64_t code, int64_t vertex, int64_t site)

@@ -16,7 +16,7 @@ from gaslab.compiler.c.phases import (
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_rows, prefetch_slots
 from gaslab.compiler.c.records import part_name
-from gaslab.compiler.c.stop_checks import look, steps
+from gaslab.compiler.c.stop_checks import check_at_edge, steps
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 from gaslab.compiler.tree.uses import marked_field
 
@@ -45,7 +45,7 @@ def gather_row(tree: Tree) -> str:
         return f"a{k} = {combiner.c(f'a{k}', f'{call})')};"
 
     loops = []
-    more, check = " && !c->stopped" * tree.stops, look(tree, tree.functions["gather"])
+    more, check = " && !c->stopped" * tree.stops, check_at_edge(tree, tree.functions["gather"])
     if isinstance(combiner, RecordCombiner) and tree.decided_by:
         kept = [f"t->{part_name(k, part)}" for k, part in enumerate(combiner.parts)]
         final = [place if best else f"!{place}" for place, best in zip(kept, tree.decided_by, strict=True)]
@@ -117,7 +117,7 @@ def gather(tree: Tree) -> str:
     assert combiner is not None
     if combiner.collects:
         loads, loops = load(tree, tree.reads("gather", "v")) + room(tree, "gather"), []
-        check, names = look(tree, tree.functions["gather"]), tree.reads("gather", "nbr")
+        check, names = check_at_edge(tree, tree.functions["gather"]), tree.reads("gather", "nbr")
         for way, (begin, neighbor, _) in ROWS.items():
             fetch = prefetch(tree, names, neighbor, 1)
             limit, early = prefetch_slots(tree, "gather", way)

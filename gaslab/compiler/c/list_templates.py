@@ -78,7 +78,8 @@ static void gl_sort_dense_@S(@T *x, void *work, int64_t n, int64_t least, int64_
     __builtin_memcpy(x, sorted, (uint64_t)n * sizeof *x);
 }
 """,
-    # Where they are far apart: counted, and found again by the bits of those that there are.
+    # Of such a type: where values are far apart, they are counted, and found again by the bits of those that
+    # there are.
     "gl_sort_narrow": """\
 static void gl_sort_narrow_@S(@T *x, void *work, int64_t n) {
     int64_t i = 1;

@@ -16,7 +16,7 @@ from gaslab.compiler.c.names import (
     narrowed,
     widened,
 )
-from gaslab.compiler.c.stop_checks import look_at_vertex
+from gaslab.compiler.c.stop_checks import check_at_vertex
 from gaslab.compiler.tree import STORAGE, Array, Combiner, RecordCombiner, Tree, is_list
 from gaslab.compiler.tree.uses import by_source
 
@@ -156,7 +156,7 @@ def masters(tree: Tree, name: str) -> str:
     if name == "init_message":
         assert tree.message is not None
         message = ", " + message_of(tree.message)
-    call, check = f"gl_do_{name}(c, n{message})", look_at_vertex(tree, tree.functions[name])
+    call, check = f"gl_do_{name}(c, n{message})", check_at_vertex(tree, tree.functions[name])
     act = (
         f"        {call};\n{check}{store(tree, tree.writes(name), 'vertex')}"
         if name in ("init", "init_message")
@@ -247,7 +247,7 @@ def aggregate(tree: Tree) -> str:
 
 
 def _check_in_apply(tree: Tree) -> str:
-    return look_at_vertex(tree, *(a.function for _, a in tree.in_apply))
+    return check_at_vertex(tree, *(a.function for _, a in tree.in_apply))
 
 
 def near_arguments(tree: Tree, name: str) -> str:
@@ -264,7 +264,7 @@ def apply(tree: Tree) -> str:
     if "message" in takes:
         assert tree.message is not None
         message = ", " + message_of(tree.message)
-    after = look_at_vertex(tree, function) + store(tree, tree.writes("apply"), "vertex_next")
+    after = check_at_vertex(tree, function) + store(tree, tree.writes("apply"), "vertex_next")
     near = ", w, v" if tree.signals("apply") else ""
     passed_total = ""
     if "total" in takes:

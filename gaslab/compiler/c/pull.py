@@ -27,7 +27,7 @@ from gaslab.compiler.c.phases import (
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch
 from gaslab.compiler.c.statements import block, text_of
-from gaslab.compiler.c.stop_checks import look
+from gaslab.compiler.c.stop_checks import check_at_edge
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _pull(tree: t.Tree) -> str:
     combiner = tree.message
     first_only = combiner is None and not tree.contributed()
     enough = "        if (w->signalled[v]) continue;\n" if first_only else ""
-    stop, check = " && !heard" * first_only, look(tree, tree.functions["scatter"])
+    stop, check = " && !heard" * first_only, check_at_edge(tree, tree.functions["scatter"])
     passed = begin_message = end_message = ""
     if isinstance(combiner, t.RecordCombiner):
         passed = ", (gl_message *)w->message + v"
@@ -130,9 +130,9 @@ def _pull(tree: t.Tree) -> str:
         loops.append(
             f"        if (w->scatter_edges & {mask}{' && !heard' * first_only}) {{\n"
             f"{begin_row(tree, 'scatter')}"
-            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n{check}"
+            f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = c->vertex = {neighbor.format(p='p')};\n"
-            "                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
+            f"{check}                if (!(c->all_active || gl_is_active(c, source))) continue;\n"
             f"                gl_pull_{kind}(c, n, source, {place}, &heard{passed});\n"
             "            }\n        }\n"
         )

@@ -18,7 +18,7 @@ from gaslab.compiler.c.phases import (
     walks,
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_slots
-from gaslab.compiler.c.stop_checks import look
+from gaslab.compiler.c.stop_checks import check_at_edge
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 
@@ -54,7 +54,7 @@ def scatter_push(tree: Tree) -> str:
     if tree.posts:  # a vertex that changed and posted nothing over an edge leaves no cached total there
         before = "            {\n                c->posted = 0;\n"
         after = "                if (!c->posted && w->changed[v]) w->cached[{x}] = 0;\n            }}\n"
-    loops, check = [], look(tree, tree.functions["scatter"])
+    loops, check = [], check_at_edge(tree, tree.functions["scatter"])
     for row in ("out", "in"):
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += passed_of_edge(tree, "scatter", row, "out")

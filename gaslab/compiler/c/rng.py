@@ -26,8 +26,9 @@ GL_INLINE uint64_t gl_edge_unit(gl_context *c, int64_t here, int64_t there, int6
     const int64_t source = c->id[out ? here : there], target = c->id[out ? there : here];
     return {unit};
 }
+/* Of the edges of a block, one after the other: they stand by their ends. */
 GL_INLINE uint64_t gl_visit_unit(gl_context *c, int64_t here, int64_t there, int64_t e) {
-    const int64_t source = c->id[here], target = c->id[there];   /* in a block, edges stand by these */
+    const int64_t source = c->id[here], target = c->id[there];
     const _Bool again = e > c->first && c->in_neighbor[e - 1] == here && c->out_neighbor[e - 1] == there;
     const int64_t parallel = c->parallel = (c->parallel + (int64_t){step}) & -(int64_t)again;
     return {unit};

@@ -85,13 +85,13 @@ def _every(count: int, inner: int) -> int | None:
     return None if count * inner <= MOST else max(MOST // inner, 1)
 
 
-def look(tree: t.Tree, function: t.Function) -> str:
+def check_at_edge(tree: t.Tree, function: t.Function) -> str:
     """Return the line that checks in a loop of *function* over edges; none where its steps are few."""
     few = steps(tree, tree.edge_body(function)) <= ROW
     return "" if few else f"            gl_check_stop(c, {function.site});\n"
 
 
-def look_at_vertex(tree: t.Tree, *functions: t.Function) -> str:
+def check_at_vertex(tree: t.Tree, *functions: t.Function) -> str:
     """Return the line that checks in a loop over vertices; none where all *functions* are of few steps."""
     for function in functions:
         if steps(tree, function.body) > BLOCK:

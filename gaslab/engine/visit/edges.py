@@ -51,8 +51,8 @@ class Edges:
             self._cuts = np.cumsum(counts)[:-1]
         task = _pairs(tasks, block_of, a, b)
         count = np.zeros(schedule.rounds * schedule.ways, np.int64)
-        for some in _chunks(task.size):
-            count += np.bincount(task[some], minlength=count.size)
+        for chunk in _chunks(task.size):
+            count += np.bincount(task[chunk], minlength=count.size)
         turn = np.arange(count.size, dtype=np.int32) // np.int32(schedule.ways)
         tables = np.lexsort((-count, ~walk.leaves.reshape(-1), turn))
         self._bounds = np.append(0, np.cumsum(count[tables]))
@@ -60,18 +60,16 @@ class Edges:
         self._half = max(leaving, here // 2) if leaving else schedule.ways
         stands = np.empty(count.size, np.int32)
         stands[tables] = np.arange(count.size)
-        for some in _chunks(task.size):
-            task[some] = stands.take(task[some])
+        for chunk in _chunks(task.size):
+            task[chunk] = stands.take(task[chunk])
         self._order = in_order(task, count.size, a, b, block_of.size)
 
         # From numbers to places, by round and block; the numbers of an end are freed when it has its places.
         shift = (walk.first - blocks.first).astype(blocks.number.dtype).reshape(-1)
         turn = turn[tables] * np.int32(schedule.blocks)
-        ends = [b, a]
-        del a, b
-        self.source, self.target = (
-            _places(ends.pop(), self._order, turn, task, block_of, shift) for _ in range(2)
-        )
+        self.source = _places(a, self._order, turn, task, block_of, shift)
+        del a
+        self.target = _places(b, self._order, turn, task, block_of, shift)
 
     def bounds(self, turn: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the int64 bounds of the tables' edges in both halves of a round; one rank has one."""
@@ -134,8 +132,8 @@ class Edges:
 def _pairs(table: np.ndarray, block_of: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the entry of *table* for the blocks of *a* and of *b*."""
     found = np.empty(a.size, table.dtype)
-    for some in _chunks(a.size):
-        found[some] = table[block_of.take(a[some]), block_of.take(b[some])]
+    for chunk in _chunks(a.size):
+        found[chunk] = table[block_of.take(a[chunk]), block_of.take(b[chunk])]
     return found
 
 
@@ -162,8 +160,8 @@ def _places(
 ) -> np.ndarray:  # fmt: skip
     """Return the places of vertices by their *numbers*, in the order of visits, as int32."""
     made = np.empty(order.size, np.int32)
-    for some in _chunks(order.size):
-        edges = order[some]
+    for chunk in _chunks(order.size):
+        edges = order[chunk]
         number = numbers.take(edges)
-        made[some] = number + shift.take(turn.take(task.take(edges)) + block_of.take(number))
+        made[chunk] = number + shift.take(turn.take(task.take(edges)) + block_of.take(number))
     return made

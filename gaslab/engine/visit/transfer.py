@@ -39,12 +39,12 @@ def copy_rows(
     outgoing = {p: np.empty(ids.size * size, np.uint8) for p, ids in enumerate(rows) if p != comm.rank}
     for p, packed in outgoing.items():
         pack.take(values, rows[p], packed)
-    sent = comm.begin(outgoing, sorted(outgoing), Tag.ALLTOALL)
-    mine, there, some = rows[comm.rank], places[comm.rank], max(CACHED // size, 1)
-    for begin in range(0, mine.size, some):
-        ids = mine[begin : begin + some]
+    sent = comm.begin(outgoing, sorted(outgoing), Tag.PLACED_VERTICES)
+    mine, there, length = rows[comm.rank], places[comm.rank], max(CACHED // size, 1)
+    for begin in range(0, mine.size, length):
+        ids = mine[begin : begin + length]
         packed = np.empty(ids.size * size, np.uint8)
         pack.take(values, ids, packed)
-        pack.put(into, there[begin : begin + some], packed)
+        pack.put(into, there[begin : begin + length], packed)
     for p, packed in sent.end().items():
         pack.put(into, places[p], packed)
