@@ -6,6 +6,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gaslab as gl
@@ -95,3 +96,30 @@ def test_what_done_and_finalisers_raise_is_raised_on_every_rank(ranks: Ranks, en
     for done, finaliser in ranks.run(raises_its_own, engine):
         assert "done has failed" in done
         assert "the finaliser has failed" in finaliser
+
+
+class BehindOthers(gl.VertexProgram):
+    """Faults at the last edge to a target that all others signal."""
+
+    class Vertex(gl.Vertex):
+        x: int = 1
+        turns: int = 0
+
+    def apply(self, v: Vertex) -> None:
+        v.turns += 1
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if 10 // v.x > 2:
+            nbr.signal()
+
+
+@pytest.mark.parametrize("way", ["sync", "interpreted", "stale 0", "reference"])
+def test_a_fault_behind_a_signal_to_the_same_target_ends_the_run(way: str) -> None:
+    n = 400
+    rng = np.random.default_rng(0)
+    sources, targets = rng.integers(0, n - 1, (2, 20 * n))
+    graph = gl.Graph.from_edges(np.append(sources, n - 1), np.append(targets, 5))  # so many are pulled
+    x = np.ones(n, int)
+    x[-1] = 0
+    with pytest.raises(gl.ExecutionError, match=f"BehindOthers failed at vertex {n - 1} in superstep 0"):
+        gl.run(BehindOthers(), graph, init={"x": x}, max_iterations=2, **ENGINES[way])

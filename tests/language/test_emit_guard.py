@@ -6,6 +6,7 @@ import pytest
 
 from gaslab import program as gl
 from gaslab.compiler.c.guard import guard, names
+from gaslab.compiler.c.pull import choice
 from gaslab.compiler.frontend import parse
 
 
@@ -70,3 +71,27 @@ def test_guards(program: type, of_v: set[str], of_nbr: set[str]) -> None:
     tree = parse(program)
     assert names(guard(tree, "v"), tree) == of_v
     assert names(guard(tree, "nbr"), tree) == of_nbr
+
+
+class Found(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        near: gl.List[int]
+        limit: int = 2
+
+    def apply(self, v: Vertex, message: gl.Min[int]) -> None:
+        v.limit = message
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if 7 in nbr.near:
+            nbr.signal(1)
+
+
+class Short(Found):
+    def scatter(self, v: Found.Vertex, e: gl.Edge, nbr: Found.Vertex) -> None:
+        if len(nbr.near) > v.limit:
+            nbr.signal(v.limit)
+
+
+def test_a_scatter_that_searches_lists_is_no_choice_without_checks_for_the_end() -> None:
+    assert choice(parse(Found)) is None
+    assert choice(parse(Short)) is not None

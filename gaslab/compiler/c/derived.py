@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c.guard import harmless
+from gaslab.compiler.tree.harmless import harmless
 
 MOST = 1 << 17  # elements of all derived vectors: they lie on the stack of a thread
 _CONSTANT = (t.Const, t.Param, t.Global, t.Aggregate)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.tree.harmless import harmless
 
 _LEAVES = (t.Const, t.Param, t.Aggregate, t.Global, t.Bound)
 _INNER = (t.Unary, t.Binary, t.Compare, t.Logical, t.Conditional, t.Cast, t.Call, t.Let)
@@ -42,16 +43,3 @@ def names(tests: tuple[t.Expr, ...], tree: t.Tree) -> frozenset[str]:
 
 def _of(role: str, node: Any) -> bool:
     return isinstance(node, (t.VertexField, t.VertexAttribute)) and node.role == role
-
-
-def harmless(node: Any) -> bool:
-    """Whether evaluating *node* where Python would not have is free of faults and cheap."""
-    if isinstance(node, t.Binary):
-        return node.op in ("+", "-", "*", "&", "|", "^") or (node.op == "/" and not node.int_divisor)
-    if isinstance(node, t.Call):
-        return node.function in ("abs", "min", "max")
-    if isinstance(node, t.Cast):
-        return not (node.type == "int" and node.operand.type == "float")
-    if isinstance(node, t.ListWord):
-        return node.function not in ("item", "mode")
-    return not isinstance(node, t.CallHelper | t.Draw | t.Categorical | t.Index | t.Reduce | t.Search)

@@ -14,7 +14,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.c.arrays import declaration
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr
-from gaslab.compiler.c.guard import guard, harmless, names
+from gaslab.compiler.c.guard import guard, names
 from gaslab.compiler.c.names import C_TYPE, MEMBER, constant, narrowed, widened
 from gaslab.compiler.c.phases import (
     ARGUMENTS,
@@ -28,6 +28,7 @@ from gaslab.compiler.c.phases import (
 from gaslab.compiler.c.prefetch import far_end, prefetch
 from gaslab.compiler.c.statements import block, text_of
 from gaslab.compiler.c.stop_checks import check_at_edge
+from gaslab.compiler.tree.harmless import first_signal_decides, harmless
 
 
 @dataclass(frozen=True)
@@ -109,11 +110,11 @@ def _load_guarded(tree: t.Tree) -> str:
 
 
 def _pull(tree: t.Tree) -> str:
-    """Return the loop of any scatter, an edge at a time; without a message the first signal ends the row."""
+    """Return the loop of any scatter, an edge at a time; the first signal ends a row where it decides."""
     combiner = tree.message
-    first_only = combiner is None and not tree.contributed()
-    enough = "        if (w->signalled[v]) continue;\n" if first_only else ""
-    stop, check = " && !heard" * first_only, check_at_edge(tree, tree.functions["scatter"])
+    decided = first_signal_decides(tree)
+    enough = "        if (w->signalled[v]) continue;\n" if decided else ""
+    stop, check = " && !heard" * decided, check_at_edge(tree, tree.functions["scatter"])
     passed = begin_message = end_message = ""
     if isinstance(combiner, t.RecordCombiner):
         passed = ", (gl_message *)w->message + v"
@@ -128,7 +129,7 @@ def _pull(tree: t.Tree) -> str:
         (begin, neighbor, _), (kind, place) = ROWS[row], edge(tree, row, "p")
         place += passed_of_edge(tree, "scatter", row, "in")
         loops.append(
-            f"        if (w->scatter_edges & {mask}{' && !heard' * first_only}) {{\n"
+            f"        if (w->scatter_edges & {mask}{' && !heard' * decided}) {{\n"
             f"{begin_row(tree, 'scatter')}"
             f"            for (int64_t p = {begin}[v], end = {begin}[v + 1]; p < end{stop}; p++) {{\n"
             f"                const int64_t source = c->vertex = {neighbor.format(p='p')};\n"

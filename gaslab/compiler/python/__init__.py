@@ -16,6 +16,7 @@ from gaslab.compiler.python.block import IN, OUT, SCALAR, Block, scalars
 from gaslab.compiler.python.gather import Gather
 from gaslab.compiler.python.program import namespace
 from gaslab.compiler.tree import OWN, RecordCombiner, Tree
+from gaslab.compiler.tree.harmless import first_signal_decides
 
 
 class Interpreter:
@@ -212,12 +213,12 @@ class Interpreter:
                             c.cached[x] = 0
 
     def _scatter_pull(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
-        plain = self.tree.message is None and not self.tree.contributed()
+        decided = first_signal_decides(self.tree)
         for _, target in positions:
             for bit, row in ((OUT, c.in_row), (IN, c.out_row)):
                 c.forward = bit == OUT
                 for source, e in row(target) if c.scatter_edges & bit else ():
-                    if plain and c.signalled[target]:
+                    if decided and c.signalled[target]:
                         break
                     if c.all_active or c.active_bits.item(source >> 6) >> (source & 63) & 1:
                         self._namespace["do_scatter"](c, c.load(source), source, target, e)

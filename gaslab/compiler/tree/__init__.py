@@ -12,7 +12,8 @@ Conversions are explicit `Cast` nodes, so a backend never infers a type.
     combiner_table  one row an operation that combines values
     declared     types, fields, parameters, combiners
     expressions  the nodes, and statements
-    program      a program and its functions, and what may be asked of them  (uses, edge_ends, edge_work)
+    program      a program and its functions, and what may be asked of them  (uses, edge_ends, edge_work,
+                 harmless)
     source_places  lines of the user's files, as errors show them            (depth)
 """
 
