@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ def bind_edge_fields(
 ) -> list[Any]:
     """Return one array per edge field, in slot order: the graph's columns, or the defaults, or draws.
 
-    Lists are `Rows`. The arrays of fields that are *written* are copies of the run's own.
+    Lists are `Rows`. The arrays of fields that are *written* are copies of the run's own. What is drawn is a
+    function that draws it: see `drawn`.
     """
     columns = dict(columns or {})
     known = [v.name for v in tree.edge_fields]
@@ -96,7 +98,7 @@ def bind_edge_fields(
             )
         dtype, default = dtype_of(variable.storage), variable.default
         if isinstance(default, Draw):
-            fields.append(starts.of_edges(default, k, dtype, variable.shape))
+            fields.append(partial(starts.of_edges, default, k, dtype, variable.shape))
         elif variable.shape:
             fields.append(np.full((graph.local.num_edges, *variable.shape), default, dtype))
         else:
@@ -107,6 +109,11 @@ def bind_edge_fields(
     if bound and graph.comm.rank == 0:
         log.info("%s: %s", tree.name, "; ".join(bound))
     return fields
+
+
+def drawn(fields: list[Any]) -> list[Any]:
+    """Return the fields of `bind_edge_fields` with the values that are drawn."""
+    return [values() if isinstance(values, partial) else values for values in fields]
 
 
 def bind_vertex_fields(

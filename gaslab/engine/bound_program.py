@@ -17,7 +17,6 @@ from gaslab.engine.initial_values import bind_initial_values
 from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.options import Options
 from gaslab.engine.stopping import Stopping
-from gaslab.engine.view import walks_out_rows
 from gaslab.graph.graph import Graph
 from gaslab.language.phases import phases_of
 from gaslab.program import VertexProgram
@@ -35,7 +34,7 @@ class BoundProgram:
     stopping: list[Stopping]  # of each phase
     done: Done | None  # of a program of several phases, which may begin them anew
     params: list[Any]
-    edge_fields: list[Any]
+    edge_fields: list[Any]  # those that are drawn are not yet
     written: frozenset[str]  # the edge fields that the program writes
     columns: dict[str, np.ndarray]  # vertex fields that start from columns of the graph
     initial_values: dict[str, Any]  # of vertex fields, from the caller
@@ -62,8 +61,6 @@ def bind(
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
     params = bind_parameters(tree, program, graph)
     starts = InitialDraws(graph, options.seed, program.parameters())
-    if any(walks_out_rows(one.tree, graph) for one in compiled):
-        graph.local.out()  # before there are fields: while edges are sorted they take 16 bytes more each
     edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts)
     columns = bind_vertex_fields(tree, graph, options.columns)
     trace = None if options.trace is None else VertexTrace(graph, graph.ids.find(options.trace))

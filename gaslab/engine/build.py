@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gaslab.compiler import Compiled
 from gaslab.engine import lists
+from gaslab.engine.bind import drawn
 from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.executor import Executor
 from gaslab.engine.observe.observer import Observer
@@ -14,7 +17,7 @@ from gaslab.engine.stale.step import Stale
 from gaslab.engine.state import RunState
 from gaslab.engine.superstep_parts import Parts
 from gaslab.engine.sync.step import Synchronous
-from gaslab.engine.view import make_view
+from gaslab.engine.view import make_view, walks_out_rows
 from gaslab.engine.visit.sweep import Visits
 from gaslab.language.visit_ways import ways_of
 from gaslab.replication.exchange import Exchange
@@ -42,9 +45,12 @@ def _build_parts(bound: BoundProgram, options: Options, observe: Observer) -> li
     graph = bound.graph
     exchange = Exchange(graph.local, observe.comm(graph.comm))
     rooms = lists.rooms(tuple(one.tree for one in bound.compiled), graph, bound.initial_values)
+    if any(walks_out_rows(one.tree, graph) for one in bound.compiled):
+        graph.local.out()  # before there are fields: while edges are sorted they take 16 bytes more each
+    edge_fields = drawn(bound.edge_fields)
     found: list[Parts] = []
     for one in bound.compiled:
-        state = _new_state(one, bound, found[0].state if found else None, rooms)
+        state = _new_state(one, bound, edge_fields, found[0].state if found else None, rooms)
         state.phase = len(found)
         view = make_view(state, graph, bound.params)
         view.initial_fields = 0 if found else state.initial_fields
@@ -56,11 +62,15 @@ def _build_parts(bound: BoundProgram, options: Options, observe: Observer) -> li
 
 
 def _new_state(
-    one: Compiled, bound: BoundProgram, first: RunState | None, rooms: dict[str, np.ndarray]
+    one: Compiled,
+    bound: BoundProgram,
+    edge_fields: list[Any],
+    first: RunState | None,
+    rooms: dict[str, np.ndarray],
 ) -> RunState:
     """Return the state of a phase, with the fields of the *first* phase; the first has the initial values."""
     graph = bound.graph
-    state = RunState.create(one.tree, graph, bound.edge_fields, bound.starts, first, rooms)
+    state = RunState.create(one.tree, graph, edge_fields, bound.starts, first, rooms)
     if first is not None:
         return state
     state.set_values(bound.columns)

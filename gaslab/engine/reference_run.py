@@ -37,7 +37,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
     bind.check_sides(trees, graph)
     params = bind.bind_parameters(tree, program, graph)
     starts_at = InitialDraws(graph, options.seed, program.parameters())
-    edge_fields = bind.bind_edge_fields(tree, graph, options.columns, written, starts_at)
+    edge_fields = bind.drawn(bind.bind_edge_fields(tree, graph, options.columns, written, starts_at))
     initial = bind_initial_values(tree, graph, options.init, starts_at)
     initial_frontier = bind_initial_frontier(tree, graph, options.start)
     columned = bind.bind_vertex_fields(tree, graph, options.columns)
