@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.c import emit
 from tests.support import hand_trees as h
 from tests.support.hand_trees import I, assign, binary, const, function, local, program, variable
 from tests.support.hand_views import N, State, both, edge_lists, made, masks, state, walk, weights
@@ -72,19 +73,23 @@ def test_messages_combine_pushed_or_pulled(
         assert one.signalled[v] == other.signalled[v] == (v in came)
 
 
-def test_pull_stops_at_the_first_signal() -> None:
-    """Whether it does is seen by a fault that waits behind the first edge."""
-    body = [assign(local("k", I), binary("//", const(1), t.EdgeField(0, I))), t.Signal(None, 0)]
-    tree = program([function("scatter", body, reads="e.w", locals={"k": I})], edge=(variable("w", "int64"),))
-    s = state(tree, 3, [(0, 2), (1, 2)], [1, 0])
+def test_pull_stops_at_the_first_signal_where_no_edge_can_fault() -> None:
+    plain = program([function("scatter", [t.Signal(None, 0)])])
+    assert "p < end && !heard" in emit(plain)
+    s = state(plain, 3, [(0, 2), (1, 2)])
     s.all_active = 1
     assert both("gl_scatter_pull", s) is None
     assert s.signalled.tolist() == [0, 0, 1]
-    s.signalled[:] = 0
-    assert both("gl_scatter_push", s) == (1, 1, 0)
-    s = state(tree, 3, [(0, 2), (1, 2)], [0, 1])
-    s.all_active = 1
-    assert both("gl_scatter_pull", s) == (1, 0, 0)
+
+
+def test_pull_finds_a_fault_behind_the_first_signal() -> None:
+    body = [assign(local("k", I), binary("//", const(1), t.EdgeField(0, I))), t.Signal(None, 0)]
+    tree = program([function("scatter", body, reads="e.w", locals={"k": I})], edge=(variable("w", "int64"),))
+    assert "!heard" not in emit(tree)
+    for divisors, source in (([1, 0], 1), ([0, 1], 0)):
+        s = state(tree, 3, [(0, 2), (1, 2)], divisors)
+        s.all_active = 1
+        assert both("gl_scatter_pull", s) == both("gl_scatter_push", s) == (1, source, 0)
 
 
 def test_apply_reads_the_message_of_its_vertex_and_peers_messages_combine() -> None:
