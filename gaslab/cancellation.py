@@ -17,7 +17,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -124,20 +125,33 @@ class Cancellation:
         """Return ``function()``, Python code of the user's; raises TimeoutExpired if the time runs out."""
         if self.timeout is None:
             return function()
-        with self._lock:
-            if not self.late:
-                self._called = threading.get_ident()
-        if self._called is None:
-            raise self.expired(program, f"before {what}")
-        unraisable = sys.unraisablehook
+        with self._hearing_drops():
+            return self._call_in_time(program, what, function)
+
+    @contextmanager
+    def _hearing_drops(self) -> Iterator[None]:
+        """Hear of it where Python drops the exception that was sent."""
+        before = sys.unraisablehook
 
         def hook(dropped: Any) -> None:
             if dropped.exc_type is OutOfTime:
                 self._dropped.set()
             else:
-                unraisable(dropped)
+                before(dropped)
 
         sys.unraisablehook = hook
+        try:
+            yield
+        finally:
+            if sys.unraisablehook is hook:
+                sys.unraisablehook = before
+
+    def _call_in_time(self, program: str, what: str, function: Callable[[], T]) -> T:
+        with self._lock:
+            if not self.late:
+                self._called = threading.get_ident()
+        if self._called is None:
+            raise self.expired(program, f"before {what}")
         try:
             try:
                 value = function()
@@ -156,9 +170,6 @@ class Cancellation:
             inner = next((f for f in reversed(frames) if not f.filename.startswith(_OURS)), frames[-1])
             place = error.place or (inner.filename, inner.lineno or 0, inner.line or "")
             where = error.where or f"in {what}"
-        finally:
-            if sys.unraisablehook is hook:
-                sys.unraisablehook = unraisable
         raise self.fault(TIMEOUT, program, where, Site(*place))
 
     def _leave(self) -> None:

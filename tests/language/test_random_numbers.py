@@ -370,7 +370,7 @@ def test_a_draw_that_does_not_fit_is_refused_without_edges_too() -> None:
 
 
 def test_edges_are_told_apart_among_very_many_parallel_ones_in_one_pass() -> None:
-    many = 300_000  # squared, they would take a minute
+    many = 1_000_000  # squared, they would take minutes
     graph = gl.Graph.from_edges(np.zeros(many, int), np.ones(many, int))
     drawn = InitialDraws(graph, 1, {}).of_edges(gl.uniform(), 0, np.dtype(float))
     assert np.unique(drawn).size == many

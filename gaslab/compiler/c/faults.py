@@ -2,7 +2,7 @@
 
 The usual path pays a test that is never taken, and nothing behind it: no value has to be made up for a method
 that runs on, and no loop looks whether one did. (To go on with a harmless value and to look after each vertex
-made the loops of benchmarks/twins up to a third slower.)
+costs the loops of benchmarks/twins up to a third.)
 """
 
 from __future__ import annotations

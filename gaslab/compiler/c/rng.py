@@ -15,7 +15,7 @@ STATE = (("uint64_t ", "seed", "w->seed"), ("uint64_t ", "unit", "0"), ("uint64_
          ("uint32_t ", "moment", "0"), ("uint32_t ", "draws", "0"), ("int64_t ", "first", "0"),
          ("int64_t ", "walked", "-1"), ("int64_t ", "parallel", "0"))  # fmt: skip
 HELPERS = """\
-/* What tells the next edge of a row from those before it between the same ends, which stand together. */
+/* What distinguishes the next edge of a row from parallel ones before it: they stand together. */
 GL_INLINE void gl_begin_row(gl_context *c) { c->walked = -1; }
 GL_INLINE int64_t gl_parallel(gl_context *c, int64_t there) {
     c->parallel = (c->parallel + (int64_t){step}) & -(int64_t)(c->walked == there);
