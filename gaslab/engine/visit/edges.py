@@ -51,7 +51,7 @@ class Edges:
             self._cuts = np.cumsum(counts)[:-1]
         task = _pairs(tasks, block_of, a, b)
         count = np.zeros(schedule.rounds * schedule.ways, np.int64)
-        for chunk in _chunks(task.size):
+        for chunk in _chunks(task.size, max(CHUNK, count.size)):
             count += np.bincount(task[chunk], minlength=count.size)
         turn = np.arange(count.size, dtype=np.int32) // np.int32(schedule.ways)
         tables = np.lexsort((-count, ~walk.leaves.reshape(-1), turn))
@@ -137,9 +137,10 @@ def _pairs(table: np.ndarray, block_of: np.ndarray, a: np.ndarray, b: np.ndarray
     return found
 
 
-def _chunks(size: int) -> Iterator[slice]:
-    """Return slices of that many edges: numpy's intermediate arrays are as long as one of them."""
-    return (slice(begin, begin + CHUNK) for begin in range(0, size, CHUNK))
+def _chunks(size: int, length: int | None = None) -> Iterator[slice]:
+    """Return slices of so many edges: numpy's intermediate arrays are as long as one of them."""
+    length = length or CHUNK
+    return (slice(begin, begin + length) for begin in range(0, size, length))
 
 
 def in_order(task: np.ndarray, tasks: int, a: np.ndarray, b: np.ndarray, numbers: int) -> np.ndarray:
