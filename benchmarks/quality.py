@@ -39,7 +39,7 @@ def halve(counts: scipy.sparse.csr_matrix, seed: int, test: float = 0.1) -> Halv
 
     A word without a training document is left out, so that no system needs a probability for it: the
     columns of all three matrices are the words of the training documents, in their order. A test document
-    with fewer than two such tokens is left out too. The first half has the odd token.
+    with fewer than two such tokens is left out too.
     """
     rng = np.random.default_rng(seed)
     held = np.zeros(counts.shape[0], dtype=bool)
@@ -48,6 +48,14 @@ def halve(counts: scipy.sparse.csr_matrix, seed: int, test: float = 0.1) -> Halv
     words = np.flatnonzero(train.sum(axis=0))
     documents = counts[held][:, words]
     documents = documents[np.flatnonzero(documents.sum(axis=1) >= 2)]
+    first, second = parted(documents, rng)
+    return Halves(train[:, words], first, second)
+
+
+def parted(
+    documents: scipy.sparse.csr_matrix, rng: np.random.Generator
+) -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:
+    """Part the tokens of each document in two halves, at random; the first has the odd token."""
     document, word = tokens(documents)
     order = np.lexsort((rng.random(document.size), document))
     document, word = document[order], word[order]
@@ -55,7 +63,7 @@ def halve(counts: scipy.sparse.csr_matrix, seed: int, test: float = 0.1) -> Halv
     position = np.arange(document.size) - np.repeat(lengths.cumsum() - lengths, lengths)
     early = position < (np.repeat(lengths, lengths) + 1) // 2
     first, second = (bag(document[half], word[half], documents.shape) for half in (early, ~early))
-    return Halves(train[:, words], first, second)
+    return first, second
 
 
 def tokens(counts: scipy.sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:

@@ -114,14 +114,16 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
         "GL_INLINE int64_t gl_choose_i(_Bool first, int64_t a, int64_t b) { return first ? a : b; }\n"
     ),
     # The values of far vertices are prefetched where they cannot be in a core's own cache: from half a
-    # million vertices on (benchmarks/gather.py). Below, prefetching costs more than it saves.
+    # million vertices on (benchmarks/gather.py). Below, prefetching costs more than it saves. The end is read
+    # always: the compiler moves out of the loop over vertices only a read that needs no test.
     "GL_FAR_VERTICES": "enum { GL_FAR_VERTICES = 1 << 19 };\n",
     # How far ahead: where little is done for an edge, and where much is (benchmarks/out_rows.py).
     "GL_PREFETCH_EDGES": "enum { GL_PREFETCH_EDGES = 64 };\n",
     "GL_PREFETCH_EDGES_BY_ONE": "enum { GL_PREFETCH_EDGES_BY_ONE = 16 };\n",
     "gl_prefetch_end": """\
 GL_INLINE int64_t gl_prefetch_end(const gl_view *w, const int64_t *begin) {   /* none from here on */
-    return w->num_local < GL_FAR_VERTICES ? 0 : begin[w->num_local] - GL_PREFETCH_EDGES - 4;
+    const int64_t end = begin[w->num_local] - GL_PREFETCH_EDGES - 4;
+    return w->num_local < GL_FAR_VERTICES ? 0 : end;
 }
 """,
     # The fields of an edge lie by target; a walk by source jumps among them (benchmarks/twins).
@@ -133,8 +135,8 @@ GL_INLINE int64_t gl_prefetch_slots_end(const gl_view *w) {   /* of the position
     "gl_prefetch_rows_end": """\
 /* The same where so many bytes are read of a far vertex, one edge at a time. */
 GL_INLINE int64_t gl_prefetch_rows_end(const gl_view *w, const int64_t *begin, const int64_t bytes) {
-    if (w->num_local * bytes < 8 * GL_FAR_VERTICES) return 0;
-    return begin[w->num_local] - GL_PREFETCH_EDGES_BY_ONE - 1;
+    const int64_t end = begin[w->num_local] - GL_PREFETCH_EDGES_BY_ONE - 1;
+    return w->num_local * bytes < 8 * GL_FAR_VERTICES ? 0 : end;
 }
 """,
     # Lists of far vertices are prefetched in two steps: where the list is, then its first lines. Grids and

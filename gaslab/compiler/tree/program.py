@@ -138,9 +138,12 @@ class Tree:
 
     def near_vectors(self, name: str) -> NearVectors | None:
         """Return what gather or scatter does once for a vertex, and what for each edge; None for others."""
-        if name not in ("gather", "scatter") or name not in self.functions:
-            return None
-        return divided(self.functions[name].body, self.functions[name].locals, self.contributed())
+        return self._near_vectors.get(name)
+
+    @cached_property
+    def _near_vectors(self) -> dict[str, NearVectors | None]:
+        found = {name: self.functions[name] for name in ("gather", "scatter") if name in self.functions}
+        return {name: divided(f.body, f.locals, self.contributed()) for name, f in found.items()}
 
     def edge_body(self, function: Function) -> tuple[Stmt, ...]:
         """Return what a method does for each edge."""
