@@ -18,6 +18,8 @@ from gaslab.engine.state import RunState
 from gaslab.program import ALL, IN, OUT
 from gaslab.replication.exchange import Exchange, Section
 
+ITSELF = "{} reads it of the vertex itself"
+
 
 class Mirrors:
     """Brings the fields of one phase from masters to mirrors, on one rank."""
@@ -29,6 +31,7 @@ class Mirrors:
         sends = "scatter" in tree.functions or bool(tree.signals())
         self._scatter: int = view.scatter_edges if sends else 0  # which mirrors hear which vertices scatter
         self._seldom = seldom_read(tree, view.gather_edges, view.scatter_edges)
+        self._renewed = renewed(tree, view.gather_edges, view.scatter_edges)
         self._changes = self._field_changes()
 
     def _field_changes(self) -> dict[str, int]:
@@ -52,12 +55,13 @@ class Mirrors:
     def refresh(self, all_fields: bool = False) -> None:
         """Send the mirrors the fields of which they do not have the masters' values (collective).
 
-        Fields that are seldom read wait for `refresh_seldom`.
+        Fields that are seldom read wait for `refresh_seldom`; those that are `renewed`, for `spread`.
         """
         if all_fields:
             self._refresh(self._roles)
         else:
-            self._refresh(name for name in self._roles.keys() - self._seldom if self._is_stale(name))
+            awaited = self._roles.keys() - self._seldom - self._renewed
+            self._refresh(name for name in awaited if self._is_stale(name))
 
     def refresh_seldom(self) -> None:
         """Do the same for the fields that only aggregators read that are not due in every superstep."""
@@ -130,7 +134,7 @@ def reasons(tree: Tree, gather: int, scatter: int) -> Iterator[tuple[str, int, s
     for field in tree.vertex_fields:
         for phase, mask in (("gather", gather), ("scatter", scatter)):
             if mask and field.name in tree.reads(phase, "v"):
-                yield field.name, mask, f"{phase} reads it of the vertex itself"
+                yield field.name, mask, ITSELF.format(phase)
             if mask and field.name in tree.reads(phase, "nbr"):
                 yield field.name, across(mask), f"{phase} reads it of the neighbour"
         for a in tree.aggregators:
@@ -145,6 +149,18 @@ def seldom_read(tree: Tree, gather: int, scatter: int) -> frozenset[str]:
     often = replace(tree, aggregators=tuple(a for a in tree.aggregators if not a.seldom))
     read, soon = ({name for name, _, _ in reasons(one, gather, scatter)} for one in (tree, often))
     return frozenset(read - soon)
+
+
+def renewed(tree: Tree, gather: int, scatter: int) -> frozenset[str]:
+    """Return the fields of apply that mirrors need for nothing but scatter of the vertex itself.
+
+    Whoever scatters has applied in the same superstep, which has sent the mirrors its value.
+    """
+    uses: dict[str, set[str]] = {}
+    for name, _, reason in reasons(tree, gather, scatter):
+        uses.setdefault(name, set()).add(reason)
+    alone = {ITSELF.format("scatter")}
+    return frozenset(name for name in tree.writes("apply") if uses.get(name) == alone)
 
 
 def field_roles(tree: Tree, gather: int, scatter: int) -> dict[str, int]:
