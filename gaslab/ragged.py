@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab._kernels import ragged
+from gaslab.errors import InternalError
 
 if TYPE_CHECKING:
     from gaslab.parallel.comm import Comm
+
+PLAIN = -1  # in place of a number of runs
 
 
 class Rows:
@@ -111,19 +114,45 @@ class Rows:
 
 
 def encode_rows(rows: Rows, ids: np.ndarray) -> list[np.ndarray]:
-    """Return rows *ids* as the bytes of a message: lengths, then values, both padded to 8 bytes."""
+    """Return rows *ids* as the bytes of a message, each part of them padded to 8 bytes.
+
+    The parts are the lengths, the number of runs of equal values, how often the value of each run stands there,
+    and these values. Where runs would take more than half of the bytes, as in lists of distinct values, the
+    number is `PLAIN` and the values themselves follow.
+    """
     lengths, values = rows.pack(ids)
-    return [_padded(lengths), _padded(values)]
+    item = values.dtype.itemsize
+    most = values.nbytes // (2 * (item + 4))
+    plain = values.view(f"u{item}")
+    of_runs, repeats = np.empty(most, plain.dtype), np.empty(most, np.int32)
+    runs = ragged.find_runs(plain, of_runs, repeats)
+    parts = [values] if runs == PLAIN else [repeats[:runs], of_runs[:runs]]
+    return [_padded(part) for part in (lengths, np.array([runs], np.int64), *parts)]
 
 
 def decode_rows(
     data: np.ndarray, offset: int, count: int, dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the lengths and values of *count* rows that `encode_rows` wrote, and the offset behind them."""
-    lengths = data[offset : offset + 4 * count].view(np.int32)
-    offset += (4 * count + 7) & ~7
-    size = int(lengths.sum(dtype=np.int64)) * dtype.itemsize
-    return lengths, data[offset : offset + size].view(dtype), offset + ((size + 7) & ~7)
+
+    def part(size: int, kind: Any) -> np.ndarray:
+        nonlocal offset
+        begin, bytes_ = offset, size * np.dtype(kind).itemsize
+        offset += (bytes_ + 7) & ~7
+        return data[begin : begin + bytes_].view(kind)
+
+    lengths = part(count, np.int32)
+    size, runs = int(lengths.sum(dtype=np.int64)), int(part(1, np.int64)[0])
+    if runs == PLAIN:
+        return lengths, part(size, dtype), offset
+    values = np.empty(size, f"u{dtype.itemsize}")
+    repeats = part(runs, np.int32)
+    if not ragged.expand_runs(part(runs, values.dtype), repeats, values):
+        raise InternalError(
+            f"{runs} runs of values in a message of another rank do not fill their rows; this is a fault of "
+            "gaslab, please report it"
+        )
+    return lengths, values.view(dtype), offset
 
 
 def _padded(values: np.ndarray) -> np.ndarray:

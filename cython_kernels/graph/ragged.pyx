@@ -3,11 +3,17 @@
 Row v holds ``place[v, 1]`` values from value ``place[v, 0]`` of its data on. Values are moved as bytes.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray
 
 import_array()
+
+ctypedef fused bits:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
 
 
 def lay_out(int64_t[:, ::1] place, const int64_t[::1] room):
@@ -102,3 +108,42 @@ def add_row_lengths(int64_t[::1] lengths, const int64_t[::1] begin, const int32_
     with nogil:
         for i in range(ids.shape[0]):
             lengths[i] += begin[ids[i] + 1] - begin[ids[i]]
+
+
+def find_runs(const bits[::1] values, bits[::1] of_runs, int32_t[::1] repeats):
+    """Find the runs of equal values; return their number, -1 if there is no room for as many.
+
+    ``of_runs[r]`` is the value of run r and ``repeats[r]`` how often it stands there.
+    """
+    cdef int64_t at = 0, begin, end = values.shape[0], found = 0, room = repeats.shape[0]
+    with nogil:
+        while at < end:
+            if found == room:
+                found = -1
+                break
+            begin = at
+            at += 1
+            while at < end and values[at] == values[begin] and at - begin < INT32_MAX:
+                at += 1
+            of_runs[found] = values[begin]
+            repeats[found] = <int32_t> (at - begin)
+            found += 1
+    return found
+
+
+def expand_runs(const bits[::1] of_runs, const int32_t[::1] repeats, bits[::1] values):
+    """Write the values that `find_runs` found runs of; return whether they fill *values*."""
+    cdef int64_t at = 0, r, k, left = values.shape[0]
+    cdef bits value
+    with nogil:
+        for r in range(repeats.shape[0]):
+            if repeats[r] > left:
+                break
+            value = of_runs[r]
+            for k in range(repeats[r]):
+                values[at + k] = value
+            at += repeats[r]
+            left -= repeats[r]
+        else:
+            r = -1
+    return r == -1 and left == 0

@@ -64,7 +64,8 @@ class Explanation:
         lines += ["", "what travels between ranks"]
         for way in self.travels:
             count = f"; {way['values']:,} values when all vertices run" if "values" in way else ""
-            size = f"{way['bytes']} bytes" + (" for each in the list" if way["list"] else "")
+            size = f"{way['bytes']} bytes"
+            size = f"at most {size} for each in the list" if way["list"] else size
             lines.append(f"  {way['what']} ({size}) {way['to']}: {way['why']}{count}")
         lines += [] if self.travels else ["  nothing"]
         lines += ["", "loops at each edge"] if self.edge_loops else []

@@ -119,7 +119,7 @@ def test_arrays_travel_whole_and_lists_by_the_number() -> None:
     assert wider["table"] == 40
     text = str(gl.explain(Sizes))
     assert "  four (32 bytes) to mirrors with out-edges" in text
-    assert "  near (8 bytes for each in the list) to mirrors with out-edges" in text
+    assert "  near (at most 8 bytes for each in the list) to mirrors with out-edges" in text
     assert "gl.SortedSet[id] of what the edges there give" in text
 
 
