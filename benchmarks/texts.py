@@ -31,6 +31,7 @@ from gaslab.topics.model import TopicModel
 from quality import Halves, completion, parted
 
 ALPHA, BETA, RARE = 0.1, 0.01, 5  # priors, and the documents that a word is in at least
+PEER_NAME = "tomotopy"
 LEAST = 20  # words of a document
 PEER = """\
 import sys
@@ -131,7 +132,7 @@ def commands(options: argparse.Namespace, folder: Path, models: Path) -> dict[st
         script.write_text(PEER)
         sizes = [str(options.topics), str(options.sweeps)]
         priors = [str(ALPHA), str(BETA), str(RARE)]
-        found["tomotopy"] = ([sys.executable, str(script), str(folder), *sizes, *priors, str(model)], model)
+        found[PEER_NAME] = ([sys.executable, str(script), str(folder), *sizes, *priors, str(model)], model)
     return found
 
 
@@ -169,7 +170,7 @@ def main() -> None:
     for timing, (own, topics) in zip(timings, known.values(), strict=True):
         score = completion(test, topics[np.isin(own, words)], ALPHA)
         middle = sorted(timing.seconds)[len(timing.seconds) // 2]
-        ratio = f"{timing.best / timings[-1].best:.2f}"
+        ratio = f"{timing.best / timings[-1].best:.2f}" if PEER_NAME in sides else "-"
         print(row(timing.name, f"{timing.best:.2f} ({middle:.2f})", ratio, own.size, f"{score:.3f}"))
 
 

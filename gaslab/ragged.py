@@ -116,9 +116,9 @@ class Rows:
 def encode_rows(rows: Rows, ids: np.ndarray) -> list[np.ndarray]:
     """Return rows *ids* as the bytes of a message, each part of them padded to 8 bytes.
 
-    The parts are the lengths, the number of runs of equal values, how often the value of each run stands there,
-    and these values. Where runs would take more than half of the bytes, as in lists of distinct values, the
-    number is `PLAIN` and the values themselves follow.
+    The parts are the lengths, the number of runs of equal values, how often the value of each run stands
+    there, and these values. Where runs would take more than half of the bytes, as in lists of distinct
+    values, the number is `PLAIN` and the values themselves follow.
     """
     lengths, values = rows.pack(ids)
     item = values.dtype.itemsize

@@ -100,6 +100,26 @@ def test_ratings_are_compared_on_the_splits_below_the_folder(tmp_path: Path) -> 
     assert all(0 < _mean(cells, 2) < 2 for cells in rows)
 
 
+@pytest.mark.slow
+def test_folders_of_texts_are_compared_by_words_and_held_out_likelihood(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{k:02}" for k in range(40)])
+    for number in range(60):  # half of them of the first words, half of the last
+        text = " ".join(words[rng.integers(20, size=50) + 20 * (number // 2 % 2)])
+        (tmp_path / f"{number}.txt").write_text(text)
+    size = ["--topics", "2", "--sweeps", "30", "--repeats", "1"]
+    done = _run("texts", "--folder", str(tmp_path), *size)
+    assert done.returncode == 0, done.stderr
+    assert "\n54 documents of 0.0 MB, 6 more kept apart" in done.stdout
+    cells = [line.strip("| ").split(" | ") for line in done.stdout.splitlines() if line.startswith("| ")][2:]
+    peer = all(importlib.util.find_spec(module) for module in ("tomotopy", "sklearn"))
+    assert [row[0] for row in cells] == [
+        "gaslab gibbs", "gaslab metropolis-hastings:120", *["tomotopy"] * peer
+    ]  # fmt: skip
+    assert [row[3] for row in cells] == ["40"] * len(cells)
+    assert all(-np.log(20) - 0.1 < float(row[4]) < -np.log(20) + 0.1 for row in cells)
+
+
 @pytest.mark.parametrize("name", ["nothing", "topic"])
 def test_an_unknown_benchmark_is_named(name: str) -> None:
     done = _run(name)
