@@ -11,6 +11,7 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.errors import UsageError, warn_user
 from gaslab.parallel import launch
+from gaslab.parallel.collective import agree
 from gaslab.parallel.comm import Comm, as_comm
 from gaslab.topics.documents import Documents
 from gaslab.topics.foldin import ITERATIONS, Laid
@@ -135,7 +136,7 @@ class LDA(*BASES):  # type: ignore[misc]
             How often each word is in each document. Counts that are not whole are rounded, with one warning.
         y : ignored
         """
-        return self._learn(self._counts(X, reset=True))
+        return self._learn(self._counts(X, "fit", reset=True))
 
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
         """Go on with further documents: only their tokens are sampled, the counts of words add up.
@@ -144,7 +145,7 @@ class LDA(*BASES):  # type: ignore[misc]
         all documents up to then and of the other tokens of *X*.
         """
         first = not hasattr(self, "model_")
-        counts = self._counts(X, reset=first)
+        counts = self._counts(X, "partial_fit", reset=first)
         if first:
             return self._learn(counts)
         comm = as_comm(self.comm)
@@ -161,7 +162,7 @@ class LDA(*BASES):  # type: ignore[misc]
         """
         check_is_fitted(self)
         comm = as_comm(self.comm)
-        laid, mixes = self._mixtures(self._counts(X, reset=False), comm)
+        laid, mixes = self._mixtures(self._counts(X, "transform"), comm)
         mixes = np.ascontiguousarray(mixes[:, : laid.topics])
         if self.rows == "same" and comm.size > 1:
             mixes = np.concatenate(comm.allgather_array(mixes.reshape(-1))).reshape(-1, laid.topics)
@@ -210,15 +211,23 @@ class LDA(*BASES):  # type: ignore[misc]
         self.components_ = np.ascontiguousarray((model.counts + model.topic_word_prior).T)
         return self
 
-    def _counts(self, X: Any, reset: bool) -> Any:
-        """Return X as a sparse matrix of whole numbers, checked by all ranks (collective)."""
+    def _counts(self, X: Any, method: str, reset: bool = False) -> Any:
+        """Return the X of a method as a sparse matrix of whole numbers, checked by all ranks (collective).
+
+        Ranks with parts may have none of the documents, but not all ranks.
+        """
         from scipy.sparse import csr_array
 
         arguments.choice("rows", self.rows, arguments.ROWS[:2])
         comm = as_comm(self.comm)
+        least = int(self.rows == "same" or comm.size == 1)
 
         def checked() -> Any:
-            found = validate_data(self, X, accept_sparse="csr", reset=reset, ensure_non_negative=True)
+            none = not least and getattr(X, "shape", (1,))[:1] == (0,)  # of which there is no least count
+            found = validate_data(
+                self, X, accept_sparse="csr", reset=reset, ensure_non_negative=not none,
+                ensure_min_samples=least,
+            )  # fmt: skip
             found = csr_array(found, copy=True)
             found.sum_duplicates()
             if found.nnz and found.data.max() > MOST_TOKENS:
@@ -226,6 +235,12 @@ class LDA(*BASES):  # type: ignore[misc]
             return found
 
         counts = comm.attempt(checked)
+        compared = {"comm": comm, "rows": self.rows, "the number of words": counts.shape[1]}
+        if self.rows == "same":
+            compared["X"] = (counts.shape, counts.indptr, counts.indices, counts.data)
+        agree(f"LDA.{method}", compared, {"comm"})
+        if not least and not comm.allreduce(counts.shape[0]):
+            raise UsageError("no rank has a document")
         whole = np.rint(counts.data).astype(np.int64)
         broken = int(np.count_nonzero(whole != counts.data))
         broken = broken if self.rows == "same" else int(comm.allreduce(broken))
@@ -259,7 +274,7 @@ class LDA(*BASES):  # type: ignore[misc]
         """Return the log-likelihood of all ranks' documents, and their tokens (collective)."""
         check_is_fitted(self)
         comm = as_comm(self.comm)
-        laid, mixes = self._mixtures(self._counts(X, reset=False), comm)
+        laid, mixes = self._mixtures(self._counts(X, "score"), comm)
         every = np.concatenate(comm.allgather_array(laid.likelihood(mixes, self._threads(comm))))
         return float(every.sum()), int(comm.allreduce(laid.documents.tokens))  # in one order on any ranks
 

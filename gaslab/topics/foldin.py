@@ -92,9 +92,10 @@ def _rows(model: TopicCounts, ids: np.ndarray) -> np.ndarray:
     ids = narrow(ids)
     if ids.size and ids.dtype != model.words.dtype:
         have, lack = ("numbers", "texts") if ids.dtype != object else ("texts", "numbers")
+        here, there = ids[:1].tolist()[0], model.words[:1].tolist()[0]
         raise UsageError(
-            f"the words of the corpus are {have}, such as {ids[0]!r}, and those of the model {lack}, such as "
-            f"{model.words[0]!r}; read both with the same vocabulary"
+            f"the words of the corpus are {have}, such as {here!r}, and those of the model {lack}, such as "
+            f"{there!r}; read both with the same vocabulary"
         )
     place = np.minimum(np.searchsorted(model.words, ids, sorter=model.order), model.num_words - 1)
     row = model.order[place]

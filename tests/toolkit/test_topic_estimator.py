@@ -127,6 +127,42 @@ def test_what_one_rank_s_rows_lack_all_ranks_raise(ranks: Ranks) -> None:
         ranks.run(one_bad)
 
 
+def with_none(comm: Comm) -> list[Any]:
+    """Return what the estimator finds where all documents are on one rank."""
+    part = COUNTS if comm.rank == comm.size - 1 else COUNTS[:0]
+    made = gl.LDA(**FEW, sampler="metropolis-hastings", rows="parts", comm=comm).fit(part)
+    mixes = np.concatenate(comm.allgather(made.transform(part)))
+    made.partial_fit(part)
+    return [mixes.tolist(), made.components_.tolist(), made.score(part)]
+
+
+def none_at_all(comm: Comm) -> None:
+    gl.LDA(**FEW, rows="parts", comm=comm).fit(COUNTS[:0])
+
+
+def test_a_rank_with_parts_may_have_no_documents(hosts: Any) -> None:
+    alone = fitted(world())[0]
+    assert all(found == alone for found in hosts(3).run(with_none))
+    with pytest.raises(gl.UsageError, match="no rank has a document"):
+        hosts(2).run(none_at_all)
+
+
+def disagreeing(comm: Comm, method: str, other: Any) -> None:
+    made = gl.LDA(**FEW, comm=comm)
+    if method != "fit":
+        made.fit(COUNTS)
+    if comm.rank and isinstance(other, str):
+        made.rows = other
+    getattr(made, method)(other if comm.rank and not isinstance(other, str) else COUNTS)
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "transform", "score"])
+@pytest.mark.parametrize(("other", "name"), [("parts", "rows"), (COUNTS[:7], "X"), (0 * COUNTS, "X")])
+def test_ranks_that_disagree_are_told(hosts: Any, method: str, other: Any, name: str) -> None:
+    with pytest.raises(gl.UsageError, match=rf"ranks disagree on {name} of LDA\.{method}\(\)"):
+        hosts(2).run(disagreeing, method, other)
+
+
 def test_without_scikit_learn_the_error_says_so() -> None:
     check = (
         "import sys; sys.modules['sklearn'] = None\n"

@@ -44,6 +44,13 @@ def compared(graph: gl.Graph, arguments: Any, run: Callable[[int | None], gl.Res
     several = len(numbers) > 1
     if several and arguments.timeline is not None:
         raise gl.UsageError("--timeline shows one run; give one number to --topics, or leave it out")
+    if several and arguments.resume is not None:
+        raise gl.UsageError("--resume goes on with the topics of a model; leave --topics out")
+    if several and isinstance(arguments.doc_topic_prior, list):
+        raise gl.UsageError(
+            "--doc-topic-prior has a number for each topic, and --topics compares several numbers of topics; "
+            "give one number to either"
+        )
     best: gl.Result | None = None
     rows: list[dict[str, Any]] = []
     for topics in numbers:

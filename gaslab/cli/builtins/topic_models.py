@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("gaslab")
 LIKELIEST = 3  # topics of a document that are shown
 SHARE = 0.05  # of the document, at least
-LEARNING = (
-    *("resume", "save", "held_out", "topics", "max_iterations", "topic_word", "fields", "timeline"),
-    *("report", "coherence"),
-)
+LEARNING = ("max_iterations", "topic_word", "fields", "timeline", "precision")  # of all commands' options
 
 
 def add_models(made: Parser) -> None:
@@ -43,7 +40,7 @@ def execute(builtin: Builtin, arguments: Any) -> int:
     from gaslab.cli.job import Job
     from gaslab.topics.holdout import hold_out
 
-    _check(arguments)
+    _check(builtin, arguments)
     model = _loaded(arguments.load or arguments.resume)
     if arguments.load is not None:
         arguments.input = arguments.transform
@@ -52,6 +49,12 @@ def execute(builtin: Builtin, arguments: Any) -> int:
         return _transform(job, model)
     holdout, corpus = None, job.graph
     if arguments.held_out is not None:
+        if model is not None and job.comm.rank == 0:
+            log.warning(
+                "%s may have learnt from documents that --held-out keeps apart; these are predicted too well "
+                "then. It has not if it learnt with the same --held-out and --seed",
+                arguments.resume,
+            )
         holdout = hold_out(corpus, arguments.held_out, seed=arguments.seed)
         job.graph = holdout.train
     more = {} if model is None else {"resume": model}
@@ -66,7 +69,7 @@ def execute(builtin: Builtin, arguments: Any) -> int:
     return job.finish(result, list(arguments.fields or builtin.names()[:1]), builtin.show, builtin.top)
 
 
-def _check(arguments: Any) -> None:
+def _check(builtin: Builtin, arguments: Any) -> None:
     """Raise UsageError for options that do not go together."""
     if arguments.load is None:
         if arguments.transform is not None:
@@ -80,10 +83,19 @@ def _check(arguments: Any) -> None:
         )
     if arguments.input:
         raise UsageError(f"--transform names the documents; leave {arguments.input[0]!r} out")
-    for name in LEARNING:
-        if getattr(arguments, name, None) is not None:
+    for name, default in [*_own_options(builtin).items(), *((name, None) for name in LEARNING)]:
+        if name not in ("load", "transform") and getattr(arguments, name, default) != default:
             option = "iterations" if name == "max_iterations" else name.replace("_", "-")
             raise UsageError(f"--{option} is of learning, and --load MODEL --transform NEW learns nothing")
+
+
+def _own_options(builtin: Builtin) -> dict[str, Any]:
+    """Return the options that the command alone has, each with its default."""
+    made = Parser("lda", "CORPUS...", builtin.description)
+    before = set(vars(made.parse_args([])))
+    assert builtin.add is not None
+    builtin.add(made)
+    return {name: x for name, x in vars(made.parse_args([])).items() if name not in before}
 
 
 def _loaded(path: str | None) -> Any:
