@@ -93,7 +93,7 @@ def test_options_that_do_not_go_together(gaslab: Run, tmp_path: Path) -> None:
         ((corpus, "--load", bad, "--transform", corpus), 2, "leave"),
         (("--load", bad, "--transform", corpus, "--topics", 3), 2, "--topics is of learning"),
         (("--load", bad, "--transform", corpus, "--iterations", 3), 2, "--iterations is of learning"),
-        (("--load", bad, "--transform", corpus, "--doc-topic-prior", 50), 2, "--doc-topic-prior is of learning"),
+        (("--load", bad, "--transform", corpus, "--doc-topic-prior", 50), 2, "--doc-topic-prior is of"),
         (("--load", bad, "--transform", corpus, "--mh-steps", 2), 2, "--mh-steps is of learning"),
         (("--load", bad, "--transform", corpus, "--precision", "float32"), 2, "--precision is of learning"),
         ((corpus, "--topics", "2,3", "--doc-topic-prior", "1,2"), 2, "--topics compares several numbers"),
