@@ -5,8 +5,8 @@
 
 Matrix factorisation by SGD of generated ratings, users and items drawn alike and by Zipf's law; a sweep
 includes the error over all ratings. Topics by each sampler, of documents of words by Zipf's law. The seconds
-of a sweep are the least of a run's after the first, which only counts where topics are sampled. Both sides
-run in one job, in turn, and while rank 0 runs alone, on a graph of its own, the others wait.
+of a sweep are the least of a run's after the first, in which Gibbs sampling only counts. Both sides run in
+one job, in turn, and while rank 0 runs alone, on a graph of its own, the others wait.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def docstrings(most: int) -> Iterator[str]:
         text = "\n".join(found).replace("\0", " ")  # which no text has
         if len(text.split()) >= LEAST:
             yield text
-            written += len(text)
+            written += len(text.encode(errors="replace"))
         if written >= most:
             return
 

@@ -18,7 +18,7 @@ from gaslab.engine.state import RunState
 from gaslab.program import ALL, IN, OUT
 from gaslab.replication.exchange import Exchange, Section
 
-ITSELF = "{} reads it of the vertex itself"
+ITSELF = "{} reads it of the vertex itself"  # what gather or scatter needs a field on mirrors for
 
 
 class Mirrors:
@@ -154,7 +154,7 @@ def seldom_read(tree: Tree, gather: int, scatter: int) -> frozenset[str]:
 def renewed(tree: Tree, gather: int, scatter: int) -> frozenset[str]:
     """Return the fields of apply that mirrors need for nothing but scatter of the vertex itself.
 
-    Whoever scatters has applied in the same superstep, which has sent the mirrors its value.
+    A vertex that scatters has applied in the same superstep, which has sent its value to the mirrors.
     """
     uses: dict[str, set[str]] = {}
     for name, _, reason in reasons(tree, gather, scatter):

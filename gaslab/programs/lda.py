@@ -79,7 +79,7 @@ def lda(
         Sweeps from one that is averaged to the next, from 1, counted back from the last, which always is.
     evaluate_every : int
         Sweeps from one log-likelihood to the next, from 1, which takes the time of a sweep where topics are
-        many. It is rounded down to a divisor of *iterations*, so that the last sweep has one.
+        many. It is rounded up to a divisor of *iterations*, so that the last sweep has one.
     count : str, optional
         Edge column of how many tokens an edge is, whole numbers; None: each edge is one token. "auto" is
         ``count``, else ``weight`` (which is what the third field of a text file is called), else None.
@@ -194,13 +194,13 @@ def _settings(
     """Return the arguments, checked; the sweeps between evaluations become a divisor of all."""
     topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
     iterations = arguments.whole("iterations", iterations, 1)
-    longest = min(arguments.whole("evaluate_every", evaluate_every, 1), iterations)
+    seldom = min(arguments.whole("evaluate_every", evaluate_every, 1), iterations)
     return Settings(
         topics=topics,
         document=_document_prior(document, topics),
         word=arguments.number("topic_word_prior", word, least=LEAST, most=MOST, hint="; 0.01 is usual"),
         iterations=iterations,
-        evaluate_every=next(n for n in range(longest, 0, -1) if iterations % n == 0),
+        evaluate_every=next(n for n in range(seldom, iterations + 1) if iterations % n == 0),
         mh_steps=arguments.whole("mh_steps", mh_steps, 1, MOST_STEPS),
         optimise_priors=arguments.whole("optimise_priors", optimise_priors, 0, iterations),
         burn_in=arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True),

@@ -83,6 +83,15 @@ def test_held_out_documents_are_scored(gaslab: Run, tmp_path: Path) -> None:
     assert (done.code, "fraction=1.0: a number above 0 and below 1 is needed" in done.err) == (2, True)
 
 
+def test_a_resumed_model_may_know_what_is_kept_apart(gaslab: Run, tmp_path: Path) -> None:
+    corpus, path = written(tmp_path, TEXT), tmp_path / "m.npz"
+    gaslab("lda", corpus, *FEW, "--save", path)
+    for words, warned in ((("--resume", path), False), (("--resume", path, "--held-out", 0.25), True)):
+        done = gaslab("lda", corpus, *words, "--iterations", 2)
+        assert done.code == 0, done.err
+        assert (f"{path} may have learnt from documents that --held-out keeps apart" in done.err) == warned
+
+
 def test_options_that_do_not_go_together(gaslab: Run, tmp_path: Path) -> None:
     corpus = written(tmp_path, TEXT)
     bad = written(tmp_path, "no model", "bad.npz")
@@ -96,7 +105,9 @@ def test_options_that_do_not_go_together(gaslab: Run, tmp_path: Path) -> None:
         (("--load", bad, "--transform", corpus, "--doc-topic-prior", 50), 2, "--doc-topic-prior is of"),
         (("--load", bad, "--transform", corpus, "--mh-steps", 2), 2, "--mh-steps is of learning"),
         (("--load", bad, "--transform", corpus, "--precision", "float32"), 2, "--precision is of learning"),
-        ((corpus, "--topics", "2,3", "--doc-topic-prior", "1,2"), 2, "--topics compares several numbers"),
+        ((bad, "--topics", "2,3", "--doc-topic-prior", "1,2"), 2, "--topics compares several numbers"),
+        ((bad, "--topics", "2,70000"), 2, "--topics 70000: a number from 1 to 65536"),
+        ((bad, "--resume", bad, "--topics", "2,3"), 2, "--resume goes on with the topics of a model"),
         (("--load", bad, "--transform", corpus), 1, f"{bad} is no topic model: it is no whole .npz archive"),
         ((corpus, "--resume", tmp_path / "none.npz"), 1, "cannot read"),
         ((corpus, "--resume", bad), 1, f"{bad} is no topic model"),

@@ -119,7 +119,7 @@ def test_the_likelihood_is_that_of_the_tables() -> None:
 def test_the_last_sweep_is_among_those_with_a_likelihood() -> None:
     graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True)
     every = gl.lda(graph, topics=TOPICS, iterations=6, evaluate_every=1, seed=3)
-    for asked, sweeps in ((4, [3, 6]), (1000, [6]), (2, [2, 4, 6])):
+    for asked, sweeps in ((4, [6]), (1000, [6]), (2, [2, 4, 6])):  # no more often than asked
         seldom = gl.lda(graph, topics=TOPICS, iterations=6, evaluate_every=asked, seed=3)
         assert np.array_equal(seldom.vertices["counts"], every.vertices["counts"])
         rows = [row for row in seldom.history if "log_likelihood_per_token" in row]

@@ -33,6 +33,26 @@ def several_topics(word: str) -> list[int]:
     return found
 
 
+def check_several(arguments: Any) -> None:
+    """Raise UsageError, before the corpus is read, for what does not go with several numbers of topics."""
+    from gaslab.programs.lda import MOST_TOPICS
+
+    numbers = arguments.topics or []
+    if len(numbers) < 2:
+        return
+    if max(numbers) > MOST_TOPICS:
+        raise gl.UsageError(f"--topics {max(numbers)}: a number from 1 to {MOST_TOPICS} is needed")
+    if arguments.timeline is not None:
+        raise gl.UsageError("--timeline shows one run; give one number to --topics, or leave it out")
+    if arguments.resume is not None:
+        raise gl.UsageError("--resume goes on with the topics of a model; leave --topics out")
+    if isinstance(arguments.doc_topic_prior, list):
+        raise gl.UsageError(
+            "--doc-topic-prior has a number for each topic, and --topics compares several numbers of topics; "
+            "give one number to either"
+        )
+
+
 def compared(graph: gl.Graph, arguments: Any, run: Callable[[int | None], gl.Result]) -> gl.Result:
     """Run each number of topics and return the best result, judged (collective).
 
@@ -42,15 +62,6 @@ def compared(graph: gl.Graph, arguments: Any, run: Callable[[int | None], gl.Res
 
     numbers = arguments.topics or [None]  # as many as gl.lda takes itself
     several = len(numbers) > 1
-    if several and arguments.timeline is not None:
-        raise gl.UsageError("--timeline shows one run; give one number to --topics, or leave it out")
-    if several and arguments.resume is not None:
-        raise gl.UsageError("--resume goes on with the topics of a model; leave --topics out")
-    if several and isinstance(arguments.doc_topic_prior, list):
-        raise gl.UsageError(
-            "--doc-topic-prior has a number for each topic, and --topics compares several numbers of topics; "
-            "give one number to either"
-        )
     best: gl.Result | None = None
     rows: list[dict[str, Any]] = []
     for topics in numbers:

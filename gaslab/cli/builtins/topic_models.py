@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gaslab.cli import option
 from gaslab.cli.arguments import Parser
+from gaslab.cli.builtins.comparison import check_several
 from gaslab.cli.builtins.entry import Builtin
 from gaslab.cli.codes import DONE
 from gaslab.cli.corpus_options import corpus_options
@@ -76,6 +77,7 @@ def _check(builtin: Builtin, arguments: Any) -> None:
             raise UsageError("--transform needs the model: --load MODEL")
         if not arguments.input:
             raise UsageError("missing: CORPUS (or --load MODEL --transform NEW)")
+        check_several(arguments)
         return
     if arguments.transform is None:
         raise UsageError(
