@@ -2,7 +2,8 @@
 
 FAULTS = {
     1: "integer division or modulo by zero; test the divisor first, or divide floats",
-    2: "a value outside the range of the type it is stored in; widen the field, or clip the value",
+    2: "a value outside the range of the type it is stored in, or a priority below 0; widen the field, or "
+    "clip the value",
     3: "a shift by less than 0 or more than 63 bits",
     4: "range() with step 0",
     5: "an index outside the vector, matrix or list",
@@ -12,5 +13,6 @@ FAULTS = {
     9: "gl.integers(n) with n below 1; test n first",
     10: "a signal to nobody; test the id against gl.NOBODY first",
     11: "no memory left for the messages to other ranks",
-    14: "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, or alpha all 0",
+    14: "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, an alpha that "
+    "is all but 0, or a range of gl.uniform that is no finite number wide",
 }

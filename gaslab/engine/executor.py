@@ -41,6 +41,7 @@ class Executor:
         self._ids, self._comm = graph.ids, graph.comm
         # This rank's first fault: code, global id, site, superstep.
         self.fault: tuple[int, int, int, int] | None = None
+        self.moment = "superstep"  # what an error calls the number of a moment
         self.alone: frozenset[str] = frozenset()  # what one thread runs, for its order counts
         self._compiled = compiled
         self.library = compiled.library
@@ -201,7 +202,7 @@ class Executor:
     def _error(self, code: int, vertex: str, site: int, superstep: int) -> BaseException:
         """Return the error of a fault; *vertex* is its id."""
         place = self.tree.sites[site if site >= 0 else -1 - site]
-        where = f"{'at' if site >= 0 else 'before'} vertex {vertex} in superstep {superstep}"
+        where = f"{'at' if site >= 0 else 'before'} vertex {vertex} in {self.moment} {superstep}"
         return self.cancellation.fault(code, self.tree.name, where, place)
 
 

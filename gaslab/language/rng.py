@@ -7,6 +7,7 @@ into `drawing`.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -33,7 +34,9 @@ TYPES = {
     "poisson": "int",
 }  # fmt: skip  # what a draw is in a program
 OF_VECTORS = ("categorical", "dirichlet")  # which only methods draw
-MOST = {"exponential": sys.float_info.max, "gamma": sys.float_info.max, "poisson": 2.0**52}  # of a parameter
+MOST = dict.fromkeys(("normal", "exponential", "gamma"), sys.float_info.max) | {
+    "poisson": 2.0**52
+}  # of a parameter
 
 drawing: ContextVar[Callable[[str, tuple[Any, ...]], Any] | None] = ContextVar("drawing", default=None)
 
@@ -63,6 +66,8 @@ class Draw:
             found.append(value)
         if self.kind == "integers" and (found[0] != int(found[0]) or found[0] < 1):
             raise UsageError(f"{self!r}: n is {found[0]!r}; a whole number of at least 1 is needed")
+        if self.kind == "uniform" and (lack := too_wide(*found)):
+            raise UsageError(f"{self!r}: {lack}")
         return tuple(found)
 
 
@@ -72,6 +77,13 @@ def needed(kind: str, value: float) -> str:
     if most is None or 0.0 <= value <= most:
         return ""
     return f"a finite number of at least 0{' and at most 2**52' * (kind == 'poisson')}"
+
+
+def too_wide(low: float, high: float) -> str:
+    """Return what is wrong with the range of ``gl.uniform``, nothing where its width is a finite number."""
+    if math.isfinite(high - low):
+        return ""
+    return f"the range of gl.uniform from {low!r} to {high!r} is no finite number wide"
 
 
 def _drawn(kind: str, **operands: Any) -> Any:
@@ -90,6 +102,9 @@ def _drawn(kind: str, **operands: Any) -> Any:
 def uniform(low: float | str = 0.0, high: float | str = 1.0) -> float:
     """Draw a float from [low, high); as the start of a field, arguments may be names of parameters.
 
+    The number is ``low + (high - low) * u``, with u from [0, 1): where *low* is not 0, rounding can give
+    *high*, as in numpy. Ends whose difference is infinite or nan end the run and name vertex and line.
+
     >>> import gaslab as gl
     >>> class Toss(gl.VertexProgram):
     ...     class Vertex(gl.Vertex):
@@ -105,7 +120,10 @@ def uniform(low: float | str = 0.0, high: float | str = 1.0) -> float:
 
 
 def normal(scale: float | str = 1.0) -> float:
-    """Draw a float from the normal distribution of mean 0 and standard deviation *scale*."""
+    """Draw a float from the normal distribution of mean 0 and standard deviation *scale*.
+
+    A *scale* that is negative, infinite or nan ends the run and names vertex and line.
+    """
     result: float = _drawn("normal", scale=scale)
     return result
 

@@ -9,8 +9,8 @@ def solve_spd(matrix: Any, right: Any) -> Any:
     """Solve ``matrix @ x = right`` for a symmetric positive definite matrix, in a program's methods.
 
     Cholesky's factors take half the work of ``np.linalg.solve``; only the lower half of *matrix* is
-    read. One that is not positive definite ends the run, naming the vertex and the line. Called outside
-    a program it does the same with numpy.
+    read. One that is not positive definite ends the run, naming the vertex and the line; one with nan in it
+    gives nan. Called outside a program it does the same with numpy.
 
     >>> import numpy as np
     >>> from gaslab import program as gl
@@ -29,10 +29,11 @@ def conjugate_gradient(matrix: Any, right: Any, start: Any, steps: int) -> Any:
     *matrix* is symmetric and positive definite, *right* and *start* are vectors. A step costs one product
     with the matrix; n steps solve a system of n equations but for rounding, and from a good start a few are
     enough. Where *right* is 0, so is the answer. The steps end early where the square of the residual falls
-    below ``2**-104`` of its first value or of the square of *right*, whichever is larger, or below
-    ``2**-600``. A direction p with ``p @ matrix @ p`` not above 0 shows that the matrix is not positive
-    definite and ends the run, naming the vertex and the line. Called outside a program it does the same with
-    numpy.
+    below ``2**-104`` of its first value or of the square of *right*, whichever is larger. Squares are taken
+    in units of a power of two near the largest element, so that systems of any scale are solved alike. A
+    direction p with ``p @ matrix @ p`` of 0 or less shows that the matrix is not positive definite and ends
+    the run, naming the vertex and the line; nan anywhere gives nan. Called outside a program it does the same
+    with numpy.
 
     >>> import numpy as np
     >>> from gaslab import program as gl
@@ -45,19 +46,24 @@ def conjugate_gradient(matrix: Any, right: Any, start: Any, steps: int) -> Any:
     import numpy
 
     matrix, right, x = (numpy.asarray(part, numpy.float64) for part in (matrix, right, start))
-    if right @ right == 0:
+    if not right.any():
         return numpy.zeros(len(right))
     residual = right - matrix @ x
+    unit = 1.0
+    most = numpy.fmax.reduce(numpy.abs([right, residual]), axis=None)
+    if 0.0 < most < numpy.inf:
+        unit = 2.0 ** numpy.clip(numpy.frexp(most)[1] - 1, -1000, 1000)
+    residual, right = residual / unit, right / unit
     direction, square = residual, residual @ residual
     enough = max(square, right @ right) * 2.0**-104
     for _ in range(steps):
-        if square < enough or square < 2.0**-600:
+        if square < enough:
             break
         product = matrix @ direction
         curvature = direction @ product
-        if not curvature > 0:
+        if curvature <= 0:
             raise numpy.linalg.LinAlgError("Matrix is not positive definite")
-        x = x + square / curvature * direction
+        x = x + square / curvature * unit * direction
         residual = residual - square / curvature * product
         before, square = square, residual @ residual
         direction = residual + square / before * direction

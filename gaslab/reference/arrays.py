@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from collections.abc import Callable
@@ -46,10 +47,11 @@ class Row(np.ndarray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         plain = [np.asarray(x) if isinstance(x, Row) else x for x in inputs]
-        if PRECISION.get() == "float32":
-            made = float32.operation(ufunc, method, plain, keywords)
-        else:
-            made = getattr(ufunc, method)(*plain, **keywords)
+        with np.errstate(all="ignore"):
+            if PRECISION.get() == "float32":
+                made = float32.operation(ufunc, method, plain, keywords)
+            else:
+                made = getattr(ufunc, method)(*plain, **keywords)
         return made.view(Row) if isinstance(made, np.ndarray) else made
 
 
@@ -126,7 +128,30 @@ def _bincount(x: Any, minlength: int) -> np.ndarray:
     return np.bincount(values, minlength=n)
 
 
-_INSTEAD: dict[Any, Callable[..., Any]] = {np.sort: _sort, np.bincount: _bincount}
+def _minimum(a: Any, b: Any) -> Any:
+    """Return numpy's minimum, of equal elements, 0.0 and -0.0 among them, the first."""
+    a, b = np.asarray(a), np.asarray(b)
+    return np.where((a <= b) | (a != a), a, b)
+
+
+def _maximum(a: Any, b: Any) -> Any:
+    """As `_minimum`."""
+    a, b = np.asarray(a), np.asarray(b)
+    return np.where((a >= b) | (a != a), a, b)
+
+
+def _min(x: Any) -> Any:
+    return functools.reduce(_minimum, np.asarray(x).reshape(-1))
+
+
+def _max(x: Any) -> Any:
+    return functools.reduce(_maximum, np.asarray(x).reshape(-1))
+
+
+_INSTEAD: dict[Any, Callable[..., Any]] = {
+    np.sort: _sort, np.bincount: _bincount, np.minimum: _minimum, np.maximum: _maximum,
+    np.min: _min, np.amin: _min, np.max: _max, np.amax: _max,
+}  # fmt: skip
 _SINGLE: dict[Any, Callable[..., Any]] = {np.dot: float32.dot, np.linalg.norm: float32.norm}
 
 

@@ -17,7 +17,10 @@ from gaslab.reference.arithmetic import Fault
 
 Words = Callable[[int], tuple[int, int]]  # gives the next two words, of which so many will be used
 WEIGHTS = "weights that gl.categorical cannot draw by: one is below 0 or nan, or they add up to 0 or infinity"
-PARAMETER = "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, or alpha all 0"
+PARAMETER = (
+    "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, an alpha that is "
+    "all but 0, or a range of gl.uniform that is no finite number wide"
+)
 
 
 def drawn(
@@ -36,12 +39,12 @@ def drawn(
         if arguments[0] < 1:
             raise Fault(f"gl.integers({int(arguments[0])}): n must be at least 1")
         return words(1)[0] * int(arguments[0]) >> 64
-    if kind == "uniform":
-        low, high = arguments
-        return low + (high - low) * point(words, rounded)
-    if kind != "normal":
+    if kind != "uniform":
         raise unknown("the reference", kind)
-    return arguments[0] * normal(words)
+    low, high = arguments
+    if not math.isfinite(high - low):
+        raise Fault(PARAMETER)
+    return low + (high - low) * point(words, rounded)
 
 
 def _floats(x: Any) -> Any:
@@ -168,6 +171,7 @@ def log_probability(k: float, mean: float) -> float:
 
 
 _CHECKED: dict[str, Callable[..., Any]] = {
+    "normal": lambda words, scale: scale * normal(words),
     "exponential": lambda words, scale: scale * unit_exponential(words),
     "gamma": gamma, "poisson": poisson, "dirichlet": dirichlet,
 }  # fmt: skip

@@ -184,10 +184,12 @@ class Run(State):
         return total
 
     def added(self, combiner: Any, total: Any, value: Any, v: Vertex, function: Any) -> Any:
-        """Combine what *function* gave at *v* into a total; a fault is an error at the function's line."""
+        """Combine what *function* gave at *v* into a total; a fault names its line, or merge's."""
         try:
             return combiner.add(total, value)
-        except Fault as fault:
+        except (Fault, ZeroDivisionError, IndexError) as fault:
+            if (user := _user_frame(fault)) is not None:
+                raise self.failed(user.filename, user.lineno, v, fault, user.line) from fault
             code = function.__code__
             line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
             raise self.failed(code.co_filename, code.co_firstlineno, v, fault, line) from fault
@@ -280,22 +282,27 @@ class Run(State):
         try:
             return (function or self.current_phase.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
         except OutOfTime as late:
-            user = _user_frame(late)
+            user = _innermost_frame(late)
             late.where, late.place = self._where(v), (user.filename, user.lineno or 0, user.line or "")
             raise
         except KeyboardInterrupt as stopped:
-            user = _user_frame(stopped)
+            user = _innermost_frame(stopped)
             place, text = f"{user.filename}:{user.lineno}: {self.cls.__name__}", f"\n    {user.line}"
             raise Interrupted(f"{place} was interrupted {self._where(v)}{text}") from None
         except (Fault, ZeroDivisionError, IndexError, np.linalg.LinAlgError) as fault:
-            user = _user_frame(fault)
+            user = _innermost_frame(fault)
             fault = fault if isinstance(fault, (Fault, ZeroDivisionError, IndexError)) else Fault(SINGULAR)
             raise self.failed(user.filename, user.lineno, v, fault, user.line) from fault
         finally:
             drawing.reset(before)
 
 
-def _user_frame(error: BaseException) -> traceback.FrameSummary:
-    """Return the user's own place among those that an error has passed, the innermost; else the innermost."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return next((f for f in reversed(frames) if not f.filename.startswith(_NOT_THE_USERS)), frames[-1])
+def _user_frame(error: BaseException) -> traceback.FrameSummary | None:
+    """Return the user's own place among those that an error has passed, the innermost."""
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    return next((f for f in frames if not f.filename.startswith(_NOT_THE_USERS)), None)
+
+
+def _innermost_frame(error: BaseException) -> traceback.FrameSummary:
+    """Return the innermost place of the user's own, or of all."""
+    return _user_frame(error) or traceback.extract_tb(error.__traceback__)[-1]

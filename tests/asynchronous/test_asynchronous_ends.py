@@ -126,7 +126,9 @@ def fails(comm: Comm) -> tuple[list[int], list[int]]:
     graph = drawn.build(comm, "random")
     ending = gl.Graph.from_edges([1, 2, 3], [2, 3, 4], comm=comm)
     for _ in range(5):
-        with pytest.raises(gl.errors.ExecutionError, match=r"Divides failed at vertex 4 .*division"):
+        with pytest.raises(
+            gl.errors.ExecutionError, match=r"Divides failed at vertex 4 in turn 1: .*division"
+        ):
             gl.run(programs.Divides(), ending, engine="async")
         with pytest.raises(gl.errors.ExecutionError, match=r"Trips failed"):
             gl.run(programs.Trips(), graph, engine="async")

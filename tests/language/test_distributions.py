@@ -208,6 +208,12 @@ def test_starts_that_cannot_be_say_what_is_needed() -> None:
         gl.run(Starts(rate=-1.0), graph)
     with pytest.raises(gl.UsageError, match=r"gl.poisson\('rate'\) does not fit int16; choose a wider type"):
         gl.run(Starts(rate=32000.0), graph)
+    with pytest.raises(
+        gl.UsageError, match=r"gl.normal\(scale=-1.0\): a finite number of at least 0 is need"
+    ):
+        gl.normal(-1.0)
+    with pytest.raises(gl.UsageError, match=r"from -1e\+308 to 1e\+308 is no finite number wide"):
+        gl.uniform(-1e308, 1e308).values({})
     with pytest.raises(gl.UsageError, match=r"gl.gamma\(shape=-0.5\): a finite number of at least 0 is need"):
         gl.gamma(-0.5)
     with pytest.raises(gl.UsageError, match=r"gl.poisson\(mean=1e\+16\): a finite .* at most 2\*\*52"):
@@ -226,6 +232,16 @@ class Waits(gl.VertexProgram):
         v.x = gl.exponential(v.given)
 
 
+class Noise(Waits):
+    def apply(self, v: Waits.Vertex) -> None:
+        v.x = gl.normal(v.given)
+
+
+class Range(Waits):
+    def apply(self, v: Waits.Vertex) -> None:
+        v.x = gl.uniform(-1e308, v.given)
+
+
 class Sums(Waits):
     def apply(self, v: Waits.Vertex) -> None:
         v.x = gl.gamma(v.given)
@@ -241,7 +257,7 @@ class Counts(Waits):
         v.x = gl.poisson(v.given)
 
 
-@pytest.mark.parametrize("program", [Waits, Sums, Scaled, Counts])
+@pytest.mark.parametrize("program", [Waits, Noise, Sums, Scaled, Counts])
 @pytest.mark.parametrize("given", [-1.0, math.nan, math.inf])
 def test_parameters_out_of_their_range_name_the_vertex(
     program: type[Waits], given: float, hosts: Hosts
@@ -249,10 +265,17 @@ def test_parameters_out_of_their_range_name_the_vertex(
     assert_fault(hosts, program, {"given": {4: given}}, 14)
 
 
+@pytest.mark.parametrize("given", [1e308, math.nan, math.inf])
+def test_a_range_that_is_too_wide_names_the_vertex(given: float, hosts: Hosts) -> None:
+    assert_fault(hosts, Range, {"given": {4: given}}, 14)
+
+
 def test_a_mean_that_is_too_large_names_the_vertex(hosts: Hosts) -> None:
     assert_fault(hosts, Counts, {"given": {4: 2.0**52 + 1}}, 14)
 
 
-@pytest.mark.parametrize("alpha", [[0.0] * 5, [1.0, -1.0, 1.0, 1.0, 1.0], [1.0, math.inf, 1.0, 1.0, 1.0]])
+@pytest.mark.parametrize(
+    "alpha", [[0.0] * 5, [1e-320] * 5, [1.0, -1.0, 1.0, 1.0, 1.0], [1.0, math.inf, 1.0, 1.0, 1.0]]
+)
 def test_shares_of_no_parameters_name_the_vertex(alpha: list[float], hosts: Hosts) -> None:
     assert_fault(hosts, Shares, {"alpha": {1: [1.0] * 5, 2: [1.0] * 5, 3: [2.0] * 5, 4: alpha}}, 14)

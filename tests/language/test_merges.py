@@ -39,7 +39,7 @@ class Ratio(gl.VertexProgram):
         v.n = total.n
 
 
-@pytest.mark.parametrize("how", HOW[:2])
+@pytest.mark.parametrize("how", [*HOW[:2], {"engine": "reference"}])
 def test_a_fault_in_merge_names_its_line(how: dict[str, Any]) -> None:
     done = gl.run(Ratio(limit=9), star(), max_iterations=1, **how)
     assert done.vertices["n"].tolist() == [3, 1, 0, 0, 0]

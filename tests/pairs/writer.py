@@ -202,7 +202,10 @@ class Writer(Words):
     def wild(self, where: Where) -> list[str]:
         if self.has("numpy") and self.odds(0.3):
             z = "v.z" if self.has("vector field") else "np.ones(3)"
-            return [f"v.w = np.sum({self.one(WILD_VECTORS)}({z} * {self.value('float', where)}))"]
+            some = f"{self.one(WILD_VECTORS)}({z} * {self.value('float', where)})"
+            both = self.one([f"np.minimum({some}, {z})", f"np.maximum({z}, {some})"])
+            whole = [f"np.sum({some})", f"np.sum({both})", f"np.min({some})", f"np.max({some})"]
+            return [f"v.w = {self.one([*whole, f'np.argmin({some}) * 0.5', f'np.argmax({some}) * 0.5'])}"]
         return [f"v.w = {self.filled(self.one(WILD), where, 2)}"]
 
     def over_list(self, where: Where) -> list[str]:

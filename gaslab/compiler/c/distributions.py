@@ -1,4 +1,4 @@
-"""Draws by weights and by other distributions than the uniform and the normal one, as C text."""
+"""Draws by weights and by other distributions than the uniform one, as C text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from gaslab.compiler.c import arrays
 
 # kind -> its draw; each {k} is an argument, which gl_parameter has looked at, up to the number in MOST
 TEXTS = {
+    "normal": "((gl_real)({0} * gl_as_normal(gl_next_words(c))))",
     "exponential": "((gl_real)({0} * gl_exponential(c)))",
     "gamma": "((gl_real)({1} * gl_gamma(c, {0})))",
     "poisson": "gl_poisson(c, {0})",
@@ -108,7 +109,7 @@ static int64_t gl_categorical(
 
 def in_header(methods: str) -> bool:
     """Return whether these methods need ``distributions.h``."""
-    return "gl_parameter(" in methods or "gl_dirichlet(" in methods
+    return any(f"gl_{word}(" in methods for word in ("exponential", "gamma", "poisson", "dirichlet"))
 
 
 def draw(x: t.Draw, arguments: list[str]) -> str:

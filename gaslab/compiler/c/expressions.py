@@ -172,16 +172,28 @@ def reduction(body: Body, x: t.Reduce) -> str:
             f"{total} = {total} {sign} {value}; {total}; }})"
         )
     start = f"({{ const int64_t {i} = 0; {value}; }})"
+    floats, y = t.element_of(x.value.type) == "float", f"y{depth}"
     if x.op in ("min", "max"):
-        both = f"gl_{x.op}_{names.MEMBER[t.element_of(x.value.type)]}({total}, {value})"
-        return f"({{ {kind} {total} = {start}; {loop.format(first=1)} {total} = {both}; {total}; }})"
+        both = f"gl_{x.op}_{'f' if floats else 'i'}({total}, {y})"
+        # That an element is nan is noted beside the chain of comparisons, which it would lengthen.
+        nan, seen, found = "", "", total
+        if floats:
+            nan, seen = f"_Bool nan{depth} = {total} != {total}; ", f"nan{depth} |= {y} != {y}; "
+            found = f'nan{depth} ? (gl_real)__builtin_nan("") : {total}'
+        return (
+            f"({{ {kind} {total} = {start}; {nan}{loop.format(first=1)} "
+            f"{{ const {kind} {y} = {value}; {seen}{total} = {both}; }} {found}; }})"
+        )
     if x.op not in ("argmin", "argmax"):
         raise unknown("emit", x)
     sign = "<" if x.op == "argmin" else ">"
+    better = f"{y} {sign} {total}"
+    if floats:  # the first nan is numpy's answer
+        better = f"!({y} {sign}= {total}) && {total} == {total}".replace(sign, "<" if sign == ">" else ">")
     return (
         f"({{ {kind} {total} = {start}; int64_t at{depth} = 0; {loop.format(first=1)} "
-        f"{{ const {kind} y{depth} = {value}; "
-        f"if (y{depth} {sign} {total}) {{ {total} = y{depth}; at{depth} = {i}; }} }} at{depth}; }})"
+        f"{{ const {kind} {y} = {value}; "
+        f"if ({better}) {{ {total} = {y}; at{depth} = {i}; }} }} at{depth}; }})"
     )
 
 
@@ -293,6 +305,8 @@ def call(body: Body, x: t.Call) -> str:
         for argument in arguments[1:]:
             result = f"gl_{name}_{kind}({result}, {argument})"
         return result
+    if name in ("minimum", "maximum"):
+        return f"gl_{name}({arguments[0]}, {arguments[1]})"
     if name in ("degrees", "radians"):  # CPython's own formulas
         factor = "(180.0 / 3.141592653589793)" if name == "degrees" else "(3.141592653589793 / 180.0)"
         return f"((gl_real)({arguments[0]} * {factor}))"

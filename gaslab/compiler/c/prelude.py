@@ -163,6 +163,9 @@ GL_INLINE void gl_prefetch_list(gl_rows rows, int64_t v, int64_t size) {
 """,
     "gl_min_f": "GL_INLINE gl_real gl_min_f(gl_real a, gl_real b) { return b < a ? b : a; }\n",
     "gl_max_f": "GL_INLINE gl_real gl_max_f(gl_real a, gl_real b) { return b > a ? b : a; }\n",
+    # numpy's: nan is the result of anything with nan, and of equal values the first
+    "gl_minimum": "GL_INLINE gl_real gl_minimum(gl_real a, gl_real b) { return a <= b || a != a ? a : b; }\n",
+    "gl_maximum": "GL_INLINE gl_real gl_maximum(gl_real a, gl_real b) { return a >= b || a != a ? a : b; }\n",
     "gl_min_d": "GL_INLINE double gl_min_d(double a, double b) { return b < a ? b : a; }\n",
     "gl_max_d": "GL_INLINE double gl_max_d(double a, double b) { return b > a ? b : a; }\n",
     "gl_min_i": "GL_INLINE int64_t gl_min_i(int64_t a, int64_t b) { return b < a ? b : a; }\n",

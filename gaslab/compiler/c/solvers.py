@@ -47,6 +47,13 @@ GL_INLINE void gl_subtract(double *restrict y, const double *restrict x, const d
     for (; i < n; i++) y[i] -= f * x[i];
 }
 """,
+    "gl_unit": """\
+GL_INLINE double gl_unit(double most) {   /* a power of two near a number above 0; 1 where there is none */
+    if (!(most > 0 && most <= __DBL_MAX__)) return 1;
+    const int exponent = __builtin_ilogb(most);
+    return __builtin_ldexp(1.0, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
+}
+""",
     "gl_four": "typedef double gl_four __attribute__((vector_size(32), aligned(8), may_alias));\n",
     # A symmetric matrix times a vector is a sum of rows, a product of vectors goes to four sums.
     "gl_conjugate_gradient": """\
@@ -75,23 +82,31 @@ static __attribute__((noinline)) void gl_conjugate_gradient(
     gl_context *c, const double *a, const double *b, double *x, double *room, const int64_t n, int64_t steps,
     int64_t site) {
     double *const r = room, *const p = r + n, *const q = p + n;   /* residual, direction, its product */
-    const double right = gl_dot(b, b, n);
-    if (right == 0) {
+    double most = 0;
+    _Bool zero = 1;
+    gl_times(q, a, x, n);
+    for (int64_t i = 0; i < n; i++) {
+        r[i] = b[i] - q[i];
+        zero &= b[i] == 0;
+        most = gl_max_d(most, gl_max_d(__builtin_fabs(b[i]), __builtin_fabs(r[i])));
+    }
+    if (zero) {
         for (int64_t i = 0; i < n; i++) x[i] = 0;
         return;
     }
-    gl_times(q, a, x, n);
-    for (int64_t i = 0; i < n; i++) p[i] = r[i] = b[i] - q[i];
+    /* In units of a power of two near the largest, so that no square is 0 or inf which need not be. */
+    const double unit = gl_unit(most), units = 1 / unit;
+    for (int64_t i = 0; i < n; i++) { p[i] = r[i] *= units; q[i] = b[i] * units; }
     double square = gl_dot(r, r, n);
-    const double enough = (right > square ? right : square) * 0x1p-104;
+    const double right = gl_dot(q, q, n), enough = (right > square ? right : square) * 0x1p-104;
     for (; steps > 0; steps--) {
         gl_check_stop(c, site);
-        if (square < enough || square < 0x1p-600) return;
+        if (square < enough) return;
         gl_times(q, a, p, n);
         const double curvature = gl_dot(p, q, n);
-        if (!(curvature > 0)) gl_raise(c, GL_FAULT_SINGULAR, site);
+        if (curvature <= 0) gl_raise(c, GL_FAULT_SINGULAR, site);
         const double step = square / curvature, before = square;
-        gl_subtract(x, p, -step, n);
+        gl_subtract(x, p, -step * unit, n);
         gl_subtract(r, q, step, n);
         square = gl_dot(r, r, n);
         const double turn = square / before;
@@ -110,7 +125,7 @@ static __attribute__((noinline)) void gl_solve_spd(
             for (int64_t j = k + 1; j < n; j++) a[k * n + j] = a[j * n + k];
         for (int64_t k = first; k < last; k++) {{
             double *const row = a + k * n;
-            if (!(row[k] > 0)) gl_raise(c, GL_FAULT_SINGULAR, site);
+            if (row[k] <= 0) gl_raise(c, GL_FAULT_SINGULAR, site);   /* nan gives nan */
             const double d = __builtin_sqrt(row[k]);
             int64_t j = k;
             for (; j + GL_LANES <= n; j += GL_LANES) *(gl_lanes *)(row + j) /= d;

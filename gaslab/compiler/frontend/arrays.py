@@ -94,17 +94,25 @@ def made_in(scope: Scope, place: t.Local, value: ArrayValue) -> bool:
 
 
 def filled_plus(
-    scope: Scope, place: t.Local, base: ArrayValue, number: t.Expr, node: ast.AST
+    scope: Scope, place: t.Local, base: ArrayValue, eye: tuple[t.Expr, t.Expr], node: ast.AST
 ) -> list[t.Stmt]:
-    """As `fill`, for *base* with *number* added to its diagonal."""
+    """As `filled`, for *base* and a multiple of the unit matrix: beside its diagonal only nan is added."""
     statements = [] if base.place == place else filled(scope, place, base, node)
-    shape = base.type.shape
+    shape, site, (number, rest) = base.type.shape, scope.site(node), eye
 
-    def body(i: t.Expr) -> list[t.Stmt]:
-        target = t.Element(place, flat((i, i), shape), base.type.element)
-        return [t.Assign(target, t.Binary("+", target, number, target.type), scope.site(node))]
+    def added(i: t.Expr, j: t.Expr, value: t.Expr) -> list[t.Stmt]:
+        target = t.Element(place, flat((i, j), shape), base.type.element)
+        return [t.Assign(target, t.Binary("+", target, value, target.type), site)]
 
-    return statements + each_element(scope, shape[:1], body, node)
+    def beside(i: t.Expr, j: t.Expr) -> list[t.Stmt]:
+        return [t.If(t.Compare("!=", i, j), tuple(added(i, j, rest)), (), site)]
+
+    statements += each_element(scope, shape[:1], lambda i: added(i, i, number), node)
+    if not isinstance(rest, t.Const):
+        statements.append(
+            t.If(t.Compare("!=", rest, rest), tuple(each_element(scope, shape, beside, node)), (), site)
+        )
+    return statements
 
 
 def elementwise(

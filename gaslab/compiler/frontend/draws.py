@@ -35,6 +35,10 @@ def call_draw(scope: Scope, node: ast.Call, kind: str) -> t.Expr:
         if isinstance(value, t.Const) and (needed := rng.needed(kind, value.value)):
             raise scope.error(argument, f"{name} of gl.{kind} is {value.value}; {needed} is needed")
         arguments.append(value)
+    if kind == "uniform" and all(isinstance(x, t.Const) for x in arguments):
+        low, high = (x.value for x in arguments if isinstance(x, t.Const))
+        if lack := rng.too_wide(low, high):
+            raise scope.error(node, lack)
     if kind == "integers" and isinstance(arguments[0], t.Const) and arguments[0].value < 1:
         raise scope.error(node.args[0] if node.args else node, "gl.integers(n) draws from 0 .. n - 1; "
                          "write an n of at least 1")  # fmt: skip

@@ -61,13 +61,14 @@ def call_numpy(scope: Scope, node: ast.Call, word: str) -> Any:
     if word in _MAKE:
         return made_of(scope, node, _MAKE[word])
     if word == "eye":
-        return multiple_of_eye(known_length(scope, node.args[0]), t.Const(1.0, "float"))
+        n = known_length(scope, node.args[0])
+        return multiple_of_eye(n, t.Const(1.0, "float"), t.Const(0.0, "float"))
     values = [value_of(scope, argument) for argument in node.args]
     for value, argument in zip(values, node.args, strict=True):
         if value.type == "id":
             raise scope.error(argument, f"np.{word} of a vertex id; ids are only compared and copied")
     if word in ("minimum", "maximum"):
-        return pairwise(scope, node, word[:3], values)
+        return pairwise(scope, node, word, values)
     if word in ("abs", "absolute") or word in _MATH:
         return math_of_elements(scope, node, word, values[0])
     return on_arrays(scope, node, word, values)
@@ -112,11 +113,11 @@ def made_of(scope: Scope, node: ast.Call, number: float) -> ArrayValue:
     return ArrayValue(t.Array("float", shape), lambda *_: t.Const(number, "float"), symmetric=True)
 
 
-def multiple_of_eye(n: int, number: t.Expr) -> ArrayValue:
+def multiple_of_eye(n: int, number: t.Expr, rest: t.Expr) -> ArrayValue:
     def at(i: t.Expr, j: t.Expr) -> t.Expr:
-        return t.Conditional(t.Compare("==", i, j), number, t.Const(0.0, "float"), "float")
+        return t.Conditional(t.Compare("==", i, j), number, rest, "float")
 
-    return ArrayValue(t.Array("float", (n, n)), at, symmetric=True, eye=number)
+    return ArrayValue(t.Array("float", (n, n)), at, symmetric=True, eye=(number, rest))
 
 
 def product_of_numbers(scope: Scope, left: t.Expr, right: t.Expr) -> t.Expr:
@@ -141,11 +142,11 @@ def math_of_elements(scope: Scope, node: ast.Call, word: str, value: Any) -> Any
 def pairwise(scope: Scope, node: ast.Call, word: str, values: list[Any]) -> Any:
     def one(left: t.Expr, right: t.Expr) -> t.Expr:
         left, right, kind = scope.join(left, right, node)
-        return t.Call(word, (left, right), kind)
+        return t.Call(word if kind == "float" else word[:3], (left, right), kind)
 
     if not any(isinstance(value, ArrayValue) for value in values):
         return one(*values)
-    return elementwise(scope, one, values, node, f"np.{word}imum of")
+    return elementwise(scope, one, values, node, f"np.{word} of")
 
 
 def reduced(scope: Scope, op: str, value: ArrayValue, node: ast.AST) -> t.Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -105,17 +106,26 @@ def binary_of_arrays(
     if isinstance(right, ArrayValue) and not isinstance(left, ArrayValue) and eyes[1] and op == "*":
         left, right, eyes = right, left, eyes[::-1]
     if eyes[0] is not None and not isinstance(right, ArrayValue) and op in ("*", "/"):
-        number = kept_number(scope, binary(scope, operator, eyes[0], right, node), node)
-        return multiple_of_eye(left.type.shape[0], number)
+        right, (number, rest) = kept_number(scope, right, node), eyes[0]
+        number = kept_number(scope, binary(scope, operator, number, right, node), node)
+        if not (isinstance(rest, t.Const) and isinstance(right, t.Const) and math.isfinite(right.value)):
+            rest = kept_number(scope, binary(scope, operator, rest, right, node), node)
+        elif math.copysign(1.0, right.value) < 0:
+            rest = t.Const(-rest.value, "float")
+        return multiple_of_eye(left.type.shape[0], number, rest)
     made = elementwise(
         scope, lambda a, b: binary(scope, operator, a, b, node), [left, right], node, f"`{op}` of"
     )
     if op == "+" and eyes[0] is not None and isinstance(right, ArrayValue):
         left, right, eyes = right, left, eyes[::-1]
     if op in "+-" and eyes[1] is not None and left.type == made.type:
-        number = eyes[1] if op == "+" else t.Unary("-", eyes[1], "float")
-        return replace(made, plus=(left, kept_number(scope, number, node)))
+        number, rest = eyes[1] if op == "+" else [negative(x) for x in eyes[1]]
+        return replace(made, plus=(left, (kept_number(scope, number, node), kept_number(scope, rest, node))))
     return made
+
+
+def negative(x: t.Expr) -> t.Expr:
+    return t.Const(-x.value, x.type) if isinstance(x, t.Const) else t.Unary("-", x, "float")
 
 
 def bits_of(scope: Scope, op: str, left: t.Expr, right: t.Expr, node: ast.AST) -> t.Expr:

@@ -17,8 +17,9 @@ class ArrayValue:
     """A vector or a matrix: ``at(i)`` or ``at(i, j)`` is an element.
 
     `roots` are the places it reads; it is `aligned` if an element reads only the same element of these.
-    `place` is its place in memory, if it is only the name of one. `plus` is (array, number) of a value
-    that is *array* with *number* added to its diagonal. `square` is the vector of which it is the outer
+    `place` is its place in memory, if it is only the name of one. `eye` is (number, rest) of a multiple of
+    the unit matrix: what stands on the diagonal, and what beside it: a zero, or nan. `plus` is (array, eye)
+    of a value that is *array* with such a multiple added. `square` is the vector of which it is the outer
     product with itself.
     """
 
@@ -29,8 +30,8 @@ class ArrayValue:
     costly: bool = False  # an element takes a loop
     symmetric: bool = False
     place: Place | None = None
-    eye: t.Expr | None = None  # the number on the diagonal of a multiple of the unit matrix
-    plus: tuple[ArrayValue, t.Expr] | None = None
+    eye: tuple[t.Expr, t.Expr] | None = None
+    plus: tuple[ArrayValue, tuple[t.Expr, t.Expr]] | None = None
     square: ArrayValue | None = None
 
     def widened(self, kind: t.Array) -> ArrayValue:

@@ -14,7 +14,8 @@ from gaslab.compiler.python.numerics import Fault, float32, math_function
 from gaslab.compiler.tree import SUMS
 
 WEIGHTS, PARAMETER = 8, 14  # gl_fault.code
-SCALARS = ("exponential", "gamma", "poisson")  # functions of a `Random`, the draw's arguments and its site
+# functions of a `Random`, the draw's arguments and its site
+SCALARS = ("normal", "exponential", "gamma", "poisson")
 
 
 def categorical(random: Any, weights: list[float], site: int) -> int:
@@ -36,6 +37,10 @@ def categorical(random: Any, weights: list[float], site: int) -> int:
     k = next(k for k, end in enumerate(ends) if end > rest or end == whole)
     rest = rounded(rest - (ends[k - 1] if k else 0.0))
     return k + SUMS * next(j for j, at in enumerate(sums[k]) if at > rest or at == sums[k][-1])
+
+
+def normal(random: Any, scale: float, site: int) -> float:
+    return _parameter(scale, site) * random.normal()  # type: ignore[no-any-return]
 
 
 def exponential(random: Any, scale: float, site: int) -> float:
@@ -107,7 +112,7 @@ def _large_gamma(random: Any, shape: float) -> float:
     log, d = math_function("log"), shape - 1.0 / 3.0
     deviation = 1.0 / math.sqrt(9.0 * d)
     while True:
-        x = random.normal(1.0)
+        x = random.normal()
         t = 1.0 + deviation * x
         if t <= 0.0:
             continue

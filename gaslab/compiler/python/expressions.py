@@ -146,7 +146,7 @@ def reduction(body: Body, x: t.Reduce) -> str:
     if x.op not in ("sum", "prod", "min", "max", "argmin", "argmax"):
         raise unknown("interpret", x)
     single = x.type == "float" and body.tree.precision == "float32"
-    name = x.op if x.op in ("min", "max") else f"reduce_{x.op}"
+    name = f"reduce_{x.op}"
     if x.op == "sum" and x.type == "float" and x.count >= t.WIDE_SUM:
         name = "sum_of_eight" if single else "sum_of_four"
     elif x.op in ("sum", "prod"):
@@ -181,7 +181,7 @@ def call(body: Body, x: t.Call) -> str:
     arguments = ", ".join(expr(body, a) for a in x.arguments)
     if x.function == "abs":
         return f"wrap(abs({arguments}))" if x.type == "int" else f"abs({arguments})"
-    if x.function in ("min", "max"):
+    if x.function in ("min", "max", "minimum", "maximum"):
         return f"{x.function}({arguments})"
     name = x.function.removeprefix("math.")
     if name == "log" and len(x.arguments) == 2:

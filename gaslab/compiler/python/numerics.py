@@ -217,12 +217,30 @@ def reduce_prod_i(values: list[int]) -> int:
     return functools.reduce(lambda a, b: wrap(a * b), values, 1)
 
 
+def minimum(a: float, b: float) -> float:
+    return a if a <= b or a != a else b
+
+
+def maximum(a: float, b: float) -> float:
+    return a if a >= b or a != a else b
+
+
+def reduce_min(values: list[Any]) -> Any:
+    return functools.reduce(minimum, values)
+
+
+def reduce_max(values: list[Any]) -> Any:
+    return functools.reduce(maximum, values)
+
+
 def reduce_argmin(values: list[Any]) -> int:
-    return min(range(len(values)), key=values.__getitem__)
+    least = reduce_min(values)
+    return next(k for k, x in enumerate(values) if x == least or x != x)
 
 
 def reduce_argmax(values: list[Any]) -> int:
-    return max(range(len(values)), key=values.__getitem__)
+    largest = reduce_max(values)
+    return next(k for k, x in enumerate(values) if x == largest or x != x)
 
 
 def search(values: list[Any], wanted: Any, right: bool) -> int:

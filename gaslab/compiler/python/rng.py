@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gaslab.compiler import tree as t
@@ -30,7 +31,7 @@ def draw(x: t.Draw, arguments: str) -> str:
         return f"{x.kind}(c.rng, {arguments}, {x.site})"
     if x.kind not in rng.TYPES:
         raise unknown("interpret", x)
-    return f"c.rng.{x.kind}({arguments}{f', {x.site}' if x.kind == 'integers' else ''})"
+    return f"c.rng.{x.kind}({arguments}, {x.site})"
 
 
 def philox(seed: int, number: int, moment: int, unit: int) -> tuple[int, int]:
@@ -134,14 +135,16 @@ class Random:
         word = self.word()
         return (word >> 40) * 2.0**-24 if self.precision == "float32" else (word >> 11) * 2.0**-53
 
-    def uniform(self, low: float, high: float) -> float:
+    def uniform(self, low: float, high: float, site: int) -> float:
+        if not math.isfinite(high - low):
+            raise Fault(distributions.PARAMETER, site)
         return low + (high - low) * self.point()
 
-    def normal(self, scale: float) -> float:
+    def normal(self) -> float:
         first, second = self.words()
         radius = math_function("sqrt")(-2.0 * math_function("log")(((first >> 11) + 1) * 2.0**-53))
         angle = 6.283185307179586 * ((second >> 11) * 2.0**-53)
-        return scale * (radius * math_function("cos")(angle))  # type: ignore[no-any-return]
+        return radius * math_function("cos")(angle)  # type: ignore[no-any-return]
 
     def integers(self, n: int, site: int) -> int:
         if n < 1:

@@ -38,7 +38,7 @@ def solve_spd(a: list[float], b: list[float], n: int, m: int, site: int) -> None
         for i in range(j):
             a[i * n + j] = a[j * n + i]
     for k in range(n):
-        if not a[k * n + k] > 0:
+        if a[k * n + k] <= 0:
             raise Fault(SINGULAR, site)
         d = math.sqrt(a[k * n + k])
         for j in range(k, n):
@@ -66,29 +66,37 @@ def _substitute(a: list[float], b: list[float], n: int, m: int) -> None:
 def conjugate_gradient(
     c: Any, a: list[float], b: list[float], x: list[float], n: int, steps: int, site: int
 ) -> None:
-    right = _dot(b, b)
-    if right == 0:
+    if not any(b):
         x[:] = [0.0] * n
         return
     r = [one - other for one, other in zip(b, _times(a, x, n), strict=True)]
-    p, square = list(r), _dot(r, r)
+    unit = _unit(max(0.0, *(abs(one) for pair in zip(b, r, strict=True) for one in pair)))
+    r, b = ([one / unit for one in some] for some in (r, b))
+    p, square, right = list(r), _dot(r, r), _dot(b, b)
     enough = (right if right > square else square) * 2.0**-104
     for _ in range(steps):
         heed(c, site)
-        if square < enough or square < 2.0**-600:
+        if square < enough:
             return
         q = _times(a, p, n)
         curvature = _dot(p, q)
-        if not curvature > 0:
+        if curvature <= 0:
             raise Fault(SINGULAR, site)
         step, before = square / curvature, square
         for i in range(n):
-            x[i] += step * p[i]
+            x[i] += step * unit * p[i]
             r[i] -= step * q[i]
         square = _dot(r, r)
         turn = square / before
         for i in range(n):
             p[i] = r[i] + turn * p[i]
+
+
+def _unit(most: float) -> float:
+    """Return a power of two near *most*, 1 where there is none."""
+    if not 0.0 < most < math.inf:
+        return 1.0
+    return math.ldexp(1.0, max(-1000, min(1000, math.frexp(most)[1] - 1)))
 
 
 def _dot(x: list[float], y: list[float]) -> float:

@@ -10,6 +10,7 @@ from gaslab.compiler.tree.expressions import (
     CallHelper,
     Cast,
     Categorical,
+    Const,
     Draw,
     Index,
     ListWord,
@@ -25,7 +26,7 @@ def harmless(node: Any) -> bool:
     if isinstance(node, Binary):
         return node.op in ("+", "-", "*", "&", "|", "^") or (node.op == "/" and not node.int_divisor)
     if isinstance(node, Call):
-        return node.function in ("abs", "min", "max")
+        return node.function in ("abs", "min", "max", "minimum", "maximum")
     if isinstance(node, Cast):
         return not (node.type == "int" and node.operand.type == "float")
     if isinstance(node, ListWord):
@@ -58,7 +59,7 @@ def _is_safe(node: Any) -> bool:
     if isinstance(node, ListWord):
         return node.function not in ("item", "mode")
     if isinstance(node, Draw):
-        return node.kind in ("uniform", "normal")
+        return node.kind in ("uniform", "normal") and all(isinstance(x, Const) for x in node.arguments)
     if isinstance(node, Binary):  # of floats, with the value that IEEE 754 gives
         return node.type == "float" and not node.int_divisor
     return isinstance(node, Reduce) or (isinstance(node, Call) and node.type == "float")

@@ -84,6 +84,7 @@ class AsynchronousDriver:
         self.engine.parts.initialise()
         initial_frontier = self.engine.parts.initial_frontier()
         self.engine.executor.raise_any()  # of start
+        self.engine.executor.moment = "turn"
         view, options = self.engine.view, self.options
         view.vertex_next = self.state.next_fields = self.state.fields
         if self._serialisable and view.out_begin is None:
