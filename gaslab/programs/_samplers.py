@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,20 @@ class Settings:
     def samples(self) -> int:
         """Return how many sweeps have counts in the answer."""
         return 1 if self.burn_in is None else -(-(self.iterations - self.burn_in) // self.sample_every)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the settings by the names and in the units of the arguments of `gaslab.lda`."""
+        return {
+            "topics": self.topics,
+            "doc_topic_prior": float(self.document[0]) if self.alike else self.document.tolist(),
+            "topic_word_prior": self.word,
+            "iterations": self.iterations,
+            "mh_steps": self.mh_steps,
+            "optimise_priors": self.optimise_priors,
+            "burn_in": self.burn_in,
+            "sample_every": self.sample_every,
+        }
 
     @property
     def alike(self) -> bool:

@@ -104,7 +104,7 @@ def lda(
         of the probability of the word in its document, by the counts of that sweep.
         ``metrics["figures"]`` has the last of these, ``tokens``, ``cpu_seconds`` of all ranks and threads,
         ``tokens_per_cpu_second`` (those of all sweeps), ``sampler``, and the priors at the end,
-        ``doc_topic_prior`` (a list) and ``topic_word_prior``.
+        ``doc_topic_prior`` (a list) and ``topic_word_prior``. ``metrics["parameters"]`` has the arguments.
 
     Raises
     ------
@@ -162,6 +162,8 @@ def lda(
     figures["tokens"], figures["sampler"] = tokens.num_edges, name
     figures["tokens_per_cpu_second"] = tokens.num_edges * settings.iterations / figures["cpu_seconds"]
     figures["doc_topic_prior"], figures["topic_word_prior"] = document.tolist(), word
+    asked = {"sampler": sampler, "evaluate_every": int(evaluate_every)}
+    result.metrics["parameters"] = {**settings.parameters, **asked}  # those of the program count supersteps
     if resume is not None:
         result.metrics["resumed"] = {"iterations": resume.iterations, "history": resume.history}
     if tokens is not graph:
