@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from gaslab.errors import nearest
+from gaslab.errors import UsageError, nearest
 
 
 def flag(group: Any, option: str, help: str) -> None:
@@ -67,6 +69,18 @@ def at_least(least: float, kind: type = int) -> Callable[[str], Any]:
         return value
 
     return check
+
+
+@contextlib.contextmanager
+def named() -> Iterator[None]:
+    """Let errors about arguments of a function speak of options: of ``--burn-in 5``, not ``burn_in=5``."""
+    try:
+        yield
+    except UsageError as error:
+        words = re.sub(
+            r"\b([a-z_]+)(\[\d+\])?= ?", lambda found: f"--{found[1].replace('_', '-')} ", str(error)
+        )
+        raise UsageError(words) from None
 
 
 def pair(word: str) -> tuple[str, str]:

@@ -12,15 +12,12 @@ from gaslab import arguments
 from gaslab.graph.operations import with_columns
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
-from gaslab.programs._samplers import NAMES, SAMPLERS, Settings, chosen_name
+from gaslab.programs._lda_settings import SWEEPS, settled
+from gaslab.programs._samplers import SAMPLERS, Settings
 from gaslab.programs._sweeps import check_options, run_sweeps
-from gaslab.programs.gibbs import NARROW
 from gaslab.results.tables import Table
 
 log = logging.getLogger("gaslab")
-MOST_TOPICS = 1 << 16  # elements that a vector field may have
-MOST_STEPS = 64  # of Metropolis-Hastings in a half of a sweep: two bytes of a token each
-LEAST, MOST = 1e-100, 1e9  # a prior: the products of two shares, and its sum over the topics, are in range
 
 
 @collective(options="run", own=("columns", "init", "start"))
@@ -30,7 +27,7 @@ def lda(
     topics: int | None = None,
     doc_topic_prior: Any = None,
     topic_word_prior: float | None = None,
-    iterations: int = 200,
+    iterations: int = SWEEPS,
     sampler: str = "auto",
     mh_steps: int = 1,
     optimise_priors: int = 0,
@@ -76,7 +73,8 @@ def lda(
         Average the counts over the sweeps after so many, 0 to *iterations* - 1; by default they are those of
         the last sweep alone.
     sample_every : int
-        Sweeps from one that is averaged to the next, from 1, counted back from the last, which always is.
+        With *burn_in*: sweeps from one that is averaged to the next, from 1, counted back from the last,
+        which always is.
     evaluate_every : int
         Sweeps from one log-likelihood to the next, from 1, which takes the time of a sweep where topics are
         many. It is rounded up to a divisor of *iterations*, so that the last sweep has one.
@@ -132,16 +130,15 @@ def lda(
     Wallach, Mimno, McCallum: Rethinking LDA: Why Priors Matter. NIPS 2009.
     """
     check_graph(graph)
-    topics, document, word = _start(resume, topics, doc_topic_prior, topic_word_prior)
-    settings = _settings(
-        topics, document, word, iterations, evaluate_every, mh_steps, optimise_priors, burn_in, sample_every,
+    name, settings = settled(
+        topics=topics, doc_topic_prior=doc_topic_prior, topic_word_prior=topic_word_prior,
+        iterations=iterations, sampler=sampler, mh_steps=mh_steps, optimise_priors=optimise_priors,
+        burn_in=burn_in, sample_every=sample_every, evaluate_every=evaluate_every, resume=resume,
+        precision=options.get("precision"),
         workers=graph.comm.size * (options.get("threads") or graph.local.threads),
     )  # fmt: skip
-    name = chosen_name(arguments.choice("sampler", sampler, NAMES), settings)
     count = arguments.text("count", count, optional=True)
     check_options("lda", graph, options)
-    if options.get("precision") == "float32":
-        _check_narrow(name, settings)
     tokens = _tokens(graph, count)
     chosen = SAMPLERS[name]
 
@@ -173,68 +170,6 @@ def lda(
             result.metrics["seconds"][stage] += spent
             result.metrics["seconds"]["total"] += spent
     return result
-
-
-def _start(model: gl.TopicModel | None, *asked: Any) -> tuple[Any, Any, Any]:
-    """Return the number of topics and the priors: as asked, else those of the model, else the defaults."""
-    usual: tuple[Any, Any, Any] = (20, 0.1, 0.01)
-    if model is not None:
-        arguments.instance("resume", model, gl.TopicModel, "a gaslab.TopicModel")
-        if asked[0] not in (None, model.num_topics):
-            raise arguments.wrong("topics", asked[0], f"the model to resume has {model.num_topics}")
-        usual = (model.num_topics, model.doc_topic_prior, model.topic_word_prior)
-    topics, document, word = (
-        one if value is None else value for value, one in zip(asked, usual, strict=True)
-    )  # fmt: skip
-    return topics, document, word
-
-
-def _settings(
-    topics: Any, document: Any, word: Any, iterations: Any, evaluate_every: Any, mh_steps: Any,
-    optimise_priors: Any, burn_in: Any, sample_every: Any, workers: int,
-) -> Settings:  # fmt: skip
-    """Return the arguments, checked; the sweeps between evaluations become a divisor of all."""
-    topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
-    iterations = arguments.whole("iterations", iterations, 1)
-    seldom = min(arguments.whole("evaluate_every", evaluate_every, 1), iterations)
-    return Settings(
-        topics=topics,
-        document=_document_prior(document, topics),
-        word=arguments.number("topic_word_prior", word, least=LEAST, most=MOST, hint="; 0.01 is usual"),
-        iterations=iterations,
-        evaluate_every=next(n for n in range(seldom, iterations + 1) if iterations % n == 0),
-        mh_steps=arguments.whole("mh_steps", mh_steps, 1, MOST_STEPS),
-        optimise_priors=arguments.whole("optimise_priors", optimise_priors, 0, iterations),
-        burn_in=arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True),
-        sample_every=arguments.whole("sample_every", sample_every, 1),
-        workers=workers,
-    )
-
-
-def _check_narrow(name: str, settings: Settings) -> None:
-    """Raise UsageError unless the sampler can compute in float32."""
-    why = None
-    if name != "gibbs":
-        why = f"sampler={name!r} draws single tokens of a word, more than a float32 can tell apart"
-        why += "; say sampler='gibbs'"
-    elif not settings.narrow:
-        why = "priors below {:g} or above {:g} leave the range of a float32; take others".format(*NARROW)
-    if why is not None:
-        raise gl.UsageError(f"{why}, or leave precision= (--precision) out")
-
-
-def _document_prior(prior: Any, topics: int) -> np.ndarray:
-    """Return the prior of each topic in a document, of one number or of as many as there are topics."""
-
-    def checked(name: str, value: Any) -> Any:
-        return arguments.number(name, value, least=LEAST, most=MOST, hint="; 0.1 is usual")
-
-    if np.ndim(prior) == 0:
-        return np.full(topics, checked("doc_topic_prior", prior))
-    listed = arguments.several("doc_topic_prior", prior, "a number, or one for each topic,")
-    if len(listed) != topics:
-        raise gl.UsageError(f"doc_topic_prior has {len(listed)} numbers, and there are topics={topics}")
-    return np.array([checked(f"doc_topic_prior[{k}]", x) for k, x in enumerate(listed)])
 
 
 def _tables(graph: gl.Graph, result: gl.Result, settings: Settings, tokens: int) -> tuple[np.ndarray, float]:

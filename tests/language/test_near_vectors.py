@@ -13,7 +13,7 @@ import gaslab as gl
 from gaslab.compiler.c import emit
 from gaslab.compiler.frontend import parse, parse_phases
 from gaslab.parallel.comm import Comm
-from gaslab.programs.lda import MOST_TOPICS
+from gaslab.programs._lda_settings import MOST_TOPICS
 from tests.conftest import Hosts
 from tests.programs.near_vectors import Ordered, Tallies, Weighed
 from tests.support.one_fault import MODES, NAMES

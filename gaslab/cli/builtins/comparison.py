@@ -35,13 +35,9 @@ def several_topics(word: str) -> list[int]:
 
 def check_several(arguments: Any) -> None:
     """Raise UsageError, before the corpus is read, for what does not go with several numbers of topics."""
-    from gaslab.programs.lda import MOST_TOPICS
-
     numbers = arguments.topics or []
     if len(numbers) < 2:
         return
-    if max(numbers) > MOST_TOPICS:
-        raise gl.UsageError(f"--topics {max(numbers)}: a number from 1 to {MOST_TOPICS} is needed")
     if arguments.timeline is not None:
         raise gl.UsageError("--timeline shows one run; give one number to --topics, or leave it out")
     if arguments.resume is not None:

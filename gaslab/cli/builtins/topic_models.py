@@ -6,10 +6,12 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gaslab.arguments import number
 from gaslab.cli import option
 from gaslab.cli.arguments import Parser
 from gaslab.cli.builtins.comparison import check_several
 from gaslab.cli.builtins.entry import Builtin
+from gaslab.cli.builtins.sampling import check_sampling
 from gaslab.cli.codes import DONE
 from gaslab.cli.corpus_options import corpus_options
 from gaslab.errors import UsageError
@@ -45,6 +47,8 @@ def execute(builtin: Builtin, arguments: Any) -> int:
     model = _loaded(arguments.load or arguments.resume)
     if arguments.load is not None:
         arguments.input = arguments.transform
+    else:
+        check_sampling(arguments, model)
     job = Job(arguments, corpus_options(arguments), builtin.names(), corpus=True)
     if arguments.load is not None:
         return _transform(job, model)
@@ -77,6 +81,8 @@ def _check(builtin: Builtin, arguments: Any) -> None:
             raise UsageError("--transform needs the model: --load MODEL")
         if not arguments.input:
             raise UsageError("missing: CORPUS (or --load MODEL --transform NEW)")
+        with option.named():
+            number("held_out", arguments.held_out, above=0, below=1, optional=True)
         check_several(arguments)
         return
     if arguments.transform is None:
@@ -87,8 +93,8 @@ def _check(builtin: Builtin, arguments: Any) -> None:
         raise UsageError(f"--transform names the documents; leave {arguments.input[0]!r} out")
     for name, default in [*_own_options(builtin).items(), *((name, None) for name in LEARNING)]:
         if name not in ("load", "transform") and getattr(arguments, name, default) != default:
-            option = "iterations" if name == "max_iterations" else name.replace("_", "-")
-            raise UsageError(f"--{option} is of learning, and --load MODEL --transform NEW learns nothing")
+            said = "iterations" if name == "max_iterations" else name.replace("_", "-")
+            raise UsageError(f"--{said} is of learning, and --load MODEL --transform NEW learns nothing")
 
 
 def _own_options(builtin: Builtin) -> dict[str, Any]:

@@ -1,0 +1,63 @@
+"""How `lda` samples: its options, and what they mean to `gaslab.lda`, checked before the corpus is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gaslab as gl
+from gaslab.cli import option
+from gaslab.cli.arguments import Parser
+from gaslab.cli.builtins.entry import options_named
+
+NAMES = ("auto", "gibbs", "metropolis-hastings")
+SAMPLING = (
+    "evaluate_every", "sampler", "mh_steps", "doc_topic_prior", "topic_word_prior", "optimise_priors",
+    "burn_in", "sample_every",
+)  # fmt: skip
+
+
+def add_sampling(made: Parser) -> None:
+    """Add the sampler, its priors and its sweeps."""
+    group = made.add_argument_group("sampling")
+    option.whole(group, "--evaluate-every", "N",
+                 "sweeps from one log-likelihood to the next (10)", default=10)  # fmt: skip
+    group.add_argument("--sampler", choices=NAMES, default="auto",
+                       help="collapsed Gibbs, exact on one rank and thread, or delayed counts (auto), the "
+                       "same on any ranks, whose time hardly grows with the topics")  # fmt: skip
+    option.whole(group, "--mh-steps", "N",
+                 "Metropolis-Hastings steps of a token in each half of a sweep (1)", default=1)  # fmt: skip
+    group.add_argument("--doc-topic-prior", type=_prior, metavar="A[,A...]",
+                       help="prior of each topic in a document: one for all, or one for each (0.1)"
+                       )  # fmt: skip
+    option.number(group, "--topic-word-prior", "B", "prior of each word in a topic (0.01)")
+    option.whole(group, "--optimise-priors", "N",
+                 "improve both priors every N sweeps (10), each topic's in a document for itself",
+                 default=0, nargs="?", const=10)  # fmt: skip
+    text = "average the counts over the sweeps after N; else the last sweep's are taken"
+    option.whole(group, "--burn-in", "N", text, least=0)
+    option.whole(group, "--sample-every", "N",
+                 "with --burn-in: sweeps from one that is averaged to the next (1)", default=1)  # fmt: skip
+
+
+def sampling(arguments: Any) -> dict[str, Any]:
+    """Return the keyword arguments of `gaslab.lda` that the options mean."""
+    from gaslab.programs._lda_settings import SWEEPS
+
+    sweeps = arguments.max_iterations
+    return {"iterations": SWEEPS if sweeps is None else sweeps, **options_named(arguments, *SAMPLING)}
+
+
+def check_sampling(arguments: Any, model: gl.TopicModel | None) -> None:
+    """Raise UsageError for what `gaslab.lda` would refuse of any corpus; *model* is the one to resume."""
+    from gaslab.programs._lda_settings import settled
+
+    asked = sampling(arguments)
+    with option.named():
+        for topics in arguments.topics or [None]:
+            settled(topics=topics, resume=model, precision=arguments.precision, **asked)
+
+
+def _prior(text: str) -> float | list[float]:
+    """Return a number, or several with commas between."""
+    listed = [option.at_least(0.0, float)(one) for one in text.split(",")]
+    return listed if "," in text else listed[0]

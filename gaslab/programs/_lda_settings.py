@@ -1,0 +1,92 @@
+"""The arguments of `gaslab.lda`, checked without a graph: the sampler and the settings that they mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gaslab as gl
+from gaslab import arguments
+from gaslab.programs._samplers import NAMES, Settings, chosen_name
+from gaslab.programs.gibbs import NARROW
+
+SWEEPS = 200
+MOST_TOPICS = 1 << 16  # elements that a vector field may have
+MOST_STEPS = 64  # of Metropolis-Hastings in a half of a sweep: two bytes of a token each
+LEAST, MOST = 1e-100, 1e9  # a prior: the products of two shares, and its sum over the topics, are in range
+
+
+def settled(
+    *, topics: Any, doc_topic_prior: Any, topic_word_prior: Any, iterations: Any, sampler: Any, mh_steps: Any,
+    optimise_priors: Any, burn_in: Any, sample_every: Any, evaluate_every: Any,
+    resume: gl.TopicModel | None = None, precision: str | None = None, workers: int = 1,
+) -> tuple[str, Settings]:  # fmt: skip
+    """Return the sampler and the settings that arguments of `lda` mean; UsageError where they cannot be.
+
+    The sweeps between evaluations become a divisor of all.
+    """
+    topics, document, word = _start(resume, topics, doc_topic_prior, topic_word_prior)
+    topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
+    iterations = arguments.whole("iterations", iterations, 1)
+    seldom = min(arguments.whole("evaluate_every", evaluate_every, 1), iterations)
+    sample_every = arguments.whole("sample_every", sample_every, 1)
+    if burn_in is None and sample_every > 1:
+        needed = "no sweeps are averaged; say after which, burn_in=N"
+        raise arguments.wrong("sample_every", sample_every, needed)
+    settings = Settings(
+        topics=topics,
+        document=_document_prior(document, topics),
+        word=arguments.number("topic_word_prior", word, least=LEAST, most=MOST, hint="; 0.01 is usual"),
+        iterations=iterations,
+        evaluate_every=next(n for n in range(seldom, iterations + 1) if iterations % n == 0),
+        mh_steps=arguments.whole("mh_steps", mh_steps, 1, MOST_STEPS),
+        optimise_priors=arguments.whole("optimise_priors", optimise_priors, 0, iterations),
+        burn_in=arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True),
+        sample_every=sample_every,
+        workers=workers,
+    )
+    name = chosen_name(arguments.choice("sampler", sampler, NAMES), settings)
+    if precision == "float32":
+        _check_narrow(name, settings)
+    return name, settings
+
+
+def _start(model: gl.TopicModel | None, *asked: Any) -> tuple[Any, Any, Any]:
+    """Return the number of topics and the priors: as asked, else those of the model, else the defaults."""
+    usual: tuple[Any, Any, Any] = (20, 0.1, 0.01)
+    if model is not None:
+        arguments.instance("resume", model, gl.TopicModel, "a gaslab.TopicModel")
+        if asked[0] not in (None, model.num_topics):
+            raise arguments.wrong("topics", asked[0], f"the model to resume has {model.num_topics}")
+        usual = (model.num_topics, model.doc_topic_prior, model.topic_word_prior)
+    topics, document, word = (
+        one if value is None else value for value, one in zip(asked, usual, strict=True)
+    )  # fmt: skip
+    return topics, document, word
+
+
+def _check_narrow(name: str, settings: Settings) -> None:
+    """Raise UsageError unless the sampler can compute in float32."""
+    why = None
+    if name != "gibbs":
+        why = f"sampler={name!r} draws single tokens of a word, more than a float32 can tell apart"
+        why += "; say sampler='gibbs'"
+    elif not settings.narrow:
+        why = "priors below {:g} or above {:g} leave the range of a float32; take others".format(*NARROW)
+    if why is not None:
+        raise gl.UsageError(f"{why}, or leave precision= out")
+
+
+def _document_prior(prior: Any, topics: int) -> np.ndarray:
+    """Return the prior of each topic in a document, of one number or of as many as there are topics."""
+
+    def checked(name: str, value: Any) -> Any:
+        return arguments.number(name, value, least=LEAST, most=MOST, hint="; 0.1 is usual")
+
+    if np.ndim(prior) == 0:
+        return np.full(topics, checked("doc_topic_prior", prior))
+    listed = arguments.several("doc_topic_prior", prior, "a number, or one for each topic,")
+    if len(listed) != topics:
+        raise arguments.wrong("doc_topic_prior", prior, f"{topics} numbers are needed, one for each topic")
+    return np.array([checked(f"doc_topic_prior[{k}]", x) for k, x in enumerate(listed)])
