@@ -17,6 +17,7 @@ from gaslab.cli.codes import DONE, NOT_CONVERGED
 from gaslab.cli.destinations import check_fields, destinations
 from gaslab.cli.preview import show, with_sides
 from gaslab.cli.report import describe, document, write_json
+from gaslab.engine.observe.progress import LINES
 from gaslab.errors import InputError, UsageError, VertexNotFound, nearest
 from gaslab.graph.corpus import read_corpus
 from gaslab.graph.graph import Graph
@@ -55,7 +56,7 @@ class Job:
             "threads": arguments.threads,
             "seed": arguments.seed,
             "compile": arguments.compile,
-            "progress": sys.stderr.isatty() and not arguments.quiet,
+            "progress": False if arguments.quiet else sys.stderr.isatty() or LINES,
             "on": "local",
         }
         engines = ("consistency", "scheduler", "max_updates", "staleness")

@@ -12,7 +12,7 @@ from gaslab._kernels.machine import SCHEDULERS
 from gaslab.cancellation import Cancellation
 from gaslab.compiler import MODES
 from gaslab.engine.initial_frontier import Start, check_start
-from gaslab.engine.observe.progress import Say
+from gaslab.engine.observe.progress import LINES, Say, Sweeps
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.language.precision import PRECISIONS
@@ -39,7 +39,7 @@ class Options:
     compile: str = "auto"
     precision: str | None = None
     timeout: float | None = None
-    progress: bool | Say = False
+    progress: bool | str | Say | Sweeps = False
     on: str = "all"
     trace: Any = None
     consistency: str | None = None
@@ -87,8 +87,9 @@ def _check_values(options: Options) -> Options:
     found["compile"] = arguments.choice("compile", options.compile, MODES)
     found["precision"] = arguments.choice("precision", options.precision, PRECISIONS, optional=True)
     arguments.number("timeout", options.timeout, least=0, optional=True)  # may be a `TimeLeft`
-    if not callable(options.progress):
-        found["progress"] = arguments.flag("progress", options.progress)
+    shown = options.progress
+    if not (callable(shown) or isinstance(shown, Sweeps) or (isinstance(shown, str) and shown == LINES)):
+        found["progress"] = arguments.flag("progress", shown)
     found["on"] = arguments.choice("on", options.on, arguments.PLACES)
     found["edges"] = arguments.flag("edges", options.edges)
     found["timeline"] = arguments.path("timeline", options.timeline, optional=True)

@@ -57,7 +57,7 @@ def run(
     compile: str = "auto",
     precision: str | None = None,
     timeout: float | None = None,
-    progress: bool | Say = False,
+    progress: bool | str | Say = False,
     on: str = "all",
     trace: Any = None,
     consistency: str | None = None,
@@ -104,9 +104,10 @@ def run(
         Seconds of computation (a first compilation does not count) after which the run raises TimeoutExpired,
         also in the middle of a method, naming vertex and line; as Ctrl-C raises KeyboardInterrupt. See
         ``docs/programs.md``.
-    progress : bool or function
-        Show supersteps on stderr, or with ``engine="async"`` the figures of the last moment. A function gets
-        every row of the history as it comes and returns what to show beside their number.
+    progress : bool, "lines" or function
+        Show supersteps on stderr, or with ``engine="async"`` the figures of the last moment. "lines": as
+        lines of the log "gaslab", one in ten seconds. A function gets every row of the history as it
+        comes and returns what to show beside their number.
     on : {"all", "root", "local"}
         Which ranks get the answer.
     trace : vertex id, or iterable of them, optional

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import gaslab as gl
-from gaslab.engine.observe.progress import short
+from gaslab.engine.observe.progress import LINES, Sweeps, short
 from gaslab.programs._columns import run
 
 Row = Mapping[str, Any]
@@ -45,11 +45,13 @@ def run_sweeps(
 
     The history has a row per sweep: ``iteration`` from 1, ``seconds``, ``bytes_sent``, and what *measured*
     makes of the row of its last superstep. ``metrics["figures"]`` has the last of these, and ``cpu_seconds``
-    of all ranks and threads. With ``progress=True`` these, and how many *edges* a second it goes over, are
-    shown beside the supersteps.
+    of all ranks and threads. With ``progress=True`` or "lines" these, and how many *edges* a second it goes
+    over, are shown beside the number of sweeps.
     """
-    if options.get("progress") is True:
-        options["progress"] = _Said(measured, supersteps, graph.num_edges, edges)
+    progress = options.get("progress")
+    if progress is True or progress == LINES:
+        said = _Said(measured, supersteps, graph.num_edges, edges)
+        options["progress"] = Sweeps(said, supersteps, program.iterations, lines=progress == LINES)
     cpu = time.process_time()
     limit = supersteps * program.iterations + 1  # beyond its end, which the program says itself
     result = run(program, graph, max_iterations=limit, **options)

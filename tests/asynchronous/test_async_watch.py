@@ -19,7 +19,7 @@ from gaslab.cli import main
 from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.asynchronous.meter import Course
 from gaslab.engine.observe.progress import in_words, short
-from gaslab.parallel.comm import Comm
+from gaslab.parallel.comm import Comm, world
 from tests.mpi.ranks import Ranks
 from tests.programs import additive
 from tests.support import unordered_programs as programs
@@ -168,7 +168,7 @@ def test_the_history_of_a_long_run_stays_short() -> None:
     assert last["seconds"] > 999
 
 
-def shown(comm: Comm, program: str, progress: bool) -> str:
+def shown(comm: Comm, program: str, progress: bool | str) -> str:
     """Return what is shown on stderr while a program runs for a while."""
     graph = ring(comm)
     with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.suppress(gl.TimeoutExpired):
@@ -185,6 +185,12 @@ def test_rank_0_shows_the_figures_of_the_moment(ranks: Ranks) -> None:
         assert (part in line) == (ranks.size > 1)
     assert others == [""] * len(others)
     assert ranks.run(shown, "Labels", False) == [""] * ranks.size
+
+
+def test_lines_of_the_log_have_the_figures_too(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "gaslab")
+    assert shown(world(), "Restless", "lines") == ""
+    assert re.search(r"^updates: [\d,]+, \d+ waiting$", caplog.messages[-1])
 
 
 def test_many_ranks_are_shown_by_the_slowest_and_the_quickest() -> None:

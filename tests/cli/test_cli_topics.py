@@ -97,9 +97,30 @@ def test_progress_says_likelihood_and_speed(monkeypatch: pytest.MonkeyPatch) -> 
     gl.lda(gl.corpus_from(TALKS), topics=2, iterations=4, evaluate_every=2, progress=True, threads=1)
     pattern = r"(log likelihood per token -\d\.\d+, )?[\d.]+[kM]? tokens/s"
     assert [re.fullmatch(pattern, words)[1] is None for words in said] == [True, False, False, False]  # type: ignore[index]
+    bars: list[tuple[str, int, int]] = []
+    monkeypatch.setattr("tqdm.auto.tqdm.close", lambda self: bars.append((self.desc, self.n, self.total)))
+    for sampler in ("gibbs", "metropolis-hastings"):
+        gl.lda(gl.corpus_from(TALKS), topics=2, iterations=4, sampler=sampler, progress=True)
+    assert set(bars) == {("sweeps", 4, 4)}
     said.clear()
     graph = gl.Graph.from_edges([0, 0, 1], [1, 2, 2])
     gl.run(gl.programs.PageRank(), graph, max_iterations=3, progress=lambda row: f"at {row['superstep']}")
     assert said == ["at 0", "at 1", "at 2"]
     with pytest.raises(gl.UsageError, match="progress='yes'"):
         gl.run(gl.programs.PageRank(), graph, max_iterations=3, progress="yes")  # type: ignore[arg-type]
+
+
+def test_progress_is_lines_where_stderr_is_no_terminal(
+    gaslab: Run, talks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("lda", talks, "--topics", 2, "--iterations", 4, "--evaluate-every", 2)
+    monkeypatch.setattr("gaslab.engine.observe.progress.FIRST", 0.0)
+    for sampler in ("gibbs", "metropolis-hastings"):
+        lines = re.findall(r"^gaslab: sweeps: (.*)$", gaslab(*words, "--sampler", sampler).err, re.MULTILINE)
+        assert [re.sub(r"-\d\.\d+|[\d.]+[kM]? tokens/s", "#", line) for line in lines] == [
+            "1 of 4, #",
+            *(f"{sweep} of 4, log likelihood per token #, #" for sweep in (2, 3, 4)),
+        ]
+        assert gaslab(*words, "--sampler", sampler, "--quiet").err == ""
+    monkeypatch.setattr("gaslab.engine.observe.progress.FIRST", 600.0)
+    assert "sweeps: " not in gaslab(*words).err

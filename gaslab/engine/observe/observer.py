@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gaslab.engine.observe.progress import Supersteps, Updates
+from gaslab.engine.observe.progress import LINES, Supersteps, Sweeps, Updates
 from gaslab.engine.observe.timed import MachineSpans, TimedComm, TimedTransport
 from gaslab.engine.observe.timeline import Timeline, is_drawn
 from gaslab.engine.observe.trace import VertexTrace
@@ -153,7 +153,12 @@ class Observer:
             self._bar.close()
 
     def _new_bar(self) -> Supersteps:
+        progress, lines = self._options.progress, self._options.progress == LINES
         if self._options.engine == "async":
-            return Updates(self._options.max_updates)
-        say = self._options.progress
-        return Supersteps(self._options.max_iterations, say=say if callable(say) else None)
+            return Updates(self._options.max_updates, lines)
+        if isinstance(progress, Sweeps):
+            return Supersteps(
+                progress.most, "sweeps", progress.lines, say=progress.say, each=progress.supersteps
+            )
+        say = progress if callable(progress) else None
+        return Supersteps(self._options.max_iterations, lines=lines, say=say)

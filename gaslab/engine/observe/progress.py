@@ -1,34 +1,82 @@
-"""The progress of a run on stderr: supersteps, or the figures of a run without them."""
+"""The progress of a run on stderr: supersteps or sweeps, or the figures of a run without them.
+
+On a terminal it is a bar; where stderr goes to a file or to mpiexec, lines of the log.
+"""
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from gaslab.system.memory import human
 
 Say = Callable[[Mapping[str, Any]], str]  # of a row of the history; "" leaves what is there
 
+log = logging.getLogger("gaslab")
+LINES = "lines"  # `progress=` that asks for these
+FIRST, SELDOM = 1.0, 10.0  # seconds until the first line; those until the next one double up to so many
 FEW = 4  # ranks whose figures are shown one by one
 PACE = 0.2  # seconds that these are of
 
 
+@dataclass(frozen=True)
+class Sweeps:
+    """What progress shows of a program of sweeps, instead of its supersteps."""
+
+    say: Say
+    supersteps: int  # of a sweep
+    most: int  # sweeps
+    lines: bool
+
+
+class Lines:
+    """The lines of the log that stand for a bar of tqdm, with as much of its interface."""
+
+    def __init__(self, most: int | None, what: str) -> None:
+        self.n = 0
+        self._most = "" if most is None else f" of {most:,}"
+        self._what, self._words = what, ""
+        self._pace, self._last = FIRST, time.perf_counter()
+
+    def set_postfix_str(self, words: str, refresh: bool = False) -> None:
+        """Have *words* in the lines to come."""
+        self._words = f", {words}"
+
+    def update(self, steps: int = 1) -> None:
+        """Count further steps; write a line where it is time for one."""
+        self.n += steps
+        now = time.perf_counter()
+        if now - self._last >= self._pace:
+            log.info("%s: %s%s%s", self._what, f"{self.n:,}", self._most, self._words)
+            self._pace, self._last = min(2 * self._pace, SELDOM), now
+
+    def close(self) -> None:
+        """Leave the lines as they are."""
+
+
 class Supersteps:
-    """Shows the number of supersteps, out of the limit, and what *say* makes of the last row, if anything."""
+    """Shows the number of supersteps, out of the limit, and what *say* makes of the last row, if anything.
+
+    With *each* above 1 what is counted are groups of so many.
+    """
 
     def __init__(
-        self, most: int | None, what: str = "supersteps", scaled: bool = False, say: Say | None = None
-    ) -> None:
-        from tqdm.auto import tqdm  # slow to load, and scripts need none
-
-        self.bar = tqdm(total=most, desc=what, unit="", unit_scale=scaled, leave=False)
-        self._say = say
+        self, most: int | None, what: str = "supersteps", lines: bool = False, scaled: bool = False,
+        say: Say | None = None, each: int = 1,
+    ) -> None:  # fmt: skip
+        self.bar: Any = Lines(most, what) if lines else _bar(most, what, scaled)
+        self._say, self._each, self._rows = say, each, 0
 
     def see(self, row: Mapping[str, Any]) -> None:
         """Show a new row of the run's history."""
         if self._say is not None and (words := self._say(row)):
             self.bar.set_postfix_str(words, refresh=False)
-        self.bar.update()
+        self._rows += 1
+        if self._rows % self._each == 0:
+            self.bar.update()
 
     def close(self) -> None:
         """Remove the line."""
@@ -38,8 +86,8 @@ class Supersteps:
 class Updates(Supersteps):
     """Shows how many vertices ran, how quickly on each rank, and how many wait."""
 
-    def __init__(self, most: int | None) -> None:
-        super().__init__(most, "updates", scaled=True)
+    def __init__(self, most: int | None, lines: bool = False) -> None:
+        super().__init__(most, "updates", lines, scaled=True)
         self._last: Mapping[str, Any] | None = None
 
     def see(self, row: Mapping[str, Any]) -> None:
@@ -49,6 +97,12 @@ class Updates(Supersteps):
             self.bar.set_postfix_str(", ".join(in_words(row, self._last)), refresh=False)
             self._last = row
         self.bar.update(row["updates"] - self.bar.n)
+
+
+def _bar(most: int | None, what: str, scaled: bool) -> Any:
+    from tqdm.auto import tqdm  # slow to load, and scripts need none
+
+    return tqdm(total=most, desc=what, unit="", unit_scale=scaled, leave=False)
 
 
 def in_words(row: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
