@@ -46,7 +46,8 @@ def coherence(corpus: Any, top: Any, *, measure: str = "npmi", window: int | Non
     Raises
     ------
     UsageError
-        "c_v" or *window* without texts, which alone have the order of words; a word beyond the corpus.
+        "c_v" or *window* without texts, which alone have the order of words; a word beyond the corpus;
+        positions of words with texts.
 
     Examples
     --------
@@ -72,6 +73,10 @@ def coherence(corpus: Any, top: Any, *, measure: str = "npmi", window: int | Non
 
 def _count(corpus: Any, top: np.ndarray, measure: str, window: int | None) -> Occurrences:
     if isinstance(corpus, (list, tuple)) and all(isinstance(text, str) for text in corpus):
+        if not all(isinstance(word, str) for word in top.flat):
+            raise UsageError(
+                "top= needs the words themselves with texts, str; positions are for a corpus or a matrix"
+            )
         return of_texts(corpus, top, WINDOW if window is None and measure == "c_v" else window)
     if measure == "c_v" or window is not None:
         asked = "measure='c_v'" if measure == "c_v" else f"window={window}"
@@ -112,12 +117,14 @@ def _umass(found: Occurrences) -> np.ndarray:
 
 
 def _c_v(found: Occurrences) -> np.ndarray:
-    vectors = np.nan_to_num(_npmi(found))
+    value = _npmi(found)
+    vectors = np.nan_to_num(value)
     total = vectors.sum(axis=1, keepdims=True)
     lengths = np.linalg.norm(vectors, axis=2) * np.linalg.norm(total, axis=2)
     with np.errstate(invalid="ignore"):
         cosine = (vectors * total).sum(axis=2) / np.where(lengths > 0, lengths, np.nan)
-    return _mean(cosine)
+    known = ~np.isnan(np.diagonal(value, axis1=1, axis2=2))
+    return np.where(known.sum(axis=1) > 1, _mean(cosine), np.nan)  # one word alone has no pair
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

@@ -107,6 +107,10 @@ def test_matrices_and_counts() -> None:
 def test_what_a_topic_without_pairs_has() -> None:
     found = gl.topics.coherence(["a1 b1", "a1"], [["a1"], ["zz"]])
     assert np.isnan(found).all()
+    tops = [["a1", "zz"], ["yy", "zz"], ["a1", "c1"]]
+    for measure in ("npmi", "umass", "c_v"):
+        found = gl.topics.coherence(["a1 b1", "c1"], tops, measure=measure)
+        assert np.isnan(found).tolist() == [True, True, False]
     everywhere = gl.topics.coherence(["a1 b1", "a1 b1"], [["a1", "b1"]])
     assert everywhere.tolist() == [0.0]
 
@@ -118,6 +122,7 @@ def test_what_a_topic_without_pairs_has() -> None:
         (np.eye(2), [[0, 1]], {"window": 3}, "window=3 needs the order of words"),
         (np.eye(2), [[0, 2]], {}, "top= has the word 2; the corpus has 2 words"),
         (np.eye(2), [["a", "b"]], {}, "top= needs positions of words"),
+        (["a1 b1"], [[0, 1]], {}, "top= needs the words themselves with texts"),
         (np.eye(2), [0, 1], {}, "top= needs the top words of each topic"),
         (np.ones(2), [[0, 1]], {}, "not an array of 1 axes"),
         (np.eye(2), [[0, 1]], {"measure": "uci"}, "measure='uci' is unknown"),
