@@ -14,6 +14,7 @@ from gaslab.errors import UsageError
 from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
+from gaslab.programs._samplers import NAMES
 from gaslab.results.collect import rows_by_id
 from gaslab.results.tables import Table, objects
 from gaslab.system.atomic_writes import write_bytes
@@ -45,7 +46,7 @@ class TopicModel(TopicCounts):
     topic_word_prior : float
         Dirichlet prior of each word in a topic, 1e-100 to 1e9.
     sampler : str
-        The sampler of `gaslab.lda` that ran.
+        The sampler of `gaslab.lda` that ran; "auto" where that is not known.
     iterations, seed : int
         Its sweeps, and its seed.
     tokens : int, optional
@@ -94,7 +95,7 @@ class TopicModel(TopicCounts):
         history: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         super().__init__(counts, words, doc_topic_prior=doc_topic_prior, topic_word_prior=topic_word_prior)
-        self.sampler = arguments.text("sampler", sampler)
+        self.sampler = arguments.choice("sampler", sampler, NAMES)
         self.iterations = arguments.whole("iterations", iterations, 0)
         self.seed = arguments.whole("seed", seed)
         self.history = _history(history)

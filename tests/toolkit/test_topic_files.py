@@ -125,6 +125,10 @@ HOSTILE: dict[str, tuple[Callable[[Members], object], str]] = {
     "no prior": (settings(topic_word_prior=0), "topic_word_prior=0"),
     "other tokens": (settings(tokens=5), "tokens=5: the sum of counts is 6"),
     "other settings": (settings(colour=1), "its settings are"),
+    "other sampler": (settings(sampler="gibs"), "sampler='gibs' is unknown; did you mean 'gibbs'"),
+    "no sampler": (settings(sampler=None), "sampler=None is unknown"),
+    "other seed": (settings(seed="1"), "seed='1': a whole number is needed"),
+    "broken seed": (settings(seed=1.5), "seed=1.5: a whole number is needed"),
     "other history": (settings(history=[3]), "history=3"),
     "ends": (
         lambda parts: parts.update(

@@ -173,6 +173,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"doc_topic_prior": np.nan}, "doc_topic_prior=nan"),
     ({"doc_topic_prior": [0.1, 0.1, 0.1]}, r"doc_topic_prior has the shape \(3,\)"),
     ({"topic_word_prior": 0}, "topic_word_prior=0"),
+    ({"sampler": "gibs"}, "sampler='gibs' is unknown; did you mean 'gibbs'"),
     ({"tokens": 7}, "tokens=7: the sum of counts is 3"),
     ({"history": [{"iteration": 1}]}, "a row has iteration"),
 ]
