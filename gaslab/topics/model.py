@@ -214,12 +214,14 @@ class TopicModel(TopicCounts):
         Parameters
         ----------
         path : path
+            Its name ends in ``.npz``.
         force : bool
             Whether a file of that name is replaced.
         comm : Comm or mpi4py communicator, optional
             The ranks, of which the first writes; all of them by default.
         """
         path, force = arguments.path("path", path), arguments.flag("force", force)
+        model_file.check_name(os.fspath(path))
         as_comm(comm).on_root(lambda: self._checked(Output(path, force, way="force=True")))
 
     def _checked(self, output: Output) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gaslab.errors import InputError
+from gaslab.errors import InputError, UsageError
 from gaslab.ingest.sidefile import check_side_file
 from gaslab.parallel.comm import Comm
 from gaslab.results.tables import objects
@@ -16,6 +16,13 @@ from gaslab.topics import archive
 from gaslab.topics.counts import TopicCounts
 
 Model = TypeVar("Model")
+ENDING = ".npz"
+
+
+def check_name(path: str) -> None:
+    """Raise UsageError for a file to write whose name is not that of an archive."""
+    if not path.endswith(ENDING):
+        raise UsageError(f"{path}: a model is written as an {ENDING} archive; give it a name in {ENDING}")
 
 
 def packed(model: TopicCounts, settings: Mapping[str, Any]) -> bytes:

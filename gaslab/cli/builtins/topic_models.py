@@ -29,7 +29,7 @@ LEARNING = ("max_iterations", "topic_word", "fields", "timeline", "precision")  
 def add_models(made: Parser) -> None:
     """Add the options that name models."""
     group = made.add_argument_group("models")
-    option.text(group, "--save", "MODEL", "write the topics that were found, as .npz")
+    option.text(group, "--save", "MODEL", "write the topics that were found, MODEL.npz")
     option.text(group, "--resume", "MODEL", "go on from the topics and with the priors of a model")
     option.text(group, "--load", "MODEL", "of --transform: the model; there is no CORPUS then")
     group.add_argument("--transform", nargs="+", metavar="NEW",
@@ -76,6 +76,8 @@ def execute(builtin: Builtin, arguments: Any) -> int:
 
 def _check(builtin: Builtin, arguments: Any) -> None:
     """Raise UsageError for options that do not go together."""
+    from gaslab.topics.model_file import check_name
+
     if arguments.load is None:
         if arguments.transform is not None:
             raise UsageError("--transform needs the model: --load MODEL")
@@ -84,6 +86,8 @@ def _check(builtin: Builtin, arguments: Any) -> None:
         with option.named():
             number("held_out", arguments.held_out, above=0, below=1, optional=True)
         check_several(arguments)
+        if arguments.save is not None:
+            check_name(arguments.save)
         return
     if arguments.transform is None:
         raise UsageError(
