@@ -80,7 +80,7 @@ def read_corpus(
     InputError
         A file that is missing, damaged, not UTF-8 or in a format that is not read; a line that is bad, a
         count that is no whole number from 1 on, a word beyond the vocabulary: with file, line and text. A
-        corpus without tokens.
+        corpus without documents.
     UsageError
         Arguments that cannot be or do not fit the input; no word is left.
 
@@ -151,7 +151,7 @@ def corpus_from(
     Raises
     ------
     InputError
-        A count that is negative, nan or above 2**31 - 1; a corpus without tokens.
+        A count that is negative, nan or above 2**31 - 1; a corpus without documents.
     UsageError
         Data of another kind, a vocabulary of another length, ranks that disagree, no word is left.
 

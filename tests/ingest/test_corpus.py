@@ -76,7 +76,6 @@ def test_matrices_of_scipy(tmp_path: Path) -> None:
         ("docword.x", BAG.replace("3 2 4", "3 2 0"), ":6: the count is less than 1: '3 2 0'"),
         ("docword.x", BAG.replace("3 2 4", "3 2 4.5"), ":6: count is no integer of 64 bits: '3 2 4.5'"),
         ("docword.x", BAG.replace("3 2 4", "3 4 1"), ":6: the word is not from 1 to 3: '3 4 1'"),
-        ("docword.x", "2\n2\n0\n", ": the corpus has no tokens: 2 documents without words"),
         ("docword.x", "two words\n",
          ":1: a bag-of-words file begins with the numbers of its documents, words and entries, a line each, "
          "and 'two words' is no number of documents; or pass --format edges (format='edges') if it is an "

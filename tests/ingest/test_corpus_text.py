@@ -159,13 +159,20 @@ def test_what_is_no_text(tmp_path: Path, data: bytes, what: str) -> None:
     assert error_on_all(folder) == "/b:41" + what
 
 
+def test_documents_without_words_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, "a b c\n\n!\n")
+    assert on_all(path, format="text")[:3] == ([], [1, 2, 3], [])
+    blank, lines = written(tmp_path, " \n\n", "blank.txt"), written(tmp_path, "d1 cat 1\n", "lines.txt")
+    assert on_all(blank)[:3] == ([], [1, 2], [])
+    assert on_all([lines, blank])[0] == [("d1", "cat", 1)]
+
+
 def test_what_is_no_corpus(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert error_on_all(tmp_path / "empty") == ": no files are below this folder; each is a document"
     assert error_on_all(tmp_path / "none") == ": no such file"
-    path = written(tmp_path, "a b c\n\n!\n")
-    assert error_on_all(path, format="text") == ": the corpus has no tokens: 3 documents without words"
-    assert error_on_all(written(tmp_path, "", "no"), format="text").endswith("0 documents without words")
+    path = written(tmp_path, "fine words\n")
+    assert error_on_all(written(tmp_path, "", "no"), format="text") == ": the corpus has no documents"
     damaged = tmp_path / "empty" / "x.gz"
     damaged.write_bytes(gzip.compress(b"words")[:-4])
     assert "x.gz: the gzip data is damaged" in error_on_all(tmp_path / "empty")

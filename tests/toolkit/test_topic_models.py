@@ -64,6 +64,7 @@ def on_every_way(comm: Comm, folder: Path) -> list[Any]:
     return [
         [content(one) for one in models], table.ids.tolist(), table["probability"].tobytes(),
         sorted(map(tuple, drawn.T.tolist())), content(gl.TopicModel.of(tokens, again)),
+        model.transform(gl.corpus_from(["", ""], comm=comm))["probability"].tolist(),
     ]  # fmt: skip
 
 
@@ -75,7 +76,7 @@ def test_models_and_what_they_do_are_the_same_on_any_ranks(ranks: Ranks, tmp_pat
         assert found == alone
     *_, iterations, tokens, seed, history = alone[0][0]
     assert (iterations, tokens, seed, history) == (2, DOCUMENT.size, 3, [1, 2])
-    *_, iterations, tokens, seed, history = alone[-1]
+    *_, iterations, tokens, seed, history = alone[-2]
     assert (iterations, tokens, seed, history) == (3, DOCUMENT.size, 1, [1, 2, 3])
 
 
@@ -108,6 +109,7 @@ def test_new_documents_have_the_mixtures_of_the_benchmark() -> None:
     with pytest.warns(UserWarning, match="^1 words of the corpus are not in the model; their 3 tokens are"):
         mixes = skewed.transform(text)["probability"]
     assert mixes[1].tolist() == prior
+    assert skewed.transform(gl.corpus_from(["", "!"]))["probability"].tolist() == [prior, prior]
     assert np.array_equal(mixes[0], mixes[2])
     with pytest.raises(gl.UsageError, match=r"words of the corpus are numbers.*those of the model texts"):
         model.transform(gl.Graph.from_edges([0], [1], bipartite=True))

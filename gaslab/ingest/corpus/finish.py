@@ -17,13 +17,14 @@ log = logging.getLogger("gaslab")
 def finish(corpus: Numbered, choice: Choice, source: str, comm: Comm, threads: int) -> EdgeList:
     """Return the edges of a corpus with the words that are chosen (collective).
 
-    Documents without words stay, and the log says how many there are. ``counts`` gets ``tokens`` and
-    ``empty_documents``. Raises InputError for a corpus without tokens.
+    Documents without words stay, also if all are, and the log says how many there are. ``counts`` gets
+    ``tokens`` and ``empty_documents``. Raises InputError for a corpus without documents.
     """
     documents = corpus.ids.num_left or 0
-    if not comm.allreduce(corpus.src.size):
-        raise InputError(f"{source}: the corpus has no tokens: {documents:,} documents without words")
-    corpus = choose(corpus, choice, source, comm, threads)
+    if not documents:
+        raise InputError(f"{source}: the corpus has no documents")
+    if comm.allreduce(corpus.src.size):
+        corpus = choose(corpus, choice, source, comm, threads)
     counts = dict(corpus.counts)
     counts["tokens"] = int(comm.allreduce(int(corpus.columns["count"].sum())))
     full = np.zeros(documents, bool)

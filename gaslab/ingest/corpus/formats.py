@@ -27,9 +27,18 @@ def find_corpus_files(paths: Path | Sequence[Path], wanted: str, lines: bool) ->
 
     It is *wanted*, or what their names and first lines show. Files of which some are plain text and the
     others would pass for edge lists are plain text; with *lines*, options of edge lists, they are edge lists.
+    Files of blank lines alone are plain text, of documents without words.
     """
     arguments.choice("format", wanted, CORPUS_FORMATS)
-    files = named_files(paths, wanted, find_corpus_format)
+    blank = []
+
+    def find(name: str, head: bytes, wanted: str) -> str:
+        blank.append(bool(head) and not head.strip())
+        return find_corpus_format(name, head, wanted)
+
+    files = named_files(paths, wanted, find)
+    if wanted == "auto" and all(blank) and not lines and {file.format for file in files} == {"edges"}:
+        return [replace(file, format="text") for file in files]
     known = {file.format for file in files}
     if wanted == "auto" and "text" in known <= {"edges", "text"}:
         return [replace(file, format="edges" if lines else "text") for file in files]
