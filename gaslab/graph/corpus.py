@@ -51,7 +51,7 @@ def read_corpus(
         matrix or of SVMlight is that of line 1; of lda-c, and of SVMlight with a word 0, it is word 0.
         Without it the ids of words are their numbers.
     stop_words : "english", path of a file with a word a line, or sequence of str, optional
-        Words that are left out.
+        Words that are left out, as they are written and in lower case.
     min_df, max_df : int or float
         Words in fewer and in more documents are left out; an int is a number of documents, a float from 0 to
         1 a share of all, empty ones included. By default none are, and words of a vocabulary without tokens

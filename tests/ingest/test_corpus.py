@@ -104,6 +104,8 @@ def test_lines_of_document_word_count(tmp_path: Path) -> None:
         "that each line is one token, --column count=none"
     )
     assert on_all(written(tmp_path, "1 5\n2 5\n1 5\n"))[0] == [(1, 5, 1), (1, 5, 1), (2, 5, 1)]
+    names = written(tmp_path, "d1 Cat 1\nd1 cat 1\nd1 dog 3\n")
+    assert [on_all(names, stop_words=[word])[2] for word in ("Cat", "cat")] == [["dog"], ["Cat", "dog"]]
     assert on_all(written(tmp_path, COUNTED), max_df=1)[0] == [("d1", "cat", 2)]
     assert on_all(written(tmp_path, COUNTED + "d3 x\n"), on_bad_line="skip")[0] == EDGES
     said = error_on_all(path, UsageError, vocabulary=path)

@@ -113,6 +113,10 @@ def test_words_are_left_out(tmp_path: Path) -> None:
     words = written(tmp_path, "the\n\n cat \nand\n", "stop.txt")
     assert on_all(path, format="text", stop_words=str(words))[0][0] == (1, "dog", 1)
     assert on_all(path, format="text", stop_words=words)[2][:2] == ["33", "bank"]
+    capitals = written(tmp_path, "The\nÄRGER\nBank\n", "capitals.txt")
+    for listed in (capitals, ["The", "ÄRGER", "Bank"], ("the", "ärger", "bank")):
+        assert on_all(path, format="text", stop_words=listed)[2] == [
+            "33", "and", "cat", "dog", "ein", "naïve_2"]  # fmt: skip
     assert len(set(ENGLISH.split())) == len(ENGLISH.split()) > 100
 
 

@@ -28,16 +28,20 @@ LISTS = {"english": ENGLISH.split()}
 
 
 def stop_words_of(words: Any, comm: Comm) -> list[str]:
-    """Return the stop words of a list by its name, of a file with a word a line, or given (collective)."""
+    """Return the stop words of a list by its name, of a file with a word a line, or given (collective).
+
+    Each is there as it is written, and in lower case, in which are the words of texts.
+    """
     if words is None:
         return []
     if not isinstance(words, (str, os.PathLike)):
-        return list(arguments.texts("stop_words", words))
-    if words in LISTS:
-        return LISTS[str(words)]
-    path = arguments.path("stop_words", words)
-    found: list[str] = comm.on_root(lambda: _read(path))
-    return found
+        found = arguments.texts("stop_words", words)
+    elif words in LISTS:
+        found = LISTS[str(words)]
+    else:
+        path = arguments.path("stop_words", words)
+        found = comm.on_root(lambda: _read(path))
+    return [*found, *(word.lower() for word in found)]
 
 
 def _read(path: str) -> list[str]:
