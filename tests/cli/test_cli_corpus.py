@@ -109,6 +109,16 @@ def test_what_cannot_be_is_said(gaslab: Run, tmp_path: Path) -> None:
         assert (done.code, message in done.err) == (code, True), (words, done.err)
 
 
+def test_the_format_that_is_found_is_logged(gaslab: Run, tmp_path: Path) -> None:
+    titles = written(tmp_path, "Pulp Fiction\nDie Hard\nTop Gun\n", "titles.txt")
+    done = gaslab("lda", titles, *FEW)
+    assert f"{titles}: its name and first lines are of the format text; --format NAME" in done.err
+    assert "tokens: 6" in done.out
+    done = gaslab("lda", titles, *FEW, "--format", "edges")
+    assert "--format NAME" not in done.err
+    assert "tokens: 3" in done.out
+
+
 def test_generated_corpora_are_read_again(gaslab: Run, tmp_path: Path) -> None:
     made = gaslab("generate", "corpus", "--documents", 300, "--words", 50, "--topics", 3, "--min-length", 5,
                   "--max-length", 20, "--alpha", 0.1, "--beta", 0.1, "--seed", 4,

@@ -74,6 +74,9 @@ def read_corpus_edges(
         lines = any(getattr(options, name) != getattr(Options, name) for name in OF_LINES)
         lines |= options.columns not in (None, NO_COUNT)
         files = comm.on_root(lambda: find_corpus_files(path, format, lines))
+        if format == "auto" and comm.rank == 0:
+            said = "%s: its name and first lines are of the format %s; --format NAME (format=) overrides this"
+            log.info(said, files[0].name, files[0].format)
         found, source = _read(files, options, comm), ", ".join(file.name for file in files)
     return finish(found, choice, source, comm, options.threads)
 

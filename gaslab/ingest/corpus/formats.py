@@ -95,7 +95,8 @@ def _are_edges(lines: list[bytes], delimiter: int) -> bool:
     """Return whether lines may be those of an edge list, and not sentences.
 
     They have the same number of fields, two or more. One after the second is a number in all lines below the
-    first; or no field for an id has a blank in it, and between blanks there are two fields alone.
+    first; or no field for an id has a blank in it, and between blanks there are two fields alone, the first
+    of which is a number, or has half as many values as there are lines: documents have several words.
     """
     rows = [parser.fields(line, delimiter) for line in lines]
     widths = {len(row) if row is not None else 0 for row in rows}
@@ -104,4 +105,7 @@ def _are_edges(lines: list[bytes], delimiter: int) -> bool:
     width, below = widths.pop(), rows[1:] or rows
     if any(all(parser.is_number(row[k]) for row in below) for k in range(2, width)):
         return True
-    return (width == 2 or delimiter != 0) and not any(b" " in one for row in rows for one in row[:2])
+    if delimiter == 0:
+        several = 2 * len({row[0] for row in rows}) <= len(rows)
+        return width == 2 and (several or all(row[0].isdigit() for row in below))
+    return not any(b" " in one for row in rows for one in row[:2])
