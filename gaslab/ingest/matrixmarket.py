@@ -50,6 +50,7 @@ SYMMETRIES = {
     "skew-symmetric": "skew",
 }
 SCIPY = "read it with scipy.io.mmread and gl.Graph.from_scipy"
+SPARSE = "read it with scipy.io.mmread and gl.corpus_from, or write it as scipy.sparse.coo_array with mmwrite"
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def read_matrix(files: Sequence[InputFile], options: Options, comm: Comm) -> Num
     """
     file, directed, bipartite = files[0], options.directed, options.bipartite
     only_of_edge_lists(options, file)
-    matrix = comm.on_root(lambda: find_matrix(file))
+    matrix = comm.on_root(lambda: find_matrix(file, options.counts))
     _check_shape(file, matrix, directed, bipartite)
     if options.counts and matrix.symmetry != "general":
         raise InputError(
@@ -103,8 +104,8 @@ def read_matrix(files: Sequence[InputFile], options: Options, comm: Comm) -> Num
     )  # fmt: skip
 
 
-def find_matrix(file: InputFile) -> Matrix:
-    """Read the banner and the size of a file (not collective)."""
+def find_matrix(file: InputFile, corpus: bool = False) -> Matrix:
+    """Read the banner and the size of a file, which may be a corpus (not collective)."""
     banner, number, at, size = _head(file)
     words = banner.decode("utf-8", "replace").lower().split()
     where = f"{file.name}:1: "
@@ -118,9 +119,12 @@ def find_matrix(file: InputFile) -> Matrix:
     if kind != "matrix":
         raise InputError(f"{where}a MatrixMarket {kind}; only matrices are read")
     if layout == "array":
-        raise InputError(f"{where}a dense MatrixMarket array; {SCIPY} (of a scipy.sparse.coo_array)")
+        way_out = SPARSE if corpus else f"{SCIPY} (of a scipy.sparse.coo_array)"
+        raise InputError(f"{where}a dense MatrixMarket array; {way_out}")
     if layout != "coordinate":
         raise InputError(f"{where}MatrixMarket data in the layout {layout!r}; it is 'coordinate'")
+    if field == "complex" and corpus:
+        raise InputError(f"{where}a matrix of complex values; counts are whole numbers")
     if field == "complex":
         raise InputError(
             f"{where}a matrix of complex values, and those of edges are real; {SCIPY} (of abs(matrix))"

@@ -21,6 +21,7 @@ log = logging.getLogger("gaslab")
 
 RUN_BYTES = 1 << 17  # a thread is not worth less text
 NAME_BLOCK_BYTES = 1 << 20  # a block's every id may be a new name, for which tables keep room
+OF_CORPUS = {"source": "document", "target": "word"}  # what the ends of edges are called there
 COUNTED = ("lines", "headers", "comments", "blanks", "rejected", "edges", "self_loops")
 
 
@@ -89,9 +90,10 @@ def read_text(
         layout = replace(layout, strings=True)
         parsed = comm.attempt(lambda: parse_pieces(files, pieces, layout, threads))
     counts = total_counts(parsed, comm)
-    _agree_on_bad_lines(parsed, files, layout, comm, counts, on_bad_line, max_bad_lines)
+    fields = [OF_CORPUS.get(name, name) for name in layout.fields] if options.counts else layout.fields
+    _agree_on_bad_lines(parsed, files, fields, comm, counts, on_bad_line, max_bad_lines)
     if counts["edges"] == 0:
-        raise InputError(_no_edges(files, counts))
+        raise InputError(_no_edges(files, counts, options.counts))
     return parsed, layout, counts
 
 
@@ -107,11 +109,17 @@ def as_of_edges(counts: dict[str, int]) -> dict[str, int]:
     return {**lines, "lines_rejected": counts["rejected"], "edges_read": counts["edges"]}
 
 
-def _no_edges(files: Sequence[InputFile], counts: dict[str, int]) -> str:
+def _no_edges(files: Sequence[InputFile], counts: dict[str, int], corpus: bool) -> str:
     named = ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
     kinds = {"headers": "header", "comments": "comment", "blanks": "blank", "rejected": "bad line"}
     what = ", ".join(_plural(counts[name], kind) for name, kind in kinds.items() if counts[name])
-    return f"{named}: holds no edges ({_plural(counts['lines'], 'line')}{': ' if what else ''}{what})"
+    lines = f"({_plural(counts['lines'], 'line')}{': ' if what else ''}{what})"
+    if not corpus:
+        return f"{named}: holds no edges {lines}"
+    return (
+        f"{named}: holds no documents {lines}; it needs a document a line (--format text, format='text'), or "
+        "a line for each document and word (--format edges, format='edges')"
+    )
 
 
 def _plural(count: int, noun: str) -> str:
@@ -210,7 +218,7 @@ def _parse_block(
 
 
 def _agree_on_bad_lines(
-    parsed: Parsed, files: Sequence[InputFile], layout: Layout, comm: Comm, counts: dict[str, int],
+    parsed: Parsed, files: Sequence[InputFile], fields: list[str], comm: Comm, counts: dict[str, int],
     on_bad_line: str, max_bad_lines: int | None,
 ) -> None:  # fmt: skip
     """Raise for the first bad line, or warn of those left out (collective)."""
@@ -218,7 +226,7 @@ def _agree_on_bad_lines(
         return
     first = first_bad(parsed.pieces, parsed.bad, comm)
     assert first is not None
-    text = message(first, files[first.file].name, layout.fields, counts["rejected"])
+    text = message(first, files[first.file].name, fields, counts["rejected"])
     if on_bad_line == "error":
         raise InputError(text)
     if max_bad_lines is not None and counts["rejected"] > max_bad_lines:

@@ -73,6 +73,15 @@ def test_matrices_of_scipy(tmp_path: Path) -> None:
         ("c.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 3\n",
          ":1: a symmetric matrix is no corpus, which has a row for each document and a column for each word; "
          "write it as a general one"),
+        ("c.mtx", "%%MatrixMarket matrix array integer general\n1 1\n3\n",
+         ":1: a dense MatrixMarket array; read it with scipy.io.mmread and gl.corpus_from, or write it as "
+         "scipy.sparse.coo_array with mmwrite"),
+        ("c.mtx", MATRIX.format("complex", "1 0", "1 0", "1 0"),
+         ":1: a matrix of complex values; counts are whole numbers"),
+        *((name, text, f": holds no documents ({lines}); it needs a document a line (--format text, "
+           "format='text'), or a line for each document and word (--format edges, format='edges')")
+          for name, text, lines in (("a.txt", "", "0 lines"), ("a.txt", "\n\n", "2 lines: 2 blanks"),
+                                    ("a.csv", "# one\n", "1 line: 1 comment"))),
         ("docword.x", BAG.replace("3 2 4", "3 2 0"), ":6: the count is less than 1: '3 2 0'"),
         ("docword.x", BAG.replace("3 2 4", "3 2 4.5"), ":6: count is no integer of 64 bits: '3 2 4.5'"),
         ("docword.x", BAG.replace("3 2 4", "3 4 1"), ":6: the word is not from 1 to 3: '3 4 1'"),
@@ -110,6 +119,12 @@ def test_lines_of_document_word_count(tmp_path: Path) -> None:
     assert on_all(written(tmp_path, COUNTED + "d3 x\n"), on_bad_line="skip")[0] == EDGES
     said = error_on_all(path, UsageError, vocabulary=path)
     assert "names the words of a file that numbers them, and this is an edge list" in said
+
+
+def test_documents_of_an_edge_list_that_are_not_utf8(tmp_path: Path) -> None:
+    for name, line in (("document", b"caf\xe9 cat 1\n"), ("word", b"d2 caf\xe9 1\n")):
+        said = error_on_all(written(tmp_path, COUNTED.encode() + line))
+        assert said.startswith(f":4: the {name} id is not UTF-8: ")
 
 
 @pytest.mark.parametrize(

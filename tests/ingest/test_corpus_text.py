@@ -147,7 +147,8 @@ def test_words_by_their_documents(tmp_path: Path) -> None:
     ("data", "what"),
     [
         (b"caf\xe9 au lait",
-         ": the text is not UTF-8: 'caf\ufffd au lait'; convert the file with iconv -t utf-8"),
+         ": the text is not UTF-8: 'caf\ufffd au lait'; convert it from its own encoding, as by "
+         "iconv -f latin1 -t utf-8"),
         (b"a\0b", ": a NUL byte: 'a\\x00b'; is it a text file?"),
     ],
 )  # fmt: skip

@@ -27,7 +27,7 @@ from gaslab.ingest.problems import shown
 from gaslab.ingest.sides import SidedIds
 from gaslab.parallel.comm import Comm
 
-NOT_UTF8 = "the text is not UTF-8: {}; convert the file with iconv -t utf-8"
+NOT_UTF8 = "the text is not UTF-8: {}; convert it from its own encoding, as by iconv -f latin1 -t utf-8"
 NUL = "a NUL byte: {}; is it a text file?"
 
 
