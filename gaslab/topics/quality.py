@@ -168,7 +168,7 @@ def distances(
         0 for equal distributions, 1 for those that have nothing in common.
     """
     rows = _table("distributions", distributions)
-    own = rows if of is None else rows[np.asarray(of, np.int64)]
+    own = rows[_places(of, len(rows))]
     found: np.ndarray = MEASURES[arguments.choice("measure", measure, MEASURES)](own, rows)
     return found
 
@@ -187,7 +187,7 @@ def nearest(
     distributions : float array [rows, m]
         Each row sums to 1: ``topic_word.T`` of topics, ``document_topic`` of documents.
     of : int array, optional
-        Rows whose nearest are wanted; all by default.
+        Rows whose nearest are wanted, from 0 on; all by default.
     count : int
         How many of each.
     measure : {"jensen-shannon", "hellinger"}
@@ -214,13 +214,26 @@ def nearest(
     2003.
     """
     table = _table("distributions", distributions)
-    own = np.arange(len(table)) if of is None else np.asarray(of, np.int64)
+    own = _places(of, len(table))
     found = distances(table, own, measure)
     found[np.arange(own.size), own] = np.inf
     order = np.argsort(found, axis=1, kind="stable")[
         :, : min(arguments.whole("count", count, 1), len(table) - 1)
     ]
     return order, np.take_along_axis(found, order, axis=1)
+
+
+def _places(of: np.ndarray | None, count: int) -> np.ndarray:
+    """Return the rows that ``of=`` means of *count*; UsageError where there is no such row."""
+    if of is None:
+        return np.arange(count)
+    places = np.asarray(of)
+    if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+        raise arguments.wrong("of", of, "a list of rows is needed, which are whole numbers")
+    bad = places[(places < 0) | (places >= count)]
+    if bad.size:
+        raise arguments.wrong("of", of, f"the rows are 0 to {count - 1}, and {bad[0]} is none of them")
+    return places.astype(np.int64)
 
 
 def _jensen_shannon(own: np.ndarray, rows: np.ndarray) -> np.ndarray:

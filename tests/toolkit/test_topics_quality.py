@@ -65,6 +65,13 @@ def test_examples_of_docstrings(name: str) -> None:
         (lambda: gl.topics.relevance(TOPIC_WORD, np.ones(8), 2), "weight=2"),
         (lambda: gl.topics.nearest(-MIXES), "no probability"),
         (lambda: gl.topics.nearest(MIXES[0]), "two axes"),
+        (lambda: gl.topics.nearest(np.eye(3), of=[0, 7]), r"of=\[0, 7\]: the rows are 0 to 2, and 7 is none"),
+        (lambda: gl.topics.nearest(np.eye(3), of=[-1]), r"of=\[-1\]: the rows are 0 to 2, and -1 is none"),
+        (lambda: gl.topics.quality.distances(np.eye(3), of=[3]), r"of=\[3\]: the rows are 0 to 2"),
+        *(
+            (lambda of=of: gl.topics.nearest(np.eye(3), of=of), "a list of rows is needed, which are whole")
+            for of in (0, [0.5], [True, False, True], ["a"], [[0]])
+        ),
         (lambda: gl.topics.nearest(MIXES, measure="cosine"), "measure='cosine' is unknown"),
         (lambda: gl.topics.diversity([1, 2]), "top= needs"),
         (lambda: gl.topics.topic_sizes(MIXES, np.zeros(30)), "lengths= needs"),
