@@ -138,6 +138,11 @@ class LDA(*BASES):  # type: ignore[misc]
         """
         return self._learn(self._counts(X, "fit", reset=True))
 
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Find the topics of documents, and return what `transform` does of them."""
+        counts = self._counts(X, "fit_transform", reset=True)
+        return self._learn(counts)._transformed(counts)
+
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
         """Go on with further documents: only their tokens are sampled, the counts of words add up.
 
@@ -161,12 +166,7 @@ class LDA(*BASES):  # type: ignore[misc]
         As `TopicModel.transform`: a document's row depends on nothing but the document.
         """
         check_is_fitted(self)
-        comm = as_comm(self.comm)
-        laid, mixes = self._mixtures(self._counts(X, "transform"), comm)
-        mixes = np.ascontiguousarray(mixes[:, : laid.topics])
-        if self.rows == "same" and comm.size > 1:
-            mixes = np.concatenate(comm.allgather_array(mixes.reshape(-1))).reshape(-1, laid.topics)
-        return mixes
+        return self._transformed(self._counts(X, "transform"))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the log-likelihood (base e) of documents by the mixtures that `transform` gives them.
@@ -269,6 +269,15 @@ class LDA(*BASES):  # type: ignore[misc]
         _, documents = self._shared(counts, comm)
         laid = Laid.out(self.model_, documents, documents.word)
         return laid, laid.mixtures(ITERATIONS, self._threads(comm))
+
+    def _transformed(self, counts: Any) -> np.ndarray:
+        """Return the topics of counts that all ranks have checked (collective)."""
+        comm = as_comm(self.comm)
+        laid, mixes = self._mixtures(counts, comm)
+        mixes = np.ascontiguousarray(mixes[:, : laid.topics])
+        if self.rows == "same" and comm.size > 1:
+            mixes = np.concatenate(comm.allgather_array(mixes.reshape(-1))).reshape(-1, laid.topics)
+        return mixes
 
     def _score(self, X: Any) -> tuple[float, int]:
         """Return the log-likelihood of all ranks' documents, and their tokens (collective)."""

@@ -80,6 +80,10 @@ def test_counts_are_rounded_with_one_warning_and_bad_ones_refused() -> None:
     with pytest.warns(UserWarning, match="^2,400 counts are no whole numbers and are rounded$") as said:
         made = gl.LDA(**FEW).fit(broken)
     assert len(said) == 1
+    with pytest.warns(UserWarning, match="are rounded") as said:
+        mixes = gl.LDA(**FEW).fit_transform(broken)
+    assert len(said) == 1
+    assert np.array_equal(mixes, made.transform(COUNTS))
     assert np.array_equal(made.components_, gl.LDA(**FEW).fit(COUNTS).components_)
     for value, text in ((-1.0, "Negative values"), (np.nan, "NaN"), (1e12, "counts are at most")):
         broken[3, 3] = value
@@ -102,7 +106,8 @@ def fitted(comm: Comm) -> list[Any]:
     found = []
     for rows, part in (("same", slice(60)), ("parts", share)):
         made = gl.LDA(**FEW, sampler="metropolis-hastings", rows=rows, comm=comm).fit(COUNTS[part])
-        mixes = made.transform(COUNTS[part])
+        mixes = made.fit_transform(COUNTS[part])
+        assert np.array_equal(mixes, made.transform(COUNTS[part]))
         if rows == "parts":
             mixes = np.concatenate(comm.allgather(mixes))
         made.partial_fit(COUNTS[part])
@@ -149,14 +154,14 @@ def test_a_rank_with_parts_may_have_no_documents(hosts: Any) -> None:
 
 def disagreeing(comm: Comm, method: str, other: Any) -> None:
     made = gl.LDA(**FEW, comm=comm)
-    if method != "fit":
+    if not method.startswith("fit"):
         made.fit(COUNTS)
     if comm.rank and isinstance(other, str):
         made.rows = other
     getattr(made, method)(other if comm.rank and not isinstance(other, str) else COUNTS)
 
 
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "transform", "score"])
+@pytest.mark.parametrize("method", ["fit", "fit_transform", "partial_fit", "transform", "score"])
 @pytest.mark.parametrize(("other", "name"), [("parts", "rows"), (COUNTS[:7], "X"), (0 * COUNTS, "X")])
 def test_ranks_that_disagree_are_told(hosts: Any, method: str, other: Any, name: str) -> None:
     with pytest.raises(gl.UsageError, match=rf"ranks disagree on {name} of LDA\.{method}\(\)"):
