@@ -147,13 +147,15 @@ class LDA(*BASES):  # type: ignore[misc]
         """Go on with further documents: only their tokens are sampled, the counts of words add up.
 
         The first call is `fit`. In a later one each token of *X* is drawn three times, given the topics of
-        all documents up to then and of the other tokens of *X*.
+        all documents up to then and of the other tokens of *X*. The number of topics and the priors stay
+        those of the first; UsageError where they were set to others.
         """
         first = not hasattr(self, "model_")
         counts = self._counts(X, "partial_fit", reset=first)
         if first:
             return self._learn(counts)
         comm = as_comm(self.comm)
+        comm.attempt(self._check_unchanged)
         total, documents = self._shared(counts, comm, before=self._documents)
         counts = counted(
             self.model_, documents, comm, rounds=ROUNDS, seed=self._seed(comm), threads=self._threads(comm)
@@ -205,6 +207,21 @@ class LDA(*BASES):  # type: ignore[misc]
         if names is not None:
             model = model.recounted(model.counts, [str(name) for name in names])
         return self._keep(model, corpus.num_left or 0)
+
+    def _check_unchanged(self) -> None:
+        """Raise UsageError where the number of topics or a prior is not that of the model."""
+        model = self.model_
+        for name, known in (
+            ("n_components", model.num_topics),
+            ("doc_topic_prior", model.doc_topic_prior),
+            ("topic_word_prior", model.topic_word_prior),
+        ):
+            value = getattr(self, name)
+            if np.shape(value) not in ((), np.shape(known)) or not np.all(np.asarray(value) == known):
+                has = arguments.shown(np.asarray(known).tolist())
+                raise arguments.wrong(
+                    name, value, f"the model, with which partial_fit goes on, has {has}; fit() begins anew"
+                )
 
     def _keep(self, model: TopicModel, documents: int) -> LDA:
         self.model_, self._documents, self.n_iter_ = model, documents, model.iterations

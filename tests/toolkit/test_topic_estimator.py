@@ -75,6 +75,21 @@ def test_further_documents_add_to_the_counts() -> None:
     assert made.model_.tokens == COUNTS.sum()
 
 
+def test_what_the_first_documents_decided_stays() -> None:
+    made = gl.LDA(**FEW, doc_topic_prior=[0.1, 0.2, 0.3, 0.7]).partial_fit(COUNTS[:30])
+    for name, value, known in (
+        ("n_components", 7, "4"), ("doc_topic_prior", 0.5, r"\[0.1, 0.2, 0.3, 0.7\]"),
+        ("doc_topic_prior", [0.1, 0.2], r"\[0.1, 0.2, 0.3, 0.7\]"), ("topic_word_prior", "x", "0.01"),
+    ):  # fmt: skip
+        before = getattr(made, name)
+        made.set_params(**{name: value})
+        with pytest.raises(gl.UsageError, match=rf"{name}=.*: the model, .* goes on, has {known}; fit"):
+            made.partial_fit(COUNTS[30:])
+        made.set_params(**{name: before})
+    made.set_params(max_iter=9).partial_fit(COUNTS[30:])
+    assert made.set_params(n_components=7, doc_topic_prior=1).fit(COUNTS).components_.shape == (7, 40)
+
+
 def test_counts_are_rounded_with_one_warning_and_bad_ones_refused() -> None:
     broken = COUNTS + 0.25
     with pytest.warns(UserWarning, match="^2,400 counts are no whole numbers and are rounded$") as said:
