@@ -196,7 +196,8 @@ class LDA(*BASES):  # type: ignore[misc]
         comm = as_comm(self.comm)
         topics = arguments.whole("n_components", self.n_components, 1)
         iterations = arguments.whole("max_iter", self.max_iter, 1)
-        corpus = gl.corpus_from(counts, rows=self.rows, comm=comm)
+        # The ranks have compared rows that are the same: each passes its part of them.
+        corpus = gl.corpus_from(counts[self._own(counts, comm)], rows="parts", comm=comm)
         result = gl.lda(
             corpus, topics=topics, doc_topic_prior=self.doc_topic_prior,
             topic_word_prior=self.topic_word_prior, iterations=iterations, sampler=self.sampler,
@@ -267,17 +268,19 @@ class LDA(*BASES):  # type: ignore[misc]
         counts.eliminate_zeros()
         return counts
 
+    def _own(self, counts: Any, comm: Comm) -> slice:
+        """Return which rows of the counts are this rank's."""
+        if self.rows == "parts" or comm.size == 1:
+            return slice(None)
+        total = counts.shape[0]
+        return slice(total * comm.rank // comm.size, total * (comm.rank + 1) // comm.size)
+
     def _shared(self, counts: Any, comm: Comm, before: int = 0) -> tuple[int, Documents]:
         """Return the number of all documents, and those of this rank, numbered from *before* (collective)."""
-        low, high, total = 0, counts.shape[0], counts.shape[0]
-        if self.rows == "same":
-            low, high = (total * part // comm.size for part in (comm.rank, comm.rank + 1))
-            first = low
-        else:
-            heights = comm.allgather(total)
-            first, total = sum(heights[: comm.rank]), sum(heights)
-        part = counts[low:high]
-        number = np.arange(before + first, before + first + high - low)
+        part = counts[self._own(counts, comm)]
+        heights = comm.allgather(part.shape[0])
+        first, total = before + sum(heights[: comm.rank]), sum(heights)
+        number = np.arange(first, first + part.shape[0])
         arrays = (part.indptr.astype(np.int64), part.indices.astype(np.int64), part.data)
         return total, Documents(number, *arrays)
 

@@ -11,6 +11,7 @@ import pytest
 
 import gaslab as gl
 from examples.lda import corpus
+from gaslab.parallel import fingerprint
 from gaslab.parallel.comm import Comm, world
 from tests.mpi.ranks import Ranks
 
@@ -135,6 +136,25 @@ def test_ranks_with_the_same_rows_or_parts_of_them(ranks: Ranks) -> None:
     alone = fitted(world())
     assert alone[0] == alone[1]
     assert all(found == alone for found in ranks.run(fitted))
+
+
+def compared(comm: Comm) -> list[int]:
+    """Return how many numbers of the documents, which are the same on all ranks, `fit` compares."""
+    sizes: list[int] = []
+    checksum = fingerprint._array
+
+    def counted(value: Any) -> Any:
+        sizes.append(value.size)
+        return checksum(value)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fingerprint, "_array", counted)
+        gl.LDA(**FEW, comm=comm).fit(COUNTS)
+    return [size for size in sizes if size == np.count_nonzero(COUNTS)]
+
+
+def test_documents_are_compared_once(hosts: Any) -> None:
+    assert [len(sizes) for sizes in hosts(2).run(compared)] == [2, 2]  # words and counts
 
 
 def one_bad(comm: Comm) -> None:
