@@ -43,14 +43,18 @@ def _format_name(word: str) -> str:
 
 
 def _frequency(word: str) -> int | float:
-    """Argparse type: a number of documents, or with a point a share of them."""
+    """Argparse type: a number of documents, or a share of them where the word is no integer."""
+    value: int | float
     try:
-        value: int | float = float(word) if "." in word else int(word)
+        value = int(word)
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{word!r} is neither a number of documents nor a share of them"
-        ) from None
-    if value < 0 or (isinstance(value, float) and value > 1):
+        try:
+            value = float(word)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{word!r} is neither a number of documents nor a share of them"
+            ) from None
+    if not value >= 0 or (isinstance(value, float) and value > 1):
         raise argparse.ArgumentTypeError(
             f"{word}: a number of documents, 5, or a share from 0.0 to 1.0 is needed"
         )

@@ -85,6 +85,7 @@ def test_what_cannot_be_is_said(gaslab: Run, tmp_path: Path) -> None:
         ([text, "--min-df", "x"], 2, "'x' is neither a number of documents nor a share of them"),
         ([text, "--max-df", "1.5"], 2, "1.5: a number of documents, 5, or a share from 0.0 to 1.0 is needed"),
         ([text, "--min-df", "-1"], 2, "--min-df"),
+        *(([text, "--max-df", x], 2, f"{x}: a number of documents, 5") for x in ("nan", "1e1")),
         ([text, "--min-df", "4"], 2, "0 of 6 words are kept; left out: 6 in fewer than 4 documents"),
         (
             [text, "--stop-words", "german"],
@@ -107,6 +108,13 @@ def test_what_cannot_be_is_said(gaslab: Run, tmp_path: Path) -> None:
     ):
         done = gaslab("lda", *words)
         assert (done.code, message in done.err) == (code, True), (words, done.err)
+
+
+def test_a_share_of_the_documents_in_any_notation(gaslab: Run, tmp_path: Path) -> None:
+    text = written(tmp_path, TEXT, "c.txt")
+    for share in ("0.5", "5e-1", "+.5", "05E-1"):
+        done = gaslab("lda", text, *FEW, "--max-df", share)
+        assert (done.code, "1 in more than 2" in done.err) == (0, True), done.err
 
 
 def test_the_format_that_is_found_is_logged(gaslab: Run, tmp_path: Path) -> None:
