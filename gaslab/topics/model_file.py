@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -59,6 +60,10 @@ def content(path: str, comm: Comm) -> np.ndarray:
 
 def _read(path: str) -> np.ndarray:
     """Return the bytes of a file; raises InputError where that cannot be."""
+    if not os.path.exists(path):
+        raise InputError(
+            f"{path}: there is no such model; gaslab lda CORPUS --save MODEL writes one (TopicModel.save)"
+        )
     check_side_file(path)
     try:
         return np.frombuffer(Path(path).read_bytes(), np.uint8)

@@ -177,7 +177,7 @@ def test_all_ranks_raise_the_same_error(ranks: Ranks, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no archive")
     for name, said in (
         ("text", "it is no whole .npz archive"),
-        ("nothing", "cannot read"),
+        ("nothing", r"nothing: there is no such model; gaslab lda CORPUS --save MODEL writes one"),
         ("", "directory"),
     ):
         with pytest.raises(gl.InputError, match=said):
