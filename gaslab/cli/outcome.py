@@ -18,6 +18,7 @@ from gaslab.cli.codes import DONE, FAILED, INTERRUPTED, TIMEOUT, USAGE
 from gaslab.errors import ExecutionError, GaslabError, LaunchError, TimeoutExpired, UsageError
 from gaslab.parallel import failure, launch
 from gaslab.parallel.collective import agree
+from gaslab.parallel.mpilib import running_mpi
 from gaslab.system import leftovers
 
 if TYPE_CHECKING:
@@ -135,13 +136,15 @@ def alarm(arguments: Any) -> Iterator[None]:
     if seconds is None:
         yield
         return
-    first = launch.launcher().rank == 0
-    # Rank 0 speaks and ends all; the others only if it can do that no more.
-    left = seconds - (time.perf_counter() - arguments.began) + (1 if first else 2) * GRACE_SECONDS
+    rank = launch.launcher().rank
+    # Rank 0 speaks and ends all; the others only if it can do that no more, or has not begun.
+    left = seconds - (time.perf_counter() - arguments.began) + (1 if rank == 0 else 2) * GRACE_SECONDS
 
     def expire() -> None:
-        if first:
-            print(f"gaslab: no answer within {seconds:g} s (--timeout)", file=sys.stderr, flush=True)
+        said = f"no answer within {seconds:g} s (--timeout)"
+        if not failure.alone() and running_mpi() is None:
+            said += ", and MPI has not started on all ranks; its launcher may report signal 14 instead"
+        print(f"gaslab: {f'rank {rank}: ' if rank else ''}{said}", file=sys.stderr, flush=True)
         failure.end_all(TIMEOUT)
         leftovers.clear()
         os._exit(TIMEOUT)

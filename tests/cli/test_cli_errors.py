@@ -169,6 +169,33 @@ def test_timeout(edges: Path, tmp_path: Path, size: int, done: str) -> None:
     assert "Traceback" not in ended.err
 
 
+LATE = """
+import sys, time
+from gaslab.cli import main, outcome
+outcome.agree = lambda *_: time.sleep(60)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_timeout_before_all_ranks_have_begun(edges: Path, tmp_path: Path, late: int) -> None:
+    """The ranks that are there can only die of a signal, which the launcher reports."""
+    (tmp_path / "late.py").write_text(LATE)
+    begin = [sys.executable, str(tmp_path / "late.py"), "degrees", str(edges), "--timeout", "0.25"]
+    ranks = [begin, begin]
+    ranks[late] = ["sh", "-c", f"sleep 30; {' '.join(begin)}"]
+    words = [*mpiexec(), "-n", "1", *ranks[0], ":", "-n", "1", *ranks[1]]
+    began = time.monotonic()
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert time.monotonic() - began < 25
+    assert done.returncode not in (0, 2)
+    speaker = "" if late else "rank 1: "
+    assert f"gaslab: {speaker}no answer within 0.25 s (--timeout), and MPI has not started" in done.stderr
+
+
 def test_outputs_are_checked_before_the_work(gaslab: Run, tmp_path: Path, edges: Path) -> None:
     (tmp_path / "there.tsv").write_text("precious")
     for words in (["-o", tmp_path / "there.tsv"], ["--json", tmp_path / "there.tsv"]):
