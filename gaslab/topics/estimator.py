@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,18 @@ from gaslab.topics.model import TopicModel
 
 ROUNDS = 3  # of the tokens of a call of `LDA.partial_fit`
 MOST_TOKENS = (1 << 31) - 1  # of a word in a document
+LISTED = 5  # names of columns in an error
+
+
+def _check_names(X: Any) -> None:
+    """Raise UsageError where two columns of a data frame have one name; what scikit-learn says is obscure."""
+    times = Counter(getattr(X, "columns", ()))
+    twice = [name for name, count in times.items() if count > 1]
+    if twice:
+        named = ", ".join([*map(repr, twice[:LISTED]), *["..."] * (len(twice) > LISTED)])
+        raise UsageError(
+            f"several columns of X are named {named}; each is a word: add up those of one name or rename them"
+        )
 
 
 class _Absent:
@@ -241,6 +254,7 @@ class LDA(*BASES):  # type: ignore[misc]
         least = int(self.rows == "same" or comm.size == 1)
 
         def checked() -> Any:
+            _check_names(X)
             none = not least and getattr(X, "shape", (1,))[:1] == (0,)  # of which there is no least count
             found = validate_data(
                 self, X, accept_sparse="csr", reset=reset, ensure_non_negative=not none,

@@ -55,6 +55,18 @@ def test_it_is_gl_lda_and_the_model_s_fold_in() -> None:
     assert made.perplexity(frame) == pytest.approx(np.exp(-score / COUNTS.sum()), rel=1e-12)
 
 
+def test_columns_of_one_name_are_refused() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(COUNTS[:, :5], columns=["a", "b", "a", "c", "c"])
+    for method in ("fit", "fit_transform", "partial_fit"):
+        with pytest.raises(gl.UsageError, match=r"several columns of X are named 'a', 'c'; each is a word"):
+            getattr(gl.LDA(**FEW), method)(frame)
+    made = gl.LDA(**FEW).fit(COUNTS[:, :5])
+    with pytest.raises(gl.UsageError, match=r"named 'a', 'c'; "):
+        made.transform(frame)
+
+
 def test_a_pipeline_behind_a_vectorizer() -> None:
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.pipeline import make_pipeline
