@@ -111,6 +111,12 @@ def test_links_lead_to_files(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+def test_every_notebook_is_linked_from_a_page() -> None:
+    text = "".join(page.read_text() for page in PAGES)
+    for notebook in ROOT.glob("examples/*.ipynb"):
+        assert f"examples/{notebook.name})" in text, notebook
+
+
 def definitions(source: Path) -> set[str]:
     """Return the functions, classes and methods of a Python, Cython or C file."""
     if source.suffix == ".py":
