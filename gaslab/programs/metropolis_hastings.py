@@ -15,6 +15,8 @@ prior a[k] of a topic in a document is multiplied by
     sum of digamma(count[k] + a[k]) - digamma(a[k])  /  sum of digamma(length + sum(a)) - digamma(sum(a)),
 
 both over all documents. The prior that all words share is that of a Dirichlet distribution of each topic.
+Terms are rounded to 24 bits, and none but 0 is below that of one token: so float64 holds every sum of them
+that is below 2**28 times that one, and the priors, too, are the same on any ranks.
 """
 
 from __future__ import annotations
@@ -63,9 +65,9 @@ class LDA(gl.VertexProgram):
         # Of a document, shares of the topics by their tokens; of a word, its counts.
         _share: gl.Vector = gl.field(shape="topics", dtype=gl.float32)
         _word: float = 0.0  # of a document, the prior of a word in a topic
-        # Of a document's counts, less those of no counts.
+        # Of a document's counts, less those of no counts; in 24 bits, whose sums have room in 53.
         _digammas: gl.Vector = gl.field(shape="topics", dtype=gl.float32)
-        _digamma: float = 0.0  # likewise of a document's length, or the sum of a word's
+        _digamma: gl.float32 = 0.0  # likewise of a document's length, or the sum of a word's
 
     class Edge(gl.Edge):
         _topics: gl.Vector = gl.field(shape="slots", dtype=gl.uint16, init=gl.integers("topics"))
@@ -140,11 +142,12 @@ class LDA(gl.VertexProgram):
                 v._word = self.priors.word
         if end % self.optimise_every == 0:
             counts = np.bincount(total, minlength=self.topics)
-            v._digamma = 0.0
             if v.side == 1:
+                whole = 0.0
                 for k in range(self.topics):
                     if counts[k] > 0:
-                        v._digamma += digamma(counts[k] + self.priors.word) - digamma(self.priors.word)
+                        whole += digamma(counts[k] + self.priors.word) - digamma(self.priors.word)
+                v._digamma = whole
             else:
                 whole = self.priors.length
                 v._digamma = digamma(v.degree + whole) - digamma(whole)
