@@ -221,7 +221,7 @@ class TopicModel(TopicCounts):
             The ranks, of which the first writes; all of them by default.
         """
         path, force = arguments.path("path", path), arguments.flag("force", force)
-        model_file.check_name(os.fspath(path))
+        model_file.check_name("path", os.fspath(path))
         as_comm(comm).on_root(lambda: self._checked(Output(path, force, way="force=True")))
 
     def _checked(self, output: Output) -> None:

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gaslab.errors import InputError, UsageError
+from gaslab import arguments
+from gaslab.errors import InputError
 from gaslab.ingest.sidefile import check_side_file
 from gaslab.parallel.comm import Comm
 from gaslab.results.tables import objects
@@ -20,10 +21,11 @@ Model = TypeVar("Model")
 ENDING = ".npz"
 
 
-def check_name(path: str) -> None:
-    """Raise UsageError for a file to write whose name is not that of an archive."""
+def check_name(argument: str, path: str) -> None:
+    """Raise UsageError for an argument, a file to write, whose name is not that of an archive."""
     if not path.endswith(ENDING):
-        raise UsageError(f"{path}: a model is written as an {ENDING} archive; give it a name in {ENDING}")
+        hint = f"a model is written as an {ENDING} archive; give it a name in {ENDING}"
+        raise arguments.wrong(argument, path, hint)
 
 
 def packed(model: TopicCounts, settings: Mapping[str, Any]) -> bytes:

@@ -131,7 +131,7 @@ def test_what_no_corpus_can_have_is_refused_before_it_is_read(gaslab: Run, tmp_p
         (("--sample-every", 2), "--sample-every 2: no sweeps are averaged; say after which, --burn-in N"),
         (("--sampler", "gibbs", "--mh-steps", 2), "--mh-steps 2 is for --sampler 'metropolis-hastings'"),
         (("--mh-steps", 2, "--precision", "float32"), "say --sampler 'gibbs', or leave --precision out"),
-        *((("--save", name), f"{name}: a model is written as an .npz archive; give it a name in .npz")
+        *((("--save", name), f"--save {name!r}: a model is written as an .npz archive; give it")
           for name in ("model.safetensors", "model.txt", "model", "-")),
         (("--held-out", 1), "--held-out 1.0: a number above 0 and below 1 is needed"),
     ):  # fmt: skip

@@ -91,7 +91,8 @@ def test_the_first_ctrl_c_ends_all_ranks(script: tuple[Path, Path], way: str, si
         assert code != 0
         return
     assert code == 130, errors
-    assert f"{program} was interrupted at vertex 3 in superstep" in errors
+    moment = "turn" if way in ("async", "serialisable") else "superstep"
+    assert f"{program} was interrupted at vertex 3 in {moment}" in errors
 
 
 ENDLESS = """

@@ -80,8 +80,7 @@ def test_matrices_of_scipy(tmp_path: Path) -> None:
          ":1: a matrix of complex values; counts are whole numbers"),
         *((name, text, f": holds no documents ({lines}); it needs a document a line (--format text, "
            "format='text'), or a line for each document and word (--format edges, format='edges')")
-          for name, text, lines in (("a.txt", "", "0 lines"), ("a.txt", "\n\n", "2 lines: 2 blanks"),
-                                    ("a.csv", "# one\n", "1 line: 1 comment"))),
+          for name, text, lines in (("a.txt", "", "0 lines"), ("a.csv", "# one\n", "1 line: 1 comment"))),
         ("docword.x", BAG.replace("3 2 4", "3 2 0"), ":6: the count is less than 1: '3 2 0'"),
         ("docword.x", BAG.replace("3 2 4", "3 2 4.5"), ":6: count is no integer of 64 bits: '3 2 4.5'"),
         ("docword.x", BAG.replace("3 2 4", "3 4 1"), ":6: the word is not from 1 to 3: '3 4 1'"),

@@ -36,4 +36,4 @@ def run(program: Any, graph: gl.Graph, way: dict[str, Any], **more: Any) -> gl.R
 def said(program: type[gl.VertexProgram], what: str) -> str:
     place = rf"^\S*endless_programs\.py:\d+: {program.__name__} {what} "
     merges = program is programs.InMerge  # of no vertex
-    return place if merges else rf"{place}at vertex {AT} in superstep \d+\n    \S"
+    return place if merges else rf"{place}at vertex {AT} in (superstep|turn) \d+\n    \S"

@@ -61,7 +61,7 @@ def test_a_model_comes_back_as_it_was(tmp_path: Path, kept: gl.TopicModel) -> No
         kept.save(path)
     kept.save(path, force=True)
     assert path.read_bytes() == first
-    with pytest.raises(gl.UsageError, match=r"model\.safetensors: a model is written as an \.npz archive"):
+    with pytest.raises(gl.UsageError, match=r"path='.*: a model is written as an \.npz archive"):
         kept.save(tmp_path / "model.safetensors")
     assert list(tmp_path.iterdir()) == [path]
 

@@ -85,9 +85,9 @@ def _check(builtin: Builtin, arguments: Any) -> None:
             raise UsageError("missing: CORPUS (or --load MODEL --transform NEW)")
         with option.named():
             number("held_out", arguments.held_out, above=0, below=1, optional=True)
+            if arguments.save is not None:
+                check_name("save", arguments.save)
         check_several(arguments)
-        if arguments.save is not None:
-            check_name(arguments.save)
         return
     if arguments.transform is None:
         raise UsageError(
