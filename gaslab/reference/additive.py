@@ -16,8 +16,8 @@ from gaslab.errors import ExecutionError
 from gaslab.reference.arithmetic import Fault, Float, Int, narrow
 from gaslab.reference.arrays import OUTSIDE, Row
 from gaslab.reference.combiners import Combiner, Field
+from gaslab.reference.records import combined
 
-_BOTH = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 _WIDE = {"float32": "float64", "float64": "float64", "bool": "bool", "id": "id"}
 
 
@@ -108,7 +108,7 @@ class Contributions:
         more = value.added if combiner.op == "sum" else value
         if self._fields[name].shape:
             total = self._total(v, name)
-            total[...] = _BOTH[combiner.op](total, np.asarray(more))
+            total[...] = combined(combiner.op, total, np.asarray(more))
             return
         self._totals[v, name] = combiner.add(self._totals.get((v, name), combiner.identity), more)
 
@@ -119,7 +119,7 @@ class Contributions:
         """Take ``v.name[index] = value`` as a contribution."""
         self._note_line(name, sys._getframe(2))
         combiner, total = self.combiners[name], self._total(v, name)
-        total[index] = _BOTH[combiner.op](total[index], value.added if combiner.op == "sum" else value)
+        total[index] = combined(combiner.op, total[index], value.added if combiner.op == "sum" else value)
 
     def _total(self, v: Any, name: str) -> Any:
         """Return the array of what is added to an array."""
@@ -134,7 +134,7 @@ class Contributions:
             try:
                 if field.shape:
                     with np.errstate(all="ignore"):
-                        both = _BOTH[self.combiners[name].op](np.asarray(vars(v)[name]), total)
+                        both = combined(self.combiners[name].op, np.asarray(vars(v)[name]), total)
                     v._run.put(v, name, field, both)
                 else:
                     vars(v)[name] = narrow(field.storage, self.combiners[name].add(vars(v)[name], total))

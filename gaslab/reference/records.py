@@ -73,7 +73,7 @@ class RecordCombiner:
                     raise Fault(OUTSIDE)
                 after[value.index] = combiner.add(before[value.index], value.weight)
             elif field.shape:
-                both = _both(combiner.op, np.asarray(before), np.asarray(value))
+                both = combined(combiner.op, np.asarray(before), np.asarray(value))
                 after = narrowed(field.storage, np.asarray(both)).view(Row)
             else:
                 after = combiner.add(before, value)
@@ -87,7 +87,8 @@ def _first(combiner: Combiner, field: Field) -> Any:
     return narrowed(field.storage, np.full(field.shape, combiner.identity)).view(Row)
 
 
-def _both(op: str, a: Any, b: Any) -> Any:
+def combined(op: str, a: Any, b: Any) -> Any:
+    """Return two arrays combined element by element; of the minimum and the maximum, nan does not count."""
     if op in ("min", "max"):
         return np.where(b < a, b, a) if op == "min" else np.where(b > a, b, a)
     if op not in ("sum", "prod", "bitor"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,7 @@ from gaslab.errors import ExecutionError
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.graphs import STRATEGIES
+from tests.support.one_fault import MODES, NAMES
 
 
 class Give(gl.VertexProgram):
@@ -193,3 +197,31 @@ def test_faults_of_elements_name_the_vertex(ranks: Ranks, mode: dict[str, str]) 
     with pytest.raises(ExecutionError, match="TooMuchOfOne failed at vertex 7 in superstep 0: ") as caught:
         ranks.run(_one_element, mode, TooMuchOfOne)
     assert "nbr.small[v.degree % 2 + 1] += 70" in str(caught.value)
+
+
+class Lowest(gl.VertexProgram):
+    """Roots of which some are nan, to the targets of edges."""
+
+    scatter_edges = gl.OUT
+
+    class Vertex(gl.Vertex):
+        x: float = 0.0
+        low: gl.Vector = gl.field(shape=2, init=5.0, sync=gl.MIN)
+        high: gl.Vector = gl.field(shape=2, init=-5.0, sync=gl.MAX)
+        one: float = gl.field(init=5.0, sync=gl.MIN)
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        root = math.sqrt(v.x)
+        nbr.low = np.minimum(nbr.low, np.ones(2) * root)
+        nbr.high[1] = max(nbr.high[1], root)
+        nbr.one = min(nbr.one, root)
+
+
+@pytest.mark.parametrize("mode", MODES, ids=NAMES)
+def test_nan_does_not_count_among_contributions(mode: dict[str, Any]) -> None:
+    graph = gl.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
+    init = {"x": np.array([-1.0, 4.0, -1.0, 0.0])}
+    found = gl.run(Lowest(), graph, max_iterations=1, init=init, **mode).vertices
+    assert found["low"].tolist() == [[5.0] * 2, [5.0] * 2, [2.0] * 2, [5.0] * 2]
+    assert found["high"].tolist() == [[-5.0] * 2, [-5.0] * 2, [-5.0, 2.0], [-5.0] * 2]
+    assert found["one"].tolist() == [5.0, 5.0, 2.0, 5.0]
