@@ -13,6 +13,6 @@ FAULTS = {
     9: "gl.integers(n) with n below 1; test n first",
     10: "a signal to nobody; test the id against gl.NOBODY first",
     11: "no memory left for the messages to other ranks",
-    14: "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, an alpha that "
-    "is all but 0, or a range of gl.uniform that is no finite number wide",
+    14: "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, or an alpha that "
+    "is all but 0",
 }

@@ -103,7 +103,8 @@ def uniform(low: float | str = 0.0, high: float | str = 1.0) -> float:
     """Draw a float from [low, high); as the start of a field, arguments may be names of parameters.
 
     The number is ``low + (high - low) * u``, with u from [0, 1): where *low* is not 0, rounding can give
-    *high*, as in numpy. Ends whose difference is infinite or nan end the run and name vertex and line.
+    *high*, as in numpy. Constant ends are refused where their difference is no finite number; of others
+    the draw is then inf or nan.
 
     >>> import gaslab as gl
     >>> class Toss(gl.VertexProgram):

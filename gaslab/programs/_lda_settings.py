@@ -17,7 +17,7 @@ MOST_STEPS = 64  # of Metropolis-Hastings in a half of a sweep: two bytes of a t
 LEAST, MOST = 1e-100, 1e9  # a prior: the products of two shares, and its sum over the topics, are in range
 
 
-def settled(
+def sampler_and_settings(
     *, topics: Any, doc_topic_prior: Any, topic_word_prior: Any, iterations: Any, sampler: Any, mh_steps: Any,
     optimise_priors: Any, burn_in: Any, sample_every: Any, evaluate_every: Any,
     resume: gl.TopicModel | None = None, precision: str | None = None, workers: int = 1,

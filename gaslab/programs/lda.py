@@ -12,7 +12,7 @@ from gaslab import arguments
 from gaslab.graph.operations import with_columns
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
-from gaslab.programs._lda_settings import SWEEPS, settled
+from gaslab.programs._lda_settings import SWEEPS, sampler_and_settings
 from gaslab.programs._samplers import SAMPLERS, Settings
 from gaslab.programs._sweeps import check_options, run_sweeps
 from gaslab.results.tables import Table
@@ -130,7 +130,7 @@ def lda(
     Wallach, Mimno, McCallum: Rethinking LDA: Why Priors Matter. NIPS 2009.
     """
     check_graph(graph)
-    name, settings = settled(
+    name, settings = sampler_and_settings(
         topics=topics, doc_topic_prior=doc_topic_prior, topic_word_prior=topic_word_prior,
         iterations=iterations, sampler=sampler, mh_steps=mh_steps, optimise_priors=optimise_priors,
         burn_in=burn_in, sample_every=sample_every, evaluate_every=evaluate_every, resume=resume,

@@ -18,8 +18,8 @@ from gaslab.reference.arithmetic import Fault
 Words = Callable[[int], tuple[int, int]]  # gives the next two words, of which so many will be used
 WEIGHTS = "weights that gl.categorical cannot draw by: one is below 0 or nan, or they add up to 0 or infinity"
 PARAMETER = (
-    "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, an alpha that is "
-    "all but 0, or a range of gl.uniform that is no finite number wide"
+    "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, or an alpha that "
+    "is all but 0"
 )
 
 
@@ -42,8 +42,6 @@ def drawn(
     if kind != "uniform":
         raise unknown("the reference", kind)
     low, high = arguments
-    if not math.isfinite(high - low):
-        raise Fault(PARAMETER)
     return low + (high - low) * point(words, rounded)
 
 

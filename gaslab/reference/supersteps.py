@@ -33,6 +33,7 @@ _NOT_THE_USERS = (
     *(os.path.dirname(__file__), os.path.dirname(np.__file__)),
     *(rng.__file__, words.__file__, words.mode.__code__.co_filename, words.solve_spd.__code__.co_filename),
 )
+_FAULTS = (Fault, ZeroDivisionError, IndexError, np.linalg.LinAlgError)
 
 
 class Run(State):
@@ -187,7 +188,7 @@ class Run(State):
         """Combine what *function* gave at *v* into a total; a fault names its line, or merge's."""
         try:
             return combiner.add(total, value)
-        except (Fault, ZeroDivisionError, IndexError) as fault:
+        except _FAULTS as fault:
             if (user := _user_frame(fault)) is not None:
                 raise self.failed(user.filename, user.lineno, v, fault, user.line) from fault
             code = function.__code__
@@ -197,6 +198,7 @@ class Run(State):
     def failed(self, file: str, at: int | None, v: Vertex, fault: Exception, text: str | None) -> Exception:
         """Return the error that names the vertex and the user's line."""
         name = self.cls.__name__
+        fault = Fault(SINGULAR) if isinstance(fault, np.linalg.LinAlgError) else fault
         return ExecutionError(f"{file}:{at}: {name} failed {self._where(v)}: {fault}\n    {text}")
 
     def _where(self, v: Vertex) -> str:
@@ -289,9 +291,8 @@ class Run(State):
             user = _innermost_frame(stopped)
             place, text = f"{user.filename}:{user.lineno}: {self.cls.__name__}", f"\n    {user.line}"
             raise Interrupted(f"{place} was interrupted {self._where(v)}{text}") from None
-        except (Fault, ZeroDivisionError, IndexError, np.linalg.LinAlgError) as fault:
+        except _FAULTS as fault:
             user = _innermost_frame(fault)
-            fault = fault if isinstance(fault, (Fault, ZeroDivisionError, IndexError)) else Fault(SINGULAR)
             raise self.failed(user.filename, user.lineno, v, fault, user.line) from fault
         finally:
             drawing.reset(before)

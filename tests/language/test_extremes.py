@@ -57,7 +57,7 @@ def test_extremes_are_those_of_numpy(mode: dict[str, Any], program: type[Extreme
 
 @pytest.mark.parametrize("mode", MODES, ids=NAMES)
 def test_of_equal_elements_the_first_is_the_extreme(mode: dict[str, Any]) -> None:
-    """0.0 and -0.0 are equal, and told apart by their signs."""
+    """0.0 and -0.0 are equal, and differ in their signs."""
     x = np.array([[0.0, -0.0, -0.0], [-0.0, 0.0, 0.0]])
     found = gl.run(Extremes(), vertices(2), max_iterations=1, init={"x": x, "y": -x}, **mode).vertices
     for column in ("least", "most", "one"):

@@ -212,7 +212,7 @@ def test_a_uniform_number_of_24_bits_is_below_1() -> None:
     for precision, most in (("float32", np.nextafter(ONE, np.float32(0))), ("float64", 1.0 - 2.0**-53)):
         random = Random(None, "counter", precision)
         random.word = lambda: LAST  # type: ignore[method-assign]
-        assert random.uniform(0.0, 1.0, site=0) == most
+        assert random.uniform(0.0, 1.0) == most
         kept = (lambda x: float(np.float32(x))) if precision == "float32" else float
         assert drawn("uniform", (0.0, 1.0), lambda used: (LAST, LAST), kept) == most
         assert int(np.float32(most) * np.float32(10)) == 9 or precision == "float64"

@@ -49,12 +49,12 @@ def sampling(arguments: Any) -> dict[str, Any]:
 
 def check_sampling(arguments: Any, model: gl.TopicModel | None) -> None:
     """Raise UsageError for what `gaslab.lda` would refuse of any corpus; *model* is the one to resume."""
-    from gaslab.programs._lda_settings import settled
+    from gaslab.programs._lda_settings import sampler_and_settings
 
     asked = sampling(arguments)
     with option.named():
         for topics in arguments.topics or [None]:
-            settled(topics=topics, resume=model, precision=arguments.precision, **asked)
+            sampler_and_settings(topics=topics, resume=model, precision=arguments.precision, **asked)
 
 
 def _prior(text: str) -> float | list[float]:

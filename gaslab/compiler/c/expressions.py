@@ -186,10 +186,10 @@ def reduction(body: Body, x: t.Reduce) -> str:
         )
     if x.op not in ("argmin", "argmax"):
         raise unknown("emit", x)
-    sign = "<" if x.op == "argmin" else ">"
+    sign, other = ("<", ">") if x.op == "argmin" else (">", "<")
     better = f"{y} {sign} {total}"
     if floats:  # the first nan is numpy's answer
-        better = f"!({y} {sign}= {total}) && {total} == {total}".replace(sign, "<" if sign == ">" else ">")
+        better = f"!({y} {other}= {total}) && {total} == {total}"
     return (
         f"({{ {kind} {total} = {start}; int64_t at{depth} = 0; {loop.format(first=1)} "
         f"{{ const {kind} {y} = {value}; "

@@ -33,8 +33,7 @@ GL_INLINE uint64_t gl_visit_unit(gl_context *c, int64_t here, int64_t there, int
     const int64_t parallel = c->parallel = (c->parallel + (int64_t){step}) & -(int64_t)again;
     return {unit};
 }
-GL_INLINE gl_real gl_uniform(gl_context *c, double low, double high, int64_t site) {
-    if (__builtin_expect(!__builtin_isfinite(high - low), 0)) gl_raise(c, GL_FAULT_PARAMETER, site);
+GL_INLINE gl_real gl_uniform(gl_context *c, double low, double high) {
     return (gl_real)(low + (high - low) * gl_as_real(gl_next_word(c)));
 }
 GL_INLINE int64_t gl_integers(gl_context *c, int64_t n, int64_t site) {
@@ -119,7 +118,7 @@ def draw(x: t.Draw, arguments: list[str]) -> str:
         raise unknown("emit", x)
     if x.arguments == (t.Const(0.0, "float"), t.Const(1.0, "float")):
         return "gl_as_real(gl_next_word(c))"
-    return f"gl_uniform(c, {arguments[0]}, {arguments[1]}, {x.site})"
+    return f"gl_uniform(c, {arguments[0]}, {arguments[1]})"
 
 
 def has_draw(x: Any, drawing_helpers: frozenset[int]) -> bool:

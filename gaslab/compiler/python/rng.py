@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from gaslab.compiler import tree as t
@@ -31,7 +30,7 @@ def draw(x: t.Draw, arguments: str) -> str:
         return f"{x.kind}(c.rng, {arguments}, {x.site})"
     if x.kind not in rng.TYPES:
         raise unknown("interpret", x)
-    return f"c.rng.{x.kind}({arguments}, {x.site})"
+    return f"c.rng.{x.kind}({arguments}{f', {x.site}' if x.kind == 'integers' else ''})"
 
 
 def philox(seed: int, number: int, moment: int, unit: int) -> tuple[int, int]:
@@ -135,9 +134,7 @@ class Random:
         word = self.word()
         return (word >> 40) * 2.0**-24 if self.precision == "float32" else (word >> 11) * 2.0**-53
 
-    def uniform(self, low: float, high: float, site: int) -> float:
-        if not math.isfinite(high - low):
-            raise Fault(distributions.PARAMETER, site)
+    def uniform(self, low: float, high: float) -> float:
         return low + (high - low) * self.point()
 
     def normal(self) -> float:

@@ -59,7 +59,8 @@ def _is_safe(node: Any) -> bool:
     if isinstance(node, ListWord):
         return node.function not in ("item", "mode")
     if isinstance(node, Draw):
-        return node.kind in ("uniform", "normal") and all(isinstance(x, Const) for x in node.arguments)
+        checked = all(isinstance(x, Const) for x in node.arguments)
+        return node.kind == "uniform" or (node.kind == "normal" and checked)
     if isinstance(node, Binary):  # of floats, with the value that IEEE 754 gives
         return node.type == "float" and not node.int_divisor
     return isinstance(node, Reduce) or (isinstance(node, Call) and node.type == "float")
