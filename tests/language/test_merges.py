@@ -50,6 +50,21 @@ def test_a_fault_in_merge_names_its_line(how: dict[str, Any]) -> None:
     assert "return self.Total(n=n + 1 //" in str(at.value)
 
 
+class Solves(Ratio):
+    """A merge that solves a system, which the third edge of a vertex makes no positive definite one."""
+
+    def merge(self, a: Ratio.Total, b: Ratio.Total) -> Ratio.Total:
+        x = gl.solve_spd(np.eye(2) * (1.5 - a.n * b.n), np.ones(2))
+        return self.Total(n=a.n + b.n + 0 * int(x[0]))
+
+
+@pytest.mark.parametrize("how", [*HOW[:2], {"engine": "reference"}])
+def test_a_matrix_that_merge_cannot_solve_names_its_line(how: dict[str, Any]) -> None:
+    with pytest.raises(gl.ExecutionError, match="Solves failed at vertex 0 in superstep 0: a matrix") as at:
+        gl.run(Solves(limit=9), star(), max_iterations=1, **how)
+    assert "x = gl.solve_spd" in str(at.value)
+
+
 class Width(gl.VertexProgram):
     """The range of labels, from an aggregate over the edges whose parts are narrow."""
 
