@@ -1,7 +1,7 @@
 """From a folder of texts to a topic model: the whole command on 2 ranks beside scikit-learn and tomotopy.
 
     python -m benchmarks texts
-    python benchmarks/texts.py --folder DIR --samplers gibbs metropolis-hastings:140
+    python benchmarks/texts.py --folder DIR --samplers gibbs metropolis-hastings:140 gibbs:80:60
 
 The texts are those below --folder, a document a file; without it the docstrings of the Python sources beside
 this interpreter, a document a source, about --megabytes of them. One document in ten is kept apart. Both
@@ -115,13 +115,14 @@ def commands(options: argparse.Namespace, folder: Path, models: Path) -> dict[st
     """Return each side's command and where its model will be; the peer's is the last."""
     found = {}
     for sampler in options.samplers:
-        name, _, sweeps = sampler.partition(":")
+        name, sweeps, early = (*sampler.split(":"), "", "")[:3]
         model = models / f"{sampler}.npz"
         found[f"gaslab {sampler}"] = (
             [
                 *launcher(2), sys.executable, "-m", "gaslab", "lda", str(folder), "--min-df", str(RARE),
                 "--topics", str(options.topics), "--iterations", sweeps or str(options.sweeps),
-                "--sampler", name, "--doc-topic-prior", str(ALPHA), "--topic-word-prior", str(BETA),
+                "--sampler", name, "--mh-sweeps", early or "0",
+                "--doc-topic-prior", str(ALPHA), "--topic-word-prior", str(BETA),
                 "--evaluate-every", sweeps or str(options.sweeps), "--seed", "1", "--threads", "1",
                 "--save", str(model), "--force", "--quiet",
             ],
@@ -143,8 +144,10 @@ def main() -> None:
     arguments.add_argument("--topics", type=int, default=50)
     arguments.add_argument("--sweeps", type=int, default=100)
     arguments.add_argument(
-        "--samplers", nargs="+", default=["gibbs", "metropolis-hastings:140"], metavar="NAME[:SWEEPS]",
-        help="ours (default: gibbs, and metropolis-hastings:140, whose sweeps are worth less)",
+        "--samplers", nargs="+", default=["gibbs", "metropolis-hastings:140", "gibbs:80:60"],
+        metavar="NAME[:SWEEPS[:MH_SWEEPS]]",
+        help="ours (default: gibbs; metropolis-hastings:140, whose sweeps are worth less; gibbs:80:60, whose "
+        "first 60 are of the second)",
     )  # fmt: skip
     arguments.set_defaults(repeats=3)
     options = arguments.parse_args()

@@ -48,6 +48,7 @@ class Options:
     staleness: int | None = None
     timeline: str | os.PathLike[str] | None = None
     edges: bool = False
+    handed: str | None = None  # an edge field, for a run that follows: see `Result.handed`
     cancellation: Cancellation = field(default_factory=Cancellation)  # by the timeout, or by Ctrl-C
 
 

@@ -159,6 +159,8 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
         options.edges,
     )
     result.aggregates = answer.aggregates
+    if options.handed is not None:
+        result.handed = edges[options.handed]
     if chosen is not None:
         rows = [((k,), located(row, position)) for k, row in enumerate(answer.trace)]
         result.trace = collect(graph, rows if comm.rank == 0 else [])

@@ -150,16 +150,18 @@ def run(
     Gonzalez, Low, Gu, Bickson, Guestrin: PowerGraph: Distributed Graph-Parallel Computation on
     Natural Graphs. OSDI 2012.
     """
-    options = check(
-        program,
-        graph,
-        Options(
-            max_iterations=max_iterations, engine=engine, strategy=strategy, threads=threads, init=init,
-            start=start, columns=columns, seed=seed, compile=compile, precision=precision, timeout=timeout,
-            progress=progress, on=on, trace=trace, consistency=consistency, scheduler=scheduler,
-            max_updates=max_updates, staleness=staleness, timeline=timeline, edges=edges,
-        ),
+    options = Options(
+        max_iterations=max_iterations, engine=engine, strategy=strategy, threads=threads, init=init,
+        start=start, columns=columns, seed=seed, compile=compile, precision=precision, timeout=timeout,
+        progress=progress, on=on, trace=trace, consistency=consistency, scheduler=scheduler,
+        max_updates=max_updates, staleness=staleness, timeline=timeline, edges=edges,
     )  # fmt: skip
+    return run_by(options, program, graph)
+
+
+def run_by(options: Options, program: VertexProgram, graph: Graph) -> Result:
+    """Run a program on a graph, as `run` does, by `Options` (collective)."""
+    options = check(program, graph, options)
     program = program_in(program, options.precision)
     if options.strategy is not None and options.strategy != graph.strategy:
         graph = graph.partitioned(options.strategy)
@@ -272,6 +274,9 @@ def _collect(
         metrics, observe.history, driver.converged, state.superstep, options.on, options.edges,
     )  # fmt: skip
     result.aggregates = state.named_aggregates()
+    for field, values in zip(tree.edge_fields, state.edge_fields, strict=True):
+        if field.name == options.handed:
+            result.handed = values
     if observe.trace is not None:
         result.trace = collect_trace(graph, observe.trace.rows)
     return result

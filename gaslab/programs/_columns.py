@@ -15,6 +15,8 @@ import numpy as np
 
 import gaslab as gl
 from gaslab import arguments
+from gaslab.engine.options import Options
+from gaslab.engine.run import run_by
 from gaslab.programs._arguments import check_graph
 
 LARGEST = sys.float_info.max
@@ -127,4 +129,4 @@ def run(program: gl.VertexProgram, graph: gl.Graph, **options: Any) -> gl.Result
     same = dict.fromkeys((fields & graph.vertex_columns.keys()) | (own & graph.edge_columns.keys()))
     if same:
         options["columns"] = {**same, **(arguments.bound_columns(options.get("columns")) or {})}
-    return gl.run(program, graph, **options)
+    return run_by(Options(**options), program, graph)

@@ -18,18 +18,15 @@ LEAST, MOST = 1e-100, 1e9  # a prior: the products of two shares, and its sum ov
 
 
 def sampler_and_settings(
-    *, topics: Any, doc_topic_prior: Any, topic_word_prior: Any, iterations: Any, sampler: Any, mh_steps: Any,
-    optimise_priors: Any, burn_in: Any, sample_every: Any, evaluate_every: Any,
+    *, topics: Any, doc_topic_prior: Any, topic_word_prior: Any, iterations: Any, sampler: Any,
+    mh_sweeps: Any, mh_steps: Any, optimise_priors: Any, burn_in: Any, sample_every: Any, evaluate_every: Any,
     resume: gl.TopicModel | None = None, precision: str | None = None, workers: int = 1,
 ) -> tuple[str, Settings]:  # fmt: skip
-    """Return the sampler and the settings that arguments of `lda` mean; UsageError where they cannot be.
-
-    The sweeps between evaluations become a divisor of all.
-    """
+    """Return the sampler and the settings that arguments of `lda` mean; UsageError where they cannot be."""
     topics, document, word = _start(resume, topics, doc_topic_prior, topic_word_prior)
     topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
     iterations = arguments.whole("iterations", iterations, 1)
-    seldom = min(arguments.whole("evaluate_every", evaluate_every, 1), iterations)
+    mh_sweeps = arguments.whole("mh_sweeps", mh_sweeps, 0, iterations - 1)
     sample_every = arguments.whole("sample_every", sample_every, 1)
     if burn_in is None and sample_every > 1:
         needed = "no sweeps are averaged; say after which, burn_in=N"
@@ -39,9 +36,10 @@ def sampler_and_settings(
         document=_document_prior(document, topics),
         word=arguments.number("topic_word_prior", word, least=LEAST, most=MOST, hint="; 0.01 is usual"),
         iterations=iterations,
-        evaluate_every=next(n for n in range(seldom, iterations + 1) if iterations % n == 0),
+        evaluate_every=arguments.whole("evaluate_every", evaluate_every, 1),
+        mh_sweeps=mh_sweeps,
         mh_steps=arguments.whole("mh_steps", mh_steps, 1, MOST_STEPS),
-        optimise_priors=arguments.whole("optimise_priors", optimise_priors, 0, iterations),
+        optimise_priors=arguments.whole("optimise_priors", optimise_priors, 0, mh_sweeps or iterations),
         burn_in=arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True),
         sample_every=sample_every,
         workers=workers,

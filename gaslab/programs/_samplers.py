@@ -8,7 +8,7 @@ priors at its end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ class Settings:
     word: float  # prior of each word in a topic
     iterations: int
     evaluate_every: int
+    mh_sweeps: int  # of the iterations, by Metropolis-Hastings before another sampler
     mh_steps: int
     optimise_priors: int
     burn_in: int | None
@@ -40,6 +41,12 @@ class Settings:
         return 1 if self.burn_in is None else -(-(self.iterations - self.burn_in) // self.sample_every)
 
     @property
+    def likelihood_every(self) -> int:
+        """Return the sweeps from one log-likelihood to the next: rounded up, so that the last has one."""
+        seldom = min(self.evaluate_every, self.iterations)
+        return next(n for n in range(seldom, self.iterations + 1) if self.iterations % n == 0)
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """Return the settings by the names and in the units of the arguments of `gaslab.lda`."""
         return {
@@ -47,6 +54,7 @@ class Settings:
             "doc_topic_prior": float(self.document[0]) if self.alike else self.document.tolist(),
             "topic_word_prior": self.word,
             "iterations": self.iterations,
+            "mh_sweeps": self.mh_sweeps,
             "mh_steps": self.mh_steps,
             "optimise_priors": self.optimise_priors,
             "burn_in": self.burn_in,
@@ -69,34 +77,36 @@ class Settings:
 class Sampler:
     """A vertex program that draws the topics of tokens, and how many of its supersteps are a sweep.
 
-    *start* makes of a topic for each token the name of an edge field and what it starts from.
+    An edge field has the topics of tokens: *start* makes it of a topic for each, and *end* does the reverse.
     """
 
     program: Callable[[Settings], gl.VertexProgram]
     supersteps: int
-    start: Callable[[Settings, np.ndarray], tuple[str, np.ndarray]]
+    field: str
+    start: Callable[[Settings, np.ndarray], np.ndarray]
+    end: Callable[[np.ndarray], np.ndarray]
 
 
 def _metropolis_hastings(of: Settings) -> gl.VertexProgram:
     kind: type[LDA] = LDA if of.alike else type("LDA", (LDA,), {"alphas": of.document})
     return kind(
         topics=of.topics, alpha=float(of.document[0]), beta=of.word, slots=1 + of.mh_steps,
-        iterations=of.iterations, likelihood_every=2 * of.evaluate_every,
+        iterations=of.iterations, likelihood_every=2 * of.likelihood_every,
         optimise_every=2 * of.optimise_priors or NEVER,
         burn_in=NEVER if of.burn_in is None else 2 * of.burn_in, sample_every=2 * of.sample_every,
         uniform=of.alike and not of.optimise_priors,
     )  # fmt: skip
 
 
-def _start_metropolis_hastings(of: Settings, topics: np.ndarray) -> tuple[str, np.ndarray]:
-    return "_topics", np.repeat(topics.astype(np.uint16)[:, None], 1 + of.mh_steps, axis=1)
+def _start_metropolis_hastings(of: Settings, topics: np.ndarray) -> np.ndarray:
+    return np.repeat(topics.astype(np.uint16)[:, None], 1 + of.mh_steps, axis=1)
 
 
 def _gibbs(of: Settings) -> gl.VertexProgram:
     kind = CollapsedGibbs if of.alike else with_prior(of.document.tolist())
     return class_in(kind, None if of.narrow else "float64")(  # type: ignore[no-any-return]
         topics=of.topics, alpha=float(of.document[0]), beta=of.word, iterations=of.iterations,
-        likelihood_every=of.evaluate_every, ways=_ways(of.workers),
+        likelihood_every=of.likelihood_every, ways=_ways(of.workers),
     )  # fmt: skip
 
 
@@ -109,13 +119,11 @@ def _ways(workers: int) -> int:
     return 1 if workers == 1 else max(8, 1 << (workers - 1).bit_length())
 
 
-def _start_gibbs(_: Settings, topics: np.ndarray) -> tuple[str, np.ndarray]:
-    return "_topic", topics.astype(np.int32)
-
-
 SAMPLERS = {
-    "gibbs": Sampler(_gibbs, 1, _start_gibbs),
-    "metropolis-hastings": Sampler(_metropolis_hastings, 2, _start_metropolis_hastings),
+    "gibbs": Sampler(_gibbs, 1, "_topic", lambda _, topics: topics.astype(np.int32), lambda values: values),
+    "metropolis-hastings": Sampler(
+        _metropolis_hastings, 2, "_topics", _start_metropolis_hastings, lambda values: values[:, 0]
+    ),
 }
 NAMES = ("auto", *SAMPLERS)
 FEW_TOPICS = 500  # of KOS, 300 are predicted better by the first after the same CPU time, 1,000 by the second
@@ -127,13 +135,23 @@ def chosen_name(name: str, of: Settings) -> str:
     Raises UsageError for settings that a sampler lacks.
     """
     only = {
-        f"mh_steps={of.mh_steps}": of.mh_steps > 1,
-        f"optimise_priors={of.optimise_priors}": of.optimise_priors > 0,
+        f"mh_steps={of.mh_steps}": of.mh_steps > 1 and not of.mh_sweeps,
+        f"optimise_priors={of.optimise_priors}": of.optimise_priors > 0 and not of.mh_sweeps,
         f"burn_in={of.burn_in}": of.burn_in is not None,
     }
     asked = next((text for text, found in only.items() if found), None)
-    if name == "auto":
+    if of.mh_sweeps and name == "metropolis-hastings":
+        raise gl.UsageError(f"mh_sweeps={of.mh_sweeps} is for sampler='gibbs', whose sweeps come after them")
+    if name == "auto" and not of.mh_sweeps:
         return "gibbs" if asked is None and of.topics <= FEW_TOPICS else "metropolis-hastings"
-    if name == "gibbs" and asked is not None:
+    if asked is not None and name != "metropolis-hastings":
         raise gl.UsageError(f"{asked} is for sampler='metropolis-hastings', not for sampler='gibbs'")
-    return name
+    return "gibbs" if name == "auto" else name
+
+
+def stages(name: str, of: Settings) -> list[tuple[Sampler, Settings]]:
+    """Return the samplers of a chain in their order, each with the sweeps that it makes."""
+    if not of.mh_sweeps:
+        return [(SAMPLERS[name], of)]
+    rest = replace(of, iterations=of.iterations - of.mh_sweeps, optimise_priors=0)
+    return [(SAMPLERS["metropolis-hastings"], replace(of, iterations=of.mh_sweeps)), (SAMPLERS[name], rest)]

@@ -38,44 +38,63 @@ def run_sweeps(
     supersteps: int,
     measured: Callable[[Row], dict[str, float]],
     *,
-    edges: str = "edges",
+    unit: str = "edges",
+    before: gl.Result | None = None,
+    later: int = 0,
     **options: Any,
 ) -> gl.Result:
     """Run ``program.iterations`` sweeps of so many supersteps each (collective).
 
+    They go on from those of *before*, if any, whose history and costs the result has too; *later* ones will
+    follow, which progress counts.
+
     The history has a row per sweep: ``iteration`` from 1, ``seconds``, ``bytes_sent``, and what *measured*
     makes of the row of its last superstep. ``metrics["figures"]`` has the last of these, and ``cpu_seconds``
-    of all ranks and threads. With ``progress=True`` or "lines" these, and how many *edges* a second it goes
+    of all ranks and threads. With ``progress=True`` or "lines" these, and how many *unit* a second it goes
     over, are shown beside the number of sweeps.
     """
     progress = options.get("progress")
     if progress is True or progress == LINES:
-        said = _Said(measured, supersteps, graph.num_edges, edges)
-        options["progress"] = Sweeps(said, supersteps, program.iterations, lines=progress == LINES)
+        said = _Said(measured, supersteps, graph.num_edges, unit)
+        done = 0 if before is None else before.iterations
+        most = done + program.iterations + later
+        options["progress"] = Sweeps(said, supersteps, most, done, lines=progress == LINES)
     cpu = time.process_time()
     limit = supersteps * program.iterations + 1  # beyond its end, which the program says itself
     result = run(program, graph, max_iterations=limit, **options)
     cpu = float(graph.comm.allreduce(time.process_time() - cpu))
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = [] if before is None else list(before.history)
     for last in range(supersteps - 1, len(result.history), supersteps):
         steps = result.history[last + 1 - supersteps : last + 1]
         spent = {name: sum(step[name] for step in steps) for name in SPENT if name in steps[0]}
         rows.append({"iteration": len(rows) + 1, **spent, **measured(steps[-1])})
     figures = {**measured(result.history[-1]), "cpu_seconds": cpu}
     metrics = {**result.metrics, "iterations": len(rows), "figures": figures}
-    metrics["bytes_per_iteration"] = metrics.get("bytes_sent", 0) // max(len(rows), 1)
+    if before is not None:
+        _add_costs(metrics, before.metrics)
+    metrics["bytes_per_iteration"] = metrics["bytes_sent"] // max(len(rows), 1)
     answer = result.replaced(metrics=metrics, history=rows, converged=True, iterations=len(rows))
-    answer.aggregates, answer.trace = result.aggregates, result.trace
+    answer.aggregates, answer.trace, answer.handed = result.aggregates, result.trace, result.handed
     return answer
 
 
+def _add_costs(metrics: dict[str, Any], before: Mapping[str, Any]) -> None:
+    """Add what the sweeps before took to the figures of those after them."""
+    for name in ("updates", "bytes_sent"):
+        metrics[name] += before[name]
+    metrics["figures"]["cpu_seconds"] += before["figures"]["cpu_seconds"]
+    for stage in ("build", "compute"):
+        metrics["seconds"][stage] += before["seconds"][stage]
+        metrics["seconds"]["total"] += before["seconds"][stage]
+
+
 class _Said:
-    """What progress shows of a run of sweeps: the last figures, and edges a second in the last sweep."""
+    """What progress shows of a run of sweeps: the last figures, and the edges a second of the last sweep."""
 
     def __init__(
-        self, measured: Callable[[Row], dict[str, float]], supersteps: int, count: int, edges: str
+        self, measured: Callable[[Row], dict[str, float]], supersteps: int, count: int, unit: str
     ) -> None:
-        self._measured, self._supersteps, self._count, self._edges = measured, supersteps, count, edges
+        self._measured, self._supersteps, self._count, self._unit = measured, supersteps, count, unit
         self._figures: dict[str, float] = {}
         self._rows = 0
         self._began = time.perf_counter()
@@ -88,4 +107,4 @@ class _Said:
         rate, self._began = self._count / max(now - self._began, 1e-9), now
         self._figures |= self._measured(row)
         known = [f"{name.replace('_', ' ')} {value:.4g}" for name, value in self._figures.items()]
-        return ", ".join([*known, f"{short(rate)} {self._edges}/s"])
+        return ", ".join([*known, f"{short(rate)} {self._unit}/s"])

@@ -9,12 +9,12 @@ import numpy as np
 
 import gaslab as gl
 from gaslab import arguments
-from gaslab.graph.operations import with_columns
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
+from gaslab.programs._lda_chain import check_one_run, run_chain
 from gaslab.programs._lda_settings import SWEEPS, sampler_and_settings
-from gaslab.programs._samplers import SAMPLERS, Settings
-from gaslab.programs._sweeps import check_options, run_sweeps
+from gaslab.programs._samplers import Settings, stages
+from gaslab.programs._sweeps import check_options
 from gaslab.results.tables import Table
 
 log = logging.getLogger("gaslab")
@@ -29,6 +29,7 @@ def lda(
     topic_word_prior: float | None = None,
     iterations: int = SWEEPS,
     sampler: str = "auto",
+    mh_sweeps: int = 0,
     mh_steps: int = 1,
     optimise_priors: int = 0,
     burn_in: int | None = None,
@@ -61,7 +62,11 @@ def lda(
         1e6. "metropolis-hastings": by the steps of WarpLDA, which see the counts of half a sweep ago; one
         chain on any ranks and threads. It needs more sweeps, of a time that hardly grows with the topics, and
         it alone has *mh_steps*, *optimise_priors*, *burn_in* and *sample_every*. "auto" is the first up to
-        500 topics and without these options, else the second.
+        500 topics and without these options, or with *mh_sweeps*; else the second.
+    mh_sweeps : int
+        How many of the sweeps, the first, "metropolis-hastings" makes, 0 to *iterations* - 1, before "gibbs"
+        goes on from its topics, which its own first sweep counts. A large corpus takes less time so than with
+        "gibbs" alone. They may have *mh_steps* and *optimise_priors*; the priors stay as these leave them.
     mh_steps : int
         Steps of Metropolis-Hastings that a token takes in each half of a sweep, 1 to 64; each takes
         two bytes of memory a token.
@@ -77,7 +82,8 @@ def lda(
         which always is.
     evaluate_every : int
         Sweeps from one log-likelihood to the next, from 1, which takes the time of a sweep where topics are
-        many. It is rounded up to a divisor of *iterations*, so that the last sweep has one.
+        many. It is rounded up to a divisor of *iterations*, so that the last sweep has one; with *mh_sweeps*
+        for either sampler's sweeps by themselves.
     count : str, optional
         Edge column of how many tokens an edge is, whole numbers; None: each edge is one token. "auto" is
         ``count``, else ``weight`` (which is what the third field of a text file is called), else None.
@@ -132,29 +138,20 @@ def lda(
     check_graph(graph)
     name, settings = sampler_and_settings(
         topics=topics, doc_topic_prior=doc_topic_prior, topic_word_prior=topic_word_prior,
-        iterations=iterations, sampler=sampler, mh_steps=mh_steps, optimise_priors=optimise_priors,
-        burn_in=burn_in, sample_every=sample_every, evaluate_every=evaluate_every, resume=resume,
-        precision=options.get("precision"),
+        iterations=iterations, sampler=sampler, mh_sweeps=mh_sweeps, mh_steps=mh_steps,
+        optimise_priors=optimise_priors, burn_in=burn_in, sample_every=sample_every,
+        evaluate_every=evaluate_every, resume=resume, precision=options.get("precision"),
         workers=graph.comm.size * (options.get("threads") or graph.local.threads),
     )  # fmt: skip
     count = arguments.text("count", count, optional=True)
     check_options("lda", graph, options)
+    check_one_run(options, settings)
     tokens = _tokens(graph, count)
-    chosen = SAMPLERS[name]
-
-    def measured(row: Any) -> dict[str, float]:
-        if (row["superstep"] + 1) % (chosen.supersteps * settings.evaluate_every):
-            return {}
-        return {"log_likelihood_per_token": row["likelihood"] / tokens.num_edges}
-
-    started = tokens
+    drawn = None
     if resume is not None:
         drawn = resume.draw(tokens, seed=arguments.whole("seed", options.get("seed", 0)))
-        field, start = chosen.start(settings, drawn)
-        started, options["columns"] = with_columns(tokens, edge={"start": start}), {field: "start"}
-    program = chosen.program(settings)
-    result = run_sweeps(program, started, chosen.supersteps, measured, edges="tokens", **options)
-    document, word = _tables(graph, result, settings, tokens.num_edges)
+    result, last = run_chain(stages(name, settings), tokens, drawn, options)
+    document, word = _tables(graph, result, last, tokens.num_edges)
     figures = result.metrics["figures"]
     figures["tokens"], figures["sampler"] = tokens.num_edges, name
     figures["tokens_per_cpu_second"] = tokens.num_edges * settings.iterations / figures["cpu_seconds"]

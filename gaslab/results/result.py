@@ -74,6 +74,7 @@ class Result:
         self.aggregates: dict[str, Any] = {}
         self.tables: dict[str, Table] = {}
         self.trace: Trace | None = None
+        self.handed: np.ndarray | None = None  # one edge field of this rank, in slot order, where asked for
 
     @classmethod
     def collect(

@@ -145,8 +145,8 @@ def test_a_lone_token_has_each_topic_as_often_as_its_prior_says(steps: int) -> N
 
 @pytest.mark.parametrize("asked", [{}, EVERYTHING, {"sampler": "gibbs", "evaluate_every": 2}])
 def test_the_parameters_are_the_arguments(asked: dict[str, Any]) -> None:
-    usual = {"doc_topic_prior": 0.1, "topic_word_prior": 0.01, "mh_steps": 1, "optimise_priors": 0,
-             "burn_in": None, "sample_every": 1, "evaluate_every": 10}  # fmt: skip
+    usual = {"doc_topic_prior": 0.1, "topic_word_prior": 0.01, "mh_sweeps": 0, "mh_steps": 1,
+             "optimise_priors": 0, "burn_in": None, "sample_every": 1, "evaluate_every": 10}  # fmt: skip
     of_test = {"topics": TOPICS, "iterations": 3, "sampler": "metropolis-hastings"}
     assert fitted(world(), **asked).metrics["parameters"] == {**usual, **of_test, **asked}
 

@@ -158,7 +158,8 @@ class Observer:
             return Updates(self._options.max_updates, lines)
         if isinstance(progress, Sweeps):
             return Supersteps(
-                progress.most, "sweeps", progress.lines, say=progress.say, each=progress.supersteps
-            )
+                progress.most, "sweeps", progress.lines, say=progress.say, each=progress.supersteps,
+                done=progress.done,
+            )  # fmt: skip
         say = progress if callable(progress) else None
         return Supersteps(self._options.max_iterations, lines=lines, say=say)

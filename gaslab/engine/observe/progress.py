@@ -29,14 +29,15 @@ class Sweeps:
     say: Say
     supersteps: int  # of a sweep
     most: int  # sweeps
+    done: int  # of them, by a program before
     lines: bool
 
 
 class Lines:
     """The lines of the log that stand for a bar of tqdm, with as much of its interface."""
 
-    def __init__(self, most: int | None, what: str) -> None:
-        self.n = 0
+    def __init__(self, most: int | None, what: str, done: int = 0) -> None:
+        self.n = done
         self._most = "" if most is None else f" of {most:,}"
         self._what, self._words = what, ""
         self._pace, self._last = FIRST, time.perf_counter()
@@ -65,9 +66,9 @@ class Supersteps:
 
     def __init__(
         self, most: int | None, what: str = "supersteps", lines: bool = False, scaled: bool = False,
-        say: Say | None = None, each: int = 1,
+        say: Say | None = None, each: int = 1, done: int = 0,
     ) -> None:  # fmt: skip
-        self.bar: Any = Lines(most, what) if lines else _bar(most, what, scaled)
+        self.bar: Any = Lines(most, what, done) if lines else _bar(most, what, scaled, done)
         self._say, self._each, self._rows = say, each, 0
 
     def see(self, row: Mapping[str, Any]) -> None:
@@ -99,10 +100,10 @@ class Updates(Supersteps):
         self.bar.update(row["updates"] - self.bar.n)
 
 
-def _bar(most: int | None, what: str, scaled: bool) -> Any:
+def _bar(most: int | None, what: str, scaled: bool, done: int) -> Any:
     from tqdm.auto import tqdm  # slow to load, and scripts need none
 
-    return tqdm(total=most, desc=what, unit="", unit_scale=scaled, leave=False)
+    return tqdm(total=most, desc=what, unit="", unit_scale=scaled, initial=done, leave=False)
 
 
 def in_words(row: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
