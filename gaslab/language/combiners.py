@@ -6,6 +6,7 @@ and in Python, is a row of `gaslab/compiler/tree/combiner_table.py`.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, TypeVar
 from typing import Any as Anything
 
@@ -45,14 +46,23 @@ ArgMax = Annotated[tuple[K, P], Combine("argmax")]
 
 
 class At:
-    """What `at` makes."""
+    """What `at` makes; *written_at* is the file and line of the call, which faults name."""
 
-    def __init__(self, index: Anything, weight: Anything) -> None:
-        self.index, self.weight = index, weight
+    def __init__(self, index: Anything, weight: Anything, written_at: tuple[str, int]) -> None:
+        self.index, self.weight, self._written_at = index, weight, written_at
+
+
+def _place_of_call() -> tuple[str, int]:
+    """Return the file and line that called the caller."""
+    user = sys._getframe(2)
+    return user.f_code.co_filename, user.f_lineno
 
 
 def at(index: Anything, weight: Anything = 1) -> Anything:
     """Contribute *weight* to one element of a part that is a vector: a histogram, in a gather's result.
+
+    A negative *index* counts from the vector's end, as in ``x[-1]``; one beyond either end ends the run. To
+    leave out what has no place, return the accumulator without the part.
 
     >>> from gaslab import program as gl
     >>> class Colours(gl.VertexProgram):
@@ -66,7 +76,7 @@ def at(index: Anything, weight: Anything = 1) -> Anything:
     ...     def apply(self, v: Vertex, total: Total) -> None:
     ...         v.most = max(total.seen[0], total.seen[1])
     """
-    return At(index, weight)
+    return At(index, weight, _place_of_call())
 
 
 class Accumulator:
@@ -107,8 +117,11 @@ class Accumulator:
     ...         v.x = total.mean
     """
 
+    __slots__ = ("__dict__", "_written_at")  # the parts; the file and line of the call, which faults name
+
     def __init__(self, **parts: Anything) -> None:
         vars(self).update(parts)
+        self._written_at = _place_of_call()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={x!r}' for name, x in vars(self).items())})"

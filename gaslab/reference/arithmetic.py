@@ -30,6 +30,8 @@ PRECISION: ContextVar[str] = ContextVar("precision", default="float64")  # of th
 class Fault(ArithmeticError):
     """What ends a run: the program divided an integer by zero or left a range."""
 
+    written_at: tuple[str, int] | None = None  # file and line of what was combined, if known
+
 
 class Int(int):
     """An integer of 64 bits that wraps."""

@@ -12,10 +12,10 @@ import numpy as np
 
 from gaslab.errors import ProgramError
 from gaslab.program import At
-from gaslab.reference.arithmetic import Fault, narrow
-from gaslab.reference.arrays import OUTSIDE, Row, narrowed
+from gaslab.reference.arithmetic import narrow
+from gaslab.reference.arrays import Row, narrowed
 from gaslab.reference.combiners import Field
-from gaslab.reference.records import plain
+from gaslab.reference.records import faults_name, plain, with_element
 
 TRIED = 32  # merges of a run whose order is tried
 
@@ -38,16 +38,11 @@ class OwnCombiner:
     def from_caller(self, value: Any) -> Any:
         """Return an accumulator of the program's or the caller's, with the defaults of parts left out."""
         made = self.identity
-        for name, x in vars(value).items():
-            one = self.parts[name]
-            if isinstance(x, At):
-                row = getattr(made, name)
-                if not -len(row) <= x.index < len(row):
-                    raise Fault(OUTSIDE)
-                changed = np.array(row)
-                changed[x.index] = narrow(one.storage, x.weight)
-                x = changed
-            setattr(made, name, _stored(one, x))
+        with faults_name(value):
+            for name, x in vars(value).items():
+                if isinstance(x, At):
+                    x = with_element(getattr(made, name), x, lambda before, weight: weight)
+                setattr(made, name, _stored(self.parts[name], x))
         return made
 
     def add(self, total: Any, more: Any) -> Any:

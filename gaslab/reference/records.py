@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +14,7 @@ from gaslab.errors import unknown
 from gaslab.language.nobody import Nobody
 from gaslab.program import NOBODY, Accumulator, At
 from gaslab.reference.arithmetic import Fault, narrow, number
-from gaslab.reference.arrays import OUTSIDE, Row, narrowed, rounded_all
+from gaslab.reference.arrays import Row, narrowed, rounded_all
 from gaslab.reference.combiners import Combiner, Field
 
 
@@ -64,21 +66,38 @@ class RecordCombiner:
     def add(self, total: Any, more: Any) -> Any:
         """Combine the total with one more accumulator; a part left out contributes nothing."""
         made = SimpleNamespace(**vars(total))
-        for name, value in vars(more).items():
-            combiner, field = self.parts[name]
-            before = getattr(total, name)
-            if isinstance(value, At):
-                after = np.array(before).view(Row)
-                if not -len(after) <= value.index < len(after):
-                    raise Fault(OUTSIDE)
-                after[value.index] = combiner.add(before[value.index], value.weight)
-            elif field.shape:
-                both = combined(combiner.op, np.asarray(before), np.asarray(value))
-                after = narrowed(field.storage, np.asarray(both)).view(Row)
-            else:
-                after = combiner.add(before, value)
-            setattr(made, name, after)
+        with faults_name(more):
+            for name, value in vars(more).items():
+                setattr(made, name, _added(*self.parts[name], getattr(total, name), value))
         return made
+
+
+def _added(combiner: Any, field: Field, before: Any, value: Any) -> Any:
+    """Return a part of the total with one more value."""
+    if isinstance(value, At):
+        return with_element(before, value, combiner.add)
+    if field.shape:
+        both = combined(combiner.op, np.asarray(before), np.asarray(value))
+        return narrowed(field.storage, np.asarray(both)).view(Row)
+    return combiner.add(before, value)
+
+
+def with_element(row: Row, at: At, combine: Callable[[Any, Any], Any]) -> Row:
+    """Return a copy of a vector with what ``gl.at`` gives combined into one element."""
+    changed, index = np.array(row).view(Row), int(at.index)
+    with faults_name(at):
+        changed[index] = combine(changed[index], at.weight)
+    return changed
+
+
+@contextlib.contextmanager
+def faults_name(value: Any) -> Iterator[None]:
+    """Let a fault of combining a value name the line where it was written, unless it names a nearer one."""
+    try:
+        yield
+    except Fault as fault:
+        fault.written_at = fault.written_at or getattr(value, "_written_at", None)
+        raise
 
 
 def _first(combiner: Combiner, field: Field) -> Any:

@@ -189,17 +189,16 @@ class Run(State):
         try:
             return combiner.add(total, value)
         except _FAULTS as fault:
-            if (user := _user_frame(fault)) is not None:
-                raise self.failed(user.filename, user.lineno, v, fault, user.line) from fault
             code = function.__code__
-            line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
-            raise self.failed(code.co_filename, code.co_firstlineno, v, fault, line) from fault
+            place = _user_place(fault) or (code.co_filename, code.co_firstlineno)
+            raise self.failed(place, v, fault) from fault
 
-    def failed(self, file: str, at: int | None, v: Vertex, fault: Exception, text: str | None) -> Exception:
-        """Return the error that names the vertex and the user's line."""
-        name = self.cls.__name__
+    def failed(self, place: tuple[str, int], v: Vertex, fault: Exception) -> Exception:
+        """Return the error that names the vertex and the user's file and line."""
+        (file, line), name = place, self.cls.__name__
         fault = Fault(SINGULAR) if isinstance(fault, np.linalg.LinAlgError) else fault
-        return ExecutionError(f"{file}:{at}: {name} failed {self._where(v)}: {fault}\n    {text}")
+        text = linecache.getline(file, line).strip()
+        return ExecutionError(f"{file}:{line}: {name} failed {self._where(v)}: {fault}\n    {text}")
 
     def _where(self, v: Vertex) -> str:
         return f"at vertex {self.name(v)} in superstep {self.superstep_number}"
@@ -285,15 +284,14 @@ class Run(State):
             return (function or self.current_phase.methods[phase])(self.me, v, *arguments)  # type: ignore[misc]
         except OutOfTime as late:
             user = _innermost_frame(late)
-            late.where, late.place = self._where(v), (user.filename, user.lineno or 0, user.line or "")
+            late.where, late.place = self._where(v), (*_place(user), user.line or "")
             raise
         except KeyboardInterrupt as stopped:
             user = _innermost_frame(stopped)
             place, text = f"{user.filename}:{user.lineno}: {self.cls.__name__}", f"\n    {user.line}"
             raise Interrupted(f"{place} was interrupted {self._where(v)}{text}") from None
         except _FAULTS as fault:
-            user = _innermost_frame(fault)
-            raise self.failed(user.filename, user.lineno, v, fault, user.line) from fault
+            raise self.failed(_user_place(fault) or _place(_innermost_frame(fault)), v, fault) from fault
         finally:
             drawing.reset(before)
 
@@ -302,6 +300,18 @@ def _user_frame(error: BaseException) -> traceback.FrameSummary | None:
     """Return the user's own place among those that an error has passed, the innermost."""
     frames = reversed(traceback.extract_tb(error.__traceback__))
     return next((f for f in frames if not f.filename.startswith(_NOT_THE_USERS)), None)
+
+
+def _user_place(fault: Exception) -> tuple[str, int] | None:
+    """Return the user's file and line that a fault names: where what was combined stands, or the frame."""
+    if (place := getattr(fault, "written_at", None)) is not None:
+        return place  # type: ignore[no-any-return]
+    user = _user_frame(fault)
+    return None if user is None else _place(user)
+
+
+def _place(frame: traceback.FrameSummary) -> tuple[str, int]:
+    return frame.filename, frame.lineno or 0
 
 
 def _innermost_frame(error: BaseException) -> traceback.FrameSummary:
