@@ -48,7 +48,8 @@ enum {                                         /* gl_fault.code */
     GL_FAULT_MEMORY = 11,                      /* no memory for what is sent */
     GL_FAULT_TIMEOUT = 12,                     /* the run's time is up */
     GL_FAULT_INTERRUPT = 13,                   /* Ctrl-C */
-    GL_FAULT_PARAMETER = 14                    /* of a distribution: out of its range */
+    GL_FAULT_PARAMETER = 14,                   /* of a distribution: out of its range */
+    GL_FAULT_COUNTED = 15                      /* np.bincount: a value below 0, or not below minlength */
 };
 #define GL_SIGNAL_BLOCK 10                     /* log2 of the vertices behind one signal_blocks byte */
 

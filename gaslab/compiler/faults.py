@@ -15,4 +15,6 @@ FAULTS = {
     11: "no memory left for the messages to other ranks",
     14: "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, or an alpha that "
     "is all but 0",
+    15: "a value that np.bincount cannot count: it is below 0, or not below minlength; count ints from 0 on, "
+    "and give minlength= as one more than the largest",
 }

@@ -18,6 +18,10 @@ from gaslab.reference.arithmetic import LIMITS, PRECISION, Fault, number
 _WIDE = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 SINGULAR = "a matrix that cannot be solved: it is singular, or not positive definite where it must be"
 OUTSIDE = "an index outside the vector, matrix or list"
+UNCOUNTED = (
+    "a value that np.bincount cannot count: it is below 0, or not below minlength; count ints from 0 on, "
+    "and give minlength= as one more than the largest"
+)
 
 
 class Row(np.ndarray):
@@ -124,7 +128,7 @@ def _bincount(x: Any, minlength: int) -> np.ndarray:
     """Return how often each int below *minlength* is in a list or a vector."""
     values, n = np.asarray(x).astype(np.int64), int(minlength)
     if ((values < 0) | (values >= n)).any():
-        raise Fault(OUTSIDE)
+        raise Fault(UNCOUNTED)
     return np.bincount(values, minlength=n)
 
 

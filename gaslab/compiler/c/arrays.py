@@ -85,4 +85,10 @@ GL_INLINE int64_t gl_index(gl_context *c, int64_t i, int64_t n, int64_t site) {
     return i;
 }
 """,
+    "gl_counted": """\
+GL_INLINE int64_t gl_counted(gl_context *c, int64_t i, int64_t n, int64_t site) {
+    if (__builtin_expect((uint64_t)i >= (uint64_t)n, 0)) gl_raise(c, GL_FAULT_COUNTED, site);
+    return i;
+}
+""",
 }

@@ -105,7 +105,8 @@ def index(body: Body, x: t.Index) -> str:
     interval = ranges.of(x.value, body.intervals)
     if interval is not None and interval[0] >= 0 and interval[1] < x.size:
         return expr(body, x.value)
-    return f"gl_index(c, {expr(body, x.value)}, {x.size}, {x.site})"
+    word = "gl_counted" if x.counted else "gl_index"
+    return f"{word}(c, {expr(body, x.value)}, {x.size}, {x.site})"
 
 
 def argument(body: Body, x: t.Expr) -> str:

@@ -78,11 +78,9 @@ def counted(scope: Scope, node: ast.Call) -> ArrayValue:
         length, value = t.Const(values.type.size, "int"), values.at(counter)
     else:
         length, value = list_words.length(values), list_words.at(scope, values, counter, node)
-    # An int below 0 is no place from the end here.
-    inside = t.Conditional(t.Compare("<", one, zero), t.Const(n, "int"), one, "int")
     count = t.Element(counts, one, "int")
     more = t.Binary("+", count, t.Const(1, "int"), "int")
-    steps = ((one, value), (one, t.Index(inside, n, site)), (count, more))
+    steps = ((one, t.Index(value, n, site, counted=True)), (count, more))
     body = tuple(t.Assign(target, x, site) for target, x in steps)
     scope.pending.append(t.Each(counter.name, length, body, site))
     return stored(counts)

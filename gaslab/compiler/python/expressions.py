@@ -50,7 +50,7 @@ def plain_expr(body: Body, x: t.Expr) -> str:
     if isinstance(x, t.Element):
         return element(body, x)
     if isinstance(x, t.Index):
-        return f"index({expr(body, x.value)}, {x.size}, {x.site})"
+        return f"{'counted' if x.counted else 'index'}({expr(body, x.value)}, {x.size}, {x.site})"
     if isinstance(x, t.PartOf):
         return part_place(body, x)
     if isinstance(x, t.Reduce):

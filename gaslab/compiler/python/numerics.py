@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any
 
-DIVISION, RANGE, SHIFT, STEP, INDEX, SINGULAR, NOBODY = 1, 2, 3, 4, 5, 6, 10  # gl_fault.code
+DIVISION, RANGE, SHIFT, STEP, INDEX, SINGULAR, NOBODY, COUNTED = 1, 2, 3, 4, 5, 6, 10, 15  # gl_fault.code
 _HALF, _WHOLE = 1 << 63, 1 << 64
 
 
@@ -170,6 +170,12 @@ def index(i: int, n: int, site: int) -> int:
     if not -n <= i < n:
         raise Fault(INDEX, site)
     return i % n
+
+
+def counted(i: int, n: int, site: int) -> int:
+    if not 0 <= i < n:
+        raise Fault(COUNTED, site)
+    return i
 
 
 def sum_of_four(values: list[float]) -> float:

@@ -109,11 +109,15 @@ class Element:
 
 @dataclass(frozen=True)
 class Index:
-    """An index into a dimension of *size*, from its end if negative; out of range is a fault."""
+    """An index into a dimension of *size*, from its end if negative; out of range is a fault.
+
+    A value that np.bincount has *counted* is a fault of its own, and if it is negative, too.
+    """
 
     value: Expr
     size: int
     site: int
+    counted: bool = False
     type: str = "int"
 
 
