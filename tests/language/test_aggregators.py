@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gaslab as gl
@@ -324,3 +325,49 @@ def test_only_a_def_finalises(thing: object) -> None:
     aggregator = gl.aggregator(lambda self, v: 1)
     with pytest.raises(UsageError, match=r"finalize is given a \w+; put it above a def$"):
         aggregator.finalize(thing)  # type: ignore[attr-defined]
+
+
+class Helped(gl.VertexProgram):
+    """Reads parts of aggregates in helpers, one within another."""
+
+    class Vertex(gl.Vertex):
+        x: float = 0.0
+        rest: gl.Vector = gl.field(shape=3)
+
+    class Tally(gl.Accumulator):
+        often: gl.Vector = gl.field(shape=3, dtype=int)
+        all: int
+        last: gl.ArgMax[int, gl.VertexId]
+
+    @gl.aggregator
+    def tally(self, v: Vertex) -> Tally:
+        return self.Tally(often=gl.at(v.in_degree), all=1, last=(v.in_degree, v.id))
+
+    @gl.aggregator
+    def first(self, v: Vertex) -> gl.ArgMin[int, gl.VertexId]:
+        return v.in_degree, v.id
+
+    def share(self, k: int) -> float:
+        return self.tally.often[k] / self.tally.all
+
+    def others(self) -> gl.Vector:
+        return self.tally.all - self.tally.often
+
+    def of_ends(self, v: Vertex) -> float:
+        degree, vertex = self.tally.last
+        if vertex == v.id:
+            return 10.0 * degree
+        return 100.0 if self.first[1] == v.id else self.share(v.in_degree) + np.max(self.tally.often)
+
+    def apply(self, v: Vertex) -> None:
+        v.x = self.of_ends(v)
+        v.rest = self.others()
+
+
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+@pytest.mark.parametrize("mode", MODES, ids=["compiled", "interpreted", "reference"])
+def test_helpers_read_parts_of_aggregates(mode: dict[str, Any]) -> None:
+    graph = gl.Graph.from_edges([1, 1, 2, 3], [2, 3, 4, 4])
+    table = gl.run(Helped(), graph, max_iterations=1, **mode).vertices
+    assert table.to_dict("x") == {1: 100.0, 2: 2.5, 3: 2.5, 4: 20.0}
+    assert table.to_dict("rest")[1] == [3.0, 2.0, 3.0]

@@ -68,8 +68,11 @@ class Topics(gl.VertexProgram):
     def init(self, v: Vertex) -> None:
         v.topic = v.degree % self.topics
 
+    def odd(self, topic: int) -> int:
+        return self.counts.topic[topic] % 2
+
     def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[int]:
-        return nbr.topic + self.counts.topic[v.topic] % 2
+        return nbr.topic + self.odd(v.topic)
 
     def apply(self, v: Vertex, total: int) -> None:
         v.share = self.counts.topic[0] / max(1, np.sum(self.counts.topic)) + min(self.counts.heavy, 1.0) / 4

@@ -131,7 +131,7 @@ class Urns(gl.VertexProgram):
         return v.degree
 
     def shifted(self, k: int) -> int:
-        return (self.moves + k) % self.kinds
+        return (self.moves + k + self.balls.counts[0] + self.balls.all) % self.kinds
 
     def visit(self, u: Vertex, e: Edge, w: Vertex) -> None:
         rest = 0.5 * self.kinds

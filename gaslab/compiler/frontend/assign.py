@@ -74,7 +74,7 @@ def unpack(scope: Scope, targets: ast.Tuple | ast.List, node: ast.Assign) -> lis
 
 
 def unpack_pair(
-    scope: Scope, targets: ast.Tuple | ast.List, pair: tuple[t.PartOf, t.PartOf], node: ast.Assign
+    scope: Scope, targets: ast.Tuple | ast.List, pair: tuple[t.Expr, t.Expr], node: ast.Assign
 ) -> list[t.Stmt]:
     """``key, payload = total``."""
     if len(targets.elts) != 2:

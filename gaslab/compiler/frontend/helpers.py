@@ -35,8 +35,8 @@ class HelperScope(Scope):
         """Return the hidden parameter for *value*."""
         super().access(value, node)
         if value not in self.hidden:
-            assert self.label(value) or isinstance(value, t.Param | t.Aggregate | t.Global)
-            stem = self.label(value) or f"self.{getattr(value, 'name', '')}"
+            assert self.label(value) or isinstance(value, t.Param | t.Aggregate | t.Global | t.PartOf)
+            stem = self.label(value) or f"self.{getattr(value, 'name', 'part')}"
             used = {*self.names, *(local.name for local in self.hidden.values())}
             name, k = ascii_name(stem.replace(".", "_")), 0
             while name in used:

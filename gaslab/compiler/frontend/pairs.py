@@ -29,37 +29,33 @@ def record_named(scope: Scope, node: ast.expr) -> tuple[t.RecordCombiner, str] |
     if isinstance(node, ast.Attribute) and scope.role(node.value) == "self":
         found = declared.aggregators.get(node.attr)
         if isinstance(found, t.RecordCombiner):
-            if scope.is_helper:
-                raise scope.error(
-                    node, "a helper is given parts of an aggregate; pass it self.total.part"
-                    if not found.is_pair else "a helper is given the key or the payload; unpack it before"
-                )  # fmt: skip
-            k = list(declared.aggregators).index(node.attr)
-            scope.access(t.Aggregate(k, node.attr, found.type), node)
-            return found, f"self {k}"
+            return found, f"self {list(declared.aggregators).index(node.attr)}"
     return None
 
 
-def pair_named(scope: Scope, node: ast.expr) -> tuple[t.PartOf, t.PartOf] | None:
+def pair_named(scope: Scope, node: ast.expr) -> tuple[t.Expr, t.Expr] | None:
     """Return the key and the payload of the pair that *node* names, None if it names none."""
     named = record_named(scope, node)
     if named is not None and named[0].is_pair:
-        return key_and_payload(scope, named[0], named[1], 0)
+        return key_and_payload(scope, *named, 0, node)
     if not isinstance(node, ast.Attribute):
         return None
     owner = record_named(scope, node.value)
     if owner is not None:
         for k, part in enumerate(owner[0].parts):
             if part.name == node.attr and part.combiner.is_key:
-                return key_and_payload(scope, *owner, k)
+                return key_and_payload(scope, *owner, k, node)
     return None
 
 
-def key_and_payload(scope: Scope, record: t.RecordCombiner, role: str, k: int) -> tuple[t.PartOf, t.PartOf]:
-    return t.PartOf(role, k, record.parts[k].type), t.PartOf(role, k + 1, record.parts[k + 1].type)
+def key_and_payload(
+    scope: Scope, record: t.RecordCombiner, role: str, k: int, node: ast.AST
+) -> tuple[t.Expr, t.Expr]:
+    key, payload = (scope.access(t.PartOf(role, n, record.parts[n].type), node) for n in (k, k + 1))
+    return key, payload
 
 
-def pair_item(scope: Scope, node: ast.Subscript) -> t.PartOf | None:
+def pair_item(scope: Scope, node: ast.Subscript) -> t.Expr | None:
     """Return ``total[0]`` or ``total[1]`` of a pair, None if it is of something else."""
     found = pair_named(scope, node.value)
     if found is None:
@@ -93,6 +89,6 @@ def part_read(scope: Scope, node: ast.Attribute, record: t.RecordCombiner, role:
         if part.name == node.attr and part.combiner.is_key:
             raise scope.name_error(node, f"{text} is a pair; unpack it: key, payload = {text}")
         if part.name == node.attr:
-            return as_value(t.PartOf(role, k, part.type))
+            return as_value(scope.access(t.PartOf(role, k, part.type), node))
     known = nearest(node.attr, [p.name for p in record.parts if p.combiner.op != t.PAYLOAD])
     raise scope.name_error(node, f"{record.name} has no part {node.attr!r}{known}")
