@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 from gaslab.compiler import tree as t
@@ -27,7 +28,8 @@ def bound(scope: Scope, node: ast.Call, kind: str) -> dict[str, Any]:
 def call_draw(scope: Scope, node: ast.Call, kind: str) -> t.Expr:
     """Return a draw; its arguments are values like any."""
     type_, arguments = "int" if kind == "integers" else "float", list[t.Expr]()
-    for name, argument in bound(scope, node, kind).items():
+    given = bound(scope, node, kind)
+    for name, argument in given.items():
         if isinstance(argument, ast.expr):
             value = scope.fit(value_of(scope, argument), type_, argument, f"{name} of gl.{kind}")
         else:
@@ -42,8 +44,7 @@ def call_draw(scope: Scope, node: ast.Call, kind: str) -> t.Expr:
     if kind == "integers" and isinstance(arguments[0], t.Const) and arguments[0].value < 1:
         raise scope.error(node.args[0] if node.args else node, "gl.integers(n) draws from 0 .. n - 1; "
                          "write an n of at least 1")  # fmt: skip
-    if len(node.keywords) > 1:
-        check_order(scope, node, arguments)
+    check_order(scope, node, given.values(), arguments)
     note_draw(scope, node)
     return t.Draw(kind, tuple(arguments), rng.TYPES[kind], scope.site(node))
 
@@ -79,7 +80,11 @@ def put_before(scope: Scope, statements: list[t.Stmt], node: ast.AST) -> None:
         raise scope.error(node, "a draw stands before this, which draws too; assign them to locals first")
 
 
-def check_order(scope: Scope, node: ast.Call, arguments: list[t.Expr]) -> None:
-    """Raise where two arguments draw and keywords may have changed their order."""
-    if scope.final and sum(draws_in(scope, x) > 0 for x in arguments) > 1:
-        raise scope.error(node, "two of these arguments draw; assign them to locals first")
+def check_order(scope: Scope, node: ast.Call, given: Iterable[Any], values: list[t.Expr]) -> None:
+    """Raise where two arguments draw and keywords have changed their order; *given* is by parameter."""
+    places = [(x.lineno, x.col_offset) for x in given if isinstance(x, ast.expr)]
+    if scope.final and places != sorted(places) and sum(draws_in(scope, x) > 0 for x in values) > 1:
+        raise scope.error(
+            node, "two of these arguments draw, and are not in the order of the parameters; write them in "
+            "it, or assign them to locals first"
+        )  # fmt: skip

@@ -47,7 +47,8 @@ def call_helper(scope: Scope, node: ast.Call, function: FunctionType, me: str | 
     The values that the helper reads of the vertex, the edge or the program follow its arguments.
     """
     arguments: dict[str, t.Expr | str] = {me: "self"} if me else {}
-    for name, argument in bound_arguments(scope, node, function, me is not None).items():
+    given = bound_arguments(scope, node, function, me is not None)
+    for name, argument in given.items():
         role = scope.role(argument) if isinstance(argument, ast.expr) else None
         if role is not None:
             arguments[name] = role
@@ -70,8 +71,7 @@ def call_helper(scope: Scope, node: ast.Call, function: FunctionType, me: str | 
         note_draw(scope, node)
     index = scope.unit.helpers.place(helper) if scope.final else -1
     assert helper.result is not None  # every path of a helper returns
-    if node.keywords:
-        check_order(scope, node, values)
+    check_order(scope, node, given.values(), values)
     call = t.CallHelper(index, (*values, *hidden), helper.result)
     if isinstance(helper.result, str):
         return call
