@@ -28,6 +28,18 @@ FAULTS = {
     "index": "line = np.ones(3)\n{t} = line[abs({a}) + 3]",
     "narrow store": "v.tiny = 1000 + abs({a})",
 }
+FAULTY_DRAWS = {  # of a feature, in place of its kind of fault; {a} is 0 or more
+    "uniform": ("gl.exponential(-1.0 - {a})", "gl.exponential(math.inf * (1 + {a}))"),
+    "normal": (
+        "gl.normal(-1.0 - {a})", "gl.normal(math.nan * {a})", "gl.normal(\n    -1.0 - {a}\n)",
+        "gl.gamma(-0.5 - {a})", "gl.gamma(1.0, -1.0 - {a})",
+    ),
+    "integers": (
+        "gl.integers(-{a})", "gl.poisson(-1.0 - {a})", "gl.poisson(1e300 * (1 + {a}))",
+        "gl.categorical(np.ones(3) * ({a} - {a}))", "np.sum(gl.dirichlet(np.ones(3) * (-1.0 - {a})))",
+    ),
+}  # fmt: skip
+MAY_DRAW = ("init", "start", "active", "apply")
 
 
 class Writer(Words):
@@ -277,9 +289,12 @@ class Writer(Words):
         if not self.has(f"fault in {place}"):
             return []
         test = f"{role}.id == self.source" if self.has("id parameter") else f"{role}.degree % 4 == 3"
-        return [f"if {test}:", *self.indented(self.failing(f"{role}.degree", stores and role == "v"))]
+        draws = place in MAY_DRAW or self.has(f"draw in {place}")
+        return [f"if {test}:", *self.indented(self.failing(f"{role}.degree", stores and role == "v", draws))]
 
-    def failing(self, value: str, stores: bool) -> list[str]:
+    def failing(self, value: str, stores: bool, draws: bool = False) -> list[str]:
+        if draws and self.drawn and self.odds(0.5):
+            return ("t = " + self.one([*FAULTY_DRAWS[self.one(self.drawn)]]).format(a=value)).split("\n")
         kind = next((k for k in FAULTS if self.has(f"{k} fault")), "division")
         if kind == "narrow store" and not stores:
             kind = "division"
