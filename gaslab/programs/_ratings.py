@@ -22,6 +22,7 @@ from gaslab.programs._sweeps import check_options
 if TYPE_CHECKING:
     from gaslab.parallel.comm import Comm
 
+SWEEPS = 20
 LARGEST = 1e30  # of a rating: float32 holds its vectors, float64 the squares of errors
 MOST_FACTORS = 256  # of whose products a matrix, of 65,536 elements, is the largest that a program has
 BLOCK = 1 << 15  # ratings that are looked at together
@@ -29,13 +30,13 @@ MANTISSA, HALF = 53, 27  # bits of a float64; of the lower of two integers that 
 LEAST_EXPONENT, EXPONENTS = -1074, 2100  # of np.frexp, with room on both sides
 
 
-def check(factors: Any, regularization: Any, iterations: Any) -> tuple[int, float, int]:
+def checked(*, factors: Any, regularization: Any, iterations: Any) -> dict[str, Any]:
     """Return the arguments that all kinds of factorisation have, once they are what they must be."""
-    return (
-        arguments.whole("factors", factors, 1, MOST_FACTORS),
-        arguments.number("regularization", regularization, least=0, hint="; 0.1 is usual"),
-        arguments.whole("iterations", iterations, 1),
-    )
+    return {
+        "factors": arguments.whole("factors", factors, 1, MOST_FACTORS),
+        "regularization": arguments.number("regularization", regularization, least=0, hint="; 0.1 is usual"),
+        "iterations": arguments.whole("iterations", iterations, 1),
+    }
 
 
 class Ratings:

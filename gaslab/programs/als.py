@@ -84,13 +84,19 @@ class ALS(gl.VertexProgram):
         return self.superstep + 1 >= 2 * self.iterations
 
 
+def checked(*, solver: Any, steps: Any, **common: Any) -> dict[str, Any]:
+    """Return the parameters of the program that arguments of `als` mean; UsageError where they cannot be."""
+    solver, steps = arguments.choice("solver", solver, SOLVERS), arguments.whole("steps", steps, 1)
+    return {**_ratings.checked(**common), "steps": steps if solver == "conjugate_gradient" else 0}
+
+
 @collective(options="run", own=("columns",))
 def als(
     graph: gl.Graph,
     *,
     factors: int = 32,
     regularization: float = 0.1,
-    iterations: int = 20,
+    iterations: int = _ratings.SWEEPS,
     solver: str = "cholesky",
     steps: int = 3,
     rating: str | None = None,
@@ -138,7 +144,8 @@ def als(
         ``history`` has a row for each iteration with ``rmse``: the root mean square error over the ratings of
         *graph*, of the vectors after that iteration. ``metrics["figures"]`` has ``train_rmse``, the last of
         these, ``cpu_seconds`` of all ranks and threads, and with *test* ``test_rmse`` and ``test_ratings``,
-        how many there are. ``metrics["parameters"]`` has the ``mean``.
+        how many there are. ``metrics["parameters"]`` has the arguments and the ``mean``; ``steps`` is None
+        for Cholesky's method.
 
     Raises
     ------
@@ -165,13 +172,10 @@ def als(
     Takács, Pilászy, Tikk: Applications of the Conjugate Gradient Method for Implicit Feedback Collaborative
     Filtering. RecSys 2011.
     """
-    factors, regularization, iterations = _ratings.check(factors, regularization, iterations)
-    solver = arguments.choice("solver", solver, SOLVERS)
-    steps = arguments.whole("steps", steps, 1)
+    known = checked(
+        factors=factors, regularization=regularization, iterations=iterations, solver=solver, steps=steps
+    )
     ratings = _ratings.Ratings("als", graph, rating, test, options)
-    program = ALS(
-        factors=factors, mean=ratings.mean, regularization=regularization, iterations=iterations,
-        steps=steps if solver == "conjugate_gradient" else 0,
-    )  # fmt: skip
-    result = run_sweeps(program, graph, 2, ratings.measured, **ratings.options)
+    result = run_sweeps(ALS(mean=ratings.mean, **known), graph, 2, ratings.measured, **ratings.options)
+    result.metrics["parameters"] |= {"solver": solver, "steps": known["steps"] or None}
     return ratings.answer(result)

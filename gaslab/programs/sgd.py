@@ -65,6 +65,15 @@ class SGD(gl.VertexProgram):
         return self.superstep + 1 >= self.iterations or not math.isfinite(self.squares)
 
 
+def checked(*, learning_rate: Any, decay: Any, **common: Any) -> dict[str, Any]:
+    """Return the parameters of the program that arguments of `sgd` mean; UsageError where they cannot be."""
+    return {
+        **_ratings.checked(**common),
+        "learning_rate": arguments.number("learning_rate", learning_rate, above=0, hint="; 0.05 is usual"),
+        "decay": arguments.number("decay", decay, least=0, hint="; 0.2 is usual"),
+    }
+
+
 @collective(options="run", own=("columns",))
 def sgd(
     graph: gl.Graph,
@@ -73,7 +82,7 @@ def sgd(
     regularization: float = 0.1,
     learning_rate: float = 0.05,
     decay: float = 0.2,
-    iterations: int = 20,
+    iterations: int = _ratings.SWEEPS,
     rating: str | None = None,
     test: gl.Graph | None = None,
     **options: Any,
@@ -129,19 +138,12 @@ def sgd(
     Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with Distributed Stochastic Gradient Descent.
     KDD 2011.
     """
-    factors, regularization, iterations = _ratings.check(factors, regularization, iterations)
-    learning_rate = arguments.number("learning_rate", learning_rate, above=0, hint="; 0.05 is usual")
-    decay = arguments.number("decay", decay, least=0, hint="; 0.2 is usual")
-    ratings = _ratings.Ratings("sgd", graph, rating, test, options)
-    program = SGD(
-        factors=factors,
-        mean=ratings.mean,
-        regularization=regularization,
-        learning_rate=learning_rate,
-        decay=decay,
+    known = checked(
+        factors=factors, regularization=regularization, learning_rate=learning_rate, decay=decay,
         iterations=iterations,
-    )
-    result = run_sweeps(program, graph, 1, ratings.measured, **ratings.options)
+    )  # fmt: skip
+    ratings = _ratings.Ratings("sgd", graph, rating, test, options)
+    result = run_sweeps(SGD(mean=ratings.mean, **known), graph, 1, ratings.measured, **ratings.options)
     if not math.isfinite(result.history[-1]["rmse"]):
         raise gl.UsageError(
             f"learning_rate={learning_rate!r} with regularization={regularization!r} is too large: in "

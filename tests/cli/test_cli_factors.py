@@ -94,7 +94,7 @@ def test_what_is_printed_and_written(
 def test_als_takes_steps(gaslab: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
     report = ["--json", tmp_path / "r.json", "--force"]
     words = ["als", files[0], "--factors", 3, "--iterations", 5, *report, "-q"]
-    for more, steps in (([], 0), (["--steps", 4], 0), (["--solver", "conjugate_gradient"], 3),
+    for more, steps in (([], None), (["--steps", 4], None), (["--solver", "conjugate_gradient"], 3),
                         (["--solver", "conjugate_gradient", "--steps", 2], 2)):  # fmt: skip
         done = gaslab(*words, *more)
         assert done.code == 0, done.err
@@ -136,9 +136,10 @@ def test_what_is_refused(gaslab: Run, tmp_path: Path, command: str) -> None:
     (tmp_path / "numbers.txt").write_text("1 5 4\n2 6 2\n")
     (tmp_path / "bad.txt").write_text("a x 4\na y inf\n")
     for words, code, message in (
-        (["u.data", "--factors", 0], 2, "0 is less than 1"),
+        (["none.txt", "--factors", 0], 2, "0 is less than 1"),
+        (["none.txt", "--factors", 257], 2, "--factors 257: a whole number from 1 to 256 is needed"),
         (["u.data", "--regularization", "nan"], 2, "'nan' is not a finite number"),
-        (["u.data", "--iterations", 0], 2, "iterations=0: a whole number of at least 1 is needed"),
+        (["none.txt", "--iterations", 0], 2, "--iterations 0: a whole number of at least 1 is needed"),
         (["bare.txt"], 2, "the graph has no edge column with ratings"),
         (["bad.txt"], 2, "is inf on the edge a (left) -> y (right); a finite number is needed"),
         (["u.data", "--test", tmp_path / "bare.txt"], 2, "the test has no edge column with ratings"),
@@ -152,6 +153,12 @@ def test_what_is_refused(gaslab: Run, tmp_path: Path, command: str) -> None:
     ):
         done = gaslab(command, tmp_path / str(words[0]), *words[1:])
         assert (done.code, message in done.err) == (code, True), (words, done.err)
+
+
+def test_a_learning_rate_of_zero_is_refused_before_the_input_is_read(gaslab: Run) -> None:
+    done = gaslab("sgd", "there-is-no-such-file", "--learning-rate", 0)
+    assert done.code == 2
+    assert "--learning-rate 0.0: a number above 0 is needed; 0.05 is usual" in done.err
 
 
 NOT_TAKEN = [

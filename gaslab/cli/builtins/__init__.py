@@ -49,6 +49,8 @@ def execute(arguments: Any) -> int:
         raise UsageError("--fields says what --output writes; give --output too, or leave --fields out")
     if builtin.execute is not None:
         return builtin.execute(builtin, arguments)
+    if builtin.check is not None:
+        builtin.check(arguments)
     corpus = builtin.corpus
     reading = corpus_options(arguments) if corpus else read_options(arguments, builtin.keep(arguments))
     job = Job(arguments, reading, builtin.names(), corpus)

@@ -46,6 +46,7 @@ class Builtin:
     iterations: str = "supersteps at most"  # what --iterations is a number of
     sweeps: bool = False  # whether it runs a number of sweeps: without engines of which ranks run apart
     corpus: bool = False  # whether its input is a corpus
+    check: Callable[[Any], None] | None = None  # raises UsageError, before the input is read, for its options
     execute: Callable[[Builtin, Any], int] | None = None  # where it does more than run and report
     top: int = 10  # rows that are shown where nothing else is asked for
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from functools import partial
 from typing import Any
 
 import gaslab as gl
 from gaslab.cli import option
 from gaslab.cli.arguments import Parser, read_options
-from gaslab.cli.builtins.entry import Builtin, all_columns
+from gaslab.cli.builtins.entry import Builtin, all_columns, options_named
 
 USERS = 10  # that are shown recommendations
 PER_LINE = 10  # iterations
+OWN = {"als": ("solver", "steps"), "sgd": ("learning_rate", "decay")}  # options of one alone
 
 
 def _add(made: Parser, command: str) -> None:
@@ -30,34 +32,35 @@ def _add(made: Parser, command: str) -> None:
     option.text(group, "--test", "FILE", "further ratings, read as GRAPH is, to be predicted")
 
 
-def _options(arguments: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the keyword arguments that both functions take (collective)."""
+def _asked(arguments: Any) -> dict[str, Any]:
+    """Return the keyword arguments of the function that its options mean."""
+    from gaslab.programs._ratings import SWEEPS
+
+    sweeps = arguments.max_iterations
+    own = options_named(arguments, "factors", "regularization", *OWN[arguments.command])
+    return {"iterations": SWEEPS if sweeps is None else sweeps, **own}
+
+
+def _check(arguments: Any) -> None:
+    with option.named():
+        _module(arguments).checked(**_asked(arguments))
+
+
+def _factorise(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     from gaslab.graph.reading import read_graph
 
+    options.pop("max_iterations", None)  # the sweeps
     bound = dict(arguments.column).get("rating", "none")
     test = None if arguments.test is None else read_graph(arguments.test, **read_options(arguments))
-    sweeps = {"iterations": options.pop("max_iterations")} if "max_iterations" in options else {}
-    return {
-        "factors": arguments.factors,
-        "regularization": arguments.regularization,
-        "rating": None if bound == "none" else "rating",
-        "test": test,
-        **sweeps,
-        **options,
-    }
+    rating = None if bound == "none" else "rating"
+    function = getattr(_module(arguments), arguments.command)
+    result: gl.Result = function(graph, **_asked(arguments), rating=rating, test=test, **options)
+    return result
 
 
-def _als(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
-    from gaslab.programs.als import als
-
-    return als(graph, solver=arguments.solver, steps=arguments.steps, **_options(arguments, options))
-
-
-def _sgd(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
-    from gaslab.programs.sgd import sgd
-
-    own = {"learning_rate": arguments.learning_rate, "decay": arguments.decay}
-    return sgd(graph, **own, **_options(arguments, options))
+def _module(arguments: Any) -> Any:
+    """Return the module of the command's function, which has its name."""
+    return importlib.import_module(f"gaslab.programs.{arguments.command}")
 
 
 def _show(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
@@ -88,14 +91,14 @@ INPUT = (
 COMMANDS = {
     "als": Builtin(
         f"Factors of users and items from ratings, by alternating least squares.\n{INPUT}",
-        FIELDS, _als, _show, partial(_add, command="als"), all_columns,
-        {"bipartite": True}, tables=TABLES, top=5, sweeps=True,
+        FIELDS, _factorise, _show, partial(_add, command="als"), all_columns,
+        {"bipartite": True}, tables=TABLES, top=5, sweeps=True, check=_check,
         iterations="sweeps, each over all users, then all items (20)",
     ),
     "sgd": Builtin(
         f"Factors of users and items from ratings, by stochastic gradient descent.\n{INPUT}",
-        FIELDS, _sgd, _show, partial(_add, command="sgd"), all_columns,
-        {"bipartite": True}, tables=TABLES, top=5, sweeps=True,
+        FIELDS, _factorise, _show, partial(_add, command="sgd"), all_columns,
+        {"bipartite": True}, tables=TABLES, top=5, sweeps=True, check=_check,
         iterations="sweeps over all ratings (20)",
     ),
 }  # fmt: skip
