@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from gaslab._kernels import parser
 
 SHOWN = 80  # characters of a line that a message repeats
+TO_UTF8 = "convert the file from its own encoding, as by iconv -f latin1 -t utf-8"
 
 
 @dataclass(frozen=True, order=True)
@@ -30,6 +31,11 @@ def shown(text: bytes) -> str:
     text = text.rstrip(b"\r\n")
     words = repr(text[: 4 * SHOWN].decode("utf-8", "replace"))
     return words if len(words) <= SHOWN + 2 and len(text) <= 4 * SHOWN else words[: SHOWN + 1] + "..."
+
+
+def not_utf8(what: str, byte: int) -> str:
+    """Return the message on a line of which *byte* is the first that is not UTF-8, with {} for the line."""
+    return f"{what} is not UTF-8 (byte {byte:#x}): {{}}; {TO_UTF8}"
 
 
 def message(bad: BadLine, name: str, columns: list[str], rejected: int) -> str:
@@ -86,7 +92,7 @@ def _explain(bad: BadLine, columns: list[str], line: str = "the first data line"
         "carriage_return": (
             "a carriage return inside the line (old Mac line ends?)", "convert the file with tr '\\r' '\\n'"
         ),
-        "not_utf8": (f"the {column} id is not UTF-8", "convert the file with iconv -t utf-8"),
+        "not_utf8": (f"the {column} id is not UTF-8", TO_UTF8),
     }.get(bad.problem, (bad.problem, ""))  # fmt: skip
 
 

@@ -7,13 +7,14 @@ import io
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, TextIO, cast
+from typing import IO, cast
 
 from gaslab.errors import InputError
 from gaslab.ingest.files import text_of
 from gaslab.ingest.formats import HEAD_BYTES
+from gaslab.ingest.problems import not_utf8, shown
 
 
 def check_side_file(path: str) -> None:
@@ -29,8 +30,8 @@ def check_side_file(path: str) -> None:
 
 
 @contextmanager
-def side_file(path: str) -> Iterator[tuple[bytes, TextIO]]:
-    """Open *path*, as gzip data if it is named so; yield the first bytes of the text, and the text.
+def side_file(path: str) -> Iterator[tuple[bytes, Iterator[str]]]:
+    """Open *path*, as gzip data if it is named so; yield the first bytes of the text, and its lines.
 
     Raises InputError, also inside the block, for a file that cannot be read, is no text, or is damaged.
     """
@@ -39,11 +40,23 @@ def side_file(path: str) -> Iterator[tuple[bytes, TextIO]]:
         with io.BufferedReader(io.FileIO(path), HEAD_BYTES) as raw:
             head, zipped = raw.peek(HEAD_BYTES), path.endswith(".gz")
             data = cast(IO[bytes], gzip.GzipFile(fileobj=raw) if zipped else raw)
-            with io.TextIOWrapper(data, "utf-8") as text:
-                yield text_of(head) if zipped else head, text
-    except (OSError, UnicodeDecodeError) as error:
+            with io.TextIOWrapper(data, "utf-8-sig", "surrogateescape") as text:
+                yield text_of(head) if zipped else head, _lines(path, text)
+    except OSError as error:
         raise InputError(f"cannot read {path}: {error}") from None
     except EOFError:
         raise InputError(f"cannot read {path}: the gzip data ends too early; the file is truncated") from None
     except zlib.error as error:
         raise InputError(f"cannot read {path}: the gzip data is damaged: {error}") from None
+
+
+def _lines(path: str, text: Iterable[str]) -> Iterator[str]:
+    """Yield lines; raise InputError for the first that has bytes which are not UTF-8, escaped in *text*."""
+    for number, line in enumerate(text, 1):
+        try:
+            line.encode()
+        except UnicodeEncodeError as error:
+            said = not_utf8("the text", ord(line[error.start]) & 0xFF)
+            raw = line.encode(errors="surrogateescape")
+            raise InputError(f"{path}:{number}: {said.format(shown(raw))}") from None
+        yield line

@@ -11,7 +11,7 @@ from gaslab.ingest.files import InputFile, blocks, look_at, share
 from gaslab.ingest.ids import VertexIds, from_one
 from gaslab.ingest.names import Names
 from gaslab.ingest.number_ids import number_names
-from gaslab.ingest.problems import shown
+from gaslab.ingest.problems import not_utf8, shown
 from gaslab.parallel.comm import Comm
 
 
@@ -89,5 +89,5 @@ def _fault(words: list[bytes]) -> tuple[int, str] | None:
         text.decode()
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start)
-        found.append((line, f"the word is not UTF-8: {shown(words[line])}; convert it with iconv -t utf-8"))
+        found.append((line, not_utf8("the word", text[error.start]).format(shown(words[line]))))
     return min(found, default=None)

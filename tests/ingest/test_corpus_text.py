@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.corpus.stopwords import ENGLISH
+from gaslab.ingest.problems import TO_UTF8
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 from tests.support.corpora import error_on_all, on_all, written
@@ -113,6 +114,12 @@ def test_words_are_left_out(tmp_path: Path) -> None:
     words = written(tmp_path, "the\n\n cat \nand\n", "stop.txt")
     assert on_all(path, format="text", stop_words=str(words))[0][0] == (1, "dog", 1)
     assert on_all(path, format="text", stop_words=words)[2][:2] == ["33", "bank"]
+    marked = written(tmp_path, "\ufeffcat\n", "mark.txt")
+    assert "cat" not in on_all(path, format="text", stop_words=marked)[2]
+    latin = tmp_path / "latin1.txt"
+    latin.write_bytes(b"the\ncaf\xe9\n")
+    said = error_on_all(path, format="text", stop_words=str(latin))
+    assert said == f"{latin}:2: the text is not UTF-8 (byte 0xe9): 'caf\ufffd'; {TO_UTF8}"
     capitals = written(tmp_path, "The\nÄRGER\nBank\n", "capitals.txt")
     for listed in (capitals, ["The", "ÄRGER", "Bank"], ("the", "ärger", "bank")):
         assert on_all(path, format="text", stop_words=listed)[2] == [
@@ -147,8 +154,8 @@ def test_words_by_their_documents(tmp_path: Path) -> None:
     ("data", "what"),
     [
         (b"caf\xe9 au lait",
-         ": the text is not UTF-8: 'caf\ufffd au lait'; convert it from its own encoding, as by "
-         "iconv -f latin1 -t utf-8"),
+         ": the text is not UTF-8 (byte 0xe9): 'caf\ufffd au lait'; convert the file from its own "
+         "encoding, as by iconv -f latin1 -t utf-8"),
         (b"a\0b", ": a NUL byte: 'a\\x00b'; is it a text file?"),
     ],
 )  # fmt: skip
@@ -207,5 +214,5 @@ def test_ranks_read_the_same(ranks: Ranks, tmp_path: Path) -> None:
     assert found == [_read(Comm(), path)] * ranks.size
     assert found[0][:3] == (4, 4, 1)
     (Path(path) / "z").write_bytes(b"\xff")
-    with pytest.raises(InputError, match=r"z:1: the text is not UTF-8"):
+    with pytest.raises(InputError, match=r"z:1: the text is not UTF-8 \(byte 0xff\)"):
         ranks.run(_read, path)

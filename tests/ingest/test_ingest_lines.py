@@ -195,7 +195,8 @@ TEXT_IDS = "for ids that are text pass --ids str (ids='str')"
          "a double quote that does not close its field: '\"c,d'; double a quote that is part of a name"),
         ("a,b", '"c"x,d',
          "a double quote that does not close its field: '\"c\"x,d'; double a quote that is part of a name"),
-        ("a b", "c \udcff", "the target id is not UTF-8: 'c \ufffd'; convert the file with iconv -t utf-8"),
+        ("a b", "c \udcff", "the target id is not UTF-8: 'c \ufffd'; convert the file from its own "
+         "encoding, as by iconv -f latin1 -t utf-8"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("size", [1, 3])

@@ -72,8 +72,25 @@ def test_damaged_gzip_data_is_said_so(tmp_path: Path) -> None:
         (whole[:-20], "the gzip data ends too early; the file is truncated"),
         (whole[:40] + b"\xff" * 20 + whole[60:], ""),
         (b"plain", "Not a gzipped file"),
-        (gzip.compress(b"a\xff\xfd"), "'utf-8' codec can't decode"),
     ):
         bad.write_bytes(data)
         with pytest.raises(gl.InputError, match=f"cannot read {bad}: .*{what}"):
             gl.read_vertices(bad)
+
+
+@pytest.mark.parametrize("name", ["ages.csv", "ages.csv.gz"])
+def test_a_byte_order_mark_is_no_text_and_other_encodings_are_said_so(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+
+    def write(data: bytes) -> None:
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+
+    write(b"\xef\xbb\xbfid,age\nann,31\n")
+    assert list(gl.read_vertices(path)) == ["id", "age"]
+    write(b"id,age\r\n" + b"ann,31\r\n" * 9999 + "ren\u00e9,28\r\n".encode("latin1"))
+    with pytest.raises(gl.InputError) as found:
+        gl.read_vertices(path)
+    assert str(found.value) == (
+        f"{path}:10001: the text is not UTF-8 (byte 0xe9): 'ren\ufffd,28'; convert the file from its own "
+        "encoding, as by iconv -f latin1 -t utf-8"
+    )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from gaslab.cli.job import read_rows, read_values
 from gaslab.errors import UsageError, VertexNotFound
+from gaslab.ingest.problems import TO_UTF8
 from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
 from gaslab.results.writers import Target, write_table
@@ -172,8 +173,8 @@ def test_words_that_are_not_there(paths: tuple[str, str]) -> None:
         (b"a\n \t\nc\n", ":2: an empty line; each line of a vocabulary is a word"),
         (b"a\nb\na", ":3: the word 'a' is in line 1 too; each is a vertex of its own"),
         (b"a\nb\r\n b\n", ":3: the word 'b' is in line 2 too; each is a vertex of its own"),
-        (b"a\nb\xff\nc\n", ":2: the word is not UTF-8: 'b\ufffd'; convert it with iconv -t utf-8"),
-        (b"a\n\xe9t\xe9\n\n", ":2: the word is not UTF-8: '\ufffdt\ufffd'; convert it with iconv -t utf-8"),
+        (b"a\nb\xff\nc\n", ":2: the word is not UTF-8 (byte 0xff): 'b\ufffd'; " + TO_UTF8),
+        (b"a\n\xe9t\xe9\n\n", ":2: the word is not UTF-8 (byte 0xe9): '\ufffdt\ufffd'; " + TO_UTF8),
         (b"a\nb\nc\0\n", ":3: a NUL byte: 'c\\x00'; is it a text file?"),
         (b"a\rb\rc", ":1: a carriage return inside the line: 'a\\rb\\rc'; is it a text file?"),
         (b"a\nb\0\n\xff\n\n", ":2: a NUL byte: 'b\\x00'; is it a text file?"),

@@ -23,11 +23,10 @@ from gaslab.ingest.ids import VertexIds, from_one
 from gaslab.ingest.layout import Options, only_of_edge_lists
 from gaslab.ingest.names import Names, NameTable
 from gaslab.ingest.number_ids import number_names
-from gaslab.ingest.problems import shown
+from gaslab.ingest.problems import not_utf8, shown
 from gaslab.ingest.sides import SidedIds
 from gaslab.parallel.comm import Comm
 
-NOT_UTF8 = "the text is not UTF-8: {}; convert it from its own encoding, as by iconv -f latin1 -t utf-8"
 NUL = "a NUL byte: {}; is it a text file?"
 
 
@@ -78,7 +77,7 @@ def _fault(data: bytes) -> tuple[int, str, bytes] | None:
     try:
         (data if at < 0 else data[:at]).decode()
     except UnicodeDecodeError as error:
-        at, problem = error.start, NOT_UTF8
+        at, problem = error.start, not_utf8("the text", data[error.start])
     if at < 0:
         return None
     begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
