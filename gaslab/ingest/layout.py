@@ -144,7 +144,8 @@ def find_layout(files: Sequence[InputFile], options: Options) -> Layout:
         raise InputError(
             f"{where}: the first data line has {len(sample)} fields; at most {parser.MAX_FIELDS - 1}"
         )
-    role, fields, columns, said = roles(sample, names, delimiter, options.columns, where)
+    third = "count" if options.counts else "weight"
+    role, fields, columns, said = roles(sample, names, delimiter, options.columns, where, third)
     ends = [sample[int(np.flatnonzero(role == end)[0])] for end in (SOURCE, TARGET)]
     strings = options.ids == "str" or (options.ids == "auto" and not all(map(_INTEGER.fullmatch, ends)))
     if header:
@@ -192,13 +193,17 @@ def _looks_like_header(rows: list[list[bytes]], delimiter: int) -> bool:
 
 
 def roles(
-    sample: list[bytes], names: list[str] | None, delimiter: int, wanted: Columns, where: str
-) -> tuple[np.ndarray, list[str], list[str], list[str]]:
-    """Return (role of each field, names for messages, names of the columns kept, what to say)."""
+    sample: list[bytes], names: list[str] | None, delimiter: int, wanted: Columns, where: str,
+    third: str = "weight",
+) -> tuple[np.ndarray, list[str], list[str], list[str]]:  # fmt: skip
+    """Return (role of each field, names for messages, names of the columns kept, what to say).
+
+    Without *names* the field behind the two ends is the *third*.
+    """
     own = (
         names
         if names is not None
-        else ["source", "target", "weight", *(f"column{k}" for k in range(3, len(sample)))]
+        else ["source", "target", third, *(f"column{k}" for k in range(3, len(sample)))]
     )
     own = own[: len(sample)]
     placed = dict(wanted) if isinstance(wanted, Mapping) else {}

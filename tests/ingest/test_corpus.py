@@ -116,6 +116,11 @@ def test_lines_of_document_word_count(tmp_path: Path) -> None:
     assert [on_all(names, stop_words=[word])[2] for word in ("Cat", "cat")] == [["dog"], ["Cat", "dog"]]
     assert on_all(written(tmp_path, COUNTED), max_df=1)[0] == [("d1", "cat", 2)]
     assert on_all(written(tmp_path, COUNTED + "d3 x\n"), on_bad_line="skip")[0] == EDGES
+    assert on_all(written(tmp_path, "d1 cat x 2\nd2 cat y 1\n"), columns={"count": 3})[0] == [
+        ("d1", "cat", 2), ("d2", "cat", 1)]  # fmt: skip
+    assert error_on_all(written(tmp_path, COUNTED + "d3 dog x\n"), format="edges").startswith(
+        ":4: count is not a number: 'd3 dog x'; leave the column out with --column count=none"
+    )
     said = error_on_all(path, UsageError, vocabulary=path)
     assert "names the words of a file that numbers them, and this is an edge list" in said
 
@@ -133,13 +138,13 @@ def test_documents_of_an_edge_list_that_are_not_utf8(tmp_path: Path) -> None:
 def test_a_line_with_a_bad_count(tmp_path: Path, value: str, what: str) -> None:
     rest = f"; --column count=NAME names another field; {WHOLE}"
     first = written(tmp_path, COUNTED * 9, "a.txt")
-    for head, name, said in (("", "b.txt", "weight"), ("document word n\n", "b.txt.gz", "n")):
+    for head, name, said in (("", "b.txt", "count"), ("document word n\n", "b.txt.gz", "n")):
         text = head + COUNTED * 9 + f"\n# one\nd3 dog {value}\n" + COUNTED
         path = written(tmp_path, text, name)
         options = {"header": True, "columns": ["n"]} if head else {}
         message = error_on_all(path, format="edges", **options)
         assert message.startswith(f":{30 + bool(head)}: {said} is {what}: 'd3 dog {value}'{rest}")
-    with pytest.raises(InputError, match=r"b.txt:30: weight is"):
+    with pytest.raises(InputError, match=r"b.txt:30: count is"):
         gl.read_corpus(
             [first, written(tmp_path, COUNTED * 9 + f"\n# one\nd3 dog {value}\n", "b.txt")], format="edges"
         )

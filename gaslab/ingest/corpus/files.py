@@ -28,7 +28,7 @@ from gaslab.ingest.read import READERS, options_of, paths_of
 from gaslab.parallel.comm import Comm, as_comm
 
 log = logging.getLogger("gaslab")
-COUNTS = ("count", "weight")  # names of a column of counts; the third field is the weight
+COUNTS = ("count", "weight")  # names of a column of counts
 OF_LINES = ("ids", "comments", "delimiter", "header", "on_bad_line", "max_bad_lines")  # options of edge lists
 NO_COUNT = {"count": None}  # columns= that makes each entry one token
 
@@ -115,7 +115,8 @@ def _read_edges(files: Sequence[InputFile], options: Options, comm: Comm) -> Num
     found = READERS["edges"](files, options, comm)
     column = None if tokens else _column_of_counts(list(found.columns), files[0].name)
     if comm.rank == 0:
-        log.info("each line is one token" if column is None else f"count = column {column!r}")
+        known = {None: "each line is one token", "count": "each line has its count"}
+        log.info(known.get(column, f"count = column {column!r}"))
     if column is None:
         counts = np.ones(found.src.size, np.int64)
     else:
