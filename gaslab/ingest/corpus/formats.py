@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gaslab import arguments
@@ -18,6 +18,7 @@ ENDINGS = {
 }  # fmt: skip
 ALONE = ("matrixmarket", "bagofwords")  # a file says how many documents there are
 SAMPLE = 100  # lines that a format is found by
+MOST = 0.9  # of them, at least, are as they are in that format
 _COUNTED = re.compile(rb"[ \t]*(\d+)((?:[ \t]+\d+:\S+)*)[ \t]*")
 _LABELLED = re.compile(rb"[ \t]*[^\s:]*(?:[ \t]+(?:\d+|qid):\S+)+[ \t]*(?:#.*)?")
 
@@ -67,9 +68,9 @@ def find_corpus_format(name: str, head: bytes, wanted: str = "auto") -> str:
     if os.path.basename(name).lower().startswith("docword.") or is_bag(name, head):
         return "bagofwords"
     lines = _sample(head)
-    if lines and all(map(_is_counted, lines)):
+    if _mostly(map(_is_counted, lines[:SAMPLE])):
         return "ldac"
-    if lines and all(map(_LABELLED.fullmatch, lines)):
+    if _mostly(_LABELLED.fullmatch(line) is not None for line in lines[:SAMPLE]):
         return "svmlight"
     return (
         "edges"
@@ -79,10 +80,10 @@ def find_corpus_format(name: str, head: bytes, wanted: str = "auto") -> str:
 
 
 def _sample(head: bytes) -> list[bytes]:
-    """Return the first lines that are whole and neither blank nor comments of an edge list."""
+    """Return the lines of the head that are whole and neither blank nor comments of an edge list."""
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     bare = [line.strip(b" \t\r") for line in (lines[:-1] if len(lines) > 1 else lines)]
-    return [line for line in bare if line and line[:1] not in (b"#", b"%")][:SAMPLE]
+    return [line for line in bare if line and line[:1] not in (b"#", b"%")]
 
 
 def _is_counted(line: bytes) -> bool:
@@ -91,21 +92,41 @@ def _is_counted(line: bytes) -> bool:
     return found is not None and int(found[1]) == len(found[2].split())
 
 
+def _mostly(found: Iterable[bool]) -> bool:
+    """Return whether nearly all are true: a bad line is an error where it stands, and no other format."""
+    listed = list(found)
+    return bool(listed) and sum(listed) >= MOST * len(listed)
+
+
 def _are_edges(lines: list[bytes], delimiter: int) -> bool:
     """Return whether lines may be those of an edge list, and not sentences.
 
-    They have the same number of fields, two or more. One after the second is a number in all lines below the
-    first; or no field for an id has a blank in it, and between blanks there are two fields alone, the first
-    of which is a number, or has half as many values as there are lines: documents have several words.
+    Nearly all have the same number of fields, and one after the second is a number below the first line. Or
+    all have, no field for an id has a blank in it or before it, and those between blanks `_are_pairs`.
     """
-    rows = [parser.fields(line, delimiter) for line in lines]
-    widths = {len(row) if row is not None else 0 for row in rows}
-    if not rows or len(widths) > 1 or min(widths) < 2:
-        return not rows
-    width, below = widths.pop(), rows[1:] or rows
-    if any(all(parser.is_number(row[k]) for row in below) for k in range(2, width)):
+    rows = [parser.fields(line, delimiter) or [] for line in lines[:SAMPLE]]
+    if not rows:
         return True
+    widths = [len(row) for row in rows]
+    width, below = max(widths, key=widths.count), rows[1:] or rows
+    if any(_mostly(len(row) == width and parser.is_number(row[k]) for row in below) for k in range(2, width)):
+        return True
+    if width < 2 or set(widths) != {width}:
+        return False
     if delimiter == 0:
-        several = 2 * len({row[0] for row in rows}) <= len(rows)
-        return width == 2 and (several or all(row[0].isdigit() for row in below))
-    return not any(b" " in one for row in rows for one in row[:2])
+        return width == 2 and _are_pairs(lines)
+    spaced = any(bytes([delimiter % parser.TWICE]) + b" " in line for line in lines)
+    return not spaced and not any(b" " in one for row in rows for one in row[:2])
+
+
+def _are_pairs(lines: list[bytes]) -> bool:
+    """Return whether two fields between blanks are a document and a word, and not two words.
+
+    Documents are numbers; or a document, or a word, has several lines, and none is both.
+    """
+    rows = [row for line in lines if len(row := parser.fields(line, 0) or []) == 2]
+    if all(row[0].isdigit() for row in rows[1:] or rows):
+        return True
+    documents, words = map(set, zip(*rows, strict=True))
+    several = 2 * min(len(documents), len(words)) <= len(rows)
+    return several and documents.isdisjoint(words) and len(rows) >= MOST * len(lines)
