@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import sys
 import threading
 import time
@@ -38,7 +39,8 @@ def guarded(module: ModuleType, name: str, words: Sequence[str], began: float) -
         set_up_log(arguments)
         with alarm(arguments):
             if name != "doctor":  # which says why ranks cannot talk
-                agree("gaslab", {"comm": None, "command line": [name, *words]}, frozenset({"comm"}))
+                with last_resort(arguments):
+                    agree("gaslab", {"comm": None, "command line": [name, *words]}, frozenset({"comm"}))
             code = int(module.execute(arguments))
         sys.stdout.flush()
     except SystemExit as stop:  # argparse, after it has said why
@@ -132,13 +134,11 @@ def set_up_log(arguments: Any) -> None:
 @contextlib.contextmanager
 def alarm(arguments: Any) -> Iterator[None]:
     """Let ``--timeout`` end the whole command meanwhile, also where no kernel looks at the clock."""
-    seconds = getattr(arguments, "timeout", None)
-    if seconds is None:
+    left = _seconds_left(arguments)
+    if left is None:
         yield
         return
-    rank = launch.launcher().rank
-    # Rank 0 speaks and ends all; the others only if it can do that no more, or has not begun.
-    left = seconds - (time.perf_counter() - arguments.began) + (1 if rank == 0 else 2) * GRACE_SECONDS
+    rank, seconds = launch.launcher().rank, arguments.timeout
 
     def expire() -> None:
         said = f"no answer within {seconds:g} s (--timeout)"
@@ -149,10 +149,40 @@ def alarm(arguments: Any) -> Iterator[None]:
         leftovers.clear()
         os._exit(TIMEOUT)
 
-    timer = threading.Timer(min(max(left, 0.0), threading.TIMEOUT_MAX), expire)
+    timer = threading.Timer(min(left, threading.TIMEOUT_MAX), expire)
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
+
+
+@contextlib.contextmanager
+def last_resort(arguments: Any) -> Iterator[None]:
+    """Let ``--timeout`` end this rank by a signal meanwhile, where its alarm cannot.
+
+    A rank that waits in MPI_Init for another holds Python's lock, so that no timer runs.
+    """
+    left = _seconds_left(arguments)
+    if left is None or failure.alone() or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, min(left + GRACE_SECONDS, threading.TIMEOUT_MAX))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+def _seconds_left(arguments: Any) -> float | None:
+    """Return how long this rank waits for the command's end, None for ever.
+
+    Rank 0 speaks and ends all; the others only if it can do that no more, or has not begun.
+    """
+    seconds = getattr(arguments, "timeout", None)
+    if seconds is None:
+        return None
+    grace = (1 if launch.launcher().rank == 0 else 2) * GRACE_SECONDS
+    return float(max(seconds - (time.perf_counter() - arguments.began) + grace, 0.0))

@@ -179,10 +179,12 @@ sys.exit(main(sys.argv[1:]))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("late", [0, 1])
-def test_a_timeout_before_all_ranks_have_begun(edges: Path, tmp_path: Path, late: int) -> None:
+@pytest.mark.parametrize("waits", ["in Python", "in MPI_Init"])
+def test_a_timeout_before_all_ranks_have_begun(edges: Path, tmp_path: Path, waits: str, late: int) -> None:
     """The ranks that are there can only die of a signal, which the launcher reports."""
     (tmp_path / "late.py").write_text(LATE)
-    begin = [sys.executable, str(tmp_path / "late.py"), "degrees", str(edges), "--timeout", "0.25"]
+    program = str(tmp_path / "late.py") if waits == "in Python" else "-mgaslab"
+    begin = [sys.executable, program, "degrees", str(edges), "--timeout", "0.25"]
     ranks = [begin, begin]
     ranks[late] = ["sh", "-c", f"sleep 30; {' '.join(begin)}"]
     words = [*mpiexec(), "-n", "1", *ranks[0], ":", "-n", "1", *ranks[1]]
@@ -193,7 +195,8 @@ def test_a_timeout_before_all_ranks_have_begun(edges: Path, tmp_path: Path, late
     assert time.monotonic() - began < 25
     assert done.returncode not in (0, 2)
     speaker = "" if late else "rank 1: "
-    assert f"gaslab: {speaker}no answer within 0.25 s (--timeout), and MPI has not started" in done.stderr
+    said = f"gaslab: {speaker}no answer within 0.25 s (--timeout), and MPI has not started"
+    assert (said in done.stderr) == (waits == "in Python")
 
 
 def test_outputs_are_checked_before_the_work(gaslab: Run, tmp_path: Path, edges: Path) -> None:
