@@ -11,6 +11,7 @@ names the words: line k of it is the id of word k.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 
 from gaslab._kernels import ids as kernels
@@ -20,7 +21,7 @@ from gaslab.ingest.files import InputFile
 from gaslab.ingest.formats import IF_EDGES
 from gaslab.ingest.ids import from_one
 from gaslab.ingest.layout import Options, comment_table, data_lines, only_of_edge_lists
-from gaslab.ingest.matrix_entries import Head, count_faults, read_entries
+from gaslab.ingest.matrix_entries import LARGEST_COUNT, Head, count_faults, read_entries
 from gaslab.ingest.problems import shown
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.vocabulary import right_side
@@ -42,7 +43,8 @@ def read_bag(files: Sequence[InputFile], options: Options, comm: Comm) -> Number
     documents, words = head.sizes
     left = from_one(comm, documents, f"{file.name}: ")
     number, right = right_side(options.vocabulary, words, file.name, comm)
-    found = read_entries(files, head, options, comm, count_faults)
+    largest = LARGEST_COUNT if options.counts else sys.float_info.max  # a graph takes any
+    found = read_entries(files, head, options, comm, lambda parsed: count_faults(parsed, largest))
     if number is not None:
         kernels.translate(found.dst, number, options.threads)
     found.dst += documents

@@ -25,6 +25,7 @@ from gaslab.ingest.formats import CALLED, FORMATS, HEAD_BYTES, find_format
 
 BLOCK_BYTES = 8 << 20  # text of one block: large against the cost of a call, small against caches and memory
 LONGEST_LINE = 1 << 20  # without its end; beyond it the file is not lines of text
+TRUNCATED = "the gzip data ends too early; the file is truncated"
 BOM = b"\xef\xbb\xbf"
 
 Path = str | os.PathLike[str]
@@ -173,7 +174,7 @@ def blocks(
                 with gzip.GzipFile(fileobj=raw) as unzipped:
                     yield from _blocks(file.name, unzipped, 0, -1, block_bytes, longest)
     except EOFError as error:
-        raise InputError(f"{file.name}: the gzip data ends too early; the file is truncated") from error
+        raise InputError(f"{file.name}: {TRUNCATED}") from error
     except (gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{file.name}: the gzip data is damaged: {error}") from error
     except OSError as error:

@@ -6,6 +6,7 @@ describes is looked for once all ranks know that there is one.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from gaslab.ingest.problems import BadLine, refusal
 from gaslab.ingest.text import Parsed, as_of_edges, first_bad, parse_pieces, total_counts
 from gaslab.parallel.comm import Comm
 
+LARGEST_COUNT = (1 << 31) - 1  # tokens of an entry
 WHOLE = "counts are whole numbers from 1 on; gl.corpus_from rounds those of data in memory"
 Fault = tuple[int, str]  # an entry of this rank, and why it cannot be one
 
@@ -79,17 +81,28 @@ def read_entries(
     return Entries(parsed.src, parsed.dst, parsed.named(layout.columns, comm), as_of_edges(counts))
 
 
-def count_faults(parsed: Parsed) -> list[Fault]:
-    """Return this rank's first entry whose value is no count of tokens: a whole number from 1 on."""
+def count_faults(parsed: Parsed, largest: float = LARGEST_COUNT) -> list[Fault]:
+    """Return this rank's first entry whose value is no count of tokens."""
     for run in parsed.runs if parsed.columns else ():
         bits = parsed.columns[0][run.lo : run.hi]
         values = bits.view(np.float64) if run.real[0] else bits
-        broken = ~np.isfinite(values) | (np.floor(values) != values)
-        wrong = broken | (values < 1)
+        wrong = no_counts(values, largest)
         if wrong.any():
             at = int(np.argmax(wrong))
-            return [(run.lo + at, f"the count is {'no whole number' if broken[at] else 'less than 1'}")]
+            return [(run.lo + at, f"the count is {why_no_count(float(values[at]))}")]
     return []
+
+
+def no_counts(values: np.ndarray, largest: float = LARGEST_COUNT) -> np.ndarray:
+    """Return bool marks: True where a value is no count of tokens."""
+    return np.asarray(~((values >= 1) & (values <= largest)) | (np.floor(values) != values))
+
+
+def why_no_count(value: float) -> str:
+    """Return what is wrong with one of `no_counts`."""
+    if not math.isfinite(value) or math.floor(value) != value:
+        return "no whole number"
+    return "less than 1" if value < 1 else f"more than {LARGEST_COUNT}"
 
 
 def _layout(file: InputFile, head: Head, options: Options) -> Layout:

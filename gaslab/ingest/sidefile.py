@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import IO, cast
 
 from gaslab.errors import InputError
-from gaslab.ingest.files import text_of
+from gaslab.ingest.files import TRUNCATED, text_of
 from gaslab.ingest.formats import HEAD_BYTES
 from gaslab.ingest.problems import not_utf8, shown
 
@@ -45,7 +45,7 @@ def side_file(path: str) -> Iterator[tuple[bytes, Iterator[str]]]:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error}") from None
     except EOFError:
-        raise InputError(f"cannot read {path}: the gzip data ends too early; the file is truncated") from None
+        raise InputError(f"cannot read {path}: {TRUNCATED}") from None
     except zlib.error as error:
         raise InputError(f"cannot read {path}: the gzip data is damaged: {error}") from None
 

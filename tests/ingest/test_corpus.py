@@ -82,6 +82,8 @@ def test_matrices_of_scipy(tmp_path: Path) -> None:
            "format='text'), or a line for each document and word (--format edges, format='edges')")
           for name, text, lines in (("a.txt", "", "0 lines"), ("a.csv", "# one\n", "1 line: 1 comment"))),
         ("docword.x", BAG.replace("3 2 4", "3 2 0"), ":6: the count is less than 1: '3 2 0'"),
+        ("docword.x", BAG.replace("3 2 4", "3 2 2147483648"),
+         ":6: the count is more than 2147483647: '3 2 2147483648'"),
         ("docword.x", BAG.replace("3 2 4", "3 2 4.5"), ":6: count is no integer of 64 bits: '3 2 4.5'"),
         ("docword.x", BAG.replace("3 2 4", "3 4 1"), ":6: the word is not from 1 to 3: '3 4 1'"),
         ("docword.x", "two words\n",
@@ -133,7 +135,13 @@ def test_documents_of_an_edge_list_that_are_not_utf8(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("value", "what"),
-    [("0", "less than 1"), ("-3", "less than 1"), *((v, "no whole number") for v in ("1.5", "inf", "0.5"))],
+    [
+        ("0", "less than 1"),
+        ("-3", "less than 1"),
+        ("2147483648", "more than 2147483647"),
+        ("1" + "0" * 20, "more than 2147483647"),
+        *((v, "no whole number") for v in ("1.5", "inf", "0.5")),
+    ],
 )
 def test_a_line_with_a_bad_count(tmp_path: Path, value: str, what: str) -> None:
     rest = f"; --column count=NAME names another field; {WHOLE}"

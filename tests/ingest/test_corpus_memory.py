@@ -84,8 +84,10 @@ def test_frames() -> None:
     assert of(other, document="d", word="w", count="n")[0] == expected
     assert of(FRAME, min_df=2)[2] == ["b"]  # though b is twice in one document
     assert of(FRAME, max_df=1)[2] == ["a"]
-    assert refused(other).startswith("source='document': the frame has no such column")
+    assert refused(other).startswith("document='document': the frame has no such column")
     assert refused(FRAME, count="n").startswith("columns='n': the frame has no such column")
+    gap = pd.DataFrame({"document": [1, 2], "word": ["a", None]})
+    assert refused(gap, InputError).startswith("word[1] is missing")
 
 
 def test_texts() -> None:
@@ -94,6 +96,11 @@ def test_texts() -> None:
     assert (rows, left, right) == ([(0, "cat", 1), (0, "dog", 1), (2, "cat", 1)], [0, 1, 2], ["cat", "dog"])
     assert of(np.array(texts), stop_words="english")[0] == rows
     assert of(pd.Series(texts), stop_words="english")[0] == rows
+    for gap in (None, float("nan"), pd.NA):
+        said = refused(["a", gap], InputError)
+        assert said == f"data[1] is missing ({gap!r}); leave its row out, or fill it"
+    said = refused(["aa", "bb", "cc \udcff"], InputError)
+    assert said.startswith("the text of document 2 has half of a surrogate pair, '\\udcff', and")
     assert refused(["a", 3]) == "data[1] is of type int; each text is a str"
     assert of(["a", "\n"])[:3] == ([], [0, 1], [])
     assert refused([], InputError) == "texts: the corpus has no documents"

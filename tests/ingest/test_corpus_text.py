@@ -187,7 +187,7 @@ def test_what_is_no_corpus(tmp_path: Path) -> None:
     assert error_on_all(written(tmp_path, "", "no"), format="text") == ": the corpus has no documents"
     damaged = tmp_path / "empty" / "x.gz"
     damaged.write_bytes(gzip.compress(b"words")[:-4])
-    assert "x.gz: the gzip data is damaged" in error_on_all(tmp_path / "empty")
+    assert "x.gz: the gzip data ends too early; the file is truncated" in error_on_all(tmp_path / "empty")
     said = error_on_all(tmp_path / "empty", UsageError, format="ldac")
     assert said.startswith(": format='ldac' (--format ldac) is of a file, and this is a folder")
     words = written(tmp_path, "a\n", "vocab")

@@ -22,7 +22,7 @@ from gaslab.ingest.edges import EdgeList, Numbered
 from gaslab.ingest.files import InputFile
 from gaslab.ingest.formats import CALLED, CORPUS_FORMATS
 from gaslab.ingest.layout import Columns, Options, data_lines, find_layout
-from gaslab.ingest.matrix_entries import WHOLE
+from gaslab.ingest.matrix_entries import WHOLE, no_counts, why_no_count
 from gaslab.ingest.problems import shown
 from gaslab.ingest.read import READERS, options_of, paths_of
 from gaslab.parallel.comm import Comm, as_comm
@@ -121,7 +121,7 @@ def _read_edges(files: Sequence[InputFile], options: Options, comm: Comm) -> Num
         counts = np.ones(found.src.size, np.int64)
     else:
         values = found.columns[column]
-        wrong = _no_counts(values)
+        wrong = no_counts(values)
         if comm.allreduce(int(wrong.any()), "max"):
             comm.on_root(lambda: _refuse_count(files, options, column))
         counts = values.astype(np.int64)
@@ -142,11 +142,6 @@ def _column_of_counts(names: list[str], source: str) -> str | None:
     return names[0] if names else None
 
 
-def _no_counts(values: np.ndarray) -> np.ndarray:
-    """Return bool marks: True where a value is no whole number from 1 on."""
-    return np.asarray((values < 1) | (np.floor(values) != values) | (values > 2.0**62))
-
-
 def _refuse_count(files: Sequence[InputFile], options: Options, column: str) -> None:
     """Raise InputError for the first line whose count is none (not collective); it reads them once more."""
     layout = find_layout(files, options)
@@ -157,9 +152,8 @@ def _refuse_count(files: Sequence[InputFile], options: Options, column: str) -> 
             if fields is None or len(fields) != layout.role.size or not parser.is_number(fields[field]):
                 continue  # the header, or a line that is left out
             value = float(fields[field])
-            if _no_counts(np.array([value])).any():
-                what = "less than 1" if value < 1 and value == np.floor(value) else "no whole number"
+            if no_counts(np.array([value])).any():
                 raise InputError(
-                    f"{file.name}:{number}: {column} is {what}: {shown(line)}; --column count=NAME names "
-                    f"another field; {WHOLE}"
+                    f"{file.name}:{number}: {column} is {why_no_count(value)}: {shown(line)}; --column "
+                    f"count=NAME names another field; {WHOLE}"
                 )

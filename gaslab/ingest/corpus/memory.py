@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any
@@ -14,17 +15,20 @@ from gaslab.ingest.capacity import check_room
 from gaslab.ingest.convert import edges_from_pandas
 from gaslab.ingest.corpus.choice import Choice
 from gaslab.ingest.corpus.finish import finish
+from gaslab.ingest.corpus.pieces import Part
 from gaslab.ingest.corpus.text import Counter, as_corpus
 from gaslab.ingest.edges import EdgeList, Numbered
 from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.matrix_entries import LARGEST_COUNT
+from gaslab.ingest.missing import WAY_OUT, is_missing
 from gaslab.ingest.names import Names
 from gaslab.ingest.rows import object_array, share
 from gaslab.ingest.sides import SidedIds
+from gaslab.ingest.text import OF_CORPUS
 from gaslab.ingest.vocabulary import numbered
 from gaslab.parallel import launch
 from gaslab.parallel.comm import Comm, as_comm
 
-LARGEST = (1 << 31) - 1  # tokens of an entry
 NEEDED = "a sparse or dense matrix, a data frame or a sequence of texts is needed"
 
 
@@ -184,15 +188,14 @@ def _from_frame(frame: Any, document: str, word: str, count: str | None, rows: s
     """Make a corpus of a frame with a row for each document and word, and perhaps a count (collective)."""
     known = comm.bcast([str(name) for name in frame.columns] if comm.rank == 0 else [])
     counted = count is not None and (count in known or count != "count")
-    edges = edges_from_pandas(
-        frame,
-        comm,
-        source=document,
-        target=word,
-        columns=[str(count)] if counted else [],
-        bipartite=True,
-        rows=rows,
-    )
+    kept = [str(count)] if counted else []
+    try:
+        edges = edges_from_pandas(
+            frame, comm, source=document, target=word, columns=kept, bipartite=True, rows=rows
+        )
+    except (InputError, UsageError) as error:  # on every rank
+        said = re.sub(r"^(source|target)\b", lambda found: OF_CORPUS[found[1]], str(error))
+        raise type(error)(said) from None
     values = edges.columns[str(count)] if counted else np.ones(edges.src.size, np.int64)
     if values.ndim > 1:
         raise UsageError(f"column {count!r} has rows of shape {values.shape[1:]}; a count is a number")
@@ -207,15 +210,30 @@ def _from_texts(texts: Any, rows: str, comm: Comm) -> Numbered:
     mine = share(comm, lambda: {"text": _texts(texts)}, rows)["text"]
     sizes = comm.allgather(len(mine))
     counter = Counter()
-    part = counter.count("".join(text.replace("\n", " ") + "\n" for text in mine) or "\n")
+    part = comm.attempt(lambda: _counted(mine, sum(sizes[: comm.rank]), counter))
     left = VertexIds(comm, "int", sum(sizes))
     document = part.document + sum(sizes[: comm.rank])
     return as_corpus(document, part.word, part.count, left, counter.table.names(), {}, comm)
 
 
+def _counted(texts: np.ndarray, first: int, counter: Counter) -> Part:
+    """Count the words of texts, the documents from *first* on (not collective)."""
+    try:
+        return counter.count("".join(text.replace("\n", " ") + "\n" for text in texts) or "\n")
+    except UnicodeEncodeError as error:
+        lone = error.object[error.start]
+        at = next(at for at, text in enumerate(texts) if lone in text)
+        raise InputError(
+            f"the text of document {first + at} has half of a surrogate pair, {lone!r}, and is no Unicode; "
+            "read the file with errors='replace', or in its own encoding"
+        ) from None
+
+
 def _texts(texts: Any) -> np.ndarray:
     listed = list(texts)
     for at, text in enumerate(listed):
+        if is_missing(text):
+            raise InputError(f"data[{at}] is missing ({text!r}){WAY_OUT}")
         if not isinstance(text, str):
             raise UsageError(f"data[{at}] is of type {type(text).__name__}; each text is a str")
     return object_array(listed)
@@ -227,11 +245,11 @@ def _rounded(values: np.ndarray, place: Any, comm: Comm) -> np.ndarray:
     Raises InputError for the first count that is nan, negative or too large.
     """
     with np.errstate(invalid="ignore"):
-        bad = np.flatnonzero(~((values >= 0) & (values <= LARGEST)))
+        bad = np.flatnonzero(~((values >= 0) & (values <= LARGEST_COUNT)))
     first = f"the count at {place(bad[0])} is {values[bad[0]]}" if bad.size else None
     found = next((one for one in comm.allgather(first) if one is not None), None)
     if found is not None:
-        raise InputError(f"{found}; counts are whole numbers from 0 to {LARGEST}")
+        raise InputError(f"{found}; counts are whole numbers from 0 to {LARGEST_COUNT}")
     whole: np.ndarray = np.rint(values).astype(np.int64)
     broken = np.flatnonzero(whole != values)
     said = (int(broken.size), f"{values[broken[0]]} at {place(broken[0])}" if broken.size else None)

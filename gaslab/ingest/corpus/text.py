@@ -17,7 +17,7 @@ from gaslab._kernels import documents as kernels
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.corpus.pieces import BLOCK_BYTES, Part, entries_of, read_documents
 from gaslab.ingest.edges import Numbered
-from gaslab.ingest.files import Block, InputFile
+from gaslab.ingest.files import TRUNCATED, Block, InputFile
 from gaslab.ingest.formats import CALLED
 from gaslab.ingest.ids import VertexIds, from_one
 from gaslab.ingest.layout import Options, only_of_edge_lists
@@ -181,7 +181,9 @@ def _text(path: str) -> str:
             data = file.read()
         if data.startswith(b"\x1f\x8b"):
             data = gzip.decompress(data)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except EOFError as error:
+        raise InputError(f"{path}: {TRUNCATED}") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: the gzip data is damaged: {error}") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
