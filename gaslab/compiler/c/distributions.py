@@ -49,19 +49,22 @@ GL_INLINE void gl_add_weights(gl_weights *sums, gl_real *row, const gl_real *wei
         ((gl_sums *)row)[p] = sums->part[p] += some;
     }}
 }}
-/* The same of the last row, whose weights are few: a wide load would wait for the narrow stores before it. */
-GL_INLINE void gl_add_last(gl_weights *sums, gl_real *row, const gl_real *weights) {{
+/* Load the last row, whose weights are few: a wide load would wait for the narrow stores before it. */
+GL_INLINE void gl_load_last(gl_real *last, const gl_real *weights) {{
     typedef gl_real narrow __attribute__((vector_size(16), aligned(sizeof(gl_real)), may_alias));
     enum {{ HALF = GL_SUM_LANES / 2 }};
-    gl_real some[GL_SUMS];
     #pragma GCC unroll 2
     for (int p = 0; p < GL_SUMS; p += GL_SUM_LANES) {{
         const narrow low = *(const volatile narrow *)(weights + p);
         const narrow high = *(const volatile narrow *)(weights + p + HALF);
         #pragma GCC unroll 4
-        for (int k = 0; k < HALF; k++) {{ some[p + k] = low[k]; some[p + HALF + k] = high[k]; }}
+        for (int k = 0; k < HALF; k++) {{ last[p + k] = low[k]; last[p + HALF + k] = high[k]; }}
     }}
-    gl_add_weights(sums, row, some);
+}}
+#define GL_MORE(k) more[(k) / GL_SUM_LANES][(k) % GL_SUM_LANES]
+GL_INLINE void gl_add_more(gl_real *last, const gl_sums *more) {{
+    #pragma GCC unroll 2
+    for (int p = 0; p < GL_SUM_PARTS; p++) ((gl_sums *)last)[p] += more[p];
 }}
 """,
     # Row k of `rows` has the running sums after its weights.
@@ -93,7 +96,7 @@ static int64_t gl_categorical(
     int64_t sum = 0, at = 0, left = n - 1, passed = 0;
     #pragma GCC unroll 8
     for (int k = 1; k < GL_SUMS; k++) sum += end[k] <= along;
-    const volatile gl_real *const steps = rows + sum;   /* one at a time, as gl_add_last says */
+    const volatile gl_real *const steps = rows + sum;   /* one at a time, as gl_load_last says */
     const gl_real rest = gl_below(point - end[sum], steps[(n - 1) * GL_SUMS]);
     while (left > 8) {
         const int64_t half = (left + 1) / 2;
@@ -140,9 +143,14 @@ def categorical(x: t.Categorical, weight: str, fetch: str) -> str:
         "gl_add_weights(&sums, rows + GL_SUMS * row, some); } "
     )
     if tail:
-        text += (
-            f"{{ const int64_t row = {rows}; GL_ROW gl_real some[GL_SUMS] = {{0}}; "
-            f"for (int64_t k = 0; k < {tail}; k++) {each} "
-            "gl_add_last(&sums, rows + GL_SUMS * row, some); } "
-        )
+        text += f"{{ const int64_t row = {rows}; gl_real last[GL_SUMS] = {{0}}; "
+        if stored := tail // 4 * 4:
+            text += "GL_ROW gl_real some[GL_SUMS] = {0}; "
+            text += f"for (int64_t k = 0; k < {stored}; k++) {each} gl_load_last(last, some); "
+        if stored < tail:  # so few that no store is as wide as a load: they stay in registers
+            text += "gl_sums more[GL_SUM_PARTS] = {0}; "
+            for k in range(stored, tail):
+                text += f"{{ const int64_t l_{x.counter} = GL_SUMS * row + {k}; GL_MORE({k}) = {weight}; }} "
+            text += "gl_add_more(last, more); "
+        text += "gl_add_weights(&sums, rows + GL_SUMS * row, last); } "
     return text + f"gl_categorical(c, &sums, rows, {room}, {x.site}); }})"
