@@ -19,6 +19,7 @@ from gaslab.programs import _ratings
 from gaslab.programs._sweeps import run_sweeps
 
 SOLVERS = ("cholesky", "conjugate_gradient")
+STEPS = 3  # of the conjugate gradient method
 
 
 class ALS(gl.VertexProgram):
@@ -86,8 +87,13 @@ class ALS(gl.VertexProgram):
 
 def checked(*, solver: Any, steps: Any, **common: Any) -> dict[str, Any]:
     """Return the parameters of the program that arguments of `als` mean; UsageError where they cannot be."""
-    solver, steps = arguments.choice("solver", solver, SOLVERS), arguments.whole("steps", steps, 1)
-    return {**_ratings.checked(**common), "steps": steps if solver == "conjugate_gradient" else 0}
+    solver = arguments.choice("solver", solver, SOLVERS)
+    steps = arguments.whole("steps", steps, 1, optional=True)
+    if solver == "conjugate_gradient":
+        steps = STEPS if steps is None else steps
+    elif steps is not None:
+        raise arguments.wrong("steps", steps, "Cholesky's method takes none; say solver='conjugate_gradient'")
+    return {**_ratings.checked(**common), "steps": steps or 0}
 
 
 @collective(options="run", own=("columns",))
@@ -98,7 +104,7 @@ def als(
     regularization: float = 0.1,
     iterations: int = _ratings.SWEEPS,
     solver: str = "cholesky",
-    steps: int = 3,
+    steps: int | None = None,
     rating: str | None = None,
     test: gl.Graph | None = None,
     **options: Any,
@@ -124,8 +130,8 @@ def als(
     solver : {"cholesky", "conjugate_gradient"}
         How each vertex solves its system: exactly, or by *steps* of the conjugate gradient method from the
         factors that it has, which takes less time and learns nearly as much in an iteration.
-    steps : int
-        From 1; Cholesky's method takes none.
+    steps : int, optional
+        From 1; by default 3. Cholesky's method takes none.
     rating : str, optional
         Edge column of the ratings: finite numbers, at most 1e30 in size. By default ``rating``, else the
         first column (the third field of a text file).

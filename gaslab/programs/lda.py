@@ -209,7 +209,10 @@ def _tokens(graph: gl.Graph, count: str | None) -> gl.Graph:
         log.info("LDA: %s", "each edge is one token" if count is None else f"count = column {count!r}")
     tokens = graph if count is None else graph.repeat_edges(count)
     if tokens.num_edges == 0:
-        raise gl.UsageError("the graph has no tokens; LDA needs documents with words")
+        why = "pass one with an edge from a document to each of its words"
+        if graph.num_edges > 0:
+            why = f"count={count!r} is 0 on all of its edges; with count=None each edge is a token"
+        raise gl.UsageError(f"the graph has no tokens; {why}")
     return tokens
 
 

@@ -13,6 +13,8 @@ from gaslab import arguments
 from gaslab.errors import UsageError, nearest
 from gaslab.ingest.sides import need_sides
 
+CORPUS = "a gaslab.Graph of documents and words, as gaslab.corpus_from makes one,"
+
 
 @dataclass(frozen=True)
 class Documents:

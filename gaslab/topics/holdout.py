@@ -19,7 +19,7 @@ from gaslab.errors import UsageError
 from gaslab.graph.vertexset import VertexSet
 from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
-from gaslab.topics.documents import Documents, count_column, documents_of, ends
+from gaslab.topics.documents import CORPUS, Documents, count_column, documents_of, ends
 from gaslab.topics.foldin import ITERATIONS, UNKNOWN, Laid, rows_of_words
 from gaslab.topics.model import TopicModel
 
@@ -94,7 +94,7 @@ def hold_out(corpus: gl.Graph, fraction: float, *, seed: int = 0, count: str | N
     >>> -4 < held.score(model) < 0
     True
     """
-    arguments.instance("corpus", corpus, gl.Graph, arguments.GRAPH)
+    arguments.instance("corpus", corpus, gl.Graph, CORPUS)
     fraction = arguments.number("fraction", fraction, above=0, below=1)
     seed = arguments.whole("seed", seed, 0)
     column = count_column(corpus, count)

@@ -21,7 +21,7 @@ from gaslab.system.atomic_writes import write_bytes
 from gaslab.system.outputs import Output
 from gaslab.topics import model_file
 from gaslab.topics.counts import TopicCounts
-from gaslab.topics.documents import documents_of
+from gaslab.topics.documents import CORPUS, documents_of
 from gaslab.topics.foldin import ITERATIONS, Laid, known_words, rows_of_words
 from gaslab.topics.resume import drawn_topics
 
@@ -185,7 +185,7 @@ class TopicModel(TopicCounts):
         ----------
         Wallach, Murray, Salakhutdinov, Mimno: Evaluation Methods for Topic Models. ICML 2009.
         """
-        arguments.instance("corpus", corpus, gl.Graph, arguments.GRAPH)
+        arguments.instance("corpus", corpus, gl.Graph, CORPUS)
         iterations = arguments.whole("iterations", iterations, 1, MOST_STEPS)
         threads, on = arguments.threads(threads), arguments.choice("on", on, arguments.PLACES)
         threads = launch.choose_threads(threads, corpus.comm.local_ranks, corpus.comm.rank)

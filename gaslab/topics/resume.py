@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import gaslab as gl
+from gaslab.errors import UsageError
 from gaslab.parallel import launch
 from gaslab.topics.counts import TopicCounts
 from gaslab.topics.documents import Documents, bounds, ends, sent
@@ -22,6 +23,8 @@ def drawn_topics(model: TopicCounts, tokens: gl.Graph, seed: int) -> np.ndarray:
     comm, left = tokens.comm, tokens.ids.num_left or 0
     threads = launch.threads_per_rank(comm.local_ranks)
     row = rows_of_words(model, tokens)
+    if (row == UNKNOWN).all():
+        raise UsageError("the model and the corpus have no word in common; resume a model of its words")
     (document, word), back = sent(tokens, *ends(tokens))
     order = np.lexsort((word, document))
     low, high = bounds(tokens)[comm.rank : comm.rank + 2].tolist()

@@ -94,11 +94,13 @@ def test_what_is_printed_and_written(
 def test_als_takes_steps(gaslab: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
     report = ["--json", tmp_path / "r.json", "--force"]
     words = ["als", files[0], "--factors", 3, "--iterations", 5, *report, "-q"]
-    for more, steps in (([], None), (["--steps", 4], None), (["--solver", "conjugate_gradient"], 3),
+    for more, steps in (([], None), (["--solver", "conjugate_gradient"], 3),
                         (["--solver", "conjugate_gradient", "--steps", 2], 2)):  # fmt: skip
         done = gaslab(*words, *more)
         assert done.code == 0, done.err
         assert json.loads((tmp_path / "r.json").read_text())["parameters"]["steps"] == steps
+    done = gaslab(*words, "--steps", 4)
+    assert (done.code, "--steps 4: Cholesky's method takes none; say --solver" in done.err) == (2, True)
     done = gaslab(*words, "--solver", "lu")
     assert (done.code, "invalid choice: 'lu'" in done.err) == (2, True)
 

@@ -252,8 +252,10 @@ def test_bad_graphs_are_named() -> None:
     with pytest.raises(gl.UsageError, match=r"^edge column 'count' is 0\.5 on the edge 0 \(left\) -> 1 \(ri"):
         gl.lda(half)
     empty = gl.Graph.from_edges([0], [1], columns={"count": [0]}, bipartite=True)
-    with pytest.raises(gl.UsageError, match=r"^the graph has no tokens"):
+    with pytest.raises(gl.UsageError, match=r"^the graph has no tokens; count=.count. is 0 on all"):
         gl.lda(empty)
+    with pytest.raises(gl.UsageError, match=r"^the graph has no tokens; pass one with an edge"):
+        gl.lda(gl.Graph.from_edges([], [], bipartite=True, vertices=([0], [1])))
 
 
 def test_the_count_is_the_only_field_or_is_named(gaslab: Run, tmp_path: Any) -> None:

@@ -129,6 +129,14 @@ def test_a_resumed_chain_is_as_far_as_a_long_one() -> None:
     assert last[2] > last[1] - 0.05
 
 
+def test_a_model_of_other_words_is_not_resumed() -> None:
+    model = gl.TopicModel([[9, 0], [0, 9]], ["cat", "bank"], doc_topic_prior=0.5, topic_word_prior=0.5)
+    with pytest.raises(gl.UsageError, match="the model and the corpus have no word in common"):
+        gl.lda(gl.corpus_from(["dog dog", "bond"]), resume=model, iterations=1)
+    with pytest.raises(gl.UsageError, match=r"corpus=\['dog'\]: .*as gaslab.corpus_from makes one"):
+        model.transform(["dog"])
+
+
 def scored(comm: Comm) -> list[Any]:
     held = hold_out(of_words(comm), 0.2, seed=5)
     counts = np.arange(held.train.num_vertices - (held.train.num_left or 0))[:, None] % [3, 5, 7] * 2

@@ -24,7 +24,7 @@ def _add(made: Parser, command: str) -> None:
     if command == "als":
         group.add_argument("--solver", choices=("cholesky", "conjugate_gradient"), default="cholesky",
                            help="how each vertex solves its system (cholesky)")  # fmt: skip
-        option.whole(group, "--steps", "N", "of conjugate_gradient, for each vertex (3)", default=3)
+        option.whole(group, "--steps", "N", "of conjugate_gradient, for each vertex (3)")
     if command == "sgd":
         option.number(group, "--learning-rate", "S", "the first step (0.05)", default=0.05)
         option.number(group, "--decay", "D",
