@@ -198,8 +198,8 @@ class Writer(Words):
             f"{of} = int(np.max(np.linalg.solve(np.eye(2) * 2.0, np.ones(2) * {f}))) % 101",
             f"{of} = int(np.sum(gl.solve_spd(np.eye(2) * 4.0, np.ones(2) * {f}))) % 101",
             f"{of} = int(np.linalg.norm(np.ones(4) * {f})) % 101",
-            f"x = np.ones(2) * {f}\n"
-            f"{of} = int(np.sum(gl.conjugate_gradient(np.eye(2) * 4.0, x, np.zeros(2), 2))) % 101",
+            f"right = np.ones(2) * {f}\n"
+            f"{of} = int(np.sum(gl.conjugate_gradient(np.eye(2) * 4.0, right, np.zeros(2), 2))) % 101",
         ]
         if self.has("matrix field") and not self.fixed:
             options += [
