@@ -159,7 +159,7 @@ ctypedef fused word:
     uint64_t
 
 
-def _take(const word[::1] values, const int32_t[::1] slots, word[::1] out, int threads):
+def _take(word[::1] values, const int32_t[::1] slots, word[::1] out, int threads):
     cdef Py_ssize_t i
     for i in prange(slots.shape[0], nogil=True, num_threads=threads, schedule="static"):
         out[i] = values[slots[i]]

@@ -27,8 +27,7 @@ class Graph(Sources, Operations):
     edge_balance, vertex_balance : float
         Edges, and replicas of vertices, of the fullest rank over the mean; 1 at best.
     edge_columns : dict of str to array
-        Values of this rank's edges, in the order of the slots of `local`; lists as a `RaggedColumn`. They are
-        read-only; `map_edges` makes a graph with further columns.
+        Values of this rank's edges, in the order of the slots of `local`; lists as a `RaggedColumn`.
     vertex_columns : dict of str to array
         Values of the vertices that this rank is master of, in the order of `local`; see `with_vertices`.
     ids : VertexIds

@@ -11,7 +11,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab.errors import UsageError
 from gaslab.graph import derive, transform, vertextable
-from gaslab.graph.stored import StoredGraph, read_only
+from gaslab.graph.stored import StoredGraph
 from gaslab.graph.vertexset import VertexSet, check_direction
 from gaslab.parallel.collective import collective
 from gaslab.partition.local_graph import ALL
@@ -329,7 +329,7 @@ def with_columns(
             raise UsageError(f"a column cannot be named {name!r}")
     made = copy.copy(graph)
     made.vertex_columns = {**graph.vertex_columns, **(vertex or {})}
-    made.edge_columns = {**graph.edge_columns, **read_only(edge or {})}
+    made.edge_columns = {**graph.edge_columns, **(edge or {})}
     return made
 
 

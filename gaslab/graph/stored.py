@@ -49,7 +49,7 @@ class StoredGraph:
         self.num_edges = int(comm.allreduce(local.num_edges))
         self.strategy = strategy
         self.local = local
-        self.edge_columns = read_only(edge_columns)
+        self.edge_columns = edge_columns
         self.vertex_columns = vertex_columns or {}
         self.ids: VertexIds = edges.ids
         self.counts = dict(edges.counts)
@@ -239,13 +239,3 @@ class StoredGraph:
                 f"edge balance {self.edge_balance:.2f}"
             )
         return "; ".join(parts) + ">"
-
-
-def read_only(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns of edges that raise where they are written to: what is made of them is kept."""
-    made = dict(columns)
-    for name, values in columns.items():
-        if isinstance(values, np.ndarray):
-            made[name] = values.view()
-            made[name].flags.writeable = False
-    return made

@@ -186,30 +186,3 @@ def counted(comm: Comm, engine: str) -> list[Any]:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_run_leaves_the_graph_s_columns_as_they_are(ranks: Ranks, engine: str) -> None:
     assert ranks.run(counted, engine)[0] == [[1, 1, 1], [1, 1, 1]]
-
-
-class Weighed(gl.VertexProgram):
-    class Vertex(gl.Vertex):
-        total: float = 0.0
-
-    class Edge(gl.Edge):
-        cost: float
-
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return e.cost
-
-    def apply(self, v: Vertex, total: float) -> None:
-        v.total = total
-
-
-def test_edge_columns_cannot_be_written() -> None:
-    """What is made of a column, here its floats, is kept."""
-    own = np.array([1, 2])
-    graph = gl.Graph.from_edges([0, 0], [1, 2], columns={"cost": own})
-    assert gl.run(Weighed(), graph, max_iterations=1).vertices["total"].tolist() == [0.0, 1.0, 2.0]
-    with pytest.raises(ValueError, match="read-only"):
-        graph.edge_columns["cost"][0] = 5
-    own[:] = 7  # of the caller's
-    assert gl.run(Weighed(), graph, max_iterations=1).vertices["total"].tolist() == [0.0, 1.0, 2.0]
-    graph.edge_columns["cost"] = np.array([5, 2])
-    assert gl.run(Weighed(), graph, max_iterations=1).vertices["total"].tolist() == [0.0, 5.0, 2.0]
