@@ -32,15 +32,14 @@ def run_chain(
 ) -> tuple[gl.Result, Settings]:
     """Run samplers one after the other (collective); return the last one's result, with the sweeps of all.
 
-    *topics* are those that tokens begin with, None: any; *options* are of `gaslab.run`. The settings that are
-    returned with it are the last one's: it began with the priors that the one before ended with.
+    *topics* are those that tokens begin with, None: any; *options* are of `gaslab.run`, without ``strategy``
+    where there are several: topics are in the order of one cut. The settings that are returned are the last
+    one's: it began with the priors that the one before ended with.
     """
     sampler, settings = stages[0]
     if len(stages) == 1:
         return _run(sampler, settings, tokens, topics, **options), settings
     options = dict(options)
-    if (strategy := options.pop("strategy", None)) is not None:  # topics are in the order of one cut
-        tokens = tokens.partitioned(strategy)
     rest = stages[1][1]
     first = _run(
         sampler, settings, tokens, topics, later=rest.iterations, handed=sampler.field,

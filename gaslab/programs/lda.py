@@ -147,10 +147,12 @@ def lda(
     check_options("lda", graph, options)
     check_one_run(options, settings)
     tokens = _tokens(graph, count)
-    drawn = None
+    cut, drawn = tokens, None
+    if settings.mh_sweeps and options.get("strategy") is not None:
+        cut = tokens.partitioned(options.pop("strategy"))
     if resume is not None:
-        drawn = resume.draw(tokens, seed=arguments.whole("seed", options.get("seed", 0)))
-    result, last = run_chain(stages(name, settings), tokens, drawn, options)
+        drawn = resume.draw(cut, seed=arguments.whole("seed", options.get("seed", 0)))
+    result, last = run_chain(stages(name, settings), cut, drawn, options)
     document, word = _tables(graph, result, last, tokens.num_edges)
     figures = result.metrics["figures"]
     figures["tokens"], figures["sampler"] = tokens.num_edges, name

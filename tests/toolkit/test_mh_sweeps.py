@@ -73,6 +73,21 @@ def test_the_chain_is_one_on_several_ranks_or_threads(hosts: Hosts) -> None:
         assert hosts(size).run(counts_of, threads, "2d") == [expected] * size
 
 
+def resumed(comm: Comm, strategy: str | None) -> list[list[int]]:
+    graph = corpus(comm)
+    model = gl.TopicModel.of(graph, fitted(comm, threads=2))
+    return gl.lda(graph, resume=model, iterations=4, mh_sweeps=2, strategy=strategy, threads=2).vertices[
+        "counts"
+    ].tolist()  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_resumed_chain_is_the_same_by_any_cut(hosts: Hosts) -> None:
+    expected = hosts(1).run(resumed, None)[0]
+    for strategy in (None, "2d", "dbh"):
+        assert hosts(2).run(resumed, strategy) == [expected] * 2
+
+
 @pytest.mark.slow
 def test_the_chain_is_the_reference_engine_s() -> None:
     few = {"iterations": 4, "mh_sweeps": 2, "optimise_priors": 1}
