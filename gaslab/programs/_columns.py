@@ -129,6 +129,4 @@ def run(program: gl.VertexProgram, graph: gl.Graph, **options: Any) -> gl.Result
     same = dict.fromkeys((fields & graph.vertex_columns.keys()) | (own & graph.edge_columns.keys()))
     if same:
         options["columns"] = {**same, **(arguments.bound_columns(options.get("columns")) or {})}
-    if "handed" in options:
-        return run_by(Options(**options), program, graph)
-    return gl.run(program, graph, **options)
+    return run_by(Options(**options), program, graph)

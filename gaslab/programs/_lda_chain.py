@@ -20,7 +20,8 @@ def check_one_run(options: Mapping[str, Any], settings: Settings) -> None:
     for name in ("timeline", "trace"):
         if settings.mh_sweeps and options.get(name) is not None:
             raise gl.UsageError(
-                f"{name}= follows one run, and mh_sweeps={settings.mh_sweeps} makes two; leave one out"
+                f"mh_sweeps={settings.mh_sweeps} makes two runs, and {name}={options[name]!r} follows one; "
+                "leave one of them out"
             )
 
 

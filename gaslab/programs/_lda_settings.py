@@ -27,6 +27,12 @@ def sampler_and_settings(
     topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
     iterations = arguments.whole("iterations", iterations, 1)
     mh_sweeps = arguments.whole("mh_sweeps", mh_sweeps, 0, iterations - 1)
+    optimise_priors = arguments.whole("optimise_priors", optimise_priors, 0, iterations)
+    if 0 < mh_sweeps < optimise_priors:
+        needed = (
+            f"the first mh_sweeps={mh_sweeps} sweeps alone improve them; take a step at least once in these"
+        )
+        raise arguments.wrong("optimise_priors", optimise_priors, needed)
     sample_every = arguments.whole("sample_every", sample_every, 1)
     if burn_in is None and sample_every > 1:
         needed = "no sweeps are averaged; say after which, burn_in=N"
@@ -39,7 +45,7 @@ def sampler_and_settings(
         evaluate_every=arguments.whole("evaluate_every", evaluate_every, 1),
         mh_sweeps=mh_sweeps,
         mh_steps=arguments.whole("mh_steps", mh_steps, 1, MOST_STEPS),
-        optimise_priors=arguments.whole("optimise_priors", optimise_priors, 0, mh_sweeps or iterations),
+        optimise_priors=optimise_priors,
         burn_in=arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True),
         sample_every=sample_every,
         workers=workers,

@@ -65,7 +65,7 @@ def lda(
         500 topics and without these options, or with *mh_sweeps*; else the second.
     mh_sweeps : int
         How many of the sweeps, the first, "metropolis-hastings" makes, 0 to *iterations* - 1, before "gibbs"
-        goes on from its topics, which its own first sweep counts. A large corpus takes less time so than with
+        goes on from its topics, which its own first sweep counts: a large corpus takes less time so than by
         "gibbs" alone. They may have *mh_steps* and *optimise_priors*; the priors stay as these leave them.
     mh_steps : int
         Steps of Metropolis-Hastings that a token takes in each half of a sweep, 1 to 64; each takes

@@ -374,30 +374,3 @@ def test_edges_are_told_apart_among_very_many_parallel_ones_in_one_pass() -> Non
     graph = gl.Graph.from_edges(np.zeros(many, int), np.ones(many, int))
     drawn = InitialDraws(graph, 1, {}).of_edges(gl.uniform(), 0, np.dtype(float))
     assert np.unique(drawn).size == many
-
-
-def less(a: float, b: float) -> float:
-    return a - 2.0 * b
-
-
-class ByName(gl.VertexProgram):
-    """Draws that are arguments by place and by name, in the order of the parameters."""
-
-    class Vertex(gl.Vertex):
-        x: gl.Vector = gl.field(shape=4)
-
-    def apply(self, v: Vertex) -> None:
-        v.x[0] = less(gl.uniform(), gl.uniform())
-        v.x[1] = less(a=gl.uniform(), b=gl.uniform())
-        v.x[2] = less(gl.uniform(), b=less(b=0.5, a=gl.uniform()))
-        v.x[3] = gl.uniform(low=gl.uniform(), high=1.0 + gl.uniform())
-
-
-@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
-def test_arguments_by_name_draw_in_turn() -> None:
-    graph = gl.Graph.from_edges([0, 1], [1, 2])
-    compiled, *others = (
-        gl.run(ByName(), graph, max_iterations=1, seed=5, **mode).vertices["x"].tolist() for mode in MODES
-    )
-    assert others == [compiled] * 2
-    assert len({number for row in compiled for number in row}) == 12

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,9 @@ from unittest.mock import patch
 import networkx as nx
 
 import gaslab as gl
+from gaslab.engine.options import Options
 from gaslab.parallel.comm import Comm, world
+from gaslab.programs import _columns
 from tests.support.graphs import Drawn
 
 MODES: dict[str, dict[str, Any]] = {
@@ -117,14 +118,14 @@ def calls_of(drawn: Drawn) -> list[Call]:
 
 def every_call(comm: Comm, drawn: Drawn, strategy: str) -> tuple[list[Answer], set[str]]:
     """Return what every call answers, compiled, on one thread, and the programs that ran."""
-    graph, found, ran, run = drawn.build(comm, strategy), [], set(), gl.run
+    graph, found, ran = drawn.build(comm, strategy), [], set()
+    run_by = _columns.run_by
 
-    @functools.wraps(run)  # whose signature is looked at
-    def noted(program: gl.VertexProgram, *arguments: Any, **options: Any) -> gl.Result:
+    def noted(options: Options, program: gl.VertexProgram, graph: gl.Graph) -> gl.Result:
         ran.add(type(program).__name__)
-        return run(program, *arguments, **options)
+        return run_by(options, program, graph)
 
-    with warnings.catch_warnings(), patch.object(gl, "run", noted):
+    with warnings.catch_warnings(), patch.object(_columns, "run_by", noted):
         warnings.simplefilter("ignore", gl.ConvergenceWarning)
         for call in calls_of(drawn):
             try:

@@ -147,9 +147,9 @@ def test_the_time_is_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"mh_sweeps": 8}, "mh_sweeps=8: a whole number from 0 to 7"),
         ({"sampler": "metropolis-hastings"}, "mh_sweeps=5 is for sampler='gibbs'"),
         ({"burn_in": 6}, "burn_in=6 is for sampler='metropolis-hastings'"),
-        ({"optimise_priors": 6}, "optimise_priors=6"),
-        ({"timeline": "x.json"}, "timeline= follows one run, and mh_sweeps=5 makes two; leave one out"),
-        ({"trace": 0}, "trace= follows one run"),
+        ({"optimise_priors": 6}, "optimise_priors=6: the first mh_sweeps=5 sweeps alone improve them"),
+        ({"timeline": "x.json"}, "mh_sweeps=5 makes two runs, and timeline=.x.json. follows one; leave one"),
+        ({"trace": 0}, "mh_sweeps=5 makes two runs, and trace=0 follows one"),
     ],
 )
 def test_what_cannot_be_is_named(options: dict[str, Any], said: str) -> None:
@@ -171,6 +171,13 @@ def test_the_command(gaslab: Run, tmp_path: Path) -> None:  # noqa: F811
     report = json.loads((tmp_path / "run.json").read_text())
     assert report["parameters"]["mh_sweeps"] == 4
     assert report["sampler"] == "gibbs"
-    refused = gaslab("lda", tmp_path / "texts.txt", *options, "--mh-sweeps", 6)
-    assert refused.code == 2
-    assert "--mh-sweeps" in refused.err
+    for more, said in (
+        (["--mh-sweeps", 6], "--mh-sweeps 6: a whole number from 0 to 5"),
+        (
+            ["--mh-sweeps", 3, "--optimise-priors"],
+            "--optimise-priors 10: the first --mh-sweeps 3 sweeps alone",
+        ),
+        (["--mh-sweeps", 3, "--timeline", "x.json"], "--mh-sweeps 3 makes two runs, and --timeline 'x.json'"),
+    ):
+        refused = gaslab("lda", tmp_path / "none.txt", *options, *more)  # before the corpus is read
+        assert (refused.code, said in refused.err) == (2, True), refused.err

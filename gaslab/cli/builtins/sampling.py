@@ -52,12 +52,16 @@ def sampling(arguments: Any) -> dict[str, Any]:
 
 def check_sampling(arguments: Any, model: gl.TopicModel | None) -> None:
     """Raise UsageError for what `gaslab.lda` would refuse of any corpus; *model* is the one to resume."""
+    from gaslab.programs._lda_chain import check_one_run
     from gaslab.programs._lda_settings import sampler_and_settings
 
     asked = sampling(arguments)
     with option.named():
         for topics in arguments.topics or [None]:
-            sampler_and_settings(topics=topics, resume=model, precision=arguments.precision, **asked)
+            _, settings = sampler_and_settings(
+                topics=topics, resume=model, precision=arguments.precision, **asked
+            )
+            check_one_run({"timeline": arguments.timeline}, settings)
 
 
 def _prior(text: str) -> float | list[float]:
