@@ -30,7 +30,7 @@ def sampler_and_settings(
     optimise_priors = arguments.whole("optimise_priors", optimise_priors, 0, iterations)
     if 0 < mh_sweeps < optimise_priors:
         needed = (
-            f"the first mh_sweeps={mh_sweeps} sweeps alone improve them; take a step at least once in these"
+            f"the first mh_sweeps={mh_sweeps} sweeps alone improve them; take a step at least once in so many"
         )
         raise arguments.wrong("optimise_priors", optimise_priors, needed)
     sample_every = arguments.whole("sample_every", sample_every, 1)

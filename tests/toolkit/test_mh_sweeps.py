@@ -173,10 +173,7 @@ def test_the_command(gaslab: Run, tmp_path: Path) -> None:  # noqa: F811
     assert report["sampler"] == "gibbs"
     for more, said in (
         (["--mh-sweeps", 6], "--mh-sweeps 6: a whole number from 0 to 5"),
-        (
-            ["--mh-sweeps", 3, "--optimise-priors"],
-            "--optimise-priors 10: the first --mh-sweeps 3 sweeps alone",
-        ),
+        (["--mh-sweeps", 3, "--optimise-priors", 5], "--optimise-priors 5: the first --mh-sweeps 3 sweeps"),
         (["--mh-sweeps", 3, "--timeline", "x.json"], "--mh-sweeps 3 makes two runs, and --timeline 'x.json'"),
     ):
         refused = gaslab("lda", tmp_path / "none.txt", *options, *more)  # before the corpus is read
