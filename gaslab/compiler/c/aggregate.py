@@ -48,7 +48,7 @@ def own_sweep(tree: Tree, k: int) -> str:
         look = f"            gl_check_stop(c, {a.function.site});\n" * long
         far = "v." if near == "nbr." else "nbr."
         theirs = frozenset(n.removeprefix(far) for n in a.function.reads if n.startswith(far))
-        before, fetch = prefetch_rows(tree, theirs, "c->in_begin", "c->in_neighbor[{p}]")
+        before, fetch = prefetch_rows(tree, theirs, "in", "c->in_neighbor[{p}]")
         body = (
             f"{before}"
             "        for (int64_t p = c->in_begin[v], end = c->in_begin[v + 1]; p < end; p++) {\n"

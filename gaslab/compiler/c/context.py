@@ -10,8 +10,8 @@ from gaslab.compiler.tree.uses import by_source
 
 POSITIONS = {"in_begin": "int64_t", "out_begin": "int64_t",
              "in_neighbor": "int32_t", "out_neighbor": "int32_t", "out_slot": "int32_t"}  # fmt: skip
-SCALARS = {"num_vertices": "int64_t", "num_edges": "int64_t", "num_left": "int64_t", "superstep": "int64_t",
-           "initial_fields": "uint64_t", "all_active": "int64_t"}  # fmt: skip
+SCALARS = {"num_local": "int64_t", "num_vertices": "int64_t", "num_edges": "int64_t", "num_left": "int64_t",
+           "superstep": "int64_t", "initial_fields": "uint64_t", "all_active": "int64_t"}  # fmt: skip
 
 
 def context(tree: Tree) -> str:
@@ -33,7 +33,9 @@ def context(tree: Tree) -> str:
             members.append(("gl_rows ", name, f"*(const gl_rows *)w->vertex[{k}]"))
             members.append(("gl_rows ", name + "_next", f"*(const gl_rows *)w->vertex_next[{k}]"))
             continue
-        members.append((f"const {STORAGE[field.storage][1]} *", names.field_name(tree, k), f"w->vertex[{k}]"))
+        c_type, name = STORAGE[field.storage][1], names.field_name(tree, k)
+        members.append((f"const {c_type} *", name, f"w->vertex[{k}]"))
+        members.append((f"{c_type} *", name + "_next", f"w->vertex_next[{k}]"))
     for k, field in enumerate(tree.edge_fields):
         if is_list(field.storage):
             members.append(("gl_rows ", names.edge_name(tree, k), f"*(const gl_rows *)w->edge[{k}]"))
@@ -45,6 +47,9 @@ def context(tree: Tree) -> str:
             (f"const {kind} *", f"by_source{k}", f"w->edge_by_source ? w->edge_by_source[{k}] : 0")
         )
     members += [(f"{kind} ", name, f"w->{name}") for name, kind in SCALARS.items()]
+    for row in ("in", "out"):
+        edges = f"w->{row}_begin ? w->{row}_begin[w->num_local] : 0"
+        members.append(("int64_t ", f"{row}_edges", edges))
     for k, p in enumerate(tree.params):
         kind = element_of(p.type)
         members.append(

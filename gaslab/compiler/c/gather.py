@@ -58,7 +58,7 @@ def gather_row(tree: Tree) -> str:
         row = begin_row(tree, "gather") + fill(tree, "gather", begin)
         four = "".join(f"            {step(k % ways, f'(p + {k})')}\n" for k in range(4))
         if has_parts:
-            before, fetch = prefetch_rows(tree, names, begin, neighbor)
+            before, fetch = prefetch_rows(tree, names, way, neighbor)
             limit, early = prefetch_slots(tree, "gather", way)
             unroll = "" if fetch or more or check or not _counts(tree) else UNROLL
             loops.append(
@@ -71,7 +71,7 @@ def gather_row(tree: Tree) -> str:
         loops.append(
             f"    if ({walks(tree, 'gather', way, 'edges')}) {{\n{row}"
             f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1]{limit};\n"
-            f"        const int64_t prefetch_end = {far_end(tree, names, begin, 4)};\n"
+            f"        const int64_t prefetch_end = {far_end(tree, names, way, 4)};\n"
             f"        for (; p + 4 <= end{more}; p += 4) {{\n"
             f"{check}{prefetch(tree, names, neighbor)}{early}{four}        }}\n"
             f"        for (; p < end{more}; p++) {{\n{check}            {step(0, 'p')}\n        }}\n    }}\n"
@@ -121,7 +121,7 @@ def gather(tree: Tree) -> str:
         for way, (begin, neighbor, _) in ROWS.items():
             fetch = prefetch(tree, names, neighbor, 1)
             limit, early = prefetch_slots(tree, "gather", way)
-            limit += f", prefetch_end = {far_end(tree, names, begin, collects=True)}" * bool(fetch)
+            limit += f", prefetch_end = {far_end(tree, names, way, collects=True)}" * bool(fetch)
             loops.append(
                 f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather')}"
                 f"{fill(tree, 'gather', begin)}"

@@ -122,7 +122,7 @@ def load(
             if field.name not in writes:
                 lines.append(f"n->{name} = ({c_type} *)({here});")
                 continue
-            lines.append(f"n->{name} = ({c_type} *)w->{into}[{k}] + {vertex} * {kind.size};")
+            lines.append(f"n->{name} = {buffer(tree, k, into)} + {vertex} * {kind.size};")
             if tree.double_buffered(field.name) and into == "vertex_next":
                 lines.append(f"__builtin_memcpy(n->{name}, {here}, {kind.size} * sizeof({c_type}));")
         elif field.name in names and is_list(field.storage):
@@ -134,12 +134,19 @@ def load(
     return "".join(f"        {line}\n" for line in lines)
 
 
+def buffer(tree: Tree, k: int, into: str) -> str:
+    """Return the array of field *k* that is written, that of ``vertex`` or ``vertex_next``."""
+    if into == "vertex_next":
+        return f"c->{field_name(tree, k)}_next"
+    return f"(({STORAGE[tree.vertex_fields[k].storage][1]} *)c->{field_name(tree, k)})"
+
+
 def store(tree: Tree, names: frozenset[str], into: str) -> str:
     """Return the statements that store the named fields of ``n``."""
     return "".join(
         f"        {lists.store(tree, k, into)}\n"
         if is_list(field.storage)
-        else f"        (({STORAGE[field.storage][1]} *)w->{into}[{k}])[v] = n->{field_name(tree, k)};\n"
+        else f"        {buffer(tree, k, into)}[v] = n->{field_name(tree, k)};\n"
         for k, field in enumerate(tree.vertex_fields)
         if field.name in names and not field.shape
     )

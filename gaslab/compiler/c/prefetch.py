@@ -46,26 +46,28 @@ def _lists(tree: Tree, names: frozenset[str]) -> list[tuple[str, int]]:
     ]
 
 
-def prefetch_rows(tree: Tree, names: frozenset[str], begin: str, neighbor: str) -> tuple[str, str]:
+def prefetch_rows(tree: Tree, names: frozenset[str], row: str, neighbor: str) -> tuple[str, str]:
     """Return what stands before and in a loop of one edge at a time that reads vectors of far vertices."""
     if not _row_bytes(tree, names) and not _lists(tree, names):
         return "", ""
     return (
-        f"        const int64_t prefetch_end = {far_end(tree, names, begin)};\n",
+        f"        const int64_t prefetch_end = {far_end(tree, names, row)};\n",
         prefetch(tree, names, neighbor, 1),
     )
 
 
-def far_end(tree: Tree, names: frozenset[str], begin: str, edges: int = 1, collects: bool = False) -> str:
-    """Return how far along the edges the values of far vertices are prefetched, so many *edges* at a time.
+def far_end(tree: Tree, names: frozenset[str], row: str, edges: int = 1, collects: bool = False) -> str:
+    """Return how far along the in- or out-rows the values of far vertices are prefetched.
+
+    So many *edges* are taken at a time.
 
     *collects* says that it is for a gather that collects.
     """
     if _lists(tree, names):
-        return f"gl_prefetch_lists_end(w, {begin})"
+        return f"gl_prefetch_lists_end(c, c->{row}_edges)"
     if edges == 1 and (rows := _row_bytes(tree, names)):
-        return f"gl_prefetch_rows_end(w, {begin}, {rows})"
-    return f"gl_prefetch_{'collected_' * collects}end(w, {begin})"
+        return f"gl_prefetch_rows_end(c, c->{row}_edges, {rows})"
+    return f"gl_prefetch_{'collected_' * collects}end(c, c->{row}_edges)"
 
 
 def _row_bytes(tree: Tree, names: frozenset[str]) -> int:
@@ -100,7 +102,7 @@ def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[st
         fetches += [f"&c->id[c->out_neighbor[{place}]]" for place in places]
     lines = [f"                    __builtin_prefetch({fetch});" for fetch in fetches]
     text = "                if (p < slots) {\n" + "\n".join(lines) + "\n                }\n"
-    return ", slots = gl_prefetch_slots_end(w)", text
+    return ", slots = gl_prefetch_slots_end(c)", text
 
 
 def prefetch_target(tree: Tree) -> tuple[str, str]:

@@ -114,44 +114,41 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
         "GL_INLINE int64_t gl_choose_i(_Bool first, int64_t a, int64_t b) { return first ? a : b; }\n"
     ),
     # The values of far vertices are prefetched where they cannot be in a core's own cache: from half a
-    # million vertices on (benchmarks/gather.py). Below, prefetching costs more than it saves. The end is read
-    # always: the compiler moves out of the loop over vertices only a read that needs no test.
+    # million vertices on (benchmarks/gather.py). Below, prefetching costs more than it saves.
     "GL_FAR_VERTICES": "enum { GL_FAR_VERTICES = 1 << 19 };\n",
     # How far ahead: where little is done for an edge, and where much is (benchmarks/out_rows.py).
     "GL_PREFETCH_EDGES": "enum { GL_PREFETCH_EDGES = 64 };\n",
     "GL_PREFETCH_EDGES_BY_ONE": "enum { GL_PREFETCH_EDGES_BY_ONE = 16 };\n",
     "gl_prefetch_end": """\
-GL_INLINE int64_t gl_prefetch_end(const gl_view *w, const int64_t *begin) {   /* none from here on */
-    const int64_t end = begin[w->num_local] - GL_PREFETCH_EDGES - 4;
-    return w->num_local < GL_FAR_VERTICES ? 0 : end;
+GL_INLINE int64_t gl_prefetch_end(const gl_context *c, int64_t edges) {   /* none from here on */
+    return c->num_local < GL_FAR_VERTICES ? 0 : edges - GL_PREFETCH_EDGES - 4;
 }
 """,
     # The fields of an edge lie by target; a walk by source jumps among them (benchmarks/twins).
     "gl_prefetch_slots_end": """enum { GL_MANY_SLOTS = 1 << 14 };
-GL_INLINE int64_t gl_prefetch_slots_end(const gl_view *w) {   /* of the positions in out-rows */
-    return w->num_edges < GL_MANY_SLOTS ? 0 : w->out_begin[w->num_local] - GL_PREFETCH_EDGES - 4;
+GL_INLINE int64_t gl_prefetch_slots_end(const gl_context *c) {   /* of the positions in out-rows */
+    return c->num_edges < GL_MANY_SLOTS ? 0 : c->out_edges - GL_PREFETCH_EDGES - 4;
 }
 """,
     "gl_prefetch_rows_end": """\
 /* The same where so many bytes are read of a far vertex, one edge at a time. */
-GL_INLINE int64_t gl_prefetch_rows_end(const gl_view *w, const int64_t *begin, const int64_t bytes) {
-    const int64_t end = begin[w->num_local] - GL_PREFETCH_EDGES_BY_ONE - 1;
-    return w->num_local * bytes < 8 * GL_FAR_VERTICES ? 0 : end;
+GL_INLINE int64_t gl_prefetch_rows_end(const gl_context *c, int64_t edges, int64_t bytes) {
+    return c->num_local * bytes < 8 * GL_FAR_VERTICES ? 0 : edges - GL_PREFETCH_EDGES_BY_ONE - 1;
 }
 """,
     # Lists of far vertices are prefetched in two steps: where the list is, then its first lines. Grids and
     # chains, of few edges a vertex, have their neighbours in the cache.
     "gl_prefetch_lists_end": """\
-GL_INLINE int64_t gl_prefetch_lists_end(const gl_view *w, const int64_t *begin) {
-    const int64_t end = begin[w->num_local];
-    return end < GL_FAR_VERTICES / 4 || end < 4 * w->num_local ? 0 : end - GL_PREFETCH_EDGES - 4;
+GL_INLINE int64_t gl_prefetch_lists_end(const gl_context *c, int64_t edges) {
+    const _Bool near = edges < GL_FAR_VERTICES / 4 || edges < 4 * c->num_local;
+    return near ? 0 : edges - GL_PREFETCH_EDGES - 4;
 }
 """,
     # What is collected is prefetched from a million vertices on: on R-MAT graphs of half as many it costs a
     # tenth.
     "gl_prefetch_collected_end": """\
-GL_INLINE int64_t gl_prefetch_collected_end(const gl_view *w, const int64_t *begin) {
-    return w->num_local < 2 * GL_FAR_VERTICES ? 0 : gl_prefetch_lists_end(w, begin);
+GL_INLINE int64_t gl_prefetch_collected_end(const gl_context *c, int64_t edges) {
+    return c->num_local < 2 * GL_FAR_VERTICES ? 0 : gl_prefetch_lists_end(c, edges);
 }
 """,
     "gl_prefetch_list": """\

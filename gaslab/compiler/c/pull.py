@@ -170,7 +170,7 @@ def _pull_choice(tree: t.Tree) -> str:
     far = tree.reads("scatter", "v")
     for mask, row in (("GL_OUT", "in"), ("GL_IN", "out")):
         begin, neighbor, _ = ROWS[row]
-        limit = far_end(tree, far, begin, 4)
+        limit = far_end(tree, far, row, 4)
         four = "".join(look(k, f"(p + {k})", row) for k in range(4))
         loops.append(
             f"        if (w->scatter_edges & {mask}) {{\n{begin_row(tree, 'scatter')}"

@@ -62,7 +62,7 @@ def scatter_push(tree: Tree) -> str:
         far = tree.reads("scatter", "nbr")
         early = prefetch(tree, far, neighbor, 1)
         limit, more = prefetch_slots(tree, "scatter", row)
-        early, bound = early + more, limit + f", prefetch_end = {far_end(tree, far, begin)}" * bool(early)
+        early, bound = early + more, limit + f", prefetch_end = {far_end(tree, far, row)}" * bool(early)
         loops.append(
             f"        if ({walks(tree, 'scatter', row)}) {{\n{begin_row(tree, 'scatter')}"
             f"{fill(tree, 'scatter', begin)}"
