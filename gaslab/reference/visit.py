@@ -57,15 +57,31 @@ def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> l
 
 
 def _blocks(vertices: set[int], degree: Mapping[int, int], count: int) -> dict[int, int]:
-    """Return each vertex's block: a hash says which share one; blocks with many edges stand far apart."""
-    group = {v: _hash(v) % count for v in vertices}
+    """Return each vertex's block: a hash says which share a bucket, and each bucket is dealt to a block.
+
+    It goes, the heaviest first, to the block that lacks most. Wanted is an equal share, but of two blocks far
+    apart as much as a bucket has that has more. A block takes 128 buckets at most.
+    """
+    bucket = {v: _hash(v) % (64 * count) for v in vertices}
     ends = Counter[int]()
     for v in vertices:
-        ends[group[v]] += degree[v]
-    heaviest_first = sorted(range(count), key=lambda g: (-ends[g], g))
+        ends[bucket[v]] += degree[v]
+    heaviest_first = sorted(ends, key=lambda b: (-ends[b], b))
     far_apart = sorted(range(count), key=lambda k: f"{k:032b}"[::-1])
-    block = dict(zip(heaviest_first, far_apart, strict=True))
-    return {v: block[group[v]] for v in vertices}
+    lacks, left, heavy = dict[int, int](), sum(ends.values()), iter(heaviest_first)
+    while len(lacks) < count:
+        heaviest, unknown = ends[next(heavy, -1)], far_apart[len(lacks) :]
+        share = left // len(unknown)
+        for block in unknown[:2] if heaviest > share else unknown:
+            lacks[block] = max(share, heaviest)
+            left = max(left - lacks[block], 0)
+    room, block_of = dict.fromkeys(far_apart, 128), dict[int, int]()
+    for b in heaviest_first:
+        block = max((block for block in far_apart if room[block]), key=lambda block: lacks[block])
+        block_of[b] = block
+        room[block] -= 1
+        lacks[block] -= ends[b]
+    return {v: block_of[bucket[v]] for v in vertices}
 
 
 def _hash(x: int) -> int:

@@ -11,7 +11,7 @@ import pytest
 
 import gaslab as gl
 from gaslab._kernels import phase_runner
-from gaslab.engine.visit.schedule import Schedule
+from gaslab.engine.visit.schedule import BUCKETS, Schedule
 from gaslab.engine.visit.sweep import Visits
 from gaslab.errors import ExecutionError
 from gaslab.language.visit_ways import LEAST
@@ -39,12 +39,16 @@ def test_every_two_blocks_meet_once_and_a_round_shares_none(ways: int, bipartite
     assert met[met > 0].tolist() == [1] * (ways * ways if bipartite else 4 * ways * ways)
 
 
-def test_groups_are_even() -> None:
+def test_blocks_are_even() -> None:
     gids = np.arange(100_000)
     for bipartite, is_target in ((True, gids % 2 == 1), (False, gids < 0)):
-        sizes = np.bincount(Schedule(16, bipartite).group_of(gids, is_target), minlength=32)
-        assert sizes.min() > 0.9 * 100_000 / 32
-        assert sizes.max() < 1.1 * 100_000 / 32
+        schedule = Schedule(16, bipartite)
+        bucket = schedule.bucket_of(gids, is_target)
+        block = schedule.block_of_bucket(np.bincount(bucket, minlength=32 * BUCKETS))[bucket]
+        sizes = np.bincount(block, minlength=32)
+        assert sizes.min() > 0.99 * 100_000 / 32
+        assert sizes.max() < 1.01 * 100_000 / 32
+        assert bipartite == ((block >= 16) == is_target).all()
 
 
 class Count(gl.VertexProgram):

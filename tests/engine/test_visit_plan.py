@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import gaslab as gl
+from gaslab.engine.visit.places import Walk
 from gaslab.engine.visit.plan import Plan
-from gaslab.engine.visit.schedule import Schedule
+from gaslab.engine.visit.schedule import BUCKETS, Schedule
 from gaslab.language.visit_ways import LEAST, MOST, choose_ways, field_bytes
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
@@ -171,19 +172,50 @@ def test_ways_grow_with_the_edges_and_with_what_does_not_fit_the_cache() -> None
     assert [field_bytes(*one) for one in (("bool", ()), ("int16", ()), ("float64", (3, 3)))] == [1, 2, 72]
 
 
+SHAPES = {"alike": 0.0, "popular": 1.0, "one above all": 4.0}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ways", [1, 3, 16])
 @pytest.mark.parametrize("bipartite", [True, False])
-def test_blocks_with_many_edges_are_far_apart(ways: int, bipartite: bool) -> None:
+def test_neighbouring_blocks_have_their_share_of_the_edges(shape: str, ways: int, bipartite: bool) -> None:
     schedule = Schedule(ways, bipartite)
-    ends = np.arange(schedule.blocks)[::-1] ** 4
-    block = schedule.block_of_group(ends)
-    assert sorted(block.tolist()) == list(range(schedule.blocks))
-    by_block = np.zeros(schedule.blocks)
-    by_block[block] = ends
-    if ways == 16:
-        for side in np.split(by_block, 2) if bipartite else [by_block]:
-            halves = [np.roll(side, k)[: side.size // 2].sum() / side.sum() for k in range(side.size)]
-            assert 0.35 < min(halves) <= max(halves) < 0.65
+    sides = 2 if bipartite else 1
+    size = schedule.blocks * BUCKETS // sides
+    rng = np.random.default_rng(1)
+    shares = np.arange(1, size + 1) ** -SHAPES[shape]
+    ends = np.concatenate([rng.permutation(1e9 * shares) for _ in range(sides)])
+    block = schedule.block_of_bucket(ends.astype(np.int64))
+    assert np.bincount(block, minlength=schedule.blocks).max() <= 2 * BUCKETS  # room for vertices
+    assert (block >= size // BUCKETS).sum() == (size if bipartite else 0)
+    if ways < 16 or shape == "one above all":
+        return
+    by_block = np.bincount(block, ends, minlength=schedule.blocks)
+    for side in np.split(by_block, sides):
+        for parts, most in ((2, 1.02), (4, 1.2)):
+            loads = [np.roll(side, k)[: side.size // parts].sum() for k in range(side.size)]
+            assert max(loads) < most * side.sum() / parts
+
+
+@pytest.mark.parametrize("ways", [1, 2, 3, 16, 64])
+@pytest.mark.parametrize("bipartite", [True, False])
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_a_walk_knows_the_tables_that_blocks_leave_and_arrive_at(
+    ways: int, bipartite: bool, size: int
+) -> None:
+    schedule = Schedule(ways, bipartite)
+    rank_of_table = (np.arange(ways) * size // ways).astype(np.int32)
+    for rank in range(size):
+        comm = Comm()
+        comm.rank = rank
+        walk = Walk(schedule, rank_of_table, np.ones(schedule.blocks, np.int64), comm)
+        for turn in range(schedule.rounds):
+            for block in range(schedule.blocks):
+                table, here = schedule.seats[turn, block], walk.rank_at[turn, block] == rank
+                before = walk.rank_at[turn - 1, block] == rank
+                after = walk.rank_at[(turn + 1) % schedule.rounds, block] == rank
+                assert walk.leaves[turn, table] or not here or after
+                assert walk.arrives[turn, table] or not here or before
 
 
 def looked_up(comm: Comm, chunk: int) -> list[bytes]:
@@ -196,3 +228,12 @@ def looked_up(comm: Comm, chunk: int) -> list[bytes]:
 
 def test_a_plan_is_the_same_however_many_edges_are_looked_up_at_a_time(ranks: Ranks) -> None:
     assert ranks.run(looked_up, 7) == ranks.run(looked_up, 1 << 16)
+
+
+def waits(comm: Comm) -> list[bool]:
+    """Return for a bipartite graph, and for any, whether arrivals are awaited in the middle of a round."""
+    return [Plan(graph_of(comm, kind), LEAST).edges.late for kind in ("bipartite", "any")]
+
+
+def test_what_arrives_is_awaited_late_where_no_table_is_both_left_and_arrived_at(ranks: Ranks) -> None:
+    assert ranks.run(waits) == [[ranks.size > 1, False]] * ranks.size

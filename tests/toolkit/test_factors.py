@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import gaslab as gl
 from examples.recommend import ratings
 from gaslab.parallel.comm import Comm
+from gaslab.reference.visit import visit_order
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks
 from tests.support.graphs import STRATEGIES
@@ -79,27 +80,10 @@ def replay_als(x: np.ndarray, b: np.ndarray) -> tuple[Vectors, list[float]]:
     return (x, b), errors
 
 
-def mixed(k: np.ndarray) -> np.ndarray:
-    z = k.astype(np.uint64)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def blocks(vertex: np.ndarray) -> np.ndarray:
-    """Return the block of one end of every rating: those with the most ratings are far apart."""
-    group = (mixed(vertex) % WAYS).astype(int)
-    ratings_of = np.bincount(group, minlength=WAYS)
-    block = np.empty(WAYS, int)
-    block[np.argsort(-ratings_of, kind="stable")] = [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15]
-    return block[group]
-
-
 def replay_sgd(x: np.ndarray, b: np.ndarray) -> tuple[Vectors, list[float]]:
     """Take one rating after the other, in the order of `visit`."""
     u, w, rating = numbered()
-    turn = blocks(w) - blocks(u)
-    order = np.lexsort((w, blocks(w), u, blocks(u), turn % WAYS))
+    order = [one.edge for one in visit_order(list(zip(u.tolist(), w.tolist(), strict=True)), True, WAYS)]
     x, b, errors = x.copy(), b.copy(), []
     for sweep in range(ITERATIONS):
         step = 0.05 / (1 + 0.2 * sweep)

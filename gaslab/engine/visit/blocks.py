@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gaslab.engine.visit.schedule import Schedule
+from gaslab.engine.visit.schedule import BUCKETS, Schedule
 from gaslab.engine.visit.transfer import rows_to, split
 from gaslab.replication.transfer import to_mirrors
 
@@ -35,10 +35,10 @@ class Blocks:
     def __init__(self, schedule: Schedule, rank_of_table: np.ndarray, graph: Graph) -> None:
         comm, local = graph.comm, graph.local
         met = np.flatnonzero(local.degree[: local.num_masters])
-        group = schedule.group_of(local.gid[met], local.in_degree[met] > 0)
-        ends = np.zeros(schedule.blocks, np.int64)
-        np.add.at(ends, group, local.degree[met])
-        block = schedule.block_of_group(np.asarray(comm.allreduce(ends)))[group]
+        bucket = schedule.bucket_of(local.gid[met], local.in_degree[met] > 0)
+        ends = np.zeros(schedule.blocks * BUCKETS, np.int64)
+        np.add.at(ends, bucket, local.degree[met])
+        block = schedule.block_of_bucket(np.asarray(comm.allreduce(ends)))[bucket]
 
         rank = rank_of_table[schedule.seats[0, block]]
         self.masters = split(met, rank, comm.size)

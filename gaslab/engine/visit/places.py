@@ -16,9 +16,10 @@ class Walk:
     """Where blocks are in each round.
 
     `rank_at` is the rank of each block, and `first` the block's first place while it is on this rank, both
-    int32 [rounds, blocks]; `leaves`, bool [rounds, ways], says whether a block moves from a table to another
-    rank; `size` counts the places on this rank. Every block has as many places as the largest block needs: a
-    block that arrives takes the places of a block that has just left, and as many blocks leave as arrive.
+    int32 [rounds, blocks]; `leaves` and `arrives`, bool [rounds, ways], say whether a block moves from a
+    table here to another rank after a round, and to a table here before it; `size` counts the places on this
+    rank. Every block has as many places as the largest block needs: a block that arrives takes the places of
+    a block that has just left, and as many blocks leave as arrive.
     """
 
     def __init__(self, schedule: Schedule, rank_of_table: np.ndarray, sizes: np.ndarray, comm: Comm) -> None:
@@ -33,9 +34,10 @@ class Walk:
             before, now = here[turn - 1], here[turn]
             self.first[turn, now] = self.first[turn - 1, now]
             self.first[turn, now & ~before] = self.first[turn - 1, before & ~now]
-        turns, blocks = np.nonzero(here & ~np.roll(here, -1, axis=0))
-        self.leaves = np.zeros((schedule.rounds, schedule.ways), bool)
-        self.leaves[turns, schedule.seats[turns, blocks]] = True
+        self.leaves, self.arrives = np.zeros((2, schedule.rounds, schedule.ways), bool)
+        for tables, step in ((self.leaves, -1), (self.arrives, 1)):
+            turns, blocks = np.nonzero(here & ~np.roll(here, step, axis=0))
+            tables[turns, schedule.seats[turns, blocks]] = True
 
     def moves(self, turn: int) -> tuple[Moves, Moves]:
         """Return the places that blocks leave after a round, and those that they take for the next."""

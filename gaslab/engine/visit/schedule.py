@@ -1,8 +1,8 @@
 """The schedule of visit: which blocks of vertices meet at which table, in which round.
 
-Vertices fall into groups by a hash of their global id, and the groups become blocks in an order in which
-heavy and light ones alternate: every run of neighbouring blocks has its share of the edges. In a round two
-blocks sit at each table, every block at one table only, and the edges between the two are visited there:
+Vertices fall into buckets by a hash of their global id, and the buckets are dealt out to the blocks so that
+every run of neighbouring blocks has its share of the edges. In a round two blocks sit at each table, every
+block at one table only, and the edges between the two are visited there:
 tables share no vertex, so they may be on different threads and ranks. After the last round every two blocks
 have met once. Where no vertex is both a source and a target, the sources stay at their tables and the
 targets move on by one (the strata of Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with
@@ -13,7 +13,11 @@ The schedule does not depend on ranks or threads, so neither does the answer.
 
 from __future__ import annotations
 
+import heapq
+
 import numpy as np
+
+BUCKETS = 64  # for each block
 
 
 class Schedule:
@@ -37,20 +41,17 @@ class Schedule:
             np.put_along_axis(self.seats, (turn + table) % last, table[None, :], axis=1)
             np.put_along_axis(self.seats, (turn - table) % last, table[None, :], axis=1)
 
-    def group_of(self, gid: np.ndarray, is_target: np.ndarray) -> np.ndarray:
-        """Return the group of each vertex, as int32."""
-        parts = self.ways if self.bipartite else self.blocks
-        group = (_mix(gid) % np.uint64(parts)).astype(np.int32)
-        return group + np.int32(self.ways) * is_target if self.bipartite else group  # type: ignore[no-any-return]
+    def bucket_of(self, gid: np.ndarray, is_target: np.ndarray) -> np.ndarray:
+        """Return the bucket of each vertex, as int64; there are `BUCKETS` for each block."""
+        parts = BUCKETS * (self.ways if self.bipartite else self.blocks)
+        bucket = (_mix(gid) % np.uint64(parts)).astype(np.int64)
+        return bucket + parts * is_target if self.bipartite else bucket  # type: ignore[no-any-return]
 
-    def block_of_group(self, ends: np.ndarray) -> np.ndarray:
-        """Return the block that each group becomes, as int32; *ends* are the ends of edges in each."""
+    def block_of_bucket(self, ends: np.ndarray) -> np.ndarray:
+        """Return the block of each bucket, as int32; *ends* are the ends of edges in each."""
         sides = np.split(ends, 2) if self.bipartite else [ends]
-        size = sides[0].size
-        block = np.empty((len(sides), size), np.int32)
-        for k, side in enumerate(sides):
-            block[k, np.argsort(-side, kind="stable")] = k * size + _bit_reversed(size)
-        return block.reshape(-1)
+        count = self.blocks // len(sides)
+        return np.concatenate([k * count + _dealt(side, count) for k, side in enumerate(sides)])
 
     def round_of(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the round in which edges from block a to block b are visited, as int64."""
@@ -67,6 +68,36 @@ class Schedule:
         a, b = np.ogrid[: self.blocks, : self.blocks]
         turn = np.broadcast_to(self.round_of(a, b), (self.blocks, self.blocks))
         return (turn * self.ways + self.seats[turn, a]).astype(np.int32)  # type: ignore[no-any-return]
+
+
+def _dealt(ends: np.ndarray, count: int) -> np.ndarray:
+    """Return which of *count* blocks each bucket goes to, as int32; *ends* are those in each bucket.
+
+    The heaviest bucket goes to the block that lacks most of what it is to have. That is an equal share,
+    unless a bucket has more than one: then it is as much for its block and for the one half a ring away.
+    No block gets more than twice its number of buckets: it would need room for too many vertices.
+
+    >>> _dealt(np.array([9, 1, 2, 2, 2, 2]), 4).tolist()
+    [0, 3, 2, 2, 2, 1]
+    """
+    order = np.argsort(-ends, kind="stable").tolist()
+    seats, left = _bit_reversed(count).tolist(), int(ends.sum())
+    wanted: list[int] = []
+    while (free := count - len(wanted)) > 0:
+        share, heaviest = left // free, int(ends[order[len(wanted) // 2]])
+        more = [heaviest] * 2 if heaviest > share else [share] * free
+        wanted += more
+        left = max(left - sum(more), 0)
+    most = -(-2 * ends.size // count)
+    lacking = [(-want, k, most) for k, want in enumerate(wanted[:count])]
+    heapq.heapify(lacking)
+    block = np.empty(ends.size, np.int32)
+    for bucket in order:
+        lack, k, room = heapq.heappop(lacking)
+        block[bucket] = seats[k]
+        if room > 1:
+            heapq.heappush(lacking, (lack + int(ends[bucket]), k, room - 1))
+    return block
 
 
 def _bit_reversed(count: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from gaslab._kernels import phase_runner
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.visit.live import LiveTotals
+from gaslab.engine.visit.places import Moves
 from gaslab.engine.visit.plan import plan_of
 from gaslab.graph.graph import Graph
 from gaslab.language.visit_ways import choose_ways, field_bytes
@@ -73,10 +74,12 @@ class Visits:
                 self._attributes[name] = (np.zeros(size, np.int64), getattr(graph.local, name))
         for name, (here, _) in self._attributes.items():
             setattr(view, name, here)
-        self._moving = [view.vertex[k] for k in self._used]
-        self._moving += [here for here, _ in self._attributes.values()]
         for here, values in self._attributes.values():
             self.places.bring(values, here)
+        moving = [view.vertex[k] for k in self._used] + [here for here, _ in self._attributes.values()]
+        self._moves = [
+            (_views(moving, leaving), _views(moving, coming)) for leaving, coming in self.places.moves
+        ]
         functions = [f for f in tree.functions.values() if f.name != "visit"]
         functions += [a.function for a in tree.aggregators]
         elsewhere = {name for f in functions for name in f.reads}
@@ -93,12 +96,17 @@ class Visits:
             if k not in self._brought:
                 self.places.bring(self.state.fields[k], view.vertex[k])
         self._brought = frozenset(self._kept)
+        awaited: Pending | None = None
         for turn in range(self.rounds):
             first, second = self.edges.bounds(turn)
             self._visit(first)
             sent = self._send(turn)
+            if awaited is not None:
+                self._receive(turn - 1, awaited)
             self._visit(second)
-            self._receive(turn, sent)
+            awaited = sent if self.edges.late and turn + 1 < self.rounds else None
+            if awaited is None:
+                self._receive(turn, sent)
             if self._totals is not None:
                 self._totals.agree()
         for k in self._used:
@@ -129,26 +137,26 @@ class Visits:
 
     def _send(self, turn: int) -> Pending:
         """Send the blocks that have left their tables after a round to the ranks of the next."""
-        leaving, coming = self.places.moves[turn]
-        outgoing = {rank: self._packed(parts) for rank, parts in leaving.items() if rank != self.comm.rank}
+        leaving, coming = self._moves[turn]
+        outgoing = {rank: np.concatenate(parts) for rank, parts in leaving.items() if rank != self.comm.rank}
         return self.comm.begin(outgoing, sorted(coming.keys() - {self.comm.rank}), Tag.MOVED_VERTICES)
 
     def _receive(self, turn: int, sent: Pending) -> None:
         """Store the blocks that arrive in the places of their tables; round 0 follows the last round."""
-        leaving, coming = self.places.moves[turn]
+        leaving, coming = self._moves[turn]
         received = sent.end()
         if self.comm.rank in leaving:
-            received[self.comm.rank] = self._packed(leaving[self.comm.rank])
+            received[self.comm.rank] = np.concatenate(leaving[self.comm.rank])
         for rank, parts in coming.items():
-            offset = 0
-            for rows in parts:
-                for values in self._moving:
-                    size = values[rows].nbytes
-                    values[rows].reshape(-1).view(np.uint8)[:] = received[rank][offset : offset + size]
-                    offset += size
+            begin = 0
+            for part in parts:
+                part[:] = received[rank][begin : begin + part.size]
+                begin += part.size
 
-    def _packed(self, parts: list[slice]) -> np.ndarray:
-        """Return the fields of the vertices in these places, as bytes."""
-        return np.concatenate(
-            [values[rows].reshape(-1).view(np.uint8) for rows in parts for values in self._moving]
-        )
+
+def _views(arrays: list[np.ndarray], moves: Moves) -> dict[int, list[np.ndarray]]:
+    """Return, by rank, the bytes of these places in each of the *arrays*, in which they can be written."""
+    return {
+        rank: [values[rows].reshape(-1).view(np.uint8) for rows in parts for values in arrays]
+        for rank, parts in moves.items()
+    }
