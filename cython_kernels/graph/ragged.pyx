@@ -9,6 +9,9 @@ from numpy cimport PyArray_DATA, import_array, ndarray
 
 import_array()
 
+cdef enum:
+    AT_ONCE = 16  # values of a short run
+
 ctypedef fused bits:
     uint8_t
     uint16_t
@@ -113,22 +116,25 @@ def add_row_lengths(int64_t[::1] lengths, const int64_t[::1] begin, const int32_
 def find_runs(const bits[::1] values, bits[::1] of_runs, int32_t[::1] repeats):
     """Find the runs of equal values; return their number, -1 if there is no room for as many.
 
-    ``of_runs[r]`` is the value of run r and ``repeats[r]`` how often it stands there.
+    ``of_runs[r]`` is the value of run r and ``repeats[r]`` how often it stands there. The loop has no branch
+    on values: where runs are short it would be predicted wrongly at each. More than 2**31 - 1 values are -1.
     """
-    cdef int64_t at = 0, begin, end = values.shape[0], found = 0, room = repeats.shape[0]
+    cdef int64_t at, stop = 0, end = values.shape[0], last = -1, room = repeats.shape[0]
+    cdef int32_t begin = 0, after
+    if end > INT32_MAX:
+        return -1
     with nogil:
-        while at < end:
-            if found == room:
-                found = -1
-                break
-            begin = at
-            at += 1
-            while at < end and values[at] == values[begin] and at - begin < INT32_MAX:
-                at += 1
-            of_runs[found] = values[begin]
-            repeats[found] = <int32_t> (at - begin)
-            found += 1
-    return found
+        while stop < end and last + 1 < room:
+            at, stop = stop, min(end, stop + room - 1 - last)
+            for at in range(at, stop):
+                last += at == 0 or values[at] != values[at - 1]
+                of_runs[last] = values[at]
+                repeats[last] = <int32_t> (at + 1)
+        for at in range(last + 1):
+            after = repeats[at]
+            repeats[at] = after - begin
+            begin = after
+    return last + 1 if stop == end else -1
 
 
 def expand_runs(const bits[::1] of_runs, const int32_t[::1] repeats, bits[::1] values):
@@ -137,11 +143,15 @@ def expand_runs(const bits[::1] of_runs, const int32_t[::1] repeats, bits[::1] v
     cdef bits value
     with nogil:
         for r in range(repeats.shape[0]):
-            if repeats[r] > left:
+            if not 0 <= repeats[r] <= left:
                 break
             value = of_runs[r]
-            for k in range(repeats[r]):
-                values[at + k] = value
+            if repeats[r] <= AT_ONCE <= left:  # what is too much is written over by the next runs
+                for k in range(AT_ONCE):
+                    values[at + k] = value
+            else:
+                for k in range(repeats[r]):
+                    values[at + k] = value
             at += repeats[r]
             left -= repeats[r]
         else:

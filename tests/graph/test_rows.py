@@ -66,3 +66,7 @@ def test_runs_that_do_not_fill_their_rows_are_refused() -> None:
         message[:4].view(np.int32)[:] = length
         with pytest.raises(InternalError, match="runs of values in a message"):
             decode_rows(message, 0, 1, np.dtype(np.uint16))
+    message[:4].view(np.int32)[:] = 100
+    message[16:20].view(np.int32)[:] = -1
+    with pytest.raises(InternalError, match="runs of values in a message"):
+        decode_rows(message, 0, 1, np.dtype(np.uint16))
