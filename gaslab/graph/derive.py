@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gaslab.errors import UsageError, nearest
@@ -73,8 +75,15 @@ def repeated(graph: StoredGraph, column: str) -> tuple[EdgeList, VertexData]:
     """Return every edge as often as an edge column says; UsageError where it has no counts."""
     counts = _counts(graph, column)
     src, dst = (np.repeat(end, counts) for end in graph.edges())
-    columns = {name: np.repeat(values, counts) for name, values in graph.edge_columns.items()}
+    columns = {name: _repeat(values, counts) for name, values in graph.edge_columns.items()}
     return _made(graph, src, dst, columns, graph.directed, "repeated:"), vertex_data(graph)
+
+
+def _repeat(values: Any, counts: np.ndarray) -> Any:
+    """Return the rows of a column, which may be vectors or lists, each so many times."""
+    if isinstance(values, np.ndarray):
+        return np.repeat(values, counts, axis=0)
+    return values[np.repeat(np.arange(counts.size), counts)]
 
 
 def _counts(graph: StoredGraph, column: str) -> np.ndarray:
@@ -94,7 +103,7 @@ def _counts(graph: StoredGraph, column: str) -> np.ndarray:
             f"{MOST_COPIES} is needed"
         )
     counts: np.ndarray = values.astype(np.int64)
-    row = EDGE_BYTES + sum(one.itemsize for one in graph.edge_columns.values())
+    row = EDGE_BYTES + sum(one.nbytes // max(len(one), 1) for one in graph.edge_columns.values())
     needed = int(graph.comm.allreduce(int(counts.sum()))) * row
     if needed > graph.comm.size * graph.comm.allreduce(available_memory(), "min"):
         raise UsageError(

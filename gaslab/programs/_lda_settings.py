@@ -15,6 +15,7 @@ SWEEPS = 200
 MOST_TOPICS = 1 << 16  # elements that a vector field may have
 MOST_STEPS = 64  # of Metropolis-Hastings in a half of a sweep: two bytes of a token each
 LEAST, MOST = 1e-100, 1e9  # a prior: the products of two shares, and its sum over the topics, are in range
+LEAST_MOVED = 1e-30  # a prior that steps of the priors begin with: their sums over topics are float32
 
 
 def sampler_and_settings(
@@ -37,10 +38,11 @@ def sampler_and_settings(
     if burn_in is None and sample_every > 1:
         needed = "no sweeps are averaged; say after which, burn_in=N"
         raise arguments.wrong("sample_every", sample_every, needed)
+    least = LEAST_MOVED if optimise_priors else LEAST
     settings = Settings(
         topics=topics,
-        document=_document_prior(document, topics),
-        word=arguments.number("topic_word_prior", word, least=LEAST, most=MOST, hint="; 0.01 is usual"),
+        document=_document_prior(document, topics, least),
+        word=arguments.number("topic_word_prior", word, least=least, most=MOST, hint="; 0.01 is usual"),
         iterations=iterations,
         evaluate_every=arguments.whole("evaluate_every", evaluate_every, 1),
         mh_sweeps=mh_sweeps,
@@ -82,11 +84,11 @@ def _check_narrow(name: str, settings: Settings) -> None:
         raise gl.UsageError(f"{why}, or leave precision= out")
 
 
-def _document_prior(prior: Any, topics: int) -> np.ndarray:
+def _document_prior(prior: Any, topics: int, least: float) -> np.ndarray:
     """Return the prior of each topic in a document, of one number or of as many as there are topics."""
 
     def checked(name: str, value: Any) -> Any:
-        return arguments.number(name, value, least=LEAST, most=MOST, hint="; 0.1 is usual")
+        return arguments.number(name, value, least=least, most=MOST, hint="; 0.1 is usual")
 
     if np.ndim(prior) == 0:
         return np.full(topics, checked("doc_topic_prior", prior))

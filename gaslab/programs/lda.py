@@ -72,8 +72,8 @@ def lda(
         two bytes of memory a token.
     optimise_priors : int
         Sweeps from one step of the priors to the next, by Minka's fixed point, each topic's prior in a
-        document for itself; 0: they stay as given. They are kept within 1e-5 and 1e5; those of the last
-        sweep stay.
+        document for itself; 0: they stay as given. They begin with 1e-30 or more, and are kept within 1e-5
+        and 1e5; those of the last sweep stay.
     burn_in : int, optional
         Average the counts over the sweeps after so many, 0 to *iterations* - 1; by default they are those of
         the last sweep alone.

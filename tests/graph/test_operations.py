@@ -321,6 +321,13 @@ def test_edges_are_repeated_as_often_as_a_column_says(ranks: Ranks) -> None:
     assert ranks.run(repeated)[0] == [(0, 1)] * 2 + [(1, 0)] * 3
 
 
+def test_vectors_and_lists_of_an_edge_are_repeated_with_it() -> None:
+    columns = {"n": [3, 0, 2], "vector": [[1, 2], [3, 4], [5, 6]], "list": [[7], [], [8, 9]]}
+    made = gl.Graph.from_edges([0, 1, 2], [1, 2, 3], columns=columns).repeat_edges("n").edge_columns
+    assert made["vector"].tolist() == [[1, 2]] * 3 + [[5, 6]] * 2
+    assert made["list"].tolist() == [[7]] * 3 + [[8, 9]] * 2
+
+
 @pytest.mark.parametrize(
     ("column", "said"),
     [

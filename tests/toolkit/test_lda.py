@@ -224,6 +224,8 @@ def test_one_topic_and_more_topics_than_tokens() -> None:
         ({"mh_steps": 65}, "mh_steps=65"),
         ({"sampler": "gibbs", "mh_steps": 2}, "mh_steps=2 is for sampler='metropolis-hastings'"),
         ({"optimise_priors": 6, "iterations": 5}, "optimise_priors=6"),
+        ({"optimise_priors": 2, "topic_word_prior": 1e-31}, r"topic_word_prior=1e-31.*1e-30"),
+        ({"optimise_priors": 2, "doc_topic_prior": 1e-31}, r"doc_topic_prior=1e-31.*1e-30"),
         ({"burn_in": 5, "iterations": 5}, "burn_in=5"),
         ({"sample_every": 0}, "sample_every=0"),
         ({"sample_every": 2}, "sample_every=2: no sweeps are averaged; say after which, burn_in=N"),
@@ -313,3 +315,12 @@ def test_the_command(gaslab: Run, tmp_path: Any) -> None:
     clash = gaslab("lda", tmp_path / "corpus.txt", "--topic-word", both, "-o", both)
     assert clash.code == 2
     assert "--output and --topic-word both write" in clash.err
+
+
+def test_priors_of_the_least_size_move() -> None:
+    rng = np.random.default_rng(0)
+    graph = gl.Graph.from_edges(rng.integers(0, 30, 500), rng.integers(0, 40, 500), bipartite=True)
+    least = {"doc_topic_prior": 1e-30, "topic_word_prior": 1e-30}
+    moved = gl.lda(graph, topics=3, iterations=12, optimise_priors=2, **least).metrics["figures"]
+    assert 1e-5 <= moved["topic_word_prior"] <= 1e5
+    assert all(1e-5 <= prior <= 1e5 for prior in moved["doc_topic_prior"])
