@@ -3,13 +3,13 @@
  * a document stay in the cache for all of its tokens. Weights are floats. Nothing divides K times a token. */
 #include "twin.h"
 
-void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *counts, int64_t *totals,
-          uint64_t *state, int64_t n, int64_t words, double document, double one, int64_t superstep)
+void step(const int64_t *begin, const int32_t *word, const int32_t *id, int32_t *topic, int32_t *counts,
+          int64_t *totals, int64_t seed, int64_t n, int64_t words, double document, double one, int64_t superstep)
 {
     const float alpha = (float)document, beta = (float)one, rest = words * beta;
     const int64_t last = begin[n] - 4;
     float by[K], weight[K];
-    uint64_t random = *state;
+    uint64_t random = of_scatter(seed, superstep);
     if (superstep == 0) {
         for (int64_t v = 0; v < n; v++)
             for (int64_t p = begin[v]; p < begin[v + 1]; p++)
@@ -40,5 +40,4 @@ void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *co
             by[k] = 1.0f / ((float)totals[k] + rest);
         }
     }
-    *state = random;
 }

@@ -30,6 +30,7 @@ from gaslab.engine.sync.driver import SyncDriver
 from gaslab.engine.visit.sweep import Visits
 
 HERE = Path(__file__).parent
+RANDOM = f"-I{HERE.parent.parent / 'cython_kernels' / 'random'}"
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-std=gnu11", "-fPIC", "-shared")
 
 Values = Mapping[str, Any]  # the parameters of a twin in their order: arrays, ints and floats
@@ -127,7 +128,7 @@ def build(pair: Pair, folder: Path) -> Step:
     """Compile the twin, and return what takes one of its steps."""
     name, *defines = pair.source.split()
     library = folder / f"{pair.name}.so"
-    command = [*(toolchain.compiler() or ("cc",)), *FLAGS, *(f"-D{define}" for define in defines)]
+    command = [*(toolchain.compiler() or ("cc",)), *FLAGS, *(f"-D{define}" for define in defines), RANDOM]
     subprocess.run([*command, str(HERE / name), "-o", str(library), "-lm"], check=True)
     function = ctypes.CDLL(str(library)).step
     function.restype = None

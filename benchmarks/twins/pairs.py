@@ -11,7 +11,6 @@ from benchmarks.twins import programs
 from benchmarks.twins.measure import Pair, Run, Values
 
 ALPHA, BETA = 0.1, 0.01  # of every sampler
-SEED = 7  # of the twins' draws
 
 Bind = Callable[[Run], Values]
 Agree = Callable[[Run, Values], None]
@@ -61,15 +60,16 @@ def palette(run: Run) -> Values:
 
 
 def lda(run: Run) -> Values:
-    out_begin, _, out_slot = run.local.out()
+    out_begin, out_neighbor, out_slot = run.local.out()
     topics, tokens = run.program.parameters()["topics"], run.edge("_topics").astype(np.int32)
     run.kept, totals = tokens[:, 0].copy(), np.zeros((3, topics), np.int64)
-    totals[0] = np.bincount(run.kept, minlength=topics)
+    totals[[0, 2]] = np.bincount(run.kept, minlength=topics)
     return {
-        "in_begin": run.local.in_begin, "out_begin": out_begin, "out_slot": out_slot,
+        "in_begin": run.local.in_begin, "in_neighbor": run.local.in_neighbor,
+        "out_begin": out_begin, "out_neighbor": out_neighbor, "out_slot": out_slot,
         "tokens": tokens, "old": np.zeros(len(tokens), np.int32),
-        "share": np.ones_like(run.vertex("_share")),
-        "totals": totals, "state": np.array([SEED]), "n": run.local.num_local, "words": words(run),
+        "share": np.ones_like(run.vertex("_share")), "id": run.local.gid.astype(np.int32),
+        "totals": totals, "seed": run.state.seed, "n": run.local.num_local, "words": words(run),
         "alpha": ALPHA, "beta": BETA,
     }  # fmt: skip
 
@@ -82,8 +82,9 @@ def by_document(counts: str, topic: str) -> Bind:
         run.kept = run.edge(topic).copy()
         topics, rows = run.kept[slot], run.vertex(counts).copy()
         return {
-            "begin": begin, "word": word, "topic": topics, "counts": rows,
-            "totals": np.bincount(topics, minlength=rows.shape[1]), "state": np.array([SEED]),
+            "begin": begin, "word": word, "id": run.local.gid.astype(np.int32),
+            "topic": topics, "counts": rows,
+            "totals": np.bincount(topics, minlength=rows.shape[1]), "seed": run.state.seed,
             "n": run.local.num_local, "words": words(run), "alpha": ALPHA, "beta": BETA,
         }  # fmt: skip
 
@@ -196,8 +197,28 @@ def _close(tolerance: float, field: str, ours: np.ndarray, theirs: np.ndarray) -
     assert apart <= tolerance, f"{field}: {apart:.1g} of the largest apart"
 
 
+def same_topics(topic: str, by_word: bool) -> Agree:
+    """Return a comparison of samplers that draw the same numbers."""
+
+    def agree(run: Run, values: Values) -> None:
+        ours, theirs = _topics(run, values, topic, by_word)
+        assert np.array_equal(ours, theirs), f"{(ours != theirs).sum()} of {ours.size} topics differ"
+
+    return agree
+
+
+def _topics(run: Run, values: Values, topic: str, by_word: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the topics of the tokens on both sides, by slot."""
+    ours = run.edge(topic)
+    if by_word:  # then proposals
+        return ours[:, 0], values["tokens"][:, 0]
+    theirs = np.empty_like(values["topic"])
+    theirs[run.local.out()[2]] = values["topic"]
+    return ours, theirs
+
+
 def alike(topic: str, by_word: bool) -> Agree:
-    """Return a comparison of samplers, whose draws are others.
+    """Return a comparison of samplers that make other things of their draws.
 
     Compared is how many tokens have left their first topic, and how probable it is that two tokens of a
     document, of a word, or of all have one topic: the fewer the tokens, the more these differ from chain to
@@ -210,13 +231,7 @@ def alike(topic: str, by_word: bool) -> Agree:
         return [float((topics != run.kept).mean()), *same]
 
     def agree(run: Run, values: Values) -> None:
-        if by_word:
-            theirs = values["tokens"][:, 0]
-        else:
-            theirs = np.empty_like(values["topic"])
-            theirs[run.local.out()[2]] = values["topic"]
-        ours = run.edge(topic)
-        ours = ours if ours.ndim == 1 else ours[:, 0]  # then proposals
+        ours, theirs = _topics(run, values, topic, by_word)
         for one, other in zip(figures(run, ours), figures(run, theirs), strict=True):
             assert abs(one - other) <= (0.01 + 12 / ours.size**0.5) * one, f"{one:.4g} is not {other:.4g}"
 
@@ -239,8 +254,9 @@ GIBBS = gl.programs.CollapsedGibbs(
 
 def _lda(name: str, program: type[gl.programs.LDA], topics: int, defines: str = "") -> Pair:
     made = program(topics=topics, alpha=ALPHA, beta=BETA, iterations=4)
+    agree = (same_topics if "UNIFORM" in defines else alike)("_topics", by_word=True)
     return Pair(
-        name, made, f"lda.c K={topics} {defines}", ("tokens",), lda, alike("_topics", by_word=True),
+        name, made, f"lda.c K={topics} {defines}", ("tokens",), lda, agree,
         ("words", "documents"), supersteps=8, apart=(LIKELIHOOD,),
     )  # fmt: skip
 
@@ -301,7 +317,7 @@ PAIRS = (
     ),
     Pair(
         "chooser", programs.Chooser(own_prior=ALPHA, word_prior=BETA), "sampler.c K=50", ("tokens",),
-        by_document("tally", "group"), alike("group", by_word=False), supersteps=6,
+        by_document("tally", "group"), same_topics("group", by_word=False), supersteps=6,
     ),
     Pair(
         "tastes", programs.Tastes(), "sgd.c K=20", ("ratings",),

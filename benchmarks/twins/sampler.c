@@ -5,13 +5,14 @@
 #include <string.h>
 #include "twin.h"
 
-void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *counts, int64_t *totals,
-          uint64_t *state, int64_t n, int64_t words, double alpha, double beta, int64_t superstep)
+void step(const int64_t *begin, const int32_t *word, const int32_t *id, int32_t *topic, int32_t *counts,
+          int64_t *totals, int64_t seed, int64_t n, int64_t words, double alpha, double beta, int64_t superstep)
 {
     const int64_t last = begin[n] - AHEAD;
     const double rest = words * beta;
     double by[K];
-    uint64_t random = *state;
+    const uint64_t moment = of_scatter(seed, superstep);
+    for (int k = 0; k < K; k++) by[k] = 1.0 / ((double)totals[k] + rest);   /* of the superstep before */
     memset(counts, 0, n * K * sizeof *counts);
     memset(totals, 0, K * sizeof *totals);
     for (int64_t v = 0; v < n; v++)
@@ -21,19 +22,23 @@ void step(const int64_t *begin, const int32_t *word, int32_t *topic, int32_t *co
             counts[(int64_t)word[p] * K + topic[p]]++;
             totals[topic[p]]++;
         }
-    for (int k = 0; k < K; k++) by[k] = 1.0 / ((double)totals[k] + rest);
     for (int64_t v = 0; v < n; v++) {
         const int32_t *own = counts + v * K;
+        const int64_t mine = id[v];
+        uint64_t again = 0;
+        int32_t far = -1;
         for (int64_t p = begin[v]; p < begin[v + 1]; p++) {
             if (p < last) {   /* which of its lines the draw will name is not known: all are asked for */
                 const int32_t *far = counts + (int64_t)word[p + AHEAD / 8] * K;
                 for (int k = 0; k < K; k += 16) __builtin_prefetch(far + k);
             }
+            again = (again + GL_HASH_STEP) & -(uint64_t)(word[p] == far);
+            far = word[p];
+            uint64_t random = moment ^ (gl_ends_hash(mine, id[far]) + again);
             const int32_t *other = counts + (int64_t)word[p] * K, here = topic[p], there = below(&random, K);
             const double old = (own[here] - 1 + alpha) * (other[here] - 1 + beta) * by[here];
             const double new = (own[there] + alpha) * (other[there] + beta) * by[there];
             if (uniform(&random) * old < new) topic[p] = there;
         }
     }
-    *state = random;
 }

@@ -1,24 +1,26 @@
-/* What the twins share: looking ahead, and random numbers. */
+/* What the twins share: looking ahead, and the random numbers of ``rng = "hash"``. */
 #include <stddef.h>
 #include <stdint.h>
+#include "philox.h"
 
 #define AHEAD 64   /* edges */
 
-/* A Weyl sequence, mixed by one multiplication (wyrand; Wang Yi, "Modern non-cryptographic hash function
- * and pseudorandom number generator", 2019). */
-static inline uint64_t draw(uint64_t *state)
+static inline uint64_t of_scatter(int64_t seed, int64_t superstep)
 {
-    *state += 0xA0761D6478BD642Full;
-    const unsigned __int128 product = (unsigned __int128)*state * (*state ^ 0xE7037ED1A0B428DBull);
-    return (uint64_t)(product >> 64) ^ (uint64_t)product;
+    return gl_moment_hash((uint64_t)seed, (uint32_t)superstep << 4 | 5);
 }
 
-static inline double uniform(uint64_t *state)   /* in [0, 1) */
+static inline uint64_t draw(uint64_t *random)
 {
-    return (double)(draw(state) >> 11) * 0x1p-53;
+    return gl_point_word(*random += 0x9E3779B97F4A7C15ull);
 }
 
-static inline int32_t below(uint64_t *state, int32_t n)   /* 0 .. n - 1 */
+static inline double uniform(uint64_t *random)   /* in [0, 1) */
 {
-    return (int32_t)((draw(state) >> 32) * (uint64_t)n >> 32);
+    return gl_as_uniform(draw(random));
+}
+
+static inline int32_t below(uint64_t *random, int32_t n)   /* 0 .. n - 1 */
+{
+    return (int32_t)gl_as_integer(draw(random), n);
 }
