@@ -115,7 +115,7 @@ def commands(options: argparse.Namespace, folder: Path, models: Path) -> dict[st
     """Return each side's command and where its model will be; the peer's is the last."""
     found = {}
     for sampler in options.samplers:
-        name, sweeps, early = (*sampler.split(":"), "", "")[:3]
+        name, sweeps, early, late = (*sampler.split(":"), "", "", "")[:4]
         model = models / f"{sampler}.npz"
         found[f"gaslab {sampler}"] = (
             [
@@ -124,7 +124,7 @@ def commands(options: argparse.Namespace, folder: Path, models: Path) -> dict[st
                 "--sampler", name, "--mh-sweeps", early or "0",
                 "--doc-topic-prior", str(ALPHA), "--topic-word-prior", str(BETA),
                 "--evaluate-every", sweeps or str(options.sweeps), "--seed", "1", "--threads", "1",
-                "--save", str(model), "--force", "--quiet",
+                "--save", str(model), "--force", "--quiet", *(["--burn-in", late] if late else []),
             ],
             model,
         )  # fmt: skip
@@ -145,7 +145,7 @@ def main() -> None:
     arguments.add_argument("--sweeps", type=int, default=100)
     arguments.add_argument(
         "--samplers", nargs="+", default=["gibbs", "metropolis-hastings:140", "gibbs:90:60"],
-        metavar="NAME[:SWEEPS[:MH_SWEEPS]]",
+        metavar="NAME[:SWEEPS[:MH_SWEEPS[:BURN_IN]]]",
         help="ours (default: gibbs; metropolis-hastings:140, whose sweeps are worth less; gibbs:90:60, whose "
         "first 60 are of the second)",
     )  # fmt: skip

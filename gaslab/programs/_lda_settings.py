@@ -38,6 +38,8 @@ def sampler_and_settings(
     if burn_in is None and sample_every > 1:
         needed = "no sweeps are averaged; say after which, burn_in=N"
         raise arguments.wrong("sample_every", sample_every, needed)
+    if burn_in is not None and mh_sweeps:
+        burn_in = arguments.whole("burn_in", burn_in, mh_sweeps, iterations - 1)
     least = LEAST_MOVED if optimise_priors else LEAST
     settings = Settings(
         topics=topics,

@@ -15,7 +15,7 @@ import numpy as np
 
 import gaslab as gl
 from gaslab.language.precision import class_in
-from gaslab.programs.gibbs import NARROW, CollapsedGibbs, with_prior
+from gaslab.programs.gibbs import NARROW, CollapsedGibbs, SampledGibbs, with_prior
 from gaslab.programs.metropolis_hastings import LDA, NEVER
 
 
@@ -103,10 +103,15 @@ def _start_metropolis_hastings(of: Settings, topics: np.ndarray) -> np.ndarray:
 
 
 def _gibbs(of: Settings) -> gl.VertexProgram:
-    kind = CollapsedGibbs if of.alike else with_prior(of.document.tolist())
+    kind: type[CollapsedGibbs] = CollapsedGibbs
+    sampled: dict[str, int] = {}
+    if of.burn_in is not None:
+        kind, sampled = SampledGibbs, {"burn_in": of.burn_in, "sample_every": of.sample_every}
+    if not of.alike:
+        kind = with_prior(kind, of.document.tolist())
     return class_in(kind, None if of.narrow else "float64")(  # type: ignore[no-any-return]
         topics=of.topics, alpha=float(of.document[0]), beta=of.word, iterations=of.iterations,
-        likelihood_every=of.likelihood_every, ways=_ways(of.workers),
+        likelihood_every=of.likelihood_every, ways=_ways(of.workers), **sampled,
     )  # fmt: skip
 
 
@@ -137,7 +142,6 @@ def chosen_name(name: str, of: Settings) -> str:
     only = {
         f"mh_steps={of.mh_steps}": of.mh_steps > 1 and not of.mh_sweeps,
         f"optimise_priors={of.optimise_priors}": of.optimise_priors > 0 and not of.mh_sweeps,
-        f"burn_in={of.burn_in}": of.burn_in is not None,
     }
     asked = next((text for text, found in only.items() if found), None)
     if of.mh_sweeps and name == "metropolis-hastings":
@@ -153,5 +157,7 @@ def stages(name: str, of: Settings) -> list[tuple[Sampler, Settings]]:
     """Return the samplers of a chain in their order, each with the sweeps that it makes."""
     if not of.mh_sweeps:
         return [(SAMPLERS[name], of)]
-    rest = replace(of, iterations=of.iterations - of.mh_sweeps, optimise_priors=0)
-    return [(SAMPLERS["metropolis-hastings"], replace(of, iterations=of.mh_sweeps)), (SAMPLERS[name], rest)]
+    first = replace(of, iterations=of.mh_sweeps, burn_in=None)
+    left = None if of.burn_in is None else of.burn_in - of.mh_sweeps
+    rest = replace(of, iterations=of.iterations - of.mh_sweeps, burn_in=left, optimise_priors=0)
+    return [(SAMPLERS["metropolis-hastings"], first), (SAMPLERS[name], rest)]

@@ -96,16 +96,37 @@ class CollapsedGibbs(gl.VertexProgram):
         w.counts[new] += 1
         self.tokens.counts[new] += 1
 
+    def share(self, v: Vertex) -> gl.Vector:
+        """Return what the likelihood of a document's tokens takes of it, for each topic."""
+        mix = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
+        return mix / (self.tokens.counts + self.words * self.beta)
+
     def apply(self, v: Vertex) -> None:
         if (self.superstep + 1) % self.likelihood_every == 0 and v.side == 0:
-            mix = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
-            v._share = mix / (self.tokens.counts + self.words * self.beta)
+            v._share = self.share(v)
 
     def done(self) -> bool:
         return self.superstep + 1 >= self.iterations
 
 
-def with_prior(alpha: Sequence[float]) -> type[CollapsedGibbs]:
+class SampledGibbs(CollapsedGibbs):
+    """The same chain; `summed` has the counts of its samples, of which the last sweep's always are one."""
+
+    burn_in: int = 0  # sweeps before the first sample
+    sample_every: int = 1  # sweeps
+
+    class Vertex(CollapsedGibbs.Vertex):
+        summed: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
+
+    def apply(self, v: Vertex) -> None:
+        if (self.superstep + 1) % self.likelihood_every == 0 and v.side == 0:
+            v._share = self.share(v)
+        left = self.iterations - self.superstep - 1
+        if self.superstep >= self.burn_in and left % self.sample_every == 0:
+            v.summed += v.counts
+
+
+def with_prior(kind: type[CollapsedGibbs], alpha: Sequence[float]) -> type[CollapsedGibbs]:
     """Return the program with a prior of its own for each topic; its parameter `topics` is their number."""
     members: dict[str, Any] = {"asymmetric": tuple(map(float, alpha)), "__module__": __name__}
-    return type(CollapsedGibbs.__name__, (CollapsedGibbs,), members)
+    return type(kind.__name__, (kind,), members)

@@ -61,8 +61,8 @@ def lda(
         another. Its weights are float32, unless *precision* says otherwise or a prior is below 1e-9 or above
         1e6. "metropolis-hastings": by the steps of WarpLDA, which see the counts of half a sweep ago; one
         chain on any ranks and threads. It needs more sweeps, of a time that hardly grows with the topics, and
-        it alone has *mh_steps*, *optimise_priors*, *burn_in* and *sample_every*. "auto" is the first up to
-        500 topics and without these options, or with *mh_sweeps*; else the second.
+        it alone has *mh_steps* and *optimise_priors*. "auto" is the first up to 500 topics and without
+        these options, or with *mh_sweeps*; else the second.
     mh_sweeps : int
         How many of the sweeps, the first, "metropolis-hastings" makes, 0 to *iterations* - 1, before "gibbs"
         goes on from its topics, which its own first sweep counts: a large corpus takes less time so than by
@@ -75,8 +75,8 @@ def lda(
         document for itself; 0: they stay as given. They begin with 1e-30 or more, and are kept within 1e-5
         and 1e5; those of the last sweep stay.
     burn_in : int, optional
-        Average the counts over the sweeps after so many, 0 to *iterations* - 1; by default they are those of
-        the last sweep alone.
+        Average the counts over the sweeps after so many, 0 (with *mh_sweeps* those) to *iterations* - 1; by
+        default they are those of the last sweep alone.
     sample_every : int
         With *burn_in*: sweeps from one that is averaged to the next, from 1, counted back from the last,
         which always is.
@@ -175,14 +175,15 @@ def _tables(graph: gl.Graph, result: gl.Result, settings: Settings, tokens: int)
     """Give the result its tables, from the counts of all samples; return the priors (collective)."""
     priors = result.aggregates.get("priors")
     document, word = (settings.document, settings.word) if priors is None else (priors.document, priors.word)
-    sides = [result.vertices.side(side)["counts"] for side in (0, 1)]
+    name = "summed" if "summed" in result.vertices.columns else "counts"
+    sides = [result.vertices.side(side)[name] for side in (0, 1)]
     counted = _whole(graph, result, sides[1].sum(axis=0, dtype=np.int64))
     for side in (int(_whole(graph, result, sides[0].sum(dtype=np.int64))), int(counted.sum())):
         if side != settings.samples * tokens:
             raise gl.ExecutionError(
                 f"{side} of {settings.samples * tokens} tokens are counted; please report it"
             )
-    counts = result.vertices["counts"]
+    counts = result.vertices[name]
     if settings.burn_in is not None:
         counts, counted = counts / settings.samples, counted / settings.samples
     documents = len(sides[0])

@@ -218,6 +218,46 @@ def test_a_uniform_number_of_24_bits_is_below_1() -> None:
         assert int(np.float32(most) * np.float32(10)) == 9 or precision == "float64"
 
 
+class Shares(gl.VertexProgram):
+    """Helpers take vectors of an aggregate: by their own reading of it, and as arguments."""
+
+    precision = gl.float32
+
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape=3, init=gl.uniform())
+        k: int = gl.integers(3)
+
+    class Total(gl.Accumulator):
+        x: gl.Vector = gl.field(shape=3)
+        count: gl.Vector = gl.field(shape=3, dtype=gl.int32)
+
+    @gl.aggregator
+    def total(self, v: Vertex) -> Total:
+        return self.Total(x=v.x / 3.0, count=gl.at(v.k))
+
+    def own(self, v: Vertex) -> gl.Vector:
+        return (v.x + self.total.x) / self.total.count
+
+    @staticmethod
+    def given(x: gl.Vector, y: gl.Vector, k: int) -> float:
+        largest = np.argmax(x) + np.searchsorted(x, y[k]) + np.max(x) - np.min(x)
+        return x[k] * y[2 - k] + np.sum(y) + np.dot(x, y) + np.sort(x)[1] + np.cumsum(x)[k] + largest
+
+    def apply(self, v: Vertex) -> None:
+        v.x = self.own(v) + self.given(self.total.x, v.x, v.k)
+        v.x /= 100.0
+
+
+def test_helpers_take_vectors_of_aggregates_in_the_type_that_these_have() -> None:
+    graph = gl.Graph.from_edges([*range(9)], [*range(1, 9), 0])
+    compiled, *others = (
+        gl.run(Shares(), graph, max_iterations=3, seed=4, **how).vertices["x"]
+        for how in ({"compile": "require"}, {"compile": "never"}, {"engine": "reference"})
+    )
+    assert all(compiled.tobytes() == other.tobytes() for other in others)
+    assert len(np.unique(compiled)) == compiled.size
+
+
 def test_fields_and_totals_are_float32_and_aggregates_are_not() -> None:
     cls: Any = gl.programs.PageRank
     narrow = type("Narrow", (cls,), {"precision": gl.float32, "__module__": __name__})

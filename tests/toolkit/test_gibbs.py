@@ -10,7 +10,7 @@ import pytest
 import gaslab as gl
 from examples.lda import corpus
 from gaslab.parallel.comm import Comm, world
-from gaslab.programs.gibbs import with_prior
+from gaslab.programs.gibbs import CollapsedGibbs, with_prior
 from tests.mpi.ranks import Ranks
 
 TOPICS, ALPHA = 4, (0.1, 0.4, 0.2, 0.3)
@@ -21,7 +21,7 @@ def swept(comm: Comm, sweeps: int, strategy: str = "random", **options: Any) -> 
     """Return the counts of a run, having compared those of documents, words and topics."""
     graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True, strategy=strategy, comm=comm)
     result = gl.run(
-        with_prior(ALPHA)(topics=TOPICS, iterations=9), graph, max_iterations=sweeps, seed=3, **options
+        with_prior(CollapsedGibbs, ALPHA)(topics=TOPICS, iterations=9), graph, max_iterations=sweeps, seed=3, **options
     )
     counts, total = result.vertices["counts"], result.aggregates["tokens"].counts
     assert total.sum() == len(WORD)
@@ -46,7 +46,8 @@ def test_counts_are_kept_and_the_chain_is_the_same_on_any_ranks_and_threads(rank
         assert likelihood == pytest.approx(known[1], rel=1e-6)
 
 
-def test_history_has_likelihoods_and_the_reference_engine_agrees() -> None:
+@pytest.mark.parametrize("mean", [{}, {"burn_in": 0}])
+def test_history_has_likelihoods_and_the_reference_engine_agrees(mean: dict[str, int]) -> None:
     graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True)
     answers = [
         gl.lda(
@@ -57,6 +58,7 @@ def test_history_has_likelihoods_and_the_reference_engine_agrees() -> None:
             evaluate_every=2,
             sampler="gibbs",
             threads=1,
+            **mean,
             **options,
         )
         for options in ({}, {"engine": "reference"})
@@ -97,7 +99,7 @@ def test_it_goes_on_from_a_model_with_a_prior_for_each_topic() -> None:
     assert reached[0] > reached[1] + 0.05
 
 
-@pytest.mark.parametrize("option", [{"mh_steps": 2}, {"optimise_priors": 1}, {"burn_in": 3}])
+@pytest.mark.parametrize("option", [{"mh_steps": 2}, {"optimise_priors": 1}])
 def test_options_of_the_other_sampler_are_refused(option: dict[str, int]) -> None:
     graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True)
     with pytest.raises(gl.UsageError, match=r"=\d is for sampler='metropolis-hastings', not for"):

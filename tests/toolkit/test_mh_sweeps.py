@@ -54,6 +54,13 @@ def test_gibbs_begins_with_the_topics_that_are_there() -> None:
     assert counts == alone
 
 
+def test_counts_are_averaged_over_sweeps_by_gibbs() -> None:
+    chain = [fitted(world(), iterations=n, threads=1).vertices["counts"] for n in (7, 8)]
+    mean = fitted(world(), burn_in=6, threads=1)
+    assert mean.vertices["counts"].tolist() == ((chain[0] + chain[1]) / 2).tolist()
+    assert mean.metrics["parameters"]["burn_in"] == 6
+
+
 def test_gibbs_begins_with_the_priors_that_were_found() -> None:
     moved = fitted(world(), optimise_priors=2, mh_steps=2).metrics["figures"]
     alone = fitted(world(), **{**ALONE, "iterations": 5}, optimise_priors=2, mh_steps=2).metrics["figures"]
@@ -146,7 +153,7 @@ def test_the_time_is_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"mh_sweeps": 8}, "mh_sweeps=8: a whole number from 0 to 7"),
         ({"sampler": "metropolis-hastings"}, "mh_sweeps=5 is for sampler='gibbs'"),
-        ({"burn_in": 6}, "burn_in=6 is for sampler='metropolis-hastings'"),
+        ({"burn_in": 4}, "burn_in=4: a whole number from 5 to 7"),
         ({"optimise_priors": 6}, "optimise_priors=6: the first mh_sweeps=5 sweeps alone improve them"),
         ({"timeline": "x.json"}, "mh_sweeps=5 makes two runs, and timeline=.x.json. follows one; leave one"),
         ({"trace": 0}, "mh_sweeps=5 makes two runs, and trace=0 follows one"),

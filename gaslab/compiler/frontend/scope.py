@@ -170,6 +170,8 @@ class Scope:
             declared = self.unit.declared
             fields = declared.vertex_fields if isinstance(place, t.VertexField) else declared.edge_fields
             return fields[place.index].storage
+        if isinstance(place, t.PartOf):  # of an aggregate, which is float64 whatever the precision
+            return t.WIDE[t.element_of(place.type)]
         return place.storage if isinstance(place, t.Local) else ""
 
     # ---- locals

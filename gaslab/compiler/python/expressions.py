@@ -18,7 +18,9 @@ def expr(body: Body, x: t.Expr) -> str:
     A float64 holds more than twice the bits of a float32.
     """
     text = plain_expr(body, x)
-    kept = isinstance(x, _KEEPS) or (isinstance(x, t.Element) and not isinstance(x.array, t.PartOf))
+    kept = isinstance(x, _KEEPS) or (
+        isinstance(x, t.Element) and body.tree.storage_of(x.array) == body.tree.precision
+    )
     single = body.tree.precision == "float32" and x.type == "float" and not kept
     return f"float32({text})" if single else text
 
