@@ -25,8 +25,8 @@
  *   gl_combine_messages  message[list[i]] = combine(message[list[i]], incoming[i]), and signal
  *
  * `out` holds one gl_scalar per aggregator, which the caller has set to the identities.
- * apply writes vertex_next; for a field that no gather reads across an edge this is the same array
- * as vertex. Every field that apply may write is stored for each vertex it runs on.
+ * apply writes vertex_next, which every view has; for a field that no gather reads across an edge this is the
+ * same array as vertex. Every field that apply may write is stored for each vertex it runs on.
  */
 #ifndef GASLAB_ABI_H
 #define GASLAB_ABI_H

@@ -5,12 +5,12 @@
 
 One rank, one thread; graph and values are in memory. Each side takes the same supersteps from the same start
 (`benchmarks/twins/measure.py`), and their answers are compared: to the bit where they are integers, minima or
-maxima, within rounding where sums are added in another order. Samplers draw by one generator, and the same
-numbers, so that topics are the same; but for two whose twins make other things of them, which are compared by
-statistics: a token drawn from a list in another order, a running sum in another order. The
-seconds are the least of a superstep, with all that the engine does around the emitted C; the spread of the
-ratio is by superstep. Where the parts of a cycle differ, ``all`` is a cycle: a sweep of a sampler or of least
-squares. Emitted C is built with the flags of `gaslab/compiler/toolchain.py`, a twin with `measure.FLAGS`.
+maxima, within rounding where sums are added in another order. Samplers draw the same numbers, so topics are
+the same, but for two whose twins make other things of them, which are compared by statistics: LDA's draws a
+token from a list in another order, that of Gibbs sampling adds weights in another. The seconds are the least
+of a superstep, with all that the engine does around the emitted C; the spread of the ratio is by superstep.
+Where the parts of a cycle differ, ``all`` is a cycle: a sweep of a sampler or of least squares. Emitted C is
+built with the flags of `gaslab/compiler/toolchain.py`, a twin with `measure.FLAGS`.
 """
 
 from __future__ import annotations

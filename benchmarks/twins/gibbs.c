@@ -9,7 +9,7 @@ void step(const int64_t *begin, const int32_t *word, const int32_t *id, int32_t 
     const float alpha = (float)document, beta = (float)one, rest = words * beta;
     const int64_t last = begin[n] - 4;
     float by[K], weight[K];
-    uint64_t random = of_scatter(seed, superstep);
+    const uint64_t moment = moment_of(seed, superstep, VISIT);
     if (superstep == 0) {
         for (int64_t v = 0; v < n; v++)
             for (int64_t p = begin[v]; p < begin[v + 1]; p++)
@@ -18,11 +18,16 @@ void step(const int64_t *begin, const int32_t *word, const int32_t *id, int32_t 
     }
     for (int k = 0; k < K; k++) by[k] = 1.0f / ((float)totals[k] + rest);
     for (int64_t v = 0; v < n; v++) {
-        int32_t *own = counts + v * K;
+        int32_t *own = counts + v * K, far = -1;
+        const int64_t mine = id[v];
+        uint64_t again = 0;
         for (int64_t p = begin[v]; p < begin[v + 1]; p++) {
             int32_t *other = counts + (int64_t)word[p] * K, k;
             if (p < last)   /* the row of a word to come */
                 for (k = 0; k < K; k += 16) __builtin_prefetch(counts + (int64_t)word[p + 4] * K + k, 1);
+            again = (again + GL_HASH_STEP) & -(uint64_t)(word[p] == far);
+            far = word[p];
+            uint64_t random = moment ^ (gl_ends_hash(mine, id[far]) + again);
             k = topic[p];
             own[k]--, other[k]--, totals[k]--;
             by[k] = 1.0f / ((float)totals[k] + rest);

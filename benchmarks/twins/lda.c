@@ -12,8 +12,8 @@
 typedef struct { int32_t topic, proposal; } token;
 
 static inline __attribute__((always_inline)) void half(
-    const int64_t *begin, const int32_t *neighbor, const int32_t *id, const int32_t *slot, token *tokens, int32_t *old,
-    float *share, const int64_t *before, int64_t *next, int64_t n, double prior, double rest, uint64_t moment)
+    const int64_t *begin, const int32_t *neighbor, const int32_t *id, const int32_t *slot, token *tokens,
+    int32_t *old, float *share, const int64_t *before, int64_t *next, int64_t n, double prior, double rest, uint64_t moment)
 {
     const int64_t last = begin[n] - AHEAD;
     double by[K];
@@ -26,12 +26,15 @@ static inline __attribute__((always_inline)) void half(
         memset(row, 0, sizeof row);
         for (int64_t i = 0; i < length; i++) {
             const int64_t p = first + i;
-            if (slot && p < last) __builtin_prefetch(tokens + slot[p + AHEAD], 1);
+            if (slot && p < last) {
+                __builtin_prefetch(tokens + slot[p + AHEAD], 1);
+                __builtin_prefetch(id + neighbor[p + AHEAD]);
+            }
             row[old[i] = tokens[slot ? slot[p] : p].topic]++;
         }
+        const double one = 1.0 / (length + K * prior);
         for (int k = 0; k < K; k++)
-            share[v * K + k] = slot ? (float)((row[k] + prior) / (length + K * prior) / ((double)before[k] + rest))
-                                    : (float)(row[k] + prior);
+            share[v * K + k] = (float)(slot ? (row[k] + prior) * one * by[k] : row[k] + prior);
         const int64_t mine = id[v];
         uint64_t again = 0;
         int32_t far = -1;
@@ -42,10 +45,10 @@ static inline __attribute__((always_inline)) void half(
             far = other_end;
             const int64_t theirs = id[far];
             uint64_t random = moment ^ ((slot ? gl_ends_hash(mine, theirs) : gl_ends_hash(theirs, mine)) + again);
-            const double chance = uniform(&random);
+            const double drawn = uniform(&random);
             if (there != here) {
                 const double was = (row[here] - 1 + prior) * by[here], new = (row[there] + prior) * by[there];
-                if (chance * was < new) t->topic = there;
+                if (drawn * was < new) t->topic = there;
             }
             next[t->topic]++;
 #ifndef UNIFORM
@@ -65,7 +68,7 @@ void step(const int64_t *in_begin, const int32_t *in_neighbor, const int64_t *ou
           const int32_t *id, int64_t *totals, int64_t seed, int64_t n, int64_t words, double alpha,
           double beta, int64_t superstep)
 {
-    const uint64_t moment = of_scatter(seed, superstep);
+    const uint64_t moment = moment_of(seed, superstep, SCATTER);
     int64_t *before = totals + (superstep + 2) % 3 * K, *next = totals + (superstep + 1) % 3 * K;
     if (superstep % 2) half(out_begin, out_neighbor, id, out_slot, tokens, old, share, before, next, n, alpha,
                             words * beta, moment);

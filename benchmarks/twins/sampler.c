@@ -11,7 +11,7 @@ void step(const int64_t *begin, const int32_t *word, const int32_t *id, int32_t 
     const int64_t last = begin[n] - AHEAD;
     const double rest = words * beta;
     double by[K];
-    const uint64_t moment = of_scatter(seed, superstep);
+    const uint64_t moment = moment_of(seed, superstep, SCATTER);
     for (int k = 0; k < K; k++) by[k] = 1.0 / ((double)totals[k] + rest);   /* of the superstep before */
     memset(counts, 0, n * K * sizeof *counts);
     memset(totals, 0, K * sizeof *totals);
@@ -29,8 +29,8 @@ void step(const int64_t *begin, const int32_t *word, const int32_t *id, int32_t 
         int32_t far = -1;
         for (int64_t p = begin[v]; p < begin[v + 1]; p++) {
             if (p < last) {   /* which of its lines the draw will name is not known: all are asked for */
-                const int32_t *far = counts + (int64_t)word[p + AHEAD / 8] * K;
-                for (int k = 0; k < K; k += 16) __builtin_prefetch(far + k);
+                const int32_t *soon = counts + (int64_t)word[p + AHEAD / 8] * K;
+                for (int k = 0; k < K; k += 16) __builtin_prefetch(soon + k);
             }
             again = (again + GL_HASH_STEP) & -(uint64_t)(word[p] == far);
             far = word[p];

@@ -5,9 +5,11 @@
 
 #define AHEAD 64   /* edges */
 
-static inline uint64_t of_scatter(int64_t seed, int64_t superstep)
+enum { SCATTER = 5, VISIT = 6 };   /* gaslab/language/rng.py */
+
+static inline uint64_t moment_of(int64_t seed, int64_t superstep, int method)
 {
-    return gl_moment_hash((uint64_t)seed, (uint32_t)superstep << 4 | 5);
+    return gl_moment_hash((uint64_t)seed, (uint32_t)superstep << 4 | method);
 }
 
 static inline uint64_t draw(uint64_t *random)

@@ -114,10 +114,11 @@ def add_row_lengths(int64_t[::1] lengths, const int64_t[::1] begin, const int32_
 
 
 def find_runs(const bits[::1] values, bits[::1] of_runs, int32_t[::1] repeats):
-    """Find the runs of equal values; return their number, -1 if there is no room for as many.
+    """Find the runs of equal values; return their number, -1 unless it is below the length of *repeats*.
 
     ``of_runs[r]`` is the value of run r and ``repeats[r]`` how often it stands there. The loop has no branch
-    on values: where runs are short it would be predicted wrongly at each. More than 2**31 - 1 values are -1.
+    on values: where runs are short it would be predicted wrongly at each. The answer is -1, too, for more
+    than 2**31 - 1 values.
     """
     cdef int64_t at, stop = 0, end = values.shape[0], last = -1, room = repeats.shape[0]
     cdef int32_t begin = 0, after
@@ -125,7 +126,7 @@ def find_runs(const bits[::1] values, bits[::1] of_runs, int32_t[::1] repeats):
         return -1
     with nogil:
         while stop < end and last + 1 < room:
-            at, stop = stop, min(end, stop + room - 1 - last)
+            at, stop = stop, min(end, stop + room - 1 - last)  # were each value a run, there would be room
             for at in range(at, stop):
                 last += at == 0 or values[at] != values[at - 1]
                 of_runs[last] = values[at]
@@ -134,7 +135,7 @@ def find_runs(const bits[::1] values, bits[::1] of_runs, int32_t[::1] repeats):
             after = repeats[at]
             repeats[at] = after - begin
             begin = after
-    return last + 1 if stop == end else -1
+    return last + 1 if last + 1 < room else -1
 
 
 def expand_runs(const bits[::1] of_runs, const int32_t[::1] repeats, bits[::1] values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,13 @@ def _repeat(values: Any, counts: np.ndarray) -> Any:
     return values[np.repeat(np.arange(counts.size), counts)]
 
 
+def _repeated_bytes(values: Any, counts: np.ndarray) -> int:
+    """Return the bytes of what `_repeat` makes."""
+    if isinstance(values, np.ndarray):
+        return int(counts.sum()) * values.itemsize * int(math.prod(values.shape[1:]))
+    return int((counts * values.lengths).sum()) * int(values.dtype.itemsize)
+
+
 def _counts(graph: StoredGraph, column: str) -> np.ndarray:
     """Return the counts in an edge column; raises UsageError where they are none, or too large."""
     if column not in graph.edge_columns:
@@ -103,11 +111,12 @@ def _counts(graph: StoredGraph, column: str) -> np.ndarray:
             f"{MOST_COPIES} is needed"
         )
     counts: np.ndarray = values.astype(np.int64)
-    row = EDGE_BYTES + sum(one.nbytes // max(len(one), 1) for one in graph.edge_columns.values())
-    needed = int(graph.comm.allreduce(int(counts.sum()))) * row
+    here = EDGE_BYTES * int(counts.sum())
+    here += sum(_repeated_bytes(one, counts) for one in graph.edge_columns.values())
+    edges, needed = graph.comm.allreduce(np.array([counts.sum(), here])).tolist()
     if needed > graph.comm.size * graph.comm.allreduce(available_memory(), "min"):
         raise UsageError(
-            f"edge column {column!r} sums to {needed // row:,} edges, about {human(needed)}; "
+            f"edge column {column!r} sums to {edges:,} edges, about {human(needed)}; "
             "is it a column of counts?"
         )
     return counts

@@ -98,7 +98,7 @@ class CollapsedGibbs(gl.VertexProgram):
 
     def share(self, v: Vertex) -> gl.Vector:
         """Return what the likelihood of a document's tokens takes of it, for each topic."""
-        mix = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
+        mix: gl.Vector = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
         return mix / (self.tokens.counts + self.words * self.beta)
 
     def apply(self, v: Vertex) -> None:
@@ -118,7 +118,7 @@ class SampledGibbs(CollapsedGibbs):
     class Vertex(CollapsedGibbs.Vertex):
         summed: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
 
-    def apply(self, v: Vertex) -> None:
+    def apply(self, v: Vertex) -> None:  # type: ignore[override]  # it has one field more
         if (self.superstep + 1) % self.likelihood_every == 0 and v.side == 0:
             v._share = self.share(v)
         left = self.iterations - self.superstep - 1

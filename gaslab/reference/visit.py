@@ -59,8 +59,8 @@ def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> l
 def _blocks(vertices: set[int], degree: Mapping[int, int], count: int) -> dict[int, int]:
     """Return each vertex's block: a hash says which share a bucket, and each bucket is dealt to a block.
 
-    It goes, the heaviest first, to the block that lacks most. Wanted is an equal share, but of two blocks far
-    apart as much as a bucket has that has more. A block takes 128 buckets at most.
+    It goes, the heaviest first, to the block that is furthest below what it wants: an equal share, but two
+    blocks want as much as a bucket that has more. A block takes 128 buckets at most.
     """
     bucket = {v: _hash(v) % (64 * count) for v in vertices}
     ends = Counter[int]()
@@ -72,9 +72,9 @@ def _blocks(vertices: set[int], degree: Mapping[int, int], count: int) -> dict[i
     while len(lacks) < count:
         heaviest, unknown = ends[next(heavy, -1)], far_apart[len(lacks) :]
         share = left // len(unknown)
-        for block in unknown[:2] if heaviest > share else unknown:
-            lacks[block] = max(share, heaviest)
-            left = max(left - lacks[block], 0)
+        alike = dict.fromkeys(unknown[:2], heaviest) if heaviest > share else dict.fromkeys(unknown, share)
+        lacks |= alike
+        left = max(left - sum(alike.values()), 0)
     room, block_of = dict.fromkeys(far_apart, 128), dict[int, int]()
     for b in heaviest_first:
         block = max((block for block in far_apart if room[block]), key=lambda block: lacks[block])

@@ -9,6 +9,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.engine.visit.places import Walk
@@ -16,6 +18,7 @@ from gaslab.engine.visit.plan import Plan
 from gaslab.engine.visit.schedule import BUCKETS, Schedule
 from gaslab.language.visit_ways import LEAST, MOST, choose_ways, field_bytes
 from gaslab.parallel.comm import Comm
+from gaslab.reference.visit import _blocks as reference_blocks
 from tests.mpi.ranks import Ranks
 from tests.programs.visits import Chain, Sized, Trade
 
@@ -97,9 +100,9 @@ def test_runs_that_share_a_plan_have_the_answers_of_runs_that_do_not(ranks: Rank
         assert made == [LEAST, 2, LEAST, 2, LEAST]  # of the last number of ways
 
 
-def one_after_another(comm: Comm) -> list[int]:
+def one_after_another(comm: Comm, kind: str) -> list[int]:
     """Run one program again and again, each time with something else that makes no other plan."""
-    graph = graph_of(comm, "any")
+    graph = graph_of(comm, kind)
     with Counted() as made:
         first = answer(Trade(), graph)
         assert answer(Trade(), graph, seed=3) == first
@@ -114,8 +117,9 @@ def one_after_another(comm: Comm) -> list[int]:
     return made
 
 
-def test_only_the_ways_make_another_plan_and_a_failed_run_leaves_it_whole(ranks: Ranks) -> None:
-    assert ranks.run(one_after_another) == [[LEAST]] * ranks.size
+@pytest.mark.parametrize("kind", ["any", "bipartite"])
+def test_only_the_ways_make_another_plan_and_a_failed_run_leaves_it_whole(ranks: Ranks, kind: str) -> None:
+    assert ranks.run(one_after_another, kind) == [[LEAST]] * ranks.size
 
 
 def partitioned_anew(comm: Comm) -> tuple[list[int], list[int], list[int]]:
@@ -186,15 +190,47 @@ def test_neighbouring_blocks_have_their_share_of_the_edges(shape: str, ways: int
     shares = np.arange(1, size + 1) ** -SHAPES[shape]
     ends = np.concatenate([rng.permutation(1e9 * shares) for _ in range(sides)])
     block = schedule.block_of_bucket(ends.astype(np.int64))
-    assert np.bincount(block, minlength=schedule.blocks).max() <= 2 * BUCKETS  # room for vertices
+    assert np.bincount(block[ends >= 1]).max() <= 2 * BUCKETS  # room for vertices
     assert (block >= size // BUCKETS).sum() == (size if bipartite else 0)
     if ways < 16 or shape == "one above all":
         return
     by_block = np.bincount(block, ends, minlength=schedule.blocks)
     for side in np.split(by_block, sides):
         for parts, most in ((2, 1.02), (4, 1.2)):
-            loads = [np.roll(side, k)[: side.size // parts].sum() for k in range(side.size)]
-            assert max(loads) < most * side.sum() / parts
+            assert busiest(side, parts) < most
+
+
+def busiest(loads: np.ndarray, parts: int) -> float:
+    """Return what a run of one in so many neighbouring blocks has at most, by an even share."""
+    run = loads.size // parts
+    return float(max(np.roll(loads, k)[:run].sum() for k in range(loads.size)) * parts / loads.sum())
+
+
+@pytest.mark.parametrize(("hub", "most"), [(0.05, 1.01), (0.1, 1.01), (0.2, 1.1), (0.3, 1.25)])
+def test_two_ranks_are_even_beside_a_hub_of_up_to_two_shares(hub: float, most: float) -> None:
+    """Of 16 blocks a hub of a fifth of all edges has three shares: a second block does not get as many."""
+    ends = np.random.default_rng(1).poisson(100, 16 * BUCKETS)
+    ends[77] = hub / (1 - hub) * ends.sum()
+    block = Schedule(16, True).block_of_bucket(np.concatenate([ends, ends]))[: ends.size]
+    assert busiest(np.bincount(block, ends, minlength=16), 2) < most
+
+
+@given(
+    st.integers(1, 20), st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 50)), max_size=80), st.data()
+)
+def test_the_reference_deals_vertices_to_the_same_blocks(
+    count: int, vertices: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    degree = dict(vertices)
+    for hub in data.draw(st.lists(st.sampled_from(sorted(degree)), max_size=3)) if degree else ():
+        degree[hub] *= 100
+    gid = np.array([*degree], np.int64)
+    schedule = Schedule(count, True)
+    bucket = schedule.bucket_of(gid, np.zeros(gid.size, bool))
+    ends = np.zeros(2 * BUCKETS * count, np.int64)
+    np.add.at(ends, bucket, np.array([*degree.values()], np.int64))
+    expected = reference_blocks(set(degree), degree, count)
+    assert schedule.block_of_bucket(ends)[bucket].tolist() == [expected[v] for v in degree]
 
 
 @pytest.mark.parametrize("ways", [1, 2, 3, 16, 64])
@@ -210,12 +246,11 @@ def test_a_walk_knows_the_tables_that_blocks_leave_and_arrive_at(
         comm.rank = rank
         walk = Walk(schedule, rank_of_table, np.ones(schedule.blocks, np.int64), comm)
         for turn in range(schedule.rounds):
-            for block in range(schedule.blocks):
-                table, here = schedule.seats[turn, block], walk.rank_at[turn, block] == rank
-                before = walk.rank_at[turn - 1, block] == rank
-                after = walk.rank_at[(turn + 1) % schedule.rounds, block] == rank
-                assert walk.leaves[turn, table] or not here or after
-                assert walk.arrives[turn, table] or not here or before
+            here = walk.rank_at[turn] == rank
+            for tables, other in ((walk.leaves, (turn + 1) % schedule.rounds), (walk.arrives, turn - 1)):
+                moving = here & (walk.rank_at[other] != rank)
+                expected = np.unique(schedule.seats[turn, moving])
+                assert np.array_equal(np.flatnonzero(tables[turn]), expected)
 
 
 def looked_up(comm: Comm, chunk: int) -> list[bytes]:

@@ -345,6 +345,21 @@ def test_a_column_that_repeats_no_edges_is_refused(column: Any, said: str) -> No
         graph.repeat_edges("m")
 
 
+def too_many(comm: Comm) -> str:
+    columns = {"n": [2**31 - 1, 0], "vector": [[1.0] * 50] * 2, "list": [[7] * 900, []]}
+    graph = gl.Graph.from_edges([0, 1], [1, 2], columns=columns, comm=comm)
+    with pytest.raises(gl.UsageError) as refused:
+        graph.repeat_edges("n")
+    return str(refused.value)
+
+
+def test_ranks_refuse_together_what_does_not_fit(ranks: Ranks) -> None:
+    """Some have no edge, and one the long list that is repeated."""
+    said = ranks.run(too_many)
+    assert len(set(said)) == 1
+    assert "edge column 'n' sums to 2,147,483,647 edges, about 1" in said[0]
+
+
 def test_more_edges_than_fit_are_refused() -> None:
     many = gl.Graph.from_edges([0] * 2000, [1] * 2000, columns={"n": [2**31 - 1] * 2000})
     with pytest.raises(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gaslab._kernels import ragged
 from gaslab.errors import InternalError
 from gaslab.ragged import Rows, decode_rows, encode_rows
 
@@ -58,6 +61,17 @@ def test_a_message_of_equal_values_is_short_and_one_of_others_no_longer(dtype: s
     )
     assert long <= size * item + 32
     assert short <= 10 * (4 + item) + 48
+
+
+@pytest.mark.parametrize("room", range(5))
+@pytest.mark.parametrize("values", [[], [7], [1, 1, 1, 1], [1, 1, 2, 2], [1, 2, 2], [1, 2, 3], [3, 3, 1, 2]])
+def test_runs_are_found_where_there_is_room_for_more(values: list[int], room: int) -> None:
+    runs = [(value, len([*same])) for value, same in itertools.groupby(values)]
+    of_runs, repeats = np.full(room, 9, np.uint16), np.full(room, 9, np.int32)
+    found = ragged.find_runs(np.array(values, np.uint16), of_runs, repeats)
+    assert found == (len(runs) if len(runs) < room else -1)
+    if found > 0:
+        assert [*zip(of_runs[:found].tolist(), repeats[:found].tolist(), strict=True)] == runs
 
 
 def test_runs_that_do_not_fill_their_rows_are_refused() -> None:

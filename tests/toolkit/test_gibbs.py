@@ -21,7 +21,11 @@ def swept(comm: Comm, sweeps: int, strategy: str = "random", **options: Any) -> 
     """Return the counts of a run, having compared those of documents, words and topics."""
     graph = gl.Graph.from_edges(DOCUMENT, WORD, bipartite=True, strategy=strategy, comm=comm)
     result = gl.run(
-        with_prior(CollapsedGibbs, ALPHA)(topics=TOPICS, iterations=9), graph, max_iterations=sweeps, seed=3, **options
+        with_prior(CollapsedGibbs, ALPHA)(topics=TOPICS, iterations=9),
+        graph,
+        max_iterations=sweeps,
+        seed=3,
+        **options,
     )
     counts, total = result.vertices["counts"], result.aggregates["tokens"].counts
     assert total.sum() == len(WORD)

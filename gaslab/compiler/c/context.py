@@ -47,7 +47,7 @@ def context(tree: Tree) -> str:
             (f"const {kind} *", f"by_source{k}", f"w->edge_by_source ? w->edge_by_source[{k}] : 0")
         )
     members += [(f"{kind} ", name, f"w->{name}") for name, kind in SCALARS.items()]
-    for row in ("in", "out"):
+    for row in ("in", "out"):  # of the rows here, read once: how far to prefetch is a question at each vertex
         edges = f"w->{row}_begin ? w->{row}_begin[w->num_local] : 0"
         members.append(("int64_t ", f"{row}_edges", edges))
     for k, p in enumerate(tree.params):

@@ -57,9 +57,9 @@ def prefetch_rows(tree: Tree, names: frozenset[str], row: str, neighbor: str) ->
 
 
 def far_end(tree: Tree, names: frozenset[str], row: str, edges: int = 1, collects: bool = False) -> str:
-    """Return how far along the in- or out-rows the values of far vertices are prefetched.
+    """Return how far along the rows, "in" or "out", the values of far vertices are prefetched.
 
-    So many *edges* are taken at a time.
+    A loop takes so many *edges* at a time.
 
     *collects* says that it is for a gather that collects.
     """

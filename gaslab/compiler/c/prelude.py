@@ -127,7 +127,7 @@ GL_INLINE int64_t gl_prefetch_end(const gl_context *c, int64_t edges) {   /* non
     # The fields of an edge lie by target; a walk by source jumps among them (benchmarks/twins).
     "gl_prefetch_slots_end": """enum { GL_MANY_SLOTS = 1 << 14 };
 GL_INLINE int64_t gl_prefetch_slots_end(const gl_context *c) {   /* of the positions in out-rows */
-    return c->num_edges < GL_MANY_SLOTS ? 0 : c->out_edges - GL_PREFETCH_EDGES - 4;
+    return c->out_edges < GL_MANY_SLOTS ? 0 : c->out_edges - GL_PREFETCH_EDGES - 4;
 }
 """,
     "gl_prefetch_rows_end": """\

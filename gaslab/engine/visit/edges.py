@@ -28,8 +28,9 @@ class Edges:
     Edges are ordered by round, then by table, and at a table by the numbers that `Blocks` gives their
     sources, then their targets; parallel edges keep the order of the input. In a round the tables with the
     most edges come first, so that threads, each of which takes the next table, finish together. Tables from
-    which a block moves to another rank come before all others, and those to which one has moved, last: the
-    block travels while the other tables of both rounds are visited.
+    which a block moves to another rank come before all others, and those to which one has moved, last. Where
+    no table is both, as in a bipartite graph with two tables or more a rank, the block travels while the
+    other tables of both rounds are visited.
 
     Attributes
     ----------
@@ -65,6 +66,7 @@ class Edges:
         leaving, here = int(walk.leaves.sum(axis=1).max()), int((rank_of_table == self._comm.rank).sum())
         self._half = max(leaving, here // 2) if leaving else schedule.ways
         arriving = int(walk.arrives.sum(axis=1).max())
+        # In the order, tables of other ranks stand before those that arrive.
         self.late = 0 < arriving <= here - self._half and not (walk.leaves & walk.arrives).any()
         stands = np.empty(count.size, np.int32)
         stands[tables] = np.arange(count.size)

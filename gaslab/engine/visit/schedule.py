@@ -1,12 +1,12 @@
 """The schedule of visit: which blocks of vertices meet at which table, in which round.
 
 Vertices fall into buckets by a hash of their global id, and the buckets are dealt out to the blocks so that
-every run of neighbouring blocks has its share of the edges. In a round two blocks sit at each table, every
-block at one table only, and the edges between the two are visited there:
-tables share no vertex, so they may be on different threads and ranks. After the last round every two blocks
-have met once. Where no vertex is both a source and a target, the sources stay at their tables and the
-targets move on by one (the strata of Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with
-Distributed Stochastic Gradient Descent. KDD 2011); else all move as in a round-robin tournament.
+ranks, which have runs of neighbouring blocks, have their shares of the edges. In a round two blocks sit at
+each table, every block at one table only, and the edges between the two are visited there: tables share no
+vertex, so they may be on different threads and ranks. After the last round every two blocks have met once.
+Where no vertex is both a source and a target, the sources stay at their tables and the targets move on by one
+(the strata of Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with Distributed Stochastic
+Gradient Descent. KDD 2011); else all move as in a round-robin tournament.
 
 The schedule does not depend on ranks or threads, so neither does the answer.
 """
@@ -73,30 +73,32 @@ class Schedule:
 def _dealt(ends: np.ndarray, count: int) -> np.ndarray:
     """Return which of *count* blocks each bucket goes to, as int32; *ends* are those in each bucket.
 
-    The heaviest bucket goes to the block that lacks most of what it is to have. That is an equal share,
-    unless a bucket has more than one: then it is as much for its block and for the one half a ring away.
-    No block gets more than twice its number of buckets: it would need room for too many vertices.
+    Buckets go, the heaviest first, to the block that is furthest below the ends that it wants (the list
+    scheduling of Graham: Bounds on Multiprocessing Timing Anomalies. SIAM J. Applied Mathematics 17, 1969). A
+    block wants an equal share. Where one bucket has more, its block wants that, and so does the block half a
+    ring away (of ways that are a power of two): then two ranks are even. No block gets more than twice its
+    share of the buckets, since each has room for as many vertices as the one with the most.
 
     >>> _dealt(np.array([9, 1, 2, 2, 2, 2]), 4).tolist()
     [0, 3, 2, 2, 2, 1]
     """
-    order = np.argsort(-ends, kind="stable").tolist()
+    order = np.argsort(-ends, kind="stable")[: np.count_nonzero(ends)].tolist()
     seats, left = _bit_reversed(count).tolist(), int(ends.sum())
-    wanted: list[int] = []
+    wanted, heavy = list[int](), iter(ends[order].tolist())
     while (free := count - len(wanted)) > 0:
-        share, heaviest = left // free, int(ends[order[len(wanted) // 2]])
+        share, heaviest = left // free, next(heavy, 0)
         more = [heaviest] * 2 if heaviest > share else [share] * free
         wanted += more
         left = max(left - sum(more), 0)
     most = -(-2 * ends.size // count)
-    lacking = [(-want, k, most) for k, want in enumerate(wanted[:count])]
-    heapq.heapify(lacking)
-    block = np.empty(ends.size, np.int32)
+    below = [(-want, k, most) for k, want in enumerate(wanted[:count])]  # has - wants, place in seats, room
+    heapq.heapify(below)
+    block = np.zeros(ends.size, np.int32)
     for bucket in order:
-        lack, k, room = heapq.heappop(lacking)
+        balance, k, room = heapq.heappop(below)
         block[bucket] = seats[k]
         if room > 1:
-            heapq.heappush(lacking, (lack + int(ends[bucket]), k, room - 1))
+            heapq.heappush(below, (balance + int(ends[bucket]), k, room - 1))
     return block
 
 
