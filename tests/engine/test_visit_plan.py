@@ -265,6 +265,35 @@ def test_a_plan_is_the_same_however_many_edges_are_looked_up_at_a_time(ranks: Ra
     assert ranks.run(looked_up, 7) == ranks.run(looked_up, 1 << 16)
 
 
+class Heavy(gl.VertexProgram):
+    """Seven tables, which ranks have unequal numbers of, and blocks that no rank takes before it waits."""
+
+    visit_ways = 7
+
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape=64, init=0.0)
+
+    @gl.aggregator(live=True)
+    def met(self, v: Vertex) -> gl.Sum[int]:
+        return 0
+
+    def visit(self, u: Vertex, e: gl.Edge, w: Vertex) -> None:
+        w.x[0] += u.x[0] + 1.0
+        self.met += 1
+
+
+def heavy(comm: Comm) -> tuple[float, int]:
+    source, target = np.random.default_rng(1).integers(0, 5000, (2, 20000))
+    graph = gl.Graph.from_edges(source, target + 5000, comm=comm)
+    result = gl.run(Heavy(), graph, max_iterations=2)
+    return float(result.vertices["x"].sum()), result.aggregates["met"]
+
+
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+def test_ranks_with_unequal_numbers_of_tables_do_not_wait_for_each_other(ranks: Ranks) -> None:
+    assert ranks.run(heavy, timeout=60) == [(40000.0, 40000)] * ranks.size
+
+
 def waits(comm: Comm) -> list[bool]:
     """Return for a bipartite graph, and for any, whether arrivals are awaited in the middle of a round."""
     return [Plan(graph_of(comm, kind), LEAST).edges.late for kind in ("bipartite", "any")]

@@ -35,7 +35,7 @@ class Edges:
     Attributes
     ----------
     late : bool
-        Whether what arrives before a round is first needed in its second half.
+        Whether what arrives before a round is first needed in its second half, on all ranks.
     """
 
     def __init__(
@@ -66,8 +66,10 @@ class Edges:
         leaving, here = int(walk.leaves.sum(axis=1).max()), int((rank_of_table == self._comm.rank).sum())
         self._half = max(leaving, here // 2) if leaving else schedule.ways
         arriving = int(walk.arrives.sum(axis=1).max())
-        # In the order, tables of other ranks stand before those that arrive.
-        self.late = 0 < arriving <= here - self._half and not (walk.leaves & walk.arrives).any()
+        # In the order, tables of other ranks stand before those that arrive. All ranks are late or none is:
+        # else one waits until its message is taken, for another that waits for it at the end of the round.
+        late = 0 < arriving <= here - self._half and not (walk.leaves & walk.arrives).any()
+        self.late = bool(self._comm.allreduce(int(late), "min"))
         stands = np.empty(count.size, np.int32)
         stands[tables] = np.arange(count.size)
         for chunk in _chunks(task.size):
