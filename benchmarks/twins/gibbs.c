@@ -4,7 +4,8 @@
 #include "twin.h"
 
 void step(const int64_t *begin, const int32_t *word, const int32_t *id, int32_t *topic, int32_t *counts,
-          int64_t *totals, int64_t seed, int64_t n, int64_t words, double document, double one, int64_t superstep)
+          int64_t *totals, int64_t seed, int64_t n, int64_t words, double document, double one,
+          int64_t superstep)
 {
     const float alpha = (float)document, beta = (float)one, rest = words * beta;
     const int64_t last = begin[n] - 4;

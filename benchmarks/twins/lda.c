@@ -13,7 +13,8 @@ typedef struct { int32_t topic, proposal; } token;
 
 static inline __attribute__((always_inline)) void half(
     const int64_t *begin, const int32_t *neighbor, const int32_t *id, const int32_t *slot, token *tokens,
-    int32_t *old, float *share, const int64_t *before, int64_t *next, int64_t n, double prior, double rest, uint64_t moment)
+    int32_t *old, float *share, const int64_t *before, int64_t *next, int64_t n, double prior, double rest,
+    uint64_t moment)
 {
     const int64_t last = begin[n] - AHEAD;
     double by[K];
@@ -43,8 +44,8 @@ static inline __attribute__((always_inline)) void half(
             const int32_t here = t->topic, there = t->proposal, other_end = neighbor[first + i];
             again = (again + GL_HASH_STEP) & -(uint64_t)(other_end == far);
             far = other_end;
-            const int64_t theirs = id[far];
-            uint64_t random = moment ^ ((slot ? gl_ends_hash(mine, theirs) : gl_ends_hash(theirs, mine)) + again);
+            const int64_t source = slot ? mine : id[far], target = slot ? id[far] : mine;
+            uint64_t random = moment ^ (gl_ends_hash(source, target) + again);
             const double drawn = uniform(&random);
             if (there != here) {
                 const double was = (row[here] - 1 + prior) * by[here], new = (row[there] + prior) * by[there];
@@ -72,5 +73,6 @@ void step(const int64_t *in_begin, const int32_t *in_neighbor, const int64_t *ou
     int64_t *before = totals + (superstep + 2) % 3 * K, *next = totals + (superstep + 1) % 3 * K;
     if (superstep % 2) half(out_begin, out_neighbor, id, out_slot, tokens, old, share, before, next, n, alpha,
                             words * beta, moment);
-    else half(in_begin, in_neighbor, id, NULL, tokens, old, share, before, next, n, beta, words * beta, moment);
+    else half(in_begin, in_neighbor, id, NULL, tokens, old, share, before, next, n, beta,
+              words * beta, moment);
 }

@@ -59,9 +59,7 @@ def prefetch_rows(tree: Tree, names: frozenset[str], row: str, neighbor: str) ->
 def far_end(tree: Tree, names: frozenset[str], row: str, edges: int = 1, collects: bool = False) -> str:
     """Return how far along the rows, "in" or "out", the values of far vertices are prefetched.
 
-    A loop takes so many *edges* at a time.
-
-    *collects* says that it is for a gather that collects.
+    A loop takes so many *edges* at a time. *collects* says that it is for a gather that collects.
     """
     if _lists(tree, names):
         return f"gl_prefetch_lists_end(c, c->{row}_edges)"
