@@ -52,7 +52,8 @@ def run_chain(
     if (timeout := options.get("timeout")) is not None:
         whole = getattr(timeout, "whole", timeout)
         options["timeout"] = TimeLeft(max(timeout - first.metrics["seconds"]["compute"], 0.0), whole)
-    rest = replace(rest, document=priors.document, word=priors.word)
+    word = rest.word if settings.anneal_sweeps else priors.word
+    rest = replace(rest, document=priors.document, word=word)
     return _run(stages[1][0], rest, tokens, topics, before=first, **options), rest
 
 

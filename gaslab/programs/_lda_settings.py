@@ -20,8 +20,8 @@ LEAST_MOVED = 1e-30  # a prior that steps of the priors begin with: their sums o
 
 def sampler_and_settings(
     *, topics: Any, doc_topic_prior: Any, topic_word_prior: Any, iterations: Any, sampler: Any,
-    mh_sweeps: Any, mh_steps: Any, optimise_priors: Any, burn_in: Any, sample_every: Any, evaluate_every: Any,
-    resume: gl.TopicModel | None = None, precision: str | None = None, workers: int = 1,
+    anneal_sweeps: Any, mh_sweeps: Any, mh_steps: Any, optimise_priors: Any, burn_in: Any, sample_every: Any,
+    evaluate_every: Any, resume: gl.TopicModel | None = None, precision: str | None = None, workers: int = 1,
 ) -> tuple[str, Settings]:  # fmt: skip
     """Return the sampler and the settings that arguments of `lda` mean; UsageError where they cannot be."""
     topics, document, word = _start(resume, topics, doc_topic_prior, topic_word_prior)
@@ -40,6 +40,18 @@ def sampler_and_settings(
         raise arguments.wrong("sample_every", sample_every, needed)
     if burn_in is not None and mh_sweeps:
         burn_in = arguments.whole("burn_in", burn_in, mh_sweeps, iterations - 1)
+    burn_in = arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True)
+    if anneal_sweeps is None and (optimise_priors or resume is not None):
+        anneal_sweeps = 0
+    elif anneal_sweeps is None:
+        anneal_sweeps = min(max(iterations // 2, mh_sweeps), iterations if burn_in is None else burn_in)
+    anneal_sweeps = arguments.whole("anneal_sweeps", anneal_sweeps, 0, iterations - 1)
+    if anneal_sweeps and optimise_priors:
+        needed = "the prior of words is either annealed or optimised; leave one of them out"
+        raise arguments.wrong("anneal_sweeps", anneal_sweeps, needed)
+    if burn_in is not None and anneal_sweeps > burn_in:
+        needed = f"counts are averaged after burn_in={burn_in} sweeps, and by then the prior is as given"
+        raise arguments.wrong("anneal_sweeps", anneal_sweeps, needed)
     least = LEAST_MOVED if optimise_priors else LEAST
     settings = Settings(
         topics=topics,
@@ -47,10 +59,11 @@ def sampler_and_settings(
         word=arguments.number("topic_word_prior", word, least=least, most=MOST, hint="; 0.01 is usual"),
         iterations=iterations,
         evaluate_every=arguments.whole("evaluate_every", evaluate_every, 1),
+        anneal_sweeps=anneal_sweeps,
         mh_sweeps=mh_sweeps,
         mh_steps=arguments.whole("mh_steps", mh_steps, 1, MOST_STEPS),
         optimise_priors=optimise_priors,
-        burn_in=arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True),
+        burn_in=burn_in,
         sample_every=sample_every,
         workers=workers,
     )

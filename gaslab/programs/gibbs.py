@@ -40,6 +40,8 @@ class CollapsedGibbs(gl.VertexProgram):
     iterations: int = 200
     likelihood_every: int = 1  # sweeps
     ways: int = 0  # pairs of blocks that meet at once; 0: as the graph suggests
+    anneal: int = 0  # sweeps, the first, that have `wide` in place of beta
+    wide: float = 0.1
 
     class Vertex(gl.Vertex):
         counts: gl.Vector = gl.field(shape="topics", dtype=gl.int32)
@@ -76,7 +78,11 @@ class CollapsedGibbs(gl.VertexProgram):
 
     @gl.aggregator(every="likelihood_every")
     def likelihood(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return math.log(np.dot(v._share, nbr.counts + self.beta))
+        return math.log(np.dot(v._share, nbr.counts + self.word_prior()))
+
+    def word_prior(self) -> float:
+        """Return the prior of each word in a topic in this sweep."""
+        return self.wide if self.superstep < self.anneal else self.beta
 
     def visit(self, u: Vertex, e: Edge, w: Vertex) -> None:
         old = e._topic
@@ -86,10 +92,11 @@ class CollapsedGibbs(gl.VertexProgram):
             u.counts[old] -= 1
             w.counts[old] -= 1
             self.tokens.counts[old] -= 1
+            beta = self.word_prior()
             new = gl.categorical(
                 (u.counts + self.prior.alpha)
-                * (w.counts + self.beta)
-                * (1.0 / (self.tokens.counts + self.words * self.beta))
+                * (w.counts + beta)
+                * (1.0 / (self.tokens.counts + self.words * beta))
             )
         e._topic = new
         u.counts[new] += 1
@@ -99,7 +106,7 @@ class CollapsedGibbs(gl.VertexProgram):
     def share(self, v: Vertex) -> gl.Vector:
         """Return what the likelihood of a document's tokens takes of it, for each topic."""
         mix: gl.Vector = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
-        return mix / (self.tokens.counts + self.words * self.beta)
+        return mix / (self.tokens.counts + self.words * self.word_prior())
 
     def apply(self, v: Vertex) -> None:
         if (self.superstep + 1) % self.likelihood_every == 0 and v.side == 0:

@@ -29,6 +29,7 @@ def lda(
     topic_word_prior: float | None = None,
     iterations: int = SWEEPS,
     sampler: str = "auto",
+    anneal_sweeps: int | None = None,
     mh_sweeps: int = 0,
     mh_steps: int = 1,
     optimise_priors: int = 0,
@@ -63,6 +64,11 @@ def lda(
         chain on any ranks and threads. It needs more sweeps, of a time that hardly grows with the topics, and
         it alone has *mh_steps* and *optimise_priors*. "auto" is the first up to 500 topics and without
         these options, or with *mh_sweeps*; else the second.
+    anneal_sweeps : int, optional
+        How many of the sweeps, the first, have a wider prior of words in a topic, 0 to *iterations* - 1 and
+        to *burn_in*: 0.1, or less where a corpus has few tokens for so many topics, but no less than
+        *topic_word_prior*. Topics then settle later and end better. By default half of the sweeps, and all
+        of *mh_sweeps*; 0 with *resume* and with *optimise_priors*, which moves that prior itself.
     mh_sweeps : int
         How many of the sweeps, the first, "metropolis-hastings" makes, 0 to *iterations* - 1, before "gibbs"
         goes on from its topics, which its own first sweep counts: a large corpus takes less time so than by
@@ -138,8 +144,8 @@ def lda(
     check_graph(graph)
     name, settings = sampler_and_settings(
         topics=topics, doc_topic_prior=doc_topic_prior, topic_word_prior=topic_word_prior,
-        iterations=iterations, sampler=sampler, mh_sweeps=mh_sweeps, mh_steps=mh_steps,
-        optimise_priors=optimise_priors, burn_in=burn_in, sample_every=sample_every,
+        iterations=iterations, sampler=sampler, anneal_sweeps=anneal_sweeps, mh_sweeps=mh_sweeps,
+        mh_steps=mh_steps, optimise_priors=optimise_priors, burn_in=burn_in, sample_every=sample_every,
         evaluate_every=evaluate_every, resume=resume, precision=options.get("precision"),
         workers=graph.comm.size * (options.get("threads") or graph.local.threads),
     )  # fmt: skip
@@ -147,6 +153,7 @@ def lda(
     check_options("lda", graph, options)
     check_one_run(options, settings)
     tokens = _tokens(graph, count)
+    settings = settings.annealed(tokens.num_edges, tokens.num_vertices - (tokens.ids.num_left or 0))
     cut, drawn = tokens, None
     if settings.mh_sweeps and options.get("strategy") is not None:
         cut = tokens.partitioned(options.pop("strategy"))

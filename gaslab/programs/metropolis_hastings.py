@@ -54,6 +54,7 @@ class LDA(gl.VertexProgram):
     iterations: int = 200
     likelihood_every: int = 2  # supersteps
     optimise_every: int = NEVER  # supersteps
+    wide: float = 0.0  # above 0: the prior of words until then, when it becomes beta; no prior is optimised
     burn_in: int = NEVER  # supersteps before those whose counts are summed; the last sweep's always are
     sample_every: int = 2  # supersteps
     uniform: bool = True  # whether the prior of all topics in a document is alpha, and stays so
@@ -105,9 +106,12 @@ class LDA(gl.VertexProgram):
         """Return the priors of the beginning, then those one step on; those of the last sweep stay."""
         if self.superstep == 0:
             document = np.full(self.topics, self.alpha) if self.alphas is None else self.alphas
-            length, word = float(document.sum()), self.beta
+            length, word = float(document.sum()), self.wide or self.beta
         elif self.superstep + 1 >= 2 * self.iterations:
             return self.priors
+        elif self.wide > 0.0:
+            now = self.priors
+            document, length, word = now.document, now.length, self.beta
         else:
             now = self.priors
             document = np.clip(now.document * digammas.document / digammas.length, LEAST, MOST)
@@ -140,7 +144,7 @@ class LDA(gl.VertexProgram):
                 mix = (counts + self.priors.document) / (v.degree + self.priors.length)
                 v._share = mix / (self.tokens.counts + self.words * self.priors.word)
                 v._word = self.priors.word
-        if end % self.optimise_every == 0:
+        if self.wide == 0.0 and end % self.optimise_every == 0:
             counts = np.bincount(total, minlength=self.topics)
             if v.side == 1:
                 whole = 0.0

@@ -75,7 +75,7 @@ class LDA(*BASES):  # type: ignore[misc]
     topic_word_prior : float
         Dirichlet prior of each word in a topic.
     max_iter : int
-        Sweeps over all tokens.
+        Sweeps over all tokens; half of them are annealed, as those of `gaslab.lda`.
     sampler : str
         As for `gaslab.lda`.
     random_state : int, RandomState or None

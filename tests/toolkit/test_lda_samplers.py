@@ -121,7 +121,7 @@ def test_digamma_is_scipy_s() -> None:
 @pytest.mark.parametrize("prior", [0.1, [0.1, 0.4, 0.2, 0.3]])
 @pytest.mark.parametrize("sampler", ["gibbs", "metropolis-hastings"])
 def test_counts_are_averaged_after_the_burn_in(sampler: str, prior: Any) -> None:
-    asked = {"sampler": sampler, "doc_topic_prior": prior, "threads": 1}
+    asked = {"sampler": sampler, "doc_topic_prior": prior, "threads": 1, "anneal_sweeps": 1}
     chain = {n: fitted(world(), **asked, iterations=n).vertices["counts"] for n in (2, 3, 4, 5)}
     mean = fitted(world(), **asked, iterations=5, burn_in=1, sample_every=2)
     assert mean.vertices["counts"].tolist() == ((chain[3] + chain[5]) / 2).tolist()
@@ -150,7 +150,8 @@ def test_a_lone_token_has_each_topic_as_often_as_its_prior_says(steps: int) -> N
 @pytest.mark.parametrize("asked", [{}, EVERYTHING, {"sampler": "gibbs", "evaluate_every": 2}])
 def test_the_parameters_are_the_arguments(asked: dict[str, Any]) -> None:
     usual = {"doc_topic_prior": 0.1, "topic_word_prior": 0.01, "mh_sweeps": 0, "mh_steps": 1,
-             "optimise_priors": 0, "burn_in": None, "sample_every": 1, "evaluate_every": 10}  # fmt: skip
+             "optimise_priors": 0, "burn_in": None, "sample_every": 1, "evaluate_every": 10,
+             "anneal_sweeps": 0 if "optimise_priors" in asked else 1}  # fmt: skip
     of_test = {"topics": TOPICS, "iterations": 3, "sampler": "metropolis-hastings"}
     assert fitted(world(), **asked).metrics["parameters"] == {**usual, **of_test, **asked}
 

@@ -18,7 +18,7 @@ from tests.conftest import Hosts
 from tests.support.command_line import Run, gaslab  # noqa: F401
 
 ASKED: dict[str, Any] = {"topics": 3, "iterations": 8, "mh_sweeps": 5, "evaluate_every": 1, "seed": 4}
-ALONE: dict[str, Any] = {**ASKED, "mh_sweeps": 0, "sampler": "metropolis-hastings"}
+ALONE: dict[str, Any] = {**ASKED, "mh_sweeps": 0, "anneal_sweeps": 5, "sampler": "metropolis-hastings"}
 
 
 def corpus(comm: Comm) -> gl.Graph:
@@ -49,7 +49,7 @@ def test_gibbs_begins_with_the_topics_that_are_there() -> None:
     documents = corpus(world()).num_left
     counts, alone = (
         fitted(world(), iterations=6, **options).vertices["counts"][documents:].tolist()
-        for options in ({}, {"mh_sweeps": 0, "sampler": "metropolis-hastings"})
+        for options in ({}, {"mh_sweeps": 0, "anneal_sweeps": 5, "sampler": "metropolis-hastings"})
     )
     assert counts == alone
 
@@ -63,7 +63,8 @@ def test_counts_are_averaged_over_sweeps_by_gibbs() -> None:
 
 def test_gibbs_begins_with_the_priors_that_were_found() -> None:
     moved = fitted(world(), optimise_priors=2, mh_steps=2).metrics["figures"]
-    alone = fitted(world(), **{**ALONE, "iterations": 5}, optimise_priors=2, mh_steps=2).metrics["figures"]
+    asked = {**ALONE, "iterations": 5, "anneal_sweeps": 0, "optimise_priors": 2, "mh_steps": 2}
+    alone = fitted(world(), **asked).metrics["figures"]
     for name in ("doc_topic_prior", "topic_word_prior"):
         assert moved[name] == alone[name]
     assert moved["topic_word_prior"] != 0.01

@@ -11,8 +11,8 @@ from gaslab.cli.builtins.entry import options_named
 
 NAMES = ("auto", "gibbs", "metropolis-hastings")
 SAMPLING = (
-    "evaluate_every", "sampler", "mh_sweeps", "mh_steps", "doc_topic_prior", "topic_word_prior",
-    "optimise_priors", "burn_in", "sample_every",
+    "evaluate_every", "sampler", "anneal_sweeps", "mh_sweeps", "mh_steps", "doc_topic_prior",
+    "topic_word_prior", "optimise_priors", "burn_in", "sample_every",
 )  # fmt: skip
 
 
@@ -24,6 +24,9 @@ def add_sampling(made: Parser) -> None:
     group.add_argument("--sampler", choices=NAMES, default="auto",
                        help="collapsed Gibbs, exact on one rank and thread, or delayed counts (auto), the "
                        "same on any ranks, whose time hardly grows with the topics")  # fmt: skip
+    option.whole(group, "--anneal-sweeps", "N",
+                 "make the first N of all sweeps with a wider prior of words in a topic: topics settle later "
+                 "and end better (half of all)", least=0)  # fmt: skip
     option.whole(group, "--mh-sweeps", "N",
                  "make the first N of all sweeps by delayed counts, the rest by collapsed Gibbs: in a large "
                  "corpus less time for the same topics (0)", default=0, least=0)  # fmt: skip
