@@ -7,11 +7,11 @@ called iterations; such a program ends by itself after them, so it is converged.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gaslab as gl
-from gaslab.engine.observe.progress import LINES, Sweeps, short
+from gaslab.engine.observe.progress import LINES, Say, Sweeps, short
 from gaslab.programs._columns import run
 
 Row = Mapping[str, Any]
@@ -51,12 +51,16 @@ def run_sweeps(
     The history has a row per sweep: ``iteration`` from 1, ``seconds``, ``bytes_sent``, and what *measured*
     makes of the row of its last superstep. ``metrics["figures"]`` has the last of these, and ``cpu_seconds``
     of all ranks and threads. With ``progress=True`` or "lines" these, and how many *unit* a second it goes
-    over, are shown beside the number of sweeps.
+    over, are shown beside the number of sweeps; a function gets the rows of sweeps.
     """
     progress = options.get("progress")
+    done = 0 if before is None else before.iterations
+    said: Say | None = None
     if progress is True or progress == LINES:
         said = _Said(measured, supersteps, graph.num_edges, unit)
-        done = 0 if before is None else before.iterations
+    elif callable(progress):
+        said = _Rows(progress, measured, supersteps, done)
+    if said is not None:
         most = done + program.iterations + later
         options["progress"] = Sweeps(said, supersteps, most, done, lines=progress == LINES)
     cpu = time.process_time()
@@ -64,10 +68,8 @@ def run_sweeps(
     result = run(program, graph, max_iterations=limit, **options)
     cpu = float(graph.comm.allreduce(time.process_time() - cpu))
     rows: list[dict[str, Any]] = [] if before is None else list(before.history)
-    for last in range(supersteps - 1, len(result.history), supersteps):
-        steps = result.history[last + 1 - supersteps : last + 1]
-        spent = {name: sum(step[name] for step in steps) for name in SPENT if name in steps[0]}
-        rows.append({"iteration": len(rows) + 1, **spent, **measured(steps[-1])})
+    for first in range(0, len(result.history) - supersteps + 1, supersteps):
+        rows.append(_row(len(rows) + 1, result.history[first : first + supersteps], measured))
     figures = {**measured(result.history[-1]), "cpu_seconds": cpu}
     metrics = {**result.metrics, "iterations": len(rows), "figures": figures}
     if before is not None:
@@ -86,6 +88,30 @@ def _add_costs(metrics: dict[str, Any], before: Mapping[str, Any]) -> None:
     for stage in ("build", "compute"):
         metrics["seconds"][stage] += before["seconds"][stage]
         metrics["seconds"]["total"] += before["seconds"][stage]
+
+
+def _row(iteration: int, steps: Sequence[Row], measured: Callable[[Row], dict[str, float]]) -> dict[str, Any]:
+    """Return the row of a sweep, made of those of its supersteps."""
+    spent = {name: sum(step[name] for step in steps) for name in SPENT if name in steps[0]}
+    return {"iteration": iteration, **spent, **measured(steps[-1])}
+
+
+class _Rows:
+    """What progress shows where a user's function says it, of the row of each sweep."""
+
+    def __init__(
+        self, say: Say, measured: Callable[[Row], dict[str, float]], supersteps: int, done: int
+    ) -> None:
+        self._say, self._measured, self._supersteps, self._done = say, measured, supersteps, done
+        self._steps: list[Row] = []
+
+    def __call__(self, row: Row) -> str:
+        self._steps.append(row)
+        if len(self._steps) < self._supersteps:
+            return ""
+        self._done += 1
+        steps, self._steps = self._steps, []
+        return self._say(_row(self._done, steps, self._measured))
 
 
 class _Said:

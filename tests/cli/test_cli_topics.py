@@ -103,6 +103,16 @@ def test_progress_says_likelihood_and_speed(monkeypatch: pytest.MonkeyPatch) -> 
         gl.lda(gl.corpus_from(TALKS), topics=2, iterations=4, sampler=sampler, progress=True)
     assert set(bars) == {("sweeps", 4, 4)}
     said.clear()
+    rows: list[dict[str, float]] = []
+    shown = {"progress": lambda row: rows.append(row) or f"sweep {row['iteration']}"}
+    for asked in ({"mh_sweeps": 2}, {"sampler": "metropolis-hastings"}):
+        result = gl.lda(
+            gl.corpus_from(TALKS), topics=2, iterations=4, evaluate_every=1, threads=1, **asked, **shown
+        )
+        assert rows == result.history
+        rows.clear()
+    assert said == [f"sweep {k}" for k in (1, 2, 3, 4)] * 2
+    said.clear()
     graph = gl.Graph.from_edges([0, 0, 1], [1, 2, 2])
     gl.run(gl.programs.PageRank(), graph, max_iterations=3, progress=lambda row: f"at {row['superstep']}")
     assert said == ["at 0", "at 1", "at 2"]
