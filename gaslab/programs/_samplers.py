@@ -147,7 +147,7 @@ SAMPLERS = {
     ),
 }
 NAMES = ("auto", *SAMPLERS)
-FEW_TOPICS = 500  # of KOS, 300 are predicted better by the first after the same CPU time, 1,000 by the second
+FEW_TOPICS = 500  # of KOS, 300 are predicted better by the first after the same CPU time, 1,000 as well
 
 
 def chosen_name(name: str, of: Settings) -> str:
