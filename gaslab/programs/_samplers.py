@@ -40,10 +40,10 @@ class Settings:
     wide: float = WIDE
 
     def annealed(self, tokens: int, words: int) -> Settings:
-        """Return these settings with the wide prior of a corpus, which all words have in a topic.
+        """Return these settings with the wide prior of each word in a topic that suits a corpus.
 
-        They are `WIDE`, but together a third of the tokens of a topic at most: of the 465,000 tokens of KOS,
-        1,000 topics are predicted worse after sweeps with more (benchmarks/topics.py).
+        It is `WIDE`, but those of all words a third of a topic's tokens at most: KOS, with 1,000 topics, is
+        predicted worse after sweeps with more.
         """
         third = tokens / max(3.0 * words * self.topics, 1.0)
         return replace(self, wide=max(self.word, min(WIDE, third)))
