@@ -35,7 +35,7 @@ def run_chain(
 
     *topics* are those that tokens begin with, None: any; *options* are of `gaslab.run`, without ``strategy``
     where there are several: topics are in the order of one cut. The settings that are returned are the last
-    one's: it began with the priors that the one before ended with.
+    one's: it began with the priors that the one before found, if that did not anneal.
     """
     sampler, settings = stages[0]
     if len(stages) == 1:

@@ -47,7 +47,7 @@ def sampler_and_settings(
         anneal_sweeps = min(max(iterations // 2, mh_sweeps), iterations if burn_in is None else burn_in)
     anneal_sweeps = arguments.whole("anneal_sweeps", anneal_sweeps, 0, iterations - 1)
     if anneal_sweeps and optimise_priors:
-        needed = "the prior of words is either annealed or optimised; leave one of them out"
+        needed = f"optimise_priors={optimise_priors} moves the same prior; leave one of them out"
         raise arguments.wrong("anneal_sweeps", anneal_sweeps, needed)
     if burn_in is not None and anneal_sweeps > burn_in:
         needed = f"counts are averaged after burn_in={burn_in} sweeps, and by then the prior is as given"

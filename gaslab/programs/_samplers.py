@@ -106,7 +106,7 @@ def _metropolis_hastings(of: Settings) -> gl.VertexProgram:
     return kind(
         topics=of.topics, alpha=float(of.document[0]), beta=of.word, slots=1 + of.mh_steps,
         iterations=of.iterations, likelihood_every=2 * of.likelihood_every,
-        optimise_every=2 * (of.optimise_priors or of.anneal_sweeps) or NEVER,
+        priors_every=2 * (of.optimise_priors or of.anneal_sweeps) or NEVER,
         wide=of.wide if of.anneal_sweeps else 0.0,
         burn_in=NEVER if of.burn_in is None else 2 * of.burn_in, sample_every=2 * of.sample_every,
         uniform=of.alike and not of.optimise_priors,
@@ -127,7 +127,7 @@ def _gibbs(of: Settings) -> gl.VertexProgram:
     return class_in(kind, None if of.narrow else "float64")(  # type: ignore[no-any-return]
         topics=of.topics, alpha=float(of.document[0]), beta=of.word, iterations=of.iterations,
         likelihood_every=of.likelihood_every, ways=_ways(of.workers),
-        anneal=of.anneal_sweeps, wide=of.wide, **sampled,
+        anneal=of.anneal_sweeps if of.anneal_sweeps > 1 else 0, wide=of.wide, **sampled,
     )  # fmt: skip
 
 

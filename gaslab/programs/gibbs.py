@@ -6,6 +6,8 @@ back (Griffiths, Steyvers, "Finding scientific topics", PNAS 2004). `visit` writ
 and those of all tokens are a live total. The first sweep gives each token any topic. Weights are
 float32: what they lack of digits is far below the noise of a chain. Counts are whole numbers.
 
+A chain that is annealed has the prior of words `wide` in its first sweeps.
+
 With one way (``ways=1``) every draw sees all draws before it, document by document: the chain of the
 textbook. With more, ranks and threads share the work: counts of documents and words are still those of the
 moment, and the totals of topics lack what other tables drew in the same round. No count is lost.
@@ -40,7 +42,7 @@ class CollapsedGibbs(gl.VertexProgram):
     iterations: int = 200
     likelihood_every: int = 1  # sweeps
     ways: int = 0  # pairs of blocks that meet at once; 0: as the graph suggests
-    anneal: int = 0  # sweeps, the first, that have `wide` in place of beta
+    anneal: int = 0  # sweeps, the first, that have `wide` in place of beta; not 1, for the first only counts
     wide: float = 0.1
 
     class Vertex(gl.Vertex):
@@ -72,17 +74,23 @@ class CollapsedGibbs(gl.VertexProgram):
         )
         return total
 
+    @gl.aggregator
+    def word_prior(self, v: Vertex) -> gl.Sum[float]:
+        return 0.0
+
+    @word_prior.finalize
+    def _(self, total: float) -> float:
+        """Return the prior of each word in a topic in the sweep to come."""
+        return self.wide if self.superstep + 1 < self.anneal else self.beta
+
     @gl.aggregator(live=True)
     def tokens(self, v: Vertex) -> Total:
         return self.Total(counts=v.side * v.counts)
 
     @gl.aggregator(every="likelihood_every")
     def likelihood(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return math.log(np.dot(v._share, nbr.counts + self.word_prior()))
-
-    def word_prior(self) -> float:
-        """Return the prior of each word in a topic in this sweep."""
-        return self.wide if self.superstep < self.anneal else self.beta
+        word = self.wide if self.superstep < self.anneal else self.beta
+        return math.log(np.dot(v._share, nbr.counts + word))
 
     def visit(self, u: Vertex, e: Edge, w: Vertex) -> None:
         old = e._topic
@@ -92,11 +100,10 @@ class CollapsedGibbs(gl.VertexProgram):
             u.counts[old] -= 1
             w.counts[old] -= 1
             self.tokens.counts[old] -= 1
-            beta = self.word_prior()
             new = gl.categorical(
                 (u.counts + self.prior.alpha)
-                * (w.counts + beta)
-                * (1.0 / (self.tokens.counts + self.words * beta))
+                * (w.counts + self.word_prior)
+                * (1.0 / (self.tokens.counts + self.words * self.word_prior))
             )
         e._topic = new
         u.counts[new] += 1
@@ -106,7 +113,7 @@ class CollapsedGibbs(gl.VertexProgram):
     def share(self, v: Vertex) -> gl.Vector:
         """Return what the likelihood of a document's tokens takes of it, for each topic."""
         mix: gl.Vector = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
-        return mix / (self.tokens.counts + self.words * self.word_prior())
+        return mix / (self.tokens.counts + self.words * self.word_prior)
 
     def apply(self, v: Vertex) -> None:
         if (self.superstep + 1) % self.likelihood_every == 0 and v.side == 0:

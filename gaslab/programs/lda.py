@@ -65,10 +65,11 @@ def lda(
         it alone has *mh_steps* and *optimise_priors*. "auto" is the first up to 500 topics and without
         these options, or with *mh_sweeps*; else the second.
     anneal_sweeps : int, optional
-        How many of the sweeps, the first, have a wider prior of words in a topic, 0 to *iterations* - 1 and
-        to *burn_in*: 0.1, or less where a corpus has few tokens for so many topics, but no less than
-        *topic_word_prior*. Topics then settle later and end better. By default half of the sweeps, and all
-        of *mh_sweeps*; 0 with *resume* and with *optimise_priors*, which moves that prior itself.
+        How many of the sweeps, the first, have a wider prior of words in a topic, 0 to *iterations* - 1: it
+        is 0.1, or less where a corpus has few tokens for so many topics, but not below *topic_word_prior*.
+        Topics then settle later and end better. By default half of the sweeps, and all of *mh_sweeps*, but
+        no more than *burn_in*, as counts are averaged after them; 0 with *resume* and with *optimise_priors*,
+        which moves that prior itself. Of "gibbs" the first sweep only counts.
     mh_sweeps : int
         How many of the sweeps, the first, "metropolis-hastings" makes, 0 to *iterations* - 1, before "gibbs"
         goes on from its topics, which its own first sweep counts: a large corpus takes less time so than by
@@ -111,7 +112,7 @@ def lda(
         topic that they come from as ``counts`` (a vector of length *topics*; int32, with *burn_in* float64);
         by "metropolis-hastings" those of words are half a sweep older. ``history`` has a row for each sweep;
         those of *evaluate_every* have ``log_likelihood_per_token``: the mean over tokens of the log (base e)
-        of the probability of the word in its document, by the counts of that sweep.
+        of the probability of the word in its document, by the counts and priors of that sweep.
         ``metrics["figures"]`` has the last of these, ``tokens``, ``cpu_seconds`` of all ranks and threads,
         ``tokens_per_cpu_second`` (those of all sweeps), ``sampler``, and the priors at the end,
         ``doc_topic_prior`` (a list) and ``topic_word_prior``. ``metrics["parameters"]`` has the arguments.
@@ -154,6 +155,8 @@ def lda(
     check_one_run(options, settings)
     tokens = _tokens(graph, count)
     settings = settings.annealed(tokens.num_edges, tokens.num_vertices - (tokens.ids.num_left or 0))
+    if settings.anneal_sweeps and settings.wide > settings.word:
+        log.info("LDA: topic_word_prior = %.3g in the first %d sweeps", settings.wide, settings.anneal_sweeps)
     cut, drawn = tokens, None
     if settings.mh_sweeps and options.get("strategy") is not None:
         cut = tokens.partitioned(options.pop("strategy"))

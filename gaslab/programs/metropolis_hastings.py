@@ -16,7 +16,8 @@ prior a[k] of a topic in a document is multiplied by
 
 both over all documents. The prior that all words share is that of a Dirichlet distribution of each topic.
 Terms are rounded to 24 bits, and none but 0 is below that of one token: so float64 holds every sum of them
-that is below 2**28 times that one, and the priors, too, are the same on any ranks.
+that is below 2**28 times that one, and the priors, too, are the same on any ranks. A chain that is annealed
+has the prior of words `wide` at first, and takes no such steps.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class LDA(gl.VertexProgram):
     slots: int = 2  # of a token: its topic, and those that are proposed to it in a half
     iterations: int = 200
     likelihood_every: int = 2  # supersteps
-    optimise_every: int = NEVER  # supersteps
-    wide: float = 0.0  # above 0: the prior of words until then, when it becomes beta; no prior is optimised
+    priors_every: int = NEVER  # supersteps from one step of the priors to the next
+    wide: float = 0.0  # above 0: the prior of words in the first `priors_every` supersteps; priors stay then
     burn_in: int = NEVER  # supersteps before those whose counts are summed; the last sweep's always are
     sample_every: int = 2  # supersteps
     uniform: bool = True  # whether the prior of all topics in a document is alpha, and stays so
@@ -94,7 +95,7 @@ class LDA(gl.VertexProgram):
     def likelihood(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
         return math.log(np.dot(v._share, nbr._share + v._word))
 
-    @gl.aggregator(every="optimise_every")
+    @gl.aggregator(every="priors_every")
     def priors(self, v: Vertex) -> Priors:
         word = v._digamma if v.side == 1 else 0.0
         return self.Priors(
@@ -103,7 +104,7 @@ class LDA(gl.VertexProgram):
 
     @priors.finalize
     def _(self, digammas: Any) -> Any:
-        """Return the priors of the beginning, then those one step on; those of the last sweep stay."""
+        """Return the priors of the beginning, then those one step on, or not wide; those at the end stay."""
         if self.superstep == 0:
             document = np.full(self.topics, self.alpha) if self.alphas is None else self.alphas
             length, word = float(document.sum()), self.wide or self.beta
@@ -144,7 +145,7 @@ class LDA(gl.VertexProgram):
                 mix = (counts + self.priors.document) / (v.degree + self.priors.length)
                 v._share = mix / (self.tokens.counts + self.words * self.priors.word)
                 v._word = self.priors.word
-        if self.wide == 0.0 and end % self.optimise_every == 0:
+        if self.wide == 0.0 and end % self.priors_every == 0:
             counts = np.bincount(total, minlength=self.topics)
             if v.side == 1:
                 whole = 0.0

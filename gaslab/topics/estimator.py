@@ -75,9 +75,11 @@ class LDA(*BASES):  # type: ignore[misc]
     topic_word_prior : float
         Dirichlet prior of each word in a topic.
     max_iter : int
-        Sweeps over all tokens; half of them are annealed, as those of `gaslab.lda`.
+        Sweeps over all tokens.
     sampler : str
         As for `gaslab.lda`.
+    anneal_sweeps : int, optional
+        As for `gaslab.lda`: by default half of the sweeps.
     random_state : int, RandomState or None
     threads : int, optional
         Of each rank.
@@ -125,6 +127,7 @@ class LDA(*BASES):  # type: ignore[misc]
         topic_word_prior: float = 0.01,
         max_iter: int = 200,
         sampler: str = "auto",
+        anneal_sweeps: int | None = None,
         random_state: Any = None,
         threads: int | None = None,
         rows: str = "same",
@@ -135,6 +138,7 @@ class LDA(*BASES):  # type: ignore[misc]
         self.topic_word_prior = topic_word_prior
         self.max_iter = max_iter
         self.sampler = sampler
+        self.anneal_sweeps = anneal_sweeps
         self.random_state = random_state
         self.threads = threads
         self.rows = rows
@@ -214,6 +218,7 @@ class LDA(*BASES):  # type: ignore[misc]
         result = gl.lda(
             corpus, topics=topics, doc_topic_prior=self.doc_topic_prior,
             topic_word_prior=self.topic_word_prior, iterations=iterations, sampler=self.sampler,
+            anneal_sweeps=self.anneal_sweeps,
             seed=self._seed(comm), threads=self.threads,
         )  # fmt: skip
         model = TopicModel.of(corpus, result)

@@ -114,7 +114,7 @@ def test_folders_of_texts_are_compared_by_words_and_held_out_likelihood(tmp_path
     cells = [line.strip("| ").split(" | ") for line in done.stdout.splitlines() if line.startswith("| ")][2:]
     peer = all(importlib.util.find_spec(module) for module in ("tomotopy", "sklearn"))
     assert [row[0] for row in cells] == [
-        "gaslab gibbs", "gaslab metropolis-hastings:140", "gaslab gibbs:90:60", *["tomotopy"] * peer
+        "gaslab gibbs", "gaslab metropolis-hastings:140", "gaslab gibbs:80:65", *["tomotopy"] * peer
     ]  # fmt: skip
     assert [row[3] for row in cells] == ["40"] * len(cells)
     assert all(-np.log(20) - 0.1 < float(row[4]) < -np.log(20) + 0.1 for row in cells)

@@ -304,7 +304,7 @@ def test_the_command(gaslab: Run, tmp_path: Any) -> None:
     assert report["iterations"] == len(report["history"]) == 5
     parameters = {"burn_in": 3, "sample_every": 1, "optimise_priors": 2, "evaluate_every": 10}
     assert {name: report["parameters"][name] for name in parameters} == parameters
-    assert report["parameters"].keys().isdisjoint({"slots", "likelihood_every", "optimise_every", "uniform"})
+    assert report["parameters"].keys().isdisjoint({"slots", "likelihood_every", "priors_every", "uniform"})
     assert report["log_likelihood_per_token"] == report["history"][-1]["log_likelihood_per_token"]
     words = np.array([line.split("\t")[1:] for line in (tmp_path / "words.tsv").read_text().splitlines()])
     np.testing.assert_allclose(words.astype(float).sum(axis=0), 1.0)
