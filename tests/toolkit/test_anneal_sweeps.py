@@ -89,6 +89,7 @@ def test_the_first_sweeps_are_those_of_a_chain_of_the_wide_prior(options: dict[s
     ours, theirs = ([row["log_likelihood_per_token"] for row in of.history] for of in (annealed, wide))
     assert ours[:4] == theirs[:4]
     assert ours[4] != theirs[4]
+    assert (annealed.vertices["counts"] != wide.vertices["counts"]).any()  # the draws, not the figure alone
     assert annealed.metrics["figures"]["topic_word_prior"] == 0.01
     spread = annealed.tables["topic_word"]["probability"]
     counts = annealed.vertices["counts"][-len(spread) :]
