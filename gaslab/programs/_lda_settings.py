@@ -38,20 +38,12 @@ def sampler_and_settings(
     if burn_in is None and sample_every > 1:
         needed = "no sweeps are averaged; say after which, burn_in=N"
         raise arguments.wrong("sample_every", sample_every, needed)
-    if burn_in is not None and mh_sweeps:
-        burn_in = arguments.whole("burn_in", burn_in, mh_sweeps, iterations - 1)
-    burn_in = arguments.whole("burn_in", burn_in, 0, iterations - 1, optional=True)
-    if anneal_sweeps is None and (optimise_priors or resume is not None):
-        anneal_sweeps = 0
-    elif anneal_sweeps is None:
-        anneal_sweeps = min(max(iterations // 2, mh_sweeps), iterations if burn_in is None else burn_in)
-    anneal_sweeps = arguments.whole("anneal_sweeps", anneal_sweeps, 0, iterations - 1)
-    if anneal_sweeps and optimise_priors:
-        needed = f"optimise_priors={optimise_priors} moves the same prior; leave one of them out"
-        raise arguments.wrong("anneal_sweeps", anneal_sweeps, needed)
-    if burn_in is not None and anneal_sweeps > burn_in:
-        needed = f"counts are averaged after burn_in={burn_in} sweeps, and by then the prior is as given"
-        raise arguments.wrong("anneal_sweeps", anneal_sweeps, needed)
+    burn_in = arguments.whole("burn_in", burn_in, mh_sweeps, iterations - 1, optional=True)
+    most = iterations if burn_in is None else burn_in
+    if anneal_sweeps is None:
+        goes_on = optimise_priors > 0 or resume is not None
+        anneal_sweeps = 0 if goes_on else min(max(iterations // 2, mh_sweeps), most)
+    anneal_sweeps = _anneal_sweeps(anneal_sweeps, iterations, optimise_priors, most)
     least = LEAST_MOVED if optimise_priors else LEAST
     settings = Settings(
         topics=topics,
@@ -71,6 +63,18 @@ def sampler_and_settings(
     if precision == "float32":
         _check_narrow(name, settings)
     return name, settings
+
+
+def _anneal_sweeps(asked: Any, iterations: int, optimise_priors: int, most: int) -> int:
+    """Return how many sweeps are annealed; UsageError where another setting needs the prior as given."""
+    sweeps: int = arguments.whole("anneal_sweeps", asked, 0, iterations - 1)
+    if sweeps and optimise_priors:
+        needed = f"optimise_priors={optimise_priors} moves the same prior; leave one of them out"
+        raise arguments.wrong("anneal_sweeps", sweeps, needed)
+    if sweeps > most:
+        needed = f"counts are averaged after burn_in={most} sweeps, and by then the prior is as given"
+        raise arguments.wrong("anneal_sweeps", sweeps, needed)
+    return sweeps
 
 
 def _start(model: gl.TopicModel | None, *asked: Any) -> tuple[Any, Any, Any]:

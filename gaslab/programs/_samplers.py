@@ -18,7 +18,7 @@ from gaslab.language.precision import class_in
 from gaslab.programs.gibbs import NARROW, CollapsedGibbs, SampledGibbs, with_prior
 from gaslab.programs.metropolis_hastings import LDA, NEVER
 
-WIDE = 0.1  # prior of each word in a topic while it is annealed
+WIDE = 0.1  # the largest prior of each word in a topic that annealing sets
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Settings:
     burn_in: int | None
     sample_every: int
     workers: int  # ranks, times the threads of each
-    wide: float = WIDE
+    wide: float = WIDE  # prior of each word in a topic in the annealed sweeps
 
     def annealed(self, tokens: int, words: int) -> Settings:
         """Return these settings with the wide prior of each word in a topic that suits a corpus.

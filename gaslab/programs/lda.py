@@ -67,9 +67,9 @@ def lda(
     anneal_sweeps : int, optional
         How many of the sweeps, the first, have a wider prior of words in a topic, 0 to *iterations* - 1: it
         is 0.1, or less where a corpus has few tokens for so many topics, but not below *topic_word_prior*.
-        Topics then settle later and end better. By default half of the sweeps, and all of *mh_sweeps*, but
-        no more than *burn_in*, as counts are averaged after them; 0 with *resume* and with *optimise_priors*,
-        which moves that prior itself. Of "gibbs" the first sweep only counts.
+        Chains then end at topics of a larger likelihood. By default half of the sweeps, and all of
+        *mh_sweeps*, but no more than *burn_in*, as counts are averaged after them; 0 with *resume* and with
+        *optimise_priors*, which moves that prior itself. Of "gibbs" the first sweep only counts.
     mh_sweeps : int
         How many of the sweeps, the first, "metropolis-hastings" makes, 0 to *iterations* - 1, before "gibbs"
         goes on from its topics, which its own first sweep counts: a large corpus takes less time so than by

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as settings_of_hypothesis
+from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.parallel.comm import Comm, world
@@ -20,7 +23,7 @@ DOCSTRINGS = Path(__file__).resolve().parents[2] / "datasets" / "docword.stdlib-
 
 
 def corpus(comm: Comm, words: int = 40) -> gl.Graph:
-    """Return 30 documents of 12 words, each any one, so that no chain of them settles."""
+    """Return 30 documents of 12 words, each any one, so that every chain of them goes on moving."""
     word = np.random.default_rng(2).integers(0, words, 360)
     return gl.Graph.from_edges(np.arange(360) // 12, word, bipartite=True, comm=comm)
 
@@ -139,6 +142,57 @@ def test_the_chain_is_one_on_several_ranks_or_threads(hosts: Hosts, options: dic
 
 def one_of_many(comm: Comm, threads: int, options: dict[str, Any]) -> list[list[int]]:
     return counts_of(comm, threads=threads, **options)
+
+
+def drawn_options(draw: st.DrawFn) -> dict[str, Any]:
+    """Return options of lda beside annealing; a few of them are refused together."""
+    iterations = draw(st.integers(2, 5))
+    sweeps = st.integers(0, iterations - 1)
+    sampler = draw(st.sampled_from(["auto", "gibbs", "metropolis-hastings"]))
+    first = 0 if sampler == "metropolis-hastings" else draw(st.just(0) | sweeps)
+    burn_in = draw(st.none() | st.integers(first, iterations - 1))
+    return {
+        "iterations": iterations, "anneal_sweeps": draw(st.none() | sweeps), "burn_in": burn_in,
+        "mh_sweeps": first, "evaluate_every": draw(st.integers(1, 3)),
+        "sample_every": 1 if burn_in is None else draw(st.integers(1, 2)),
+        "mh_steps": 1 if sampler == "gibbs" and not first else draw(st.integers(1, 2)),
+        "optimise_priors": 0 if sampler == "gibbs" else draw(st.sampled_from([0, 0, 1])),
+        "words": draw(st.sampled_from([1, 40, 300])), "sampler": sampler,
+        "doc_topic_prior": draw(st.sampled_from([0.1, [0.1, 0.4, 0.2]])),
+        "topic_word_prior": draw(st.sampled_from([1e-10, 0.01, 0.5])),
+    }  # fmt: skip
+
+
+def answer(comm: Comm, threads: int, engine: str, asked: dict[str, Any]) -> Any:
+    """Return the counts, the likelihoods and the prior at the end, or how the options are refused."""
+    try:
+        result = fitted(comm, **asked, threads=threads, engine=engine)
+    except gl.UsageError as error:
+        return str(error)
+    rows = [row.get("log_likelihood_per_token") for row in result.history]
+    return result.vertices["counts"].tolist(), rows, result.metrics["figures"]["topic_word_prior"]
+
+
+@pytest.mark.slow
+@settings_of_hypothesis(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_drawn_options_have_one_chain_in_all_engines_and_on_all_ranks(
+    hosts: Hosts, data: st.DataObject
+) -> None:
+    asked = data.draw(st.composite(drawn_options)())
+    many = hosts(1).run(answer, 2, "sync", asked)[0]
+    split = hosts(2).run(answer, 1, "sync", asked)
+    one, reference = (answer(world(), 1, engine, asked) for engine in ("sync", "reference"))
+    for found, expected in [(split[0], many), (split[1], many), (one, reference)]:
+        if isinstance(one, str):
+            assert found == expected == one
+            continue
+        assert (found[0], found[2]) == (expected[0], expected[2])
+        sums = (np.array(x[1], dtype=float) for x in (found, expected))  # in another order
+        np.testing.assert_allclose(*sums, rtol=1e-6)
+    if not isinstance(one, str):
+        assert asked["optimise_priors"] or one[2] == asked["topic_word_prior"]
+        assert np.sum(one[0]) == pytest.approx(720)  # 360 tokens on either side
 
 
 @pytest.mark.slow

@@ -25,8 +25,8 @@ def add_sampling(made: Parser) -> None:
                        help="collapsed Gibbs, exact on one rank and thread, or delayed counts (auto), the "
                        "same on any ranks, whose time hardly grows with the topics")  # fmt: skip
     option.whole(group, "--anneal-sweeps", "N",
-                 "make the first N of all sweeps with a wider prior of words in a topic: topics settle later "
-                 "and end better (half of all, 0 with --resume and --optimise-priors)", least=0)  # fmt: skip
+                 "make the first N of all sweeps with a wider prior of words in a topic: chains end at a "
+                 "larger likelihood (half of all; 0 with --resume, --optimise-priors)", least=0)  # fmt: skip
     option.whole(group, "--mh-sweeps", "N",
                  "make the first N of all sweeps by delayed counts, the rest by collapsed Gibbs: in a large "
                  "corpus less time for the same topics (0)", default=0, least=0)  # fmt: skip
