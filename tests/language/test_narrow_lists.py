@@ -1,4 +1,4 @@
-"""Lists of narrow values are sorted by counting them: as numpy sorts them, of any length and spread."""
+"""Lists of integers are sorted as numpy sorts them, of any length and spread; narrow ones by counting."""
 
 import numpy as np
 import pytest
@@ -53,8 +53,8 @@ def kept(comm: Comm, kind: str) -> list[list[int]]:
     return [list(one) for one in lists]
 
 
-@pytest.mark.parametrize("kind", ["uint8", "int8", "uint16", "int16"])
-def test_narrow_lists_are_in_ascending_order(ranks: Ranks, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["uint8", "int8", "uint16", "int16", "int32", "uint32", "int64"])
+def test_lists_of_integers_are_in_ascending_order(ranks: Ranks, kind: str) -> None:
     targets, values = drawn(kind)
     found = ranks.run(kept, kind)[0]
     for target in range(targets[-1] + 1):

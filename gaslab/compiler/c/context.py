@@ -35,7 +35,8 @@ def context(tree: Tree) -> str:
             continue
         c_type, name = STORAGE[field.storage][1], names.field_name(tree, k)
         members.append((f"const {c_type} *", name, f"w->vertex[{k}]"))
-        members.append((f"{c_type} *", name + "_next", f"w->vertex_next[{k}]"))
+        if tree.double_buffered(field.name):
+            members.append((f"{c_type} *", name + "_next", f"w->vertex_next[{k}]"))
     for k, field in enumerate(tree.edge_fields):
         if is_list(field.storage):
             members.append(("gl_rows ", names.edge_name(tree, k), f"*(const gl_rows *)w->edge[{k}]"))

@@ -11,8 +11,11 @@ BURST = 16  # lines; a draw that goes along a row of as many fetches the next ro
 LINE, LINES = 64, 4  # bytes of a cache line; how many of a vertex's row are prefetched, the rest follow
 
 
-def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4) -> str:
-    """Return the statements that prefetch the values of the far vertices of the next *edges*."""
+def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4, test: str = "") -> str:
+    """Return the statements that prefetch the values of the far vertices of the next *edges*.
+
+    Lists are prefetched of those for which *test*, of a far vertex ``x``, holds; what it reads is there.
+    """
     arrays = [(field_name(tree, k), field) for k, field in enumerate(tree.vertex_fields)]
     far = [(name, field.type.size if isinstance(field.type, Array) else 1, STORAGE[field.storage][2])
            for name, field in arrays if field.name in names and not is_list(field.storage)]  # fmt: skip
@@ -26,7 +29,12 @@ def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4) -
     fetches = [
         f"__builtin_prefetch(&c->{name}.place[2 * (int64_t){at}]);" for name, _ in lists for at in places
     ]
-    fetches += [f"gl_prefetch_list(c->{name}, {at}, {size});" for name, size in lists for at in soon]
+    needed = f"if ({test}) " * bool(test)
+    fetches += [
+        f"{{ const int64_t x = {at}; {needed}gl_prefetch_list(c->{name}, x, {size}); }}"
+        for name, size in lists
+        for at in soon
+    ]
     fetches += [
         f"__builtin_prefetch(&c->{array}[{place if size == 1 else f'(int64_t){place} * {size} + {at}'}]);"
         for array, size, item in far

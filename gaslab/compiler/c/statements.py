@@ -59,6 +59,8 @@ def nested(body: Body, head: str, statements: tuple[t.Stmt, ...]) -> None:
 def write(body: Body, s: t.Stmt) -> None:
     if isinstance(s, t.Assign):
         assign(body, s)
+    elif isinstance(s, t.If) and (drawn := drawn_value(s)):
+        assign(body, drawn)
     elif isinstance(s, t.If):
         nested(body, f"if ({expr(body, s.test)})", s.body)
         if s.otherwise:
@@ -110,6 +112,21 @@ def write(body: Body, s: t.Stmt) -> None:
         signal(body, s)
     else:
         raise unknown_node("emit", s)
+
+
+def drawn_value(s: t.If) -> t.Assign | None:
+    """Return ``if gl.uniform() < ...: e.field = value`` as an assignment of the one or the other value.
+
+    The processor cannot predict what a draw decides, and an edge's field has no other writer.
+    """
+    inner = s.body[0] if len(s.body) == 1 and not s.otherwise else None
+    if not isinstance(inner, t.Assign) or not isinstance(inner.target, t.EdgeField):
+        return None
+    kind, draws = inner.target.type, any(isinstance(x, t.Draw) for x in t.nodes(s.test))
+    if not draws or isinstance(kind, t.Array) or t.is_list(kind):
+        return None
+    value = t.Conditional(s.test, inner.value, inner.target, kind)
+    return t.Assign(inner.target, value, inner.site)
 
 
 def each(body: Body, s: t.Each) -> None:

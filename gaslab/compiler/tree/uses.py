@@ -5,9 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from gaslab.compiler.tree.declared import is_list
-from gaslab.compiler.tree.expressions import EdgeField, ListWord, Local, VertexField, nodes
+from gaslab.compiler.tree.expressions import (
+    Binary,
+    CallHelper,
+    Cast,
+    Compare,
+    Conditional,
+    Const,
+    EdgeField,
+    Expr,
+    ListWord,
+    Local,
+    Logical,
+    Param,
+    Unary,
+    VertexAttribute,
+    VertexField,
+    nodes,
+)
+from gaslab.compiler.tree.harmless import harmless
 from gaslab.compiler.tree.program import Tree
-from gaslab.compiler.tree.statements import Contribute, Stmt
+from gaslab.compiler.tree.statements import Contribute, If, Return, Stmt
 
 ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
 
@@ -73,3 +91,37 @@ def marked_field(tree: Tree) -> int | None:
             if roles.keys() == {"v", "nbr"}:
                 return roles["v"]
     return None
+
+
+_READ = (Const, Param, VertexField, VertexAttribute, Local)
+_DONE = (Unary, Binary, Compare, Logical, Conditional, Cast, Return, If)
+
+
+def test_of_lists(tree: Tree) -> Expr | None:
+    """Return the test of both ends' numbers without which gather reads no list of a neighbour, if it has one.
+
+    It may be evaluated early and again: it cannot fail, and has no loops.
+    """
+    body = tree.functions["gather"].body
+    value = body[0].value if len(body) == 1 and isinstance(body[0], Return) else None
+    if not isinstance(value, Conditional) or not _reads_list(value.then) or _reads_list(value.otherwise):
+        return None
+    return value.test if _is_plain(tree, value.test) else None
+
+
+def _reads_list(x: Expr) -> bool:
+    fields = (node for node in nodes(x) if isinstance(node, VertexField))
+    return any(field.role == "nbr" and is_list(field.type) for field in fields)
+
+
+def _is_plain(tree: Tree, x: Any) -> bool:
+    for node in nodes(x):
+        if isinstance(node, CallHelper):
+            plain = _is_plain(tree, tree.helpers[node.index].body)
+        elif isinstance(node, _READ):
+            plain = isinstance(node.type, str) and not is_list(node.type)
+        else:
+            plain = isinstance(node, _DONE) and harmless(node)
+        if not plain:
+            return False
+    return True

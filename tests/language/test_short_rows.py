@@ -1,0 +1,79 @@
+"""Rows of few edges, whose totals take another way in the emitted C: the bits of the interpreted program."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gaslab as gl
+from gaslab.compiler.c import emit
+from gaslab.compiler.frontend import parse
+from tests.support.agreement import from_text
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.1, 1e300, -1e300, 5e-324, math.inf, -math.inf, math.nan]
+
+TEXT = """
+import gaslab as gl
+
+class Rows(gl.VertexProgram):
+    precision = gl.{precision}
+    gather_edges = gl.{edges}
+
+    class Vertex(gl.Vertex):
+        given: float
+        total: float
+        seen: int = 0
+
+    @gl.aggregator
+    def whole(self, v: Vertex) -> gl.Sum[int]:
+        return v.seen
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.{combiner}[float]:
+        return nbr.given
+
+    def apply(self, v: Vertex, total: float) -> None:
+        v.total = total
+        v.seen = v.seen + 1
+"""
+
+
+def short_rows() -> gl.Graph:
+    """Return a graph of vertices with 0 to 6 edges in and out, many times over."""
+    rng, n = np.random.default_rng(8), 300
+    targets = np.repeat(np.arange(n), rng.integers(0, 7, n))
+    sources = rng.permutation(np.repeat(np.arange(n), rng.integers(0, 7, n)))
+    m = min(len(sources), len(targets))
+    return gl.Graph.from_edges(sources[:m], targets[:m], vertices=np.arange(n))
+
+
+@pytest.mark.parametrize("combiner", ["Sum", "Prod", "Min", "Max"])
+@pytest.mark.parametrize("edges", ["IN", "OUT", "ALL"])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_totals_of_short_rows(combiner: str, edges: str, precision: str) -> None:
+    name = f"short_rows_{combiner}_{edges}_{precision}"
+    program = from_text(name, TEXT.format(combiner=combiner, edges=edges, precision=precision)).Rows
+    assert "end - p < 4" in emit(parse(program))
+    graph = short_rows()
+    local = graph.local
+    rows = {"IN": local.in_degree, "OUT": local.out_degree, "ALL": local.degree}[edges]
+    assert set(rows.tolist()) >= set(range(5))
+    given = np.random.default_rng(3).choice(SPECIAL, graph.num_vertices)
+    ways: list[dict[str, Any]] = [
+        {"compile": "require"},
+        {"compile": "require", "threads": 2},
+        {"compile": "never"},
+    ]
+    first, *others = (
+        gl.run(program(), graph, max_iterations=2, init={"given": given}, **way).vertices for way in ways
+    )
+    for other in others:
+        assert first["seen"].tolist() == other["seen"].tolist()
+        assert bits(first["total"]) == bits(other["total"])
+
+
+def bits(values: np.ndarray) -> bytes:
+    """Return the bytes of *values*, all nan alike."""
+    return np.where(np.isnan(values), np.nan, values).tobytes()
