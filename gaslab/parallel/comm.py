@@ -119,10 +119,19 @@ class Comm:
 
 
 class Pending:
-    """Messages under way; `end` returns those received, by source rank."""
+    """Messages under way: `receive` those that are due, `finish` those that were sent; `end` does both."""
+
+    def receive(self) -> dict[int, np.ndarray]:
+        """Wait for what is due, and return it by source rank."""
+        return {}
+
+    def finish(self) -> None:
+        """Wait until the peers have what was sent to them: its arrays may be written again."""
 
     def end(self) -> dict[int, np.ndarray]:
-        return {}
+        received = self.receive()
+        self.finish()
+        return received
 
 
 class MPIComm(Comm):
@@ -270,12 +279,13 @@ class _MPIPending(Pending):
         self._mpi, self._world, self._requests = mpi, world, requests
         self._sources, self._tag = sources, tag
 
-    def end(self) -> dict[int, np.ndarray]:
-        received = {source: self._receive(source) for source in self._sources}
-        self._mpi.Request.Waitall(self._requests)
-        return received
+    def receive(self) -> dict[int, np.ndarray]:
+        return {source: self._receive_from(source) for source in self._sources}
 
-    def _receive(self, source: int) -> np.ndarray:
+    def finish(self) -> None:
+        self._mpi.Request.Waitall(self._requests)
+
+    def _receive_from(self, source: int) -> np.ndarray:
         status = self._mpi.Status()
         parts = []
         while True:

@@ -137,10 +137,10 @@ class _ThreadPending(Pending):
     def __init__(self, comm: ThreadComm, sources: Sequence[int], tag: int) -> None:
         self._comm, self._sources, self._tag = comm, sources, tag
 
-    def end(self) -> dict[int, np.ndarray]:
-        return {source: self._receive(source) for source in self._sources}
+    def receive(self) -> dict[int, np.ndarray]:
+        return {source: self._receive_from(source) for source in self._sources}
 
-    def _receive(self, source: int) -> np.ndarray:
+    def _receive_from(self, source: int) -> np.ndarray:
         shared = self._comm._shared
         box = shared.box(source, self._comm.rank, self._tag)
         deadline = time.monotonic() + LIMIT

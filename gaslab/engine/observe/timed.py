@@ -37,18 +37,21 @@ class TimedComm:
 
 
 class TimedPending(Pending):
-    """Messages under way, the wait for which is drawn."""
+    """Messages under way, the wait for those that are due is drawn."""
 
     def __init__(self, pending: Pending, timeline: Timeline) -> None:
         self._pending, self._timeline = pending, timeline
 
-    def end(self) -> dict[int, np.ndarray]:
+    def receive(self) -> dict[int, np.ndarray]:
         began = time.perf_counter()
-        received = self._pending.end()
+        received = self._pending.receive()
         if received:
             total = int(sum(data.size for data in received.values()))
             self._timeline.span("wait", began, time.perf_counter(), bytes=total)
         return received
+
+    def finish(self) -> None:
+        self._pending.finish()
 
 
 class MachineSpans:

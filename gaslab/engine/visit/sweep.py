@@ -77,6 +77,7 @@ class Visits:
         for here, values in self._attributes.values():
             self.places.bring(values, here)
         moving = [view.vertex[k] for k in self._used] + [here for here, _ in self._attributes.values()]
+        self._left = Pending()  # blocks that others may not have received yet
         self._moves = [
             (_views(moving, leaving), _views(moving, coming)) for leaving, coming in self.places.moves
         ]
@@ -109,6 +110,7 @@ class Visits:
                 self._receive(turn, sent)
             if self._totals is not None:
                 self._totals.agree()
+        self._left.finish()
         for k in self._used:
             if self.state.tree.vertex_fields[k].name in self._touched:
                 self.places.take_back(view.vertex[k], self.state.fields[k])
@@ -142,9 +144,15 @@ class Visits:
         return self.comm.begin(outgoing, sorted(coming.keys() - {self.comm.rank}), Tag.MOVED_VERTICES)
 
     def _receive(self, turn: int, sent: Pending) -> None:
-        """Store the blocks that arrive in the places of their tables; round 0 follows the last round."""
+        """Store the blocks that arrive in the places of their tables; round 0 follows the last round.
+
+        Those that left in the round before are with their peers by now. To wait for those of this one would
+        be to wait until a peer that visits edges looks.
+        """
         leaving, coming = self._moves[turn]
-        received = sent.end()
+        received = sent.receive()
+        self._left.finish()
+        self._left = sent
         if self.comm.rank in leaving:
             received[self.comm.rank] = np.concatenate(leaving[self.comm.rank])
         for rank, parts in coming.items():
