@@ -28,7 +28,8 @@ class Aggregates:
         self._intervals: list[int] = []  # of each aggregator, in supersteps; set by `bind`
         self._finalizers: dict[int, Callable[[Any, Any], Any]] = {}
         self._combiners = [a.combiner for a in tree.aggregators]
-        self._columns = [columns for k in range(len(self._combiners)) for columns in self._columns_of(k)]
+        self._columns_of = [self._find_columns(k) for k in range(len(self._combiners))]
+        self._columns = [column for columns in self._columns_of for column in columns]
         self._identities = identities(tree)[: tree.slot(len(self._combiners))]
         self._partials: list[np.ndarray] = []
         self._names: dict[int, Any] = {}  # of vertices that were asked for: every rank asks for the same
@@ -44,7 +45,7 @@ class Aggregates:
         begin = self._tree.slot(k)
         return slice(begin, begin + self._combiners[k].slots)
 
-    def _columns_of(self, k: int) -> list[tuple[slice, Combiner]]:
+    def _find_columns(self, k: int) -> list[tuple[slice, Combiner]]:
         """Return where the parts of aggregator *k* lie in a row, each with its combiner."""
         combiner, begin = self._combiners[k], self._tree.slot(k)
         if not isinstance(combiner, RecordCombiner):
@@ -103,7 +104,7 @@ class Aggregates:
         return row
 
     def _put(self, row: np.ndarray, k: int, value: Any) -> None:
-        for (place, combiner), x in zip(self._columns_of(k), value, strict=True):
+        for (place, combiner), x in zip(self._columns_of[k], value, strict=True):
             row[place].view(_wide(combiner.type))[:] = x
 
     def rows(self, blocks: int) -> np.ndarray | None:
@@ -151,7 +152,7 @@ class Aggregates:
 
     def _value(self, row: np.ndarray, k: int) -> Any:
         combiner = self._combiners[k]
-        places = [place for place, _ in self._columns_of(k)]
+        places = [place for place, _ in self._columns_of[k]]
         if not isinstance(combiner, RecordCombiner):
             return self._number(row, places[0].start, combiner.type)
         if combiner.is_pair:

@@ -82,6 +82,33 @@ def test_prefetching_lists_changes_no_answer(
         assert [*map(str, one.vertices[name])] == [*map(str, other.vertices[name])], name
 
 
+class Fewer(gl.VertexProgram):
+    """Looks at the lists of some neighbours only, by a test that is a fault where a divisor is 0."""
+
+    class Vertex(gl.Vertex):
+        own: gl.SortedSet[gl.VertexId]
+        divisor: int = 1
+        met: int = 0
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
+        return gl.common(v.own, nbr.own) if 7 // nbr.divisor > v.divisor else 0
+
+    def apply(self, v: Vertex, total: int) -> None:
+        v.met = total
+
+
+def test_a_list_is_prefetched_where_gather_looks_at_it() -> None:
+    close = [emit(tree) for tree in parse_phases(TriangleCount)][-1]
+    fetches = [line for line in close.splitlines() if "gl_prefetch_list(c" in line]
+    higher = "if (h0_is_higher(c, n->degree, c->degree[x], n->id, c->id[x])) gl_prefetch_list("
+    assert len(fetches) == 8
+    assert all(higher in line for line in fetches)
+    text = emit(parse(Fewer))  # whose test may fail
+    fetches = [line for line in text.splitlines() if "gl_prefetch_list(c" in line]
+    assert len(fetches) == 8
+    assert all("if (" not in line for line in fetches)
+
+
 class Order(gl.VertexProgram):
     """Floats as they come sorted: the first, the last and the signs of zeros."""
 

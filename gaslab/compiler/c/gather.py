@@ -18,17 +18,11 @@ from gaslab.compiler.c.phases import (
 )
 from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_rows, prefetch_slots
 from gaslab.compiler.c.records import part_name
-from gaslab.compiler.c.stop_checks import check_at_edge, steps
+from gaslab.compiler.c.short_rows import is_light, short_rows
+from gaslab.compiler.c.stop_checks import check_at_edge
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
-from gaslab.compiler.tree.uses import marked_field, test_of_lists
+from gaslab.compiler.tree.uses import marked_field, test_before_lists
 
-LIGHT = 16  # steps of a method, up to which what a loop itself takes for an edge is seen
-# A row of less than four edges, as most are in grids and road networks, has its total in one accumulator.
-SHORT_ROW = """\
-        if (end - p < 4 && edges == GL_{way}) {{
-{steps}            return {total};
-        }}
-"""
 UNROLL = '        _Pragma("GCC unroll 4")\n'
 
 
@@ -50,6 +44,9 @@ def gather_row(tree: Tree) -> str:
         return narrowed(combiner.storage, total, tree.functions["gather"].site)
 
     def step(k: int, p: str) -> str:
+        return along(way, p, k)
+
+    def along(way: str, p: str, k: int = 0) -> str:
         call = gather_call(tree, way, p)
         if has_parts:
             return f"{call}, {'t, kept' if wait else 't'});"
@@ -64,7 +61,7 @@ def gather_row(tree: Tree) -> str:
     elif tree.decided_by:  # the first True of a Max decides, False of a Min
         more += " && !a0" if tree.decided_by[0] else " && a0"
     names = tree.reads("gather", "nbr")
-    test = test_of_lists(tree)
+    test = test_before_lists(tree)
     needed = "" if test is None else expr(Body(tree, tree.functions["gather"]), test)
     for way in ROWS:
         begin, neighbor, _ = ROWS[way]
@@ -81,13 +78,9 @@ def gather_row(tree: Tree) -> str:
             )
             continue
         limit, early = prefetch_slots(tree, "gather", way, 4)
-        short = ""
-        if ways == 4 and _is_light(tree) and not (more or check or marked is not None):
-            alone = [f"            if (p + {k} < end) {step(0, f'(p + {k})')}\n" for k in range(3)]
-            short = SHORT_ROW.format(way=way.upper(), steps="".join(alone), total=narrow("a0"))
         loops.append(
             f"    if ({walks(tree, 'gather', way, 'edges')}) {{\n{row}"
-            f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1]{limit};\n{short}"
+            f"        int64_t p = {begin}[v];\n        const int64_t end = {begin}[v + 1]{limit};\n"
             f"        const int64_t prefetch_end = {far_end(tree, names, way, 4)};\n"
             f"        for (; p + 4 <= end{more}; p += 4) {{\n"
             f"{check}{prefetch(tree, names, neighbor, test=needed)}{early}{four}        }}\n"
@@ -113,14 +106,9 @@ def gather_row(tree: Tree) -> str:
         f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
         "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, const int edges) {\n"
         f"    {C_TYPE[combiner.type]} {declared};\n{'    c->stopped = 0;' * tree.stops}\n"
-        f"{mark[0]}{''.join(loops)}{mark[1]}"
+        f"{short_rows(tree, along, narrow('a0'))}{mark[0]}{''.join(loops)}{mark[1]}"
         f"    return {narrow(result)};\n}}\n"
     )
-
-
-def _is_light(tree: Tree) -> bool:
-    """Return whether gather does so little for an edge that what its loop takes is seen."""
-    return steps(tree, tree.edge_body(tree.functions["gather"])) <= LIGHT
 
 
 def _counts(tree: Tree) -> bool:
@@ -129,7 +117,7 @@ def _counts(tree: Tree) -> bool:
     Its loop is unrolled. With parts in registers that costs a tenth (benchmarks/gathered_counts.py).
     """
     assert isinstance(tree.gather, RecordCombiner)
-    return _is_light(tree) and all(part.shape for part in tree.gather.parts)
+    return is_light(tree) and all(part.shape for part in tree.gather.parts)
 
 
 def gather(tree: Tree) -> str:

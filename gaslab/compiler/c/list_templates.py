@@ -14,25 +14,29 @@ GL_INLINE gl_list gl_keep(void *room, gl_list x, int64_t size) {
 }
 """
 
-# At most 16 values. The processor cannot predict where an insertion ends, so an integer is put where the
-# count of those before it says, by loops that vectorise; those of floats do not, with three ways to be less.
-FEW = {
-    "int": """\
-static void gl_sort_few_@S(@T *x, int64_t n) {
-    @T given[16];
-    __builtin_memcpy(given, x, (uint64_t)n * sizeof(@T));
-    for (int64_t i = 0; i < n; i++) {
-        const @T y = given[i];
-        int64_t before = 0;
-        for (int64_t k = 0; k < i; k++) before += given[k] <= y;
-        for (int64_t k = i + 1; k < n; k++) before += given[k] < y;
-        x[before] = y;
+# Of integers (also bool and ids), four and more: each is put where the count of those before it says, by
+# loops that vectorise. The processor cannot predict where an insertion ends.
+COUNTED = """\
+    if (n >= 4) {
+        @T given[16];
+        __builtin_memcpy(given, x, (uint64_t)n * sizeof(@T));
+        for (int64_t i = 0; i < n; i++) {
+            const @T y = given[i];
+            int64_t before = 0;
+            for (int64_t k = 0; k < i; k++) before += given[k] <= y;
+            for (int64_t k = i + 1; k < n; k++) before += given[k] < y;
+            x[before] = y;
+        }
+        return;
     }
-}
-""",
-    "float": """\
-static void gl_sort_few_@S(@T *x, int64_t n) {
-    for (int64_t i = 1; i < n; i++) {
+"""
+# Of one storage type each (@S its name, @T its C type, @E the C type of its values); a template stands
+# after those it uses.
+TEMPLATES = {
+    "gl_less": "GL_INLINE _Bool gl_less_@S(@T a, @T b) { return @LESS; }\n",
+    "gl_sort_few": """\
+static void gl_sort_few_@S(@T *x, int64_t n) {   /* at most 16 */
+@COUNTED    for (int64_t i = 1; i < n; i++) {
         const @T y = x[i];
         int64_t k = i;
         for (; k > 0 && gl_less_@S(y, x[k - 1]); k--) x[k] = x[k - 1];
@@ -40,12 +44,6 @@ static void gl_sort_few_@S(@T *x, int64_t n) {
     }
 }
 """,
-}
-# Of one storage type each (@S its name, @T its C type, @E the C type of its values); a template stands
-# after those it uses.
-TEMPLATES = {
-    "gl_less": "GL_INLINE _Bool gl_less_@S(@T a, @T b) { return @LESS; }\n",
-    "gl_sort_few": "@FEW",
     # Runs of 16, then merged between x and work; already ascending is seen first.
     "gl_sort": """\
 static void gl_sort_@S(@T *x, @T *work, int64_t n) {

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c.list_templates import FEW, MARKS, TEMPLATES
+from gaslab.compiler.c.list_templates import COUNTED, MARKS, TEMPLATES
 from gaslab.compiler.c.names import edge_name, field_name
 from gaslab.compiler.tree.uses import order_seen
 from gaslab.errors import unknown
@@ -31,7 +31,7 @@ def helpers(text: str) -> str:
             wide = {"float": "gl_real", "bool": "_Bool"}.get(kind, "int64_t")
             less = "a < b || (a == b && __builtin_signbit(a) > __builtin_signbit(b)) || (b != b && a == a)"
             filled = template.replace("@LESS", less if kind == "float" else "a < b")
-            filled = filled.replace("@FEW", FEW["float" if kind == "float" else "int"])
+            filled = filled.replace("@COUNTED", "" if kind == "float" else COUNTED)
             found.insert(0, filled.replace("@S", storage).replace("@T", c_type).replace("@E", wide))
     return "".join(found) + (MARKS if "gl_mark(" in text else "")
 

@@ -16,9 +16,11 @@ from gaslab.compiler.c.names import (
     narrowed,
     widened,
 )
+from gaslab.compiler.c.short_rows import has_short_rows
 from gaslab.compiler.c.stop_checks import check_at_vertex
 from gaslab.compiler.tree import STORAGE, Array, Combiner, RecordCombiner, Tree, is_list
 from gaslab.compiler.tree.uses import by_source
+from gaslab.language.phases import ALL
 
 # Each way to walk a vertex's edges: row bounds, neighbour and slot by position p.
 ROWS = {
@@ -39,12 +41,11 @@ GL_INLINE void gl_gather_apply_over(
     const uint8_t *skip, const int edges)"""
 OVER_ALL = """
 GL_RANGE(gl_gather_apply) {{
-    if (!list && !w->skip && w->gather_edges == {edges}{out})
-        gl_gather_apply_over(w, 0, lo, hi, out, at_fault, 0, {edges});
-    else
-        gl_gather_apply_over(w, list, lo, hi, out, at_fault, w->skip, w->gather_edges);
+    const int64_t edges = !list && !w->skip{out} ? w->gather_edges : 0;
+{loops}    gl_gather_apply_over(w, list, lo, hi, out, at_fault, w->skip, w->gather_edges);
 }}
 """
+LOOP = "    if (edges == {0}) {{ gl_gather_apply_over(w, 0, lo, hi, out, at_fault, 0, {0}); return; }}\n"
 ARGUMENTS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_exit *at_fault"
 
 
@@ -301,7 +302,10 @@ def apply(tree: Tree) -> str:
         passed = ", " + widened(tree.gather.storage, "total") if passed_total else ""
         row = f"        const {STORAGE[tree.gather.storage][1]} total = gl_gather_row(c, w, n, v, edges);\n"
         head, skip = OVER, "skip"
-        plain = OVER_ALL.format(edges=tree.gather_edges, out=" && out" * bool(tree.in_apply))
+        # In an undirected graph a vertex has rows of both directions; short rows are worth a loop for them.
+        known = sorted({tree.gather_edges, ALL} if has_short_rows(tree) else {tree.gather_edges})
+        loops = "".join(LOOP.format(edges) for edges in known)
+        plain = OVER_ALL.format(loops=loops, out=" && out" * bool(tree.in_apply))
     gathered = with_aggregates(
         head,
         f"        if ({skip} && {skip}[v]) continue;\n"

@@ -115,15 +115,21 @@ def write(body: Body, s: t.Stmt) -> None:
 
 
 def drawn_value(s: t.If) -> t.Assign | None:
-    """Return ``if gl.uniform() < ...: e.field = value`` as an assignment of the one or the other value.
+    """Return ``if gl.uniform() * old < new: e.field = value`` as an assignment of the one or the other value.
 
-    The processor cannot predict what a draw decides, and an edge's field has no other writer.
+    So a sampler accepts a proposal, which the processor cannot predict. Two kinds of tests keep their branch:
+    a draw that is compared with constants alone mostly has one outcome, and more than one comparison may say
+    which end writes the edge.
     """
     inner = s.body[0] if len(s.body) == 1 and not s.otherwise else None
     if not isinstance(inner, t.Assign) or not isinstance(inner.target, t.EdgeField):
         return None
-    kind, draws = inner.target.type, any(isinstance(x, t.Draw) for x in t.nodes(s.test))
-    if not draws or isinstance(kind, t.Array) or t.is_list(kind):
+    kind, parts = inner.target.type, list(t.nodes(s.test))
+    if not isinstance(s.test, t.Compare) or any(isinstance(x, t.Forward) for x in parts):
+        return None
+    if not all(any(isinstance(x, needed) for x in parts) for needed in (t.Draw, t.VertexField | t.Local)):
+        return None
+    if isinstance(kind, t.Array) or not isinstance(inner.value, t.Local | t.Const):
         return None
     value = t.Conditional(s.test, inner.value, inner.target, kind)
     return t.Assign(inner.target, value, inner.site)

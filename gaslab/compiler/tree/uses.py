@@ -94,10 +94,10 @@ def marked_field(tree: Tree) -> int | None:
 
 
 _READ = (Const, Param, VertexField, VertexAttribute, Local)
-_DONE = (Unary, Binary, Compare, Logical, Conditional, Cast, Return, If)
+_OPERATIONS = (Unary, Binary, Compare, Logical, Conditional, Cast, Return, If)
 
 
-def test_of_lists(tree: Tree) -> Expr | None:
+def test_before_lists(tree: Tree) -> Expr | None:
     """Return the test of both ends' numbers without which gather reads no list of a neighbour, if it has one.
 
     It may be evaluated early and again: it cannot fail, and has no loops.
@@ -121,7 +121,7 @@ def _is_plain(tree: Tree, x: Any) -> bool:
         elif isinstance(node, _READ):
             plain = isinstance(node.type, str) and not is_list(node.type)
         else:
-            plain = isinstance(node, _DONE) and harmless(node)
+            plain = isinstance(node, _OPERATIONS) and harmless(node)
         if not plain:
             return False
     return True

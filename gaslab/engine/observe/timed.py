@@ -17,6 +17,9 @@ SHORTEST, SHARE = 1e-4, 1 / 5000  # seconds of a span of the machine; of the tim
 COUNTED = 1e-3  # seconds at least between two looks at how many wait, which takes a walk over all masters
 
 
+LATE = 1e-4  # seconds that what was sent takes to be received, from which on they are drawn
+
+
 class TimedComm:
     """A `Comm` whose messages are drawn on the timeline."""
 
@@ -37,7 +40,7 @@ class TimedComm:
 
 
 class TimedPending(Pending):
-    """Messages under way, the wait for those that are due is drawn."""
+    """Messages under way. The waits are drawn: for those that are due, and for peers that are late."""
 
     def __init__(self, pending: Pending, timeline: Timeline) -> None:
         self._pending, self._timeline = pending, timeline
@@ -51,7 +54,11 @@ class TimedPending(Pending):
         return received
 
     def finish(self) -> None:
+        began = time.perf_counter()
         self._pending.finish()
+        ended = time.perf_counter()
+        if ended - began > LATE:
+            self._timeline.span("wait", began, ended)
 
 
 class MachineSpans:

@@ -146,8 +146,8 @@ class Visits:
     def _receive(self, turn: int, sent: Pending) -> None:
         """Store the blocks that arrive in the places of their tables; round 0 follows the last round.
 
-        Those that left in the round before are with their peers by now. To wait for those of this one would
-        be to wait until a peer that visits edges looks.
+        A peer may take what was sent only when it waits for messages itself, which it does once a round. So
+        the blocks that left in this round are waited for in the next.
         """
         leaving, coming = self._moves[turn]
         received = sent.receive()
