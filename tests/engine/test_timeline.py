@@ -15,8 +15,9 @@ import pytest
 import gaslab as gl
 from gaslab.cli import main
 from gaslab.engine.observe import timeline as module
+from gaslab.engine.observe.timed import TimedPending
 from gaslab.engine.observe.timeline import TRANSPORT, Timeline, behind, is_drawn
-from gaslab.parallel.comm import Comm
+from gaslab.parallel.comm import Comm, Pending
 from tests.support import unordered_programs as programs
 
 KINDS = {"X", "C", "M", "s", "f"}
@@ -193,6 +194,26 @@ def offset(comm: Comm) -> tuple[int, int]:
         return same, behind(comm)
     finally:
         module.time = clock
+
+
+class Late(Pending):
+    """Messages that nobody is ready to receive for a while."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def finish(self) -> None:
+        time.sleep(self._seconds)
+
+
+def test_the_wait_for_a_peer_that_is_late_is_drawn() -> None:
+    """What nobody is late for is received at once."""
+    drawn: list[str] = []
+    line: Any = SimpleNamespace(span=lambda name, began, ended, **_: drawn.append(name))
+    TimedPending(Pending(), line).end()
+    assert drawn == []
+    TimedPending(Late(0.01), line).end()
+    assert drawn == ["wait"]
 
 
 def test_clocks_are_compared_with_that_of_rank_0(hosts: Any) -> None:

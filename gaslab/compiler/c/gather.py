@@ -21,7 +21,7 @@ from gaslab.compiler.c.records import part_name
 from gaslab.compiler.c.short_rows import is_light, short_rows
 from gaslab.compiler.c.stop_checks import check_at_edge
 from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
-from gaslab.compiler.tree.uses import marked_field, test_before_lists
+from gaslab.compiler.tree.uses import guard_of_lists, marked_field
 
 UNROLL = '        _Pragma("GCC unroll 4")\n'
 
@@ -44,9 +44,9 @@ def gather_row(tree: Tree) -> str:
         return narrowed(combiner.storage, total, tree.functions["gather"].site)
 
     def step(k: int, p: str) -> str:
-        return along(way, p, k)
+        return add_edge(way, p, k)
 
-    def along(way: str, p: str, k: int = 0) -> str:
+    def add_edge(way: str, p: str, k: int = 0) -> str:
         call = gather_call(tree, way, p)
         if has_parts:
             return f"{call}, {'t, kept' if wait else 't'});"
@@ -61,8 +61,8 @@ def gather_row(tree: Tree) -> str:
     elif tree.decided_by:  # the first True of a Max decides, False of a Min
         more += " && !a0" if tree.decided_by[0] else " && a0"
     names = tree.reads("gather", "nbr")
-    test = test_before_lists(tree)
-    needed = "" if test is None else expr(Body(tree, tree.functions["gather"]), test)
+    guard = guard_of_lists(tree)
+    needed = "" if guard is None else expr(Body(tree, tree.functions["gather"]), guard)
     for way in ROWS:
         begin, neighbor, _ = ROWS[way]
         row = begin_row(tree, "gather") + fill(tree, "gather", begin)
@@ -106,7 +106,7 @@ def gather_row(tree: Tree) -> str:
         f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
         "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, const int edges) {\n"
         f"    {C_TYPE[combiner.type]} {declared};\n{'    c->stopped = 0;' * tree.stops}\n"
-        f"{short_rows(tree, along, narrow('a0'))}{mark[0]}{''.join(loops)}{mark[1]}"
+        f"{short_rows(tree, add_edge, narrow('a0'))}{mark[0]}{''.join(loops)}{mark[1]}"
         f"    return {narrow(result)};\n}}\n"
     )
 

@@ -14,7 +14,8 @@ LINE, LINES = 64, 4  # bytes of a cache line; how many of a vertex's row are pre
 def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4, test: str = "") -> str:
     """Return the statements that prefetch the values of the far vertices of the next *edges*.
 
-    Lists are prefetched of those for which *test*, of a far vertex ``x``, holds; what it reads is there.
+    Lists are prefetched only of those for which *test*, of a far vertex ``x``, holds. The numbers that it
+    reads have been prefetched before.
     """
     arrays = [(field_name(tree, k), field) for k, field in enumerate(tree.vertex_fields)]
     far = [(name, field.type.size if isinstance(field.type, Array) else 1, STORAGE[field.storage][2])

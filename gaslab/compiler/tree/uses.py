@@ -97,7 +97,7 @@ _READ = (Const, Param, VertexField, VertexAttribute, Local)
 _OPERATIONS = (Unary, Binary, Compare, Logical, Conditional, Cast, Return, If)
 
 
-def test_before_lists(tree: Tree) -> Expr | None:
+def guard_of_lists(tree: Tree) -> Expr | None:
     """Return the test of both ends' numbers without which gather reads no list of a neighbour, if it has one.
 
     It may be evaluated early and again: it cannot fail, and has no loops.
