@@ -106,3 +106,45 @@ def test_short_rows_end_where_gather_stops() -> None:
         for how in ("require", "never")
     )
     assert compiled.tolist() == interpreted.tolist()
+
+
+class Nobody(gl.VertexProgram):
+    """Gathers over no edges, and only a few vertices run."""
+
+    gather_edges = gl.NONE
+
+    class Vertex(gl.Vertex):
+        ran: int = 0
+        total: float = 5.0
+
+    @gl.aggregator
+    def whole(self, v: Vertex) -> gl.Sum[int]:
+        return v.ran
+
+    def active(self, v: Vertex) -> bool:
+        return v.in_degree == 6
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
+        return nbr.total
+
+    def apply(self, v: Vertex, total: float) -> None:
+        v.ran = v.ran + 1
+        v.total = total
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr.out_degree == 3:
+            nbr.signal()
+
+
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+@pytest.mark.parametrize("engine", ["sync", "stale"])
+def test_vertices_that_do_not_run_are_left_alone(engine: str) -> None:
+    graph, found = short_rows(True), []
+    for how in (engine, "reference"):
+        more = {"staleness": 0} if how == "stale" else {}
+        result = gl.run(Nobody(), graph, max_iterations=3, engine=how, **more)
+        found.append(
+            [result.vertices["ran"].tolist(), result.vertices["total"].tolist(), result.history[-1]["whole"]]
+        )
+    assert found[0] == found[1]
+    assert set(found[0][0]) == {0, 3}

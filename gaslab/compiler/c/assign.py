@@ -43,6 +43,27 @@ def assign(body: Body, s: t.Assign) -> None:
             body.put(store)
 
 
+def drawn_value(s: t.If) -> t.Assign | None:
+    """Return ``if gl.uniform() * old < new: e.field = value`` as an assignment of the one or the other value.
+
+    So a sampler accepts a proposal, which the processor cannot predict. Two kinds of tests keep their branch:
+    a draw that is compared with constants alone mostly has one outcome, and more than one comparison may say
+    which end writes the edge.
+    """
+    inner = s.body[0] if len(s.body) == 1 and not s.otherwise else None
+    if not isinstance(inner, t.Assign) or not isinstance(inner.target, t.EdgeField):
+        return None
+    kind, parts = inner.target.type, list(t.nodes(s.test))
+    if not isinstance(s.test, t.Compare) or any(isinstance(x, t.Forward) for x in parts):
+        return None
+    if not all(any(isinstance(x, needed) for x in parts) for needed in (t.Draw, t.VertexField | t.Local)):
+        return None
+    if isinstance(kind, t.Array) or not isinstance(inner.value, t.Local | t.Const):
+        return None
+    value = t.Conditional(s.test, inner.value, inner.target, kind)
+    return t.Assign(inner.target, value, inner.site)
+
+
 def stored(body: Body, storage: str, s: t.Assign, value: str) -> str:
     """Return what is stored of *value*, the C text of what is assigned; it may fault where it may not fit."""
     known = ranges.of(s.value, body.intervals) if is_bounded(storage) else None

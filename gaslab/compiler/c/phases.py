@@ -41,7 +41,7 @@ GL_INLINE void gl_gather_apply_over(
     const uint8_t *skip, const int edges)"""
 OVER_ALL = """
 GL_RANGE(gl_gather_apply) {{
-    const int64_t edges = !list && !w->skip{out} ? w->gather_edges : 0;
+    const int64_t edges = !list && !w->skip{out} ? w->gather_edges : -1;
 {loops}    gl_gather_apply_over(w, list, lo, hi, out, at_fault, w->skip, w->gather_edges);
 }}
 """

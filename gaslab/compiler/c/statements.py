@@ -8,7 +8,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.c import distributions, outer_products, ranges, rng, stop_checks, total_in_field
 from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
 from gaslab.compiler.c.arrays import declaration, in_double, shared_vector
-from gaslab.compiler.c.assign import assign, fits
+from gaslab.compiler.c.assign import assign, drawn_value, fits
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import array_at, expr
 from gaslab.compiler.c.names import c_string, constant, is_bounded, is_zero, narrowed
@@ -112,27 +112,6 @@ def write(body: Body, s: t.Stmt) -> None:
         signal(body, s)
     else:
         raise unknown_node("emit", s)
-
-
-def drawn_value(s: t.If) -> t.Assign | None:
-    """Return ``if gl.uniform() * old < new: e.field = value`` as an assignment of the one or the other value.
-
-    So a sampler accepts a proposal, which the processor cannot predict. Two kinds of tests keep their branch:
-    a draw that is compared with constants alone mostly has one outcome, and more than one comparison may say
-    which end writes the edge.
-    """
-    inner = s.body[0] if len(s.body) == 1 and not s.otherwise else None
-    if not isinstance(inner, t.Assign) or not isinstance(inner.target, t.EdgeField):
-        return None
-    kind, parts = inner.target.type, list(t.nodes(s.test))
-    if not isinstance(s.test, t.Compare) or any(isinstance(x, t.Forward) for x in parts):
-        return None
-    if not all(any(isinstance(x, needed) for x in parts) for needed in (t.Draw, t.VertexField | t.Local)):
-        return None
-    if isinstance(kind, t.Array) or not isinstance(inner.value, t.Local | t.Const):
-        return None
-    value = t.Conditional(s.test, inner.value, inner.target, kind)
-    return t.Assign(inner.target, value, inner.site)
 
 
 def each(body: Body, s: t.Each) -> None:
