@@ -38,6 +38,12 @@ class Inputs:
         return gl.Graph.from_edges(*undirected.edges(), columns=columns)
 
     @cached_property
+    def undirected_grid(self) -> gl.Graph:
+        """As many vertices, each with the four around it."""
+        side = 1 << self.scale // 2
+        return gl.Graph.generate("grid", rows=side, columns=side)
+
+    @cached_property
     def small_grid(self) -> gl.Graph:
         """Undirected, an eighth of the vertices: those of belief propagation have 32 numbers an edge."""
         side = max(int((1 << self.scale) ** 0.5 / 8**0.5), 4)

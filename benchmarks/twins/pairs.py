@@ -18,13 +18,25 @@ Agree = Callable[[Run, Values], None]
 # ---- what twins are given --------------------------------------------------------------------------
 
 
+def rows_of(run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each vertex's in-neighbours begin, and these; of an undirected graph, all neighbours."""
+    local = run.local
+    if run.graph.directed:
+        return local.in_begin, local.in_neighbor
+    out_begin, out_neighbor, _ = local.out()
+    vertex = [np.repeat(np.arange(local.num_local), np.diff(begin)) for begin in (local.in_begin, out_begin)]
+    order = np.argsort(np.concatenate(vertex), kind="stable")
+    return local.in_begin + out_begin, np.concatenate([local.in_neighbor, out_neighbor])[order]
+
+
 def rank_by(score: str, share: str) -> Bind:
     """Return how a PageRank with fields of these names is bound."""
 
     def bind(run: Run) -> Values:
         local, out = run.local, run.local.out_degree.astype(np.int32)
+        begin, neighbor = rows_of(run)
         return {
-            "begin": local.in_begin, "neighbor": local.in_neighbor, "out_degree": out,
+            "begin": begin, "neighbor": neighbor, "out_degree": out,
             "score": run.vertex(score).copy(), "share": run.vertex(share).copy(),
             "share_next": np.empty(local.num_local), "dangling": np.array([(out == 0).mean(), 0.0]),
             "n": local.num_local, "damping": 0.85,
@@ -267,7 +279,7 @@ def _priors(graph: gl.Graph) -> dict[str, np.ndarray]:
 
 PAIRS = (
     Pair(
-        "pagerank", gl.programs.PageRank(tolerance=0.0), "pagerank.c", ("rmat", "grid"),
+        "pagerank", gl.programs.PageRank(tolerance=0.0), "pagerank.c", ("rmat", "grid", "undirected_grid"),
         rank_by("score", "share"), close(1e-12, score="score"),
     ),
     Pair(

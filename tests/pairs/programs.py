@@ -297,7 +297,10 @@ class Program(Writer):
         if self.has("edge written"):
             low = "v.low" if self.fixed else f"({self.value('int', V, 1)}) % 101"
             line = f"e.seen = {low}"
-            body += ["if e.forward:", f"    {line}"] if self.both_ends() else [line]
+            lines = [line]
+            if self.has("draw in scatter") and not self.fixed and self.odds(0.5):  # weighed against a field
+                lines = [f"chosen = {low}", "if gl.uniform() * 2.0 < v.n % 3:", "    e.seen = chosen"]
+            body += ["if e.forward:", *(f"    {line}" for line in lines)] if self.both_ends() else lines
         body += self.additive(replace(where, changing=False))
         if self.cached:
             body += posting.in_scatter(self)

@@ -77,7 +77,7 @@ class Visits:
         for here, values in self._attributes.values():
             self.places.bring(values, here)
         moving = [view.vertex[k] for k in self._used] + [here for here, _ in self._attributes.values()]
-        self._left = Pending()  # blocks that others may not have received yet
+        self._last_sent = Pending()  # blocks that others may not have received yet
         self._moves = [
             (_views(moving, leaving), _views(moving, coming)) for leaving, coming in self.places.moves
         ]
@@ -110,7 +110,7 @@ class Visits:
                 self._receive(turn, sent)
             if self._totals is not None:
                 self._totals.agree()
-        self._left.finish()
+        self._last_sent.finish()
         for k in self._used:
             if self.state.tree.vertex_fields[k].name in self._touched:
                 self.places.take_back(view.vertex[k], self.state.fields[k])
@@ -151,8 +151,8 @@ class Visits:
         """
         leaving, coming = self._moves[turn]
         received = sent.receive()
-        self._left.finish()
-        self._left = sent
+        self._last_sent.finish()
+        self._last_sent = sent
         if self.comm.rank in leaving:
             received[self.comm.rank] = np.concatenate(leaving[self.comm.rank])
         for rank, parts in coming.items():
