@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab._kernels import ragged
-from gaslab.errors import InternalError
 
 if TYPE_CHECKING:
     from gaslab.parallel.comm import Comm
-
-PLAIN = -1  # in place of a number of runs
 
 
 class Rows:
@@ -33,10 +30,13 @@ class Rows:
     ndim = 1  # as of an array with one number for each vertex
 
     def __init__(self, room: np.ndarray, dtype: np.dtype) -> None:
-        self.place = np.empty((room.size, 2), np.int64)
-        self.data = np.empty(int(ragged.lay_out(self.place, room)), dtype)
+        place = np.empty((room.size, 2), np.int64)
+        self._bind(place, np.empty(int(ragged.lay_out(place, room)), dtype))
         self.most = int(room.max()) if room.size else 0  # values that a row has room for, at most
-        self._table = np.array([self.place.ctypes.data, self.data.ctypes.data], np.uintp)
+
+    def _bind(self, place: np.ndarray, data: np.ndarray) -> None:
+        self.place, self.data, self._words = place, data, _words(data)
+        self._table = np.array([place.ctypes.data, data.ctypes.data], np.uintp)
 
     @classmethod
     def of(cls, lengths: np.ndarray, values: np.ndarray) -> Rows:
@@ -44,6 +44,13 @@ class Rows:
         rows = cls(np.asarray(lengths, np.int64), values.dtype)
         rows.place[:, 1] = lengths
         rows.data[:] = values
+        return rows
+
+    def empty_at(self, ids: np.ndarray) -> Rows:
+        """Return rows *ids* without values, whose room is that of these rows."""
+        rows = Rows(np.zeros(0, np.int64), self.data.dtype)
+        rows._bind(self.place[ids], self.data)
+        rows.place[:, 1], rows.most = 0, self.most
         return rows
 
     def copy(self) -> Rows:
@@ -89,18 +96,25 @@ class Rows:
 
     def pack(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the lengths (int32) and the values of rows *ids*, one row behind the other."""
-        lengths = np.empty(ids.size, np.int32)
-        values = np.empty(int(ragged.total(self.place, ids)), self.data.dtype)
-        ragged.take(self.place, self.data, ids, lengths, values)
+        lengths, values = np.empty(ids.size, np.int32), np.empty(self.values_of(ids), self.data.dtype)
+        self.pack_words(ids, lengths, _words(values))
         return lengths, values
 
-    def unpack(self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray) -> None:
-        """Fill rows *ids* with the lengths and values of `pack`."""
-        ragged.put(self.place, self.data, ids, lengths, values)
+    def values_of(self, ids: np.ndarray) -> int:
+        """Return how many values rows *ids* have."""
+        return int(ragged.total(self.place, ids))
 
-    def append(self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray) -> None:
-        """Append the values of `pack` to rows *ids*."""
-        ragged.append(self.place, self.data, ids, lengths, values)
+    def pack_words(self, ids: np.ndarray, lengths: np.ndarray, words: np.ndarray) -> tuple[int, int]:
+        """Store what `pack` returns; return the runs of equal values in the rows, and the bytes of a value.
+
+        The *words* are unsigned numbers; if they have fewer bytes than that, values have lost some.
+        """
+        runs, ored = ragged.take(self.place, self._words, ids, lengths, words)
+        return runs, next(n for n in (1, 2, 4, 8) if int(ored) >> 8 * n == 0)
+
+    def unpack(self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray, behind: bool = False) -> None:
+        """Fill rows *ids* with what was packed: in place of the values that they have, or *behind* them."""
+        ragged.put(self.place, self._words, ids, lengths, _words(values), behind)
 
     def differ(self, other: Rows) -> np.ndarray:
         """Return as bool[rows] which rows have other values than the same rows of *other*, by their bytes."""
@@ -113,57 +127,9 @@ class Rows:
         ragged.copy(self.place, self.data, other.place, other.data, ids)
 
 
-def encode_rows(rows: Rows, ids: np.ndarray) -> list[np.ndarray]:
-    """Return rows *ids* as the bytes of a message, each part of them padded to 8 bytes.
-
-    The parts are the lengths, the number of runs of equal values, how often the value of each run stands
-    there, and these values. Where runs would take more than half of the bytes, as in lists of distinct
-    values, the number is `PLAIN` and the values themselves follow.
-    """
-    lengths, values = rows.pack(ids)
-    item = values.dtype.itemsize
-    most = values.nbytes // (2 * (item + 4))
-    plain = values.view(f"u{item}")
-    runs, parts = PLAIN, [values]
-    if np.count_nonzero(plain[1:] != plain[:-1]) < most:  # a quarter of the time of finding them
-        of_runs, repeats = np.empty(most + 1, plain.dtype), np.empty(most + 1, np.int32)
-        runs = ragged.find_runs(plain, of_runs, repeats)
-        parts = [values] if runs == PLAIN else [repeats[:runs], of_runs[:runs]]
-    return [_padded(part) for part in (lengths, np.array([runs], np.int64), *parts)]
-
-
-def decode_rows(
-    data: np.ndarray, offset: int, count: int, dtype: np.dtype
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the lengths and values of *count* rows that `encode_rows` wrote, and the offset behind them."""
-
-    def part(size: int, kind: Any) -> np.ndarray:
-        nonlocal offset
-        begin, bytes_ = offset, size * np.dtype(kind).itemsize
-        offset += (bytes_ + 7) & ~7
-        return data[begin : begin + bytes_].view(kind)
-
-    lengths = part(count, np.int32)
-    size, runs = int(lengths.sum(dtype=np.int64)), int(part(1, np.int64)[0])
-    if runs == PLAIN:
-        return lengths, part(size, dtype), offset
-    values = np.empty(size, f"u{dtype.itemsize}")
-    repeats = part(runs, np.int32)
-    if not ragged.expand_runs(part(runs, values.dtype), repeats, values):
-        raise InternalError(
-            f"{runs} runs of values in a message of another rank do not fill their rows; this is a fault of "
-            "gaslab, please report it"
-        )
-    return lengths, values.view(dtype), offset
-
-
-def _padded(values: np.ndarray) -> np.ndarray:
-    size = (values.nbytes + 7) & ~7
-    if size == values.nbytes:
-        return values.view(np.uint8)
-    padded = np.zeros(size, np.uint8)
-    padded[: values.nbytes] = values.view(np.uint8)
-    return padded
+def _words(values: np.ndarray) -> np.ndarray:
+    """Return the bits of *values* as unsigned numbers."""
+    return values.view(f"u{values.itemsize}")
 
 
 # ---- columns of edges --------------------------------------------------------------------------------

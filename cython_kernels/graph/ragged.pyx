@@ -18,6 +18,12 @@ ctypedef fused bits:
     uint32_t
     uint64_t
 
+ctypedef fused packed_bits:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
 
 def lay_out(int64_t[:, ::1] place, const int64_t[::1] room):
     """Place rows one behind the other, each with its room and no values yet; return the whole room."""
@@ -41,42 +47,61 @@ def total(const int64_t[:, ::1] place, const int32_t[::1] ids):
     return n
 
 
-def take(const int64_t[:, ::1] place, data, const int32_t[::1] ids, int32_t[::1] lengths, out):
-    """Copy the rows *ids* one behind the other to *out* (bytes), and their lengths."""
-    cdef const char *source = <const char *> PyArray_DATA(<ndarray> data)
-    cdef char *to = <char *> PyArray_DATA(<ndarray> out)
-    cdef int64_t size = data.itemsize, n
+cdef int32_t _survey(const bits *row, int32_t n, bits *ored) noexcept nogil:
+    """Return the runs of equal values in a row of n, which is not empty; or its values to *ored*."""
+    cdef int32_t k, runs = 1
+    cdef bits mine = row[0]
+    for k in range(1, n):
+        mine |= row[k]
+        runs += row[k] != row[k - 1]
+    ored[0] |= mine
+    return runs
+
+
+def take(const int64_t[:, ::1] place, bits[::1] data, const int32_t[::1] ids, int32_t[::1] lengths,
+         packed_bits[::1] out):
+    """Copy the rows *ids* one behind the other to *out*, and their lengths.
+
+    The values of *out* may be narrower than those of *data*, which lose their upper bits. Returns how many
+    runs of equal values the rows have, each row its own, and all values or-ed.
+    """
+    cdef int64_t at = 0, begin, n, k, runs = 0
+    cdef bits ored = 0
     cdef Py_ssize_t i
     with nogil:
         for i in range(ids.shape[0]):
-            n = place[ids[i], 1]
+            begin, n = place[ids[i], 0], place[ids[i], 1]
             lengths[i] = <int32_t> n
-            memcpy(to, source + place[ids[i], 0] * size, n * size)
-            to += n * size
+            if n == 0:
+                continue
+            runs += _survey(&data[begin], <int32_t> n, &ored)
+            if bits is packed_bits:
+                memcpy(&out[at], &data[begin], n * sizeof(bits))
+            else:
+                for k in range(n):
+                    out[at + k] = <packed_bits> data[begin + k]
+            at += n
+    return runs, ored
 
 
-cdef void _fill(int64_t[:, ::1] place, ndarray data, const int32_t[::1] ids, const int32_t[::1] lengths,
-                ndarray packed, bint behind):
-    cdef char *to = <char *> PyArray_DATA(data)
-    cdef const char *source = <const char *> PyArray_DATA(packed)
-    cdef int64_t before, size = data.itemsize
+def put(int64_t[:, ::1] place, bits[::1] data, const int32_t[::1] ids, const int32_t[::1] lengths,
+        const packed_bits[::1] packed, bint behind):
+    """Fill the rows *ids* with what `take` packed, *behind* the values that they have or in place of them."""
+    cdef int64_t at = 0, begin, before, n, k
     cdef Py_ssize_t i
     with nogil:
         for i in range(ids.shape[0]):
+            n = lengths[i]
             before = place[ids[i], 1] if behind else 0
-            place[ids[i], 1] = before + lengths[i]
-            memcpy(to + (place[ids[i], 0] + before) * size, source, lengths[i] * size)
-            source += lengths[i] * size
-
-
-def put(int64_t[:, ::1] place, data, const int32_t[::1] ids, const int32_t[::1] lengths, packed):
-    """Fill the rows *ids* with what `take` packed."""
-    _fill(place, data, ids, lengths, packed, False)
-
-
-def append(int64_t[:, ::1] place, data, const int32_t[::1] ids, const int32_t[::1] lengths, packed):
-    """Put what `take` packed behind the values that the rows *ids* have."""
-    _fill(place, data, ids, lengths, packed, True)
+            begin = place[ids[i], 0] + before
+            place[ids[i], 1] = before + n
+            if bits is packed_bits:
+                if n:
+                    memcpy(&data[begin], &packed[at], n * sizeof(bits))
+            else:
+                for k in range(n):
+                    data[begin + k] = <bits> packed[at + k]
+            at += n
 
 
 def copy(const int64_t[:, ::1] place, data, int64_t[:, ::1] to_place, to_data, const int32_t[::1] ids):

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gaslab._kernels import pack
+from gaslab.compiler.tree.uses import field_of_total
 from gaslab.engine import lists
 from gaslab.engine.executor import Executor
 from gaslab.engine.observe.trace import VertexTrace
@@ -62,6 +63,7 @@ class Gather:
         self.is_boundary = np.zeros(executor.local.num_local, np.uint8)
         self.is_boundary[self.boundary] = 1
         self._position = np.zeros(executor.local.num_masters, np.int32)
+        self._field = field_of_total(state.tree) if self.combiner.collects else None
 
     def gather_apply(self, ids: np.ndarray | None, aggregate: bool) -> tuple[np.ndarray, Any]:
         """Gather at active masters (*ids*; None is all) and apply; return those with mirrors and totals."""
@@ -74,9 +76,7 @@ class Gather:
         boundary = self.boundary
         if active is not None:
             boundary = boundary[pack.chosen_positions(boundary, active)]
-        total: Any = np.empty(boundary.size, self.dtype)
-        if self.combiner.collects:  # room for the parts of other ranks too
-            total = Rows(lists.degrees(executor.local, mask)[boundary], self.dtype)
+        total = self._room(boundary)
         executor.over("gl_gather", boundary, mask, total=total)
         skip = self.is_boundary if self.boundary.size else None
         executor.over_active("gl_gather_apply", ids, mask, aggregate, skip=skip)
@@ -84,11 +84,19 @@ class Gather:
         self._position[boundary] = np.arange(boundary.size, dtype=np.int32)
         for masters, incoming in sent.end():
             if self.combiner.collects:
-                total.append(self._position[masters], *incoming)
+                total.unpack(self._position[masters], *incoming, behind=True)
                 continue
             executor.over("gl_combine", self._position[masters], total=total, incoming=incoming)
         executor.over("gl_apply", boundary, aggregate=aggregate, total=total)
         return boundary, total
+
+    def _room(self, boundary: np.ndarray) -> Any:
+        """Return where totals of masters with mirrors are made, with room for the parts of other ranks."""
+        if not self.combiner.collects:
+            return np.empty(boundary.size, self.dtype)
+        if self._field is not None:  # apply then copies nothing
+            return self.state.next_fields[self._field].empty_at(boundary)
+        return Rows(lists.degrees(self.executor.local, self.mask)[boundary], self.dtype)
 
     def _show_inner(self, ids: np.ndarray | None, trace: VertexTrace) -> None:
         """Gather once more at traced masters without mirrors, whose totals a trace does not see otherwise."""

@@ -23,14 +23,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from gaslab._kernels import frontier, pack
-from gaslab.errors import unknown
 from gaslab.parallel.comm import Comm, Pending
 from gaslab.parallel.tags import Tag
 from gaslab.partition.local_graph import LocalGraph
 from gaslab.program import ALL, IN, NONE, OUT
-from gaslab.ragged import Rows, decode_rows, encode_rows
+from gaslab.ragged import Rows
+from gaslab.replication.message import Message, lists_at, positions_at, values_at
 
-EVERY, BITMAP, INDEX = 0, 1, 2
 FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
 _BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
 
@@ -107,7 +106,7 @@ class Exchange:
             replicas = self._replicas(masters) if few else None
         outgoing: Packed = {}
         for p in range(self.comm.size):
-            parts: list[np.ndarray] = []
+            message = Message()
             for section in sections:
                 ids = self._owned[section.role].get(p)
                 if ids is not None:
@@ -117,9 +116,12 @@ class Exchange:
                         chosen = pack.chosen_positions(ids, active)
                     else:
                         chosen = self._among(replicas, p, section.role)
-                    parts += encode(ids, chosen, section.fields)
-            if parts:
-                outgoing[p] = np.concatenate(parts)
+                    message.add_positions(chosen, ids.size)
+                    concerned = ids if chosen is None else ids[chosen]
+                    for values in section.fields:
+                        message.add_values(concerned, values)
+            if message.bytes.size:
+                outgoing[p] = message.bytes
         return outgoing
 
     def unpack_spread(self, sections: Sequence[Section], received: Packed) -> dict[int, np.ndarray]:
@@ -131,19 +133,10 @@ class Exchange:
                 bounds = self._mirrors[section.role].get(p)
                 if bounds is None:
                     continue
-                ids, offset = decode_positions(data, offset, *bounds)
+                ids, offset = positions_at(data, offset, *bounds)
+                whole = slice(*bounds) if ids.size == bounds[1] - bounds[0] else None
                 for values in section.fields:
-                    if isinstance(values, Rows):
-                        *lists, offset = decode_rows(data, offset, ids.size, values.data.dtype)
-                        values.unpack(ids, *lists)
-                        continue
-                    size = ids.size * pack.row_bytes(values)
-                    if ids.size == bounds[1] - bounds[0]:
-                        rows = values[bounds[0] : bounds[1]].reshape(-1)
-                        rows.view(np.uint8)[:] = data[offset : offset + size]
-                    else:
-                        pack.put(values, ids, data[offset : offset + size])
-                    offset += _padded(size)
+                    offset = values_at(data, offset, ids, whole, values)
                 named[section.role].append(ids)
         return {
             role: np.concatenate(parts) if parts else np.empty(0, np.int32) for role, parts in named.items()
@@ -191,16 +184,15 @@ class Exchange:
         outgoing = {}
         for p, (lo, hi) in self._mirrors[role].items():
             ids = frontier.take_signalled(signalled, blocks, lo, hi)
-            code = encode_positions(ids - np.int32(lo), hi - lo)
+            data = Message()
+            data.add_positions(ids - np.int32(lo), hi - lo)
             if message is not None:
-                values = np.empty(_padded(ids.size * message.itemsize), np.uint8)
-                pack.take(message, ids, values[: ids.size * message.itemsize])
+                data.add_values(ids, message)
                 message[ids] = identity
-                code.append(values)
             if priority is not None:
-                code.append(priority[ids].view(np.uint8))
+                data.add_values(ids, priority)
                 priority[ids] = np.iinfo(np.int64).max
-            outgoing[p] = np.concatenate(code)
+            outgoing[p] = data.bytes
         return outgoing
 
     def unpack_collect(
@@ -210,12 +202,12 @@ class Exchange:
         found = []
         for p, data in received.items():
             owned = self._owned[role][p]
-            positions, offset = decode_positions(data, 0, 0, owned.size)
+            positions, offset = positions_at(data, 0, 0, owned.size)
             values = priorities = None
             if message is not None:
                 size = positions.size * message.itemsize
                 values = data[offset : offset + size].view(message.dtype)
-                offset += _padded(size)
+                offset += (size + 7) & ~7
             if priority:
                 priorities = data[offset : offset + 8 * positions.size].view(np.int64)
             found.append((owned[positions], values, priorities))
@@ -239,16 +231,17 @@ class Exchange:
         for p, (lo, hi) in self._mirrors[role].items():
             first, last = np.searchsorted(mirrors, [lo, hi])
             chosen = (mirrors[first:last] - np.int32(lo)).astype(np.int32)
-            data = np.zeros(_padded(values[first:last].nbytes), np.uint8)
-            data[: values[first:last].nbytes] = values[first:last].view(np.uint8)
-            outgoing[p] = np.concatenate([*encode_positions(chosen, hi - lo), data])
+            message = Message()
+            message.add_positions(chosen, hi - lo)
+            message.add(values[first:last])
+            outgoing[p] = message.bytes
         return outgoing
 
     def unpack_changes(self, role: int, dtype: np.dtype, received: Packed) -> Changes:
         """Return (positions in `owned`, values) by the mirrors' rank."""
         found = {}
         for p, data in received.items():
-            positions, offset = decode_positions(data, 0, 0, self._owned[role][p].size)
+            positions, offset = positions_at(data, 0, 0, self._owned[role][p].size)
             size = positions.size * dtype.itemsize
             found[p] = (positions, data[offset : offset + size].view(dtype))
         return found
@@ -267,8 +260,9 @@ class Exchange:
             first, last = np.searchsorted(mirrors, [lo, hi])
             if first < last:
                 if isinstance(totals, Rows):
-                    rows = encode_rows(totals, np.arange(first, last, dtype=np.int32))
-                    outgoing[p] = np.concatenate(rows)
+                    message = Message()
+                    message.add_lists(np.arange(first, last, dtype=np.int32), totals)
+                    outgoing[p] = message.bytes
                     continue
                 outgoing[p] = totals[first:last].view(np.uint8)
         expected = {}
@@ -282,9 +276,7 @@ class Exchange:
         def unpack(received: Packed) -> list[tuple[np.ndarray, Any]]:
             found = []
             for p, ids in sorted(expected.items()):
-                values = (
-                    decode_rows(received[p], 0, ids.size, dtype)[:2] if lists else received[p].view(dtype)
-                )
+                values = lists_at(received[p], 0, ids.size, dtype)[:2] if lists else received[p].view(dtype)
                 found.append((ids, values))
             return found
 
@@ -299,59 +291,3 @@ class Sent(Generic[T]):
 
     def end(self) -> T:
         return self._unpack(self._pending.end())
-
-
-# ---- one message's parts: a code and a count, the positions, then each field's values, padded to 8 bytes ---
-
-
-def _padded(size: int) -> int:
-    return (size + 7) & ~7
-
-
-def encode_positions(positions: np.ndarray | None, n: int) -> list[np.ndarray]:
-    """Return the bytes that name *positions* out of n (None: all of them) in the cheapest code."""
-    if positions is None or positions.size == n:
-        return [np.array([EVERY, n], np.int64).view(np.uint8)]
-    if 4 * positions.size < n // 8:
-        index = np.zeros(_padded(4 * positions.size), np.uint8)
-        index[: 4 * positions.size] = positions.view(np.uint8)
-        return [np.array([INDEX, positions.size], np.int64).view(np.uint8), index]
-    bits = np.zeros(_padded((n + 7) // 8), np.uint8)
-    pack.positions_to_bits(positions, bits)
-    return [np.array([BITMAP, positions.size], np.int64).view(np.uint8), bits]
-
-
-def encode(
-    ids: np.ndarray, chosen: np.ndarray | None, fields: Sequence[np.ndarray | Rows]
-) -> list[np.ndarray]:
-    """Return the bytes of one section: which of *ids* (positions *chosen*), and each field's values."""
-    parts = encode_positions(chosen, ids.size)
-    concerned = ids if chosen is None else ids[chosen]
-    for values in fields:
-        if isinstance(values, Rows):
-            parts += encode_rows(values, concerned)
-            continue
-        size = concerned.size * pack.row_bytes(values)
-        data = np.empty(_padded(size), np.uint8)
-        data[size:] = 0
-        pack.take(values, concerned, data[:size])
-        parts.append(data)
-    return parts
-
-
-def decode_positions(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.ndarray, int]:
-    """Return the ids in [lo, hi) that the code at *offset* names, and the offset behind it."""
-    code, count = data[offset : offset + 16].view(np.int64).tolist()
-    offset += 16
-    if code == EVERY:
-        return np.arange(lo, hi, dtype=np.int32), offset
-    if code == INDEX:
-        positions = data[offset : offset + 4 * count].view(np.int32)
-        offset += _padded(4 * count)
-    elif code != BITMAP:
-        raise unknown("a message of another rank", code)
-    else:
-        size = _padded((hi - lo + 7) // 8)
-        positions = pack.bits_to_positions(data[offset : offset + size], count)
-        offset += size
-    return (positions + np.int32(lo) if lo else positions), offset

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gaslab._kernels import ragged
 from gaslab.errors import InternalError
-from gaslab.ragged import Rows, decode_rows, encode_rows
+from gaslab.ragged import Rows
+from gaslab.replication.message import Message, lists_at, values_at
 
 KINDS = ["uint8", "uint16", "int32", "float32", "int64", "float64"]
 
@@ -19,6 +20,12 @@ KINDS = ["uint8", "uint16", "int32", "float32", "int64", "float64"]
 def rows_of(lists: list[list[int]], dtype: str) -> Rows:
     lengths = np.array([len(one) for one in lists], np.int64)
     return Rows.of(lengths, np.array([x for one in lists for x in one], dtype))
+
+
+def lists_of(rows: Rows, ids: np.ndarray) -> Message:
+    message = Message()
+    message.add_lists(ids, rows)
+    return message
 
 
 @given(
@@ -33,22 +40,40 @@ def test_rows_come_out_of_a_message_as_they_went_in(
     rows = rows_of(lists, dtype)
     every = list(range(len(lists)))
     chosen = data.draw(st.lists(st.sampled_from(every), unique=True) if every else st.just([]))
-    before, after = np.zeros(8, np.uint8), np.full(16, 7, np.uint8)
-    message = np.concatenate([before, *encode_rows(rows, np.array(chosen, np.int32)), after])
-    lengths, values, offset = decode_rows(message, 8, len(chosen), np.dtype(dtype))
-    assert offset == message.size - 16
-    assert lengths.tolist() == [len(lists[row]) for row in chosen]
-    assert values.dtype == dtype
-    assert values.tolist() == [x for row in chosen for x in lists[row]]
+    ids = np.array(chosen, np.int32)
+    message = lists_of(rows, ids)
+    message.add_numbers(7, 7)
+    into = Rows(rows.lengths.copy(), rows.data.dtype)
+    assert values_at(message.bytes, 0, ids, None, into) == message.bytes.size - 16
+    assert [into.item(row) for row in chosen] == [rows.item(row) for row in chosen]
+    twice = Rows(2 * rows.lengths, rows.data.dtype)
+    for _ in range(2):
+        twice.unpack(ids, *lists_at(message.bytes, 0, ids.size, rows.data.dtype)[:2], behind=True)
+    assert [twice.item(row) for row in chosen] == [2 * rows.item(row) for row in chosen]
+
+
+@pytest.mark.parametrize("first", [0, 200, 60_000, 1 << 20, 1 << 40])
+@pytest.mark.parametrize("later", [3, 255, 256, 65_535, 65_536, 1 << 32, -1])
+def test_a_value_takes_the_bytes_that_the_largest_needs(first: int, later: int) -> None:
+    """Also where the first lists, from which the bytes are guessed, have small values alone."""
+    lists = [[first, 0, first, k] for k in range(100)] + [[later, 1]]
+    rows, ids = rows_of(lists, "int64"), np.arange(101, dtype=np.int32)
+    message = lists_of(rows, ids)
+    largest = max(first, later % (1 << 64))
+    size = next(n for n in (1, 2, 4, 8) if largest < 1 << 8 * n)
+    assert message.bytes.size == 408 + 16 + (402 * size + 7) // 8 * 8
+    into = Rows(rows.lengths.copy(), rows.data.dtype)
+    values_at(message.bytes, 0, ids, None, into)
+    assert [into.item(v) for v in range(101)] == lists
 
 
 def test_bits_that_are_equal_as_numbers_stay_apart() -> None:
     """Signed zeros, and numbers that are none."""
     given_ = np.array([0.0, -0.0] * 40 + [np.nan] * 300, np.float64)
     rows = Rows.of(np.array([given_.size]), given_)
-    message = np.concatenate(encode_rows(rows, np.zeros(1, np.int32)))
+    message = lists_of(rows, np.zeros(1, np.int32)).bytes
     assert message.nbytes < given_.nbytes
-    assert decode_rows(message, 0, 1, given_.dtype)[1].tobytes() == given_.tobytes()
+    assert lists_at(message, 0, 1, given_.dtype)[1].tobytes() == given_.tobytes()
 
 
 @pytest.mark.parametrize("dtype", KINDS)
@@ -56,7 +81,7 @@ def test_a_message_of_equal_values_is_short_and_one_of_others_no_longer(dtype: s
     size, item = 3000, np.dtype(dtype).itemsize
     one = np.zeros(1, np.int32)
     long, short = (
-        sum(part.nbytes for part in encode_rows(Rows.of(np.array([size]), values.astype(dtype)), one))
+        lists_of(Rows.of(np.array([size]), values.astype(dtype)), one).bytes.size
         for values in (np.arange(size) % 251, np.arange(size) // 300)
     )
     assert long <= size * item + 32
@@ -75,12 +100,12 @@ def test_runs_are_found_where_there_is_room_for_more(values: list[int], room: in
 
 
 def test_runs_that_do_not_fill_their_rows_are_refused() -> None:
-    message = np.concatenate(encode_rows(rows_of([[4] * 100], "uint16"), np.zeros(1, np.int32)))
+    message = lists_of(rows_of([[4] * 100], "uint16"), np.zeros(1, np.int32)).bytes
     for length in (99, 101):
         message[:4].view(np.int32)[:] = length
         with pytest.raises(InternalError, match="runs of values in a message"):
-            decode_rows(message, 0, 1, np.dtype(np.uint16))
+            lists_at(message, 0, 1, np.dtype(np.uint16))
     message[:4].view(np.int32)[:] = 100
-    message[16:20].view(np.int32)[:] = -1
+    message[24:28].view(np.int32)[:] = -1
     with pytest.raises(InternalError, match="runs of values in a message"):
-        decode_rows(message, 0, 1, np.dtype(np.uint16))
+        lists_at(message, 0, 1, np.dtype(np.uint16))

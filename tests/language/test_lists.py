@@ -15,6 +15,7 @@ from gaslab import compiler
 from gaslab.compiler.c import emit
 from gaslab.compiler.c.prelude import HELPERS
 from gaslab.compiler.frontend import parse, parse_phases
+from gaslab.compiler.tree.uses import field_of_total
 from gaslab.programs.triangles import TriangleCount
 from tests.language.test_agreement import agree
 from tests.mpi.ranks import Ranks
@@ -53,6 +54,59 @@ def test_given_lists_on_any_ranks(ranks: Ranks, drawn: Drawn, data: st.DataObjec
     lists = st.dictionaries(some, st.lists(st.integers(-99, 99), max_size=9))
     init = {"own": data.draw(sets), "other": data.draw(sets), "tokens": data.draw(lists)}
     task = Task("tests.language.test_lists:Meetings", drawn, 3, init=init)
+    agree(ranks, task, data.draw(st.sampled_from(STRATEGIES)), 0)
+
+
+class Collected(gl.VertexProgram):
+    """A total that apply begins to keep is made in the field's own rows; the field is not written again."""
+
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        near: gl.List[gl.int32]
+        again: gl.List[gl.int32]
+        x: gl.int32 = 0
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.List[gl.int32]:
+        return nbr.x + 300 * (v.x % 3)
+
+    def apply(self, v: Vertex, total: gl.List[gl.int32]) -> None:
+        v.near = total
+        v.x = v.x * 7 + len(v.near) + (v.near[0] if len(v.near) > 0 else 0)
+        if v.x % 2 == 0:
+            v.again = total
+
+
+class WrittenTwice(Collected):
+    """The same, and the field has other values by the time that the total is looked at again."""
+
+    Vertex = Collected.Vertex
+
+    def apply(self, v: Collected.Vertex, total: gl.List[gl.int32]) -> None:
+        v.near = total
+        v.x = v.x * 7 + len(v.near)
+        if self.superstep > 0:
+            v.near = v.again
+        v.again = total
+
+
+class ReadByGather(Collected):
+    """Gather reads what the rows had before."""
+
+    Vertex = Collected.Vertex
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.List[gl.int32]:
+        return nbr.x + len(v.near) + (v.near[0] if len(v.near) > 0 else 5)
+
+
+@pytest.mark.parametrize(("program", "made"), [(Collected, True), (WrittenTwice, False), (ReadByGather, False)])
+@given(drawn=graphs(), data=st.data())
+def test_totals_made_in_a_field(
+    ranks: Ranks, program: type[gl.VertexProgram], made: bool, drawn: Drawn, data: st.DataObject
+) -> None:
+    assert (field_of_total(parse(program)) is not None) == made
+    some = st.dictionaries(st.sampled_from(drawn.ids), st.integers(-9, 99))
+    task = Task(f"tests.language.test_lists:{program.__name__}", drawn, 4, init={"x": data.draw(some)})
     agree(ranks, task, data.draw(st.sampled_from(STRATEGIES)), 0)
 
 

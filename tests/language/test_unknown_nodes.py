@@ -22,7 +22,7 @@ from gaslab.errors import InternalError
 from gaslab.reference.arithmetic import narrow
 from gaslab.reference.combiners import Combiner
 from gaslab.reference.distributions import drawn
-from gaslab.replication.exchange import decode_positions, encode_positions
+from gaslab.replication.message import Message, positions_at
 from tests.support import hand_trees as h
 from tests.support.hand_trees import F, I, const
 
@@ -114,8 +114,10 @@ def test_an_unknown_storage_is_named() -> None:
 
 def test_an_unknown_code_in_a_message_is_named() -> None:
     for count in (None, np.array([1], np.int32), np.arange(40, dtype=np.int32)):
-        data = np.concatenate(encode_positions(count, 1000))
-        decode_positions(data, 0, 0, 1000)
+        message = Message()
+        message.add_positions(count, 1000)
+        data = message.bytes
+        positions_at(data, 0, 0, 1000)
         data[:8].view(np.int64)[0] = 77
         with pytest.raises(InternalError, match="does not know 77"):
-            decode_positions(data, 0, 0, 1000)
+            positions_at(data, 0, 0, 1000)

@@ -25,7 +25,7 @@ from gaslab.compiler.tree.expressions import (
 )
 from gaslab.compiler.tree.harmless import harmless
 from gaslab.compiler.tree.program import Tree
-from gaslab.compiler.tree.statements import Contribute, If, Return, Stmt
+from gaslab.compiler.tree.statements import Assign, Contribute, If, Return, Stmt
 
 ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
 
@@ -80,6 +80,25 @@ def order_seen(tree: Tree) -> bool:
 
 def _is_total(x: Any) -> bool:
     return isinstance(x, Local) and x.name == "total" and is_list(x.type)
+
+
+def field_of_total(tree: Tree) -> int | None:
+    """Return the list field in whose rows a gather may collect: apply begins with ``v.field = total``.
+
+    Gather does not read the field, so nothing sees what its rows have before that; and apply assigns it once,
+    so that the total stays as it is.
+    """
+    apply = tree.functions["apply"]
+    first = apply.body[0] if apply.body else None
+    if not isinstance(first, Assign) or not isinstance(first.target, VertexField):
+        return None
+    k, field = first.target.index, tree.vertex_fields[first.target.index]
+    if not _is_total(first.value) or first.value.type != field.storage:
+        return None
+    targets = [x.target for x in nodes(apply.body) if isinstance(x, Assign)]
+    if sum(isinstance(x, VertexField) and x.index == k for x in targets) > 1:
+        return None
+    return None if field.name in tree.reads("gather", "v") | tree.reads("gather", "nbr") else k
 
 
 def marked_field(tree: Tree) -> int | None:

@@ -1,0 +1,173 @@
+"""Messages between ranks as bytes: which vertices of a list they are about, and these vertices' values.
+
+A part of a message begins at a multiple of 8 bytes. A field's values are rows of one size, or lists: in as
+few bytes a value as all of them need, or as runs of equal values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaslab._kernels import pack, ragged
+from gaslab.errors import InternalError, unknown
+from gaslab.ragged import Rows
+
+EVERY, BITMAP, INDEX = 0, 1, 2  # codes of positions
+PLAIN = -1  # in place of a number of runs
+FIRST = 16  # lists whose values are likely to take as many bytes as those of all lists
+SHORT = 256  # bytes
+
+
+class Message:
+    """A message that is being written, part by part."""
+
+    def __init__(self) -> None:
+        self._room = np.empty(SHORT, np.uint8)
+        self._size = 0
+
+    @property
+    def bytes(self) -> np.ndarray:
+        """What has been written, as uint8."""
+        return self._room[: self._size]
+
+    def part(self, size: int) -> np.ndarray:
+        """Add a part of *size* bytes, which the caller has to fill."""
+        begin, end = self._size, self._size + size
+        self._size = _padded(end)
+        if self._size > self._room.size:
+            room = np.empty(max(self._size, 2 * self._room.size), np.uint8)
+            room[:begin] = self._room[:begin]
+            self._room = room
+        self._room[end : self._size] = 0
+        return self._room[begin:end]
+
+    def add(self, values: np.ndarray) -> None:
+        """Add the bytes of an array."""
+        self.part(values.nbytes)[:] = values.view(np.uint8)
+
+    def add_numbers(self, *numbers: int) -> None:
+        """Add integers, of 8 bytes each."""
+        self.part(8 * len(numbers)).view(np.int64)[:] = numbers
+
+    def add_positions(self, positions: np.ndarray | None, n: int) -> None:
+        """Add *positions* (int32) out of n, None: all of them, in the code of the fewest bytes."""
+        if positions is None or positions.size == n:
+            self.add_numbers(EVERY, n)
+        elif 4 * positions.size < n // 8:
+            self.add_numbers(INDEX, positions.size)
+            self.add(positions)
+        else:
+            self.add_numbers(BITMAP, positions.size)
+            bits = self.part((n + 7) // 8)
+            bits[:] = 0
+            pack.positions_to_bits(positions, bits)
+
+    def add_values(self, ids: np.ndarray, values: np.ndarray | Rows) -> None:
+        """Add the values of vertices *ids* (int32)."""
+        if isinstance(values, Rows):
+            self.add_lists(ids, values)
+        else:
+            pack.take(values, ids, self.part(ids.size * pack.row_bytes(values)))
+
+    def add_lists(self, ids: np.ndarray, lists: Rows) -> None:
+        """Add the lists of *ids*, as `lists_at` reads them.
+
+        The parts are the lengths; the number of runs of equal values and the bytes of a value; how often the
+        value of each run stands there; and these values. Where runs would take more than half of the bytes,
+        as in lists of distinct values, the number is `PLAIN`, and the values themselves follow.
+        """
+        begin, place = self._size, _padded(4 * ids.size)
+        count, size, needed = lists.values_of(ids), 0, _bytes_of_a_value(lists, ids[:FIRST])
+        while size < needed:  # more than once only where later lists have larger values
+            self._size, size = begin, needed
+            parts = self.part(place + 16 + count * size)
+            lengths, words = parts[: 4 * ids.size].view(np.int32), parts[place + 16 :].view(f"u{size}")
+            parts[4 * ids.size : place] = 0
+            most, needed = lists.pack_words(ids, lengths, words)
+        runs = PLAIN
+        if 2 * most * (size + 4) < words.nbytes:
+            of_runs, repeats = np.empty(most + 1, words.dtype), np.empty(most + 1, np.int32)
+            runs = ragged.find_runs(words, of_runs, repeats)
+        parts[place : place + 16].view(np.int64)[:] = runs, size
+        if runs != PLAIN:
+            self._size = begin + place + 16
+            self.add(repeats[:runs])
+            self.add(of_runs[:runs])
+
+
+def _bytes_of_a_value(lists: Rows, ids: np.ndarray) -> int:
+    """Return how many bytes hold any value of these lists."""
+    words = np.empty(lists.values_of(ids), f"u{lists.data.itemsize}")
+    return lists.pack_words(ids, np.empty(ids.size, np.int32), words)[1]
+
+
+def positions_at(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.ndarray, int]:
+    """Return the ids in [lo, hi) that the code at *offset* names, and the offset behind it."""
+    code, count = data[offset : offset + 16].view(np.int64).tolist()
+    offset += 16
+    if code == EVERY:
+        return np.arange(lo, hi, dtype=np.int32), offset
+    if code == INDEX:
+        positions = data[offset : offset + 4 * count].view(np.int32)
+        offset += _padded(4 * count)
+    elif code != BITMAP:
+        raise unknown("a message of another rank", code)
+    else:
+        size = (hi - lo + 7) // 8
+        positions = pack.bits_to_positions(data[offset : offset + _padded(size)], count)
+        offset += _padded(size)
+    return (positions + np.int32(lo) if lo else positions), offset
+
+
+def lists_at(
+    data: np.ndarray, offset: int, count: int, dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the lengths and values of *count* lists at *offset*, and the offset behind them.
+
+    The values are of *dtype*, or unsigned integers of fewer bytes, as `Rows.unpack` takes them.
+    """
+
+    def part(length: int, kind: str) -> np.ndarray:
+        nonlocal offset
+        begin, size = offset, length * np.dtype(kind).itemsize
+        offset += _padded(size)
+        return data[begin : begin + size].view(kind)
+
+    lengths = part(count, "i4")
+    every = int(lengths.sum(dtype=np.int64))
+    runs, size = part(2, "i8").tolist()
+    kind = f"u{size}"
+    if runs == PLAIN:
+        values = part(every, kind)
+    else:
+        repeats = part(runs, "i4")
+        values = np.empty(every, kind)
+        if not ragged.expand_runs(part(runs, kind), repeats, values):
+            raise InternalError(
+                f"{runs} runs of values in a message of another rank do not fill their rows; this is a fault "
+                "of gaslab, please report it"
+            )
+    return lengths, values.view(dtype) if size == dtype.itemsize else values, offset
+
+
+def values_at(
+    data: np.ndarray, offset: int, ids: np.ndarray, whole: slice | None, into: np.ndarray | Rows
+) -> int:
+    """Store what `Message.add_values` added of as many *ids*; return the offset behind it.
+
+    Where the ids are all those of a slice, that is *whole*.
+    """
+    if isinstance(into, Rows):
+        lengths, values, offset = lists_at(data, offset, ids.size, into.data.dtype)
+        into.unpack(ids, lengths, values)
+        return offset
+    size = ids.size * pack.row_bytes(into)
+    if whole is not None:
+        into[whole].reshape(-1).view(np.uint8)[:] = data[offset : offset + size]
+    else:
+        pack.put(into, ids, data[offset : offset + size])
+    return offset + _padded(size)
+
+
+def _padded(size: int) -> int:
+    return (size + 7) & ~7
