@@ -309,7 +309,7 @@ PAIRS = (
     ),
     Pair(
         "triangles", gl.programs.TriangleCount(), "triangles.c", ("undirected_rmat", "uniform"), triangles,
-        same(middle="middle"), ("lists", "lists", "common"), supersteps=3,
+        same(middle="middle"), ("lists", "common"), supersteps=2,
     ),
     Pair(
         "lbp", gl.programs.BeliefPropagation(states=8, smoothing=0.5, damping=0.2, tolerance=0.0),

@@ -1,6 +1,6 @@
-/* Triangles of an undirected graph, in three steps: how many higher neighbours each vertex has; the sorted
- * lists of them, one behind the other; and for every vertex, its list marked, how much of the lists of those
- * in it is marked. A triangle is counted at its middle vertex. */
+/* Triangles of an undirected graph, in two steps: the sorted lists of every vertex's higher neighbours, one
+ * behind the other; and for every vertex, its list marked, how much of the lists of those in it is marked. A
+ * triangle is counted at its middle vertex. */
 #include "twin.h"
 
 static inline int is_higher(const int32_t *degree, const int32_t *id, int32_t a, int32_t b)
@@ -12,24 +12,18 @@ void step(const int64_t *in_begin, const int32_t *in_neighbor, const int64_t *ou
           const int32_t *out_neighbor, const int32_t *degree, const int32_t *id, int64_t *begin,
           int32_t *higher, uint8_t *marked, int64_t *middle, int64_t n, int64_t superstep)
 {
-    for (int64_t v = 0; superstep == 0 && v < n; v++) {
-        int64_t count = 0;
-        for (int64_t p = in_begin[v]; p < in_begin[v + 1]; p++)
-            count += is_higher(degree, id, in_neighbor[p], v);
-        for (int64_t p = out_begin[v]; p < out_begin[v + 1]; p++)
-            count += is_higher(degree, id, out_neighbor[p], v);
-        begin[v + 1] = begin[v] + count;
-    }
-    for (int64_t v = 0; superstep == 1 && v < n; v++) {   /* two sorted rows become one */
+    for (int64_t v = 0; superstep == 0 && v < n; v++) {   /* two sorted rows become one */
         int64_t p = in_begin[v], q = out_begin[v];
-        for (int32_t *to = higher + begin[v]; p < in_begin[v + 1] || q < out_begin[v + 1];) {
+        int32_t *to = higher + begin[v];
+        while (p < in_begin[v + 1] || q < out_begin[v + 1]) {
             const int first = q == out_begin[v + 1]
                               || (p < in_begin[v + 1] && in_neighbor[p] < out_neighbor[q]);
             const int32_t other = first ? in_neighbor[p++] : out_neighbor[q++];
             if (is_higher(degree, id, other, v)) *to++ = other;
         }
+        begin[v + 1] = to - higher;
     }
-    for (int64_t v = 0; superstep == 2 && v < n; v++) {
+    for (int64_t v = 0; superstep == 1 && v < n; v++) {
         for (int64_t p = begin[v]; p < begin[v + 1]; p++) marked[higher[p]] = 1;
         for (int64_t p = begin[v]; p < begin[v + 1]; p++) {
             const int32_t other = higher[p];

@@ -1,21 +1,46 @@
-"""The first phase of the programs on triangles: each vertex gathers its neighbours."""
+"""What programs on triangles begin with: the neighbours of each vertex; and that no edges are parallel."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 import gaslab as gl
+
+CHUNK = 1 << 16  # vertices whose edges are looked at at once
 
 
 class Neighbourhood(gl.VertexProgram):
-    """The other ends of edges, the vertex itself left out; fewer than `_edges` where some are parallel."""
+    """The other ends of edges, the vertex itself left out."""
 
     class Vertex(gl.Vertex):
-        _edges: int = 0
-
-    def count_others(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
-        return 1 if nbr.id != v.id else 0
-
-    def keep_count(self, v: Vertex, total: int) -> None:
-        v._edges = total
+        pass
 
     def others(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.SortedSet[gl.VertexId]:
         return nbr.id if nbr.id != v.id else None
+
+
+def checked(graph: gl.Graph, result: gl.Result) -> dict[str, Any]:
+    """Return the aggregates at the end; raises UsageError if there were parallel edges (collective).
+
+    Of these ``surplus`` are the edges, or in an undirected graph their ends, beyond those in the sets: of
+    self-loops, and of parallel edges.
+    """
+    nothing = dict.fromkeys(("surplus", "corners", "pairs", "triangles"), 0)
+    last: dict[str, Any] = result.history[-1] if result.history else nothing  # no vertices, no supersteps
+    surplus = last["surplus"] if graph.directed else last["surplus"] // 2
+    if surplus and surplus > _self_loops(graph):
+        raise gl.UsageError(
+            "the graph has parallel edges, of which triangles know nothing; read it with drop_duplicates=True"
+        )
+    return last
+
+
+def _self_loops(graph: gl.Graph) -> int:
+    local, found = graph.local, 0
+    for first in range(0, local.num_local, CHUNK):
+        begin = local.in_begin[first : first + CHUNK + 1]
+        ends = np.arange(first, first + begin.size - 1).repeat(np.diff(begin))
+        found += np.count_nonzero(ends == local.in_neighbor[begin[0] : begin[-1]])
+    return int(graph.comm.allreduce(found))

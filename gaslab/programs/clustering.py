@@ -14,8 +14,9 @@ from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
+from gaslab.programs._neighbourhood import checked
 from gaslab.programs.directed_triangles import DirectedTriangles, LocalClustering
-from gaslab.programs.triangles import Triangles, checked
+from gaslab.programs.triangles import Triangles
 
 
 class Clustering(Triangles):
@@ -89,7 +90,7 @@ def clustering(graph: gl.Graph, *, definition: str = "networkx", **options: Any)
     definition = arguments.choice("definition", definition, ("networkx", "graphalytics"))
     directed = LocalClustering() if definition == "graphalytics" else DirectedClustering()
     result = run(directed if graph.directed else Clustering(), graph, **options)
-    checked(result)
+    checked(graph, result)
     return result
 
 
@@ -118,5 +119,5 @@ def transitivity(graph: gl.Graph, **options: Any) -> float:
     check_graph(graph)
     if graph.directed:
         raise gl.UsageError("transitivity is defined for undirected graphs; this one is directed")
-    last = checked(run(Triangles(), graph, **{**options, "on": "local"}))
+    last = checked(graph, run(Triangles(), graph, **{**options, "on": "local"}))
     return last["corners"] / last["pairs"] if last["pairs"] else 0.0

@@ -20,8 +20,8 @@ class Sides(Neighbourhood):
         _targets: gl.SortedSet[gl.VertexId]
 
     @gl.aggregator
-    def parallel(self, v: Vertex) -> gl.Sum[int]:
-        return v._edges - len(v._sources)
+    def surplus(self, v: Vertex) -> gl.Sum[int]:
+        return v.in_degree - len(v._sources)
 
     def keep_sources(self, v: Vertex, total: gl.SortedSet[gl.VertexId]) -> None:
         v._sources = total
@@ -30,10 +30,6 @@ class Sides(Neighbourhood):
         v._targets = total
 
     phases: ClassVar[tuple[gl.Phase, ...]] = (
-        gl.Phase(
-            gather=Neighbourhood.count_others, apply=Neighbourhood.keep_count, gather_edges=gl.IN,
-            supersteps=1,
-        ),
         gl.Phase(gather=Neighbourhood.others, apply=keep_sources, gather_edges=gl.IN, supersteps=1),
         gl.Phase(gather=Neighbourhood.others, apply=keep_targets, gather_edges=gl.OUT, supersteps=1),
     )

@@ -15,7 +15,7 @@ from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
-from gaslab.programs._neighbourhood import Neighbourhood
+from gaslab.programs._neighbourhood import Neighbourhood, checked
 from gaslab.programs.directed_triangles import DirectedTriangles
 
 
@@ -24,7 +24,6 @@ class TriangleCount(gl.VertexProgram):
 
     class Vertex(gl.Vertex):
         _higher: gl.SortedSet[gl.VertexId]
-        _edges: int = 0
         middle: int = 0
 
     @gl.aggregator
@@ -32,17 +31,11 @@ class TriangleCount(gl.VertexProgram):
         return v.middle
 
     @gl.aggregator
-    def parallel(self, v: Vertex) -> gl.Sum[int]:
-        return v._edges - len(v._higher)
+    def surplus(self, v: Vertex) -> gl.Sum[int]:
+        return v.degree - 2 * len(v._higher)
 
     def is_higher(self, v: Vertex, nbr: Vertex) -> bool:
         return nbr.degree > v.degree or (nbr.degree == v.degree and nbr.id > v.id)
-
-    def count_higher(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
-        return 1 if self.is_higher(v, nbr) else 0
-
-    def keep_count(self, v: Vertex, total: int) -> None:
-        v._edges = total
 
     def higher(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.SortedSet[gl.VertexId]:
         return nbr.id if self.is_higher(v, nbr) else None
@@ -58,7 +51,6 @@ class TriangleCount(gl.VertexProgram):
         v.middle = total
 
     phases = (
-        gl.Phase(gather=count_higher, apply=keep_count, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=higher, apply=keep_higher, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=close, apply=keep, gather_edges=gl.ALL, supersteps=1),
     )
@@ -82,8 +74,8 @@ class Triangles(Neighbourhood):
         return v.neighbors * (v.neighbors - 1) // 2
 
     @gl.aggregator
-    def parallel(self, v: Vertex) -> gl.Sum[int]:
-        return v._edges - len(v._around)
+    def surplus(self, v: Vertex) -> gl.Sum[int]:
+        return v.degree - len(v._around)
 
     def keep_around(self, v: Vertex, total: gl.SortedSet[gl.VertexId]) -> None:
         v._around = total
@@ -102,10 +94,6 @@ class Triangles(Neighbourhood):
         v.triangles = total
 
     phases: ClassVar[tuple[gl.Phase, ...]] = (
-        gl.Phase(
-            gather=Neighbourhood.count_others, apply=Neighbourhood.keep_count, gather_edges=gl.ALL,
-            supersteps=1,
-        ),
         gl.Phase(gather=Neighbourhood.others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=higher, apply=keep_higher, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=close, apply=keep, gather_edges=gl.ALL, supersteps=1),
@@ -150,20 +138,9 @@ def triangles(graph: gl.Graph, *, per_vertex: bool = True, **options: Any) -> gl
         raise gl.UsageError("per_vertex=False counts in undirected graphs; this one is directed")
     if graph.directed:
         result = run(DirectedTriangles(), graph, **options)
-        checked(result)
+        checked(graph, result)
         return result
     result = run(Triangles() if per_vertex else TriangleCount(), graph, **options)
-    last = checked(result)
+    last = checked(graph, result)
     count = last["corners"] // 3 if per_vertex else last["triangles"]
     return result.replaced(metrics={**result.metrics, "triangles": count})
-
-
-def checked(result: gl.Result) -> dict[str, Any]:
-    """Return the aggregates at the end; raises UsageError if there were parallel edges."""
-    nothing = dict.fromkeys(("parallel", "corners", "pairs", "triangles"), 0)
-    last: dict[str, Any] = result.history[-1] if result.history else nothing  # no vertices, no supersteps
-    if last["parallel"]:
-        raise gl.UsageError(
-            "the graph has parallel edges, of which triangles know nothing; read it with drop_duplicates=True"
-        )
-    return last

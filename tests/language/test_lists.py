@@ -99,7 +99,9 @@ class ReadByGather(Collected):
         return nbr.x + len(v.near) + (v.near[0] if len(v.near) > 0 else 5)
 
 
-@pytest.mark.parametrize(("program", "made"), [(Collected, True), (WrittenTwice, False), (ReadByGather, False)])
+@pytest.mark.parametrize(
+    ("program", "made"), [(Collected, True), (WrittenTwice, False), (ReadByGather, False)]
+)
 @given(drawn=graphs(), data=st.data())
 def test_totals_made_in_a_field(
     ranks: Ranks, program: type[gl.VertexProgram], made: bool, drawn: Drawn, data: st.DataObject

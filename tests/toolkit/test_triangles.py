@@ -114,6 +114,27 @@ def test_parallel_edges_are_refused() -> None:
         gl.clustering(gl.Graph.from_edges([1, 1], [2, 2]), definition="graphalytics")
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_self_loops_are_no_parallel_edges(directed: bool) -> None:
+    """Nor do they hide any: not their ends but they are told apart, where ends are left over."""
+    ends = [1, 2, 1, 3, 3], [2, 3, 3, 3, 1] if directed else [2, 3, 3, 3, 4]
+    loops = gl.Graph.from_edges(*ends, directed=directed)
+    gl.triangles(loops)
+    gl.clustering(loops, definition="graphalytics")
+    for more in ([1, 2], [2, 1]) if not directed else ([1, 2],):
+        hidden = gl.Graph.from_edges(ends[0] + more[:1], ends[1] + more[1:], directed=directed)
+        with pytest.raises(gl.UsageError, match="parallel edges"):
+            gl.triangles(hidden)
+
+
+@pytest.mark.parametrize("supersteps", [1, 2])
+def test_a_run_that_ends_early_has_no_parallel_edges(supersteps: int) -> None:
+    for directed in (False, True):
+        graph = gl.Graph.from_edges([1, 1, 2], [2, 3, 3], directed=directed)
+        with pytest.warns(gl.ConvergenceWarning):
+            gl.triangles(graph, max_iterations=supersteps)
+
+
 def test_what_is_defined_for_undirected_graphs_alone() -> None:
     graph = gl.Graph.from_edges([1, 2], [2, 3])
     with pytest.raises(gl.UsageError, match="per_vertex=False counts in undirected graphs"):
