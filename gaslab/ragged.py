@@ -15,6 +15,8 @@ from gaslab._kernels import ragged
 if TYPE_CHECKING:
     from gaslab.parallel.comm import Comm
 
+NOBODY_32 = (1 << 32) - 1  # in lists of global ids: no vertex
+
 
 class Rows:
     """Rows of values with a fixed room each.
@@ -25,11 +27,14 @@ class Rows:
         Where each row begins in `data`, and how many values it has.
     data : array
         The values. Its pages cost nothing until a row is written.
+    of_ids : bool
+        Whether these are global ids in 32 bits, of which the largest is no vertex.
     """
 
     ndim = 1  # as of an array with one number for each vertex
 
-    def __init__(self, room: np.ndarray, dtype: np.dtype) -> None:
+    def __init__(self, room: np.ndarray, dtype: np.dtype, of_ids: bool = False) -> None:
+        self.of_ids = of_ids
         place = np.empty((room.size, 2), np.int64)
         self._bind(place, np.empty(int(ragged.lay_out(place, room)), dtype))
         self.most = int(room.max()) if room.size else 0  # values that a row has room for, at most
@@ -48,7 +53,7 @@ class Rows:
 
     def empty_at(self, ids: np.ndarray) -> Rows:
         """Return rows *ids* without values, whose room is that of these rows."""
-        rows = Rows(np.zeros(0, np.int64), self.data.dtype)
+        rows = Rows(np.zeros(0, np.int64), self.data.dtype, self.of_ids)
         rows._bind(self.place[ids], self.data)
         rows.place[:, 1], rows.most = 0, self.most
         return rows
@@ -56,7 +61,8 @@ class Rows:
     def copy(self) -> Rows:
         """Return rows of the same room with the same values."""
         ends = np.append(self.place[1:, 0], self.data.size)
-        rows = Rows(ends - self.place[:, 0] if self.size else np.zeros(0, np.int64), self.data.dtype)
+        room = ends - self.place[:, 0] if self.size else np.zeros(0, np.int64)
+        rows = Rows(room, self.data.dtype, self.of_ids)
         self.copy_to(rows, np.arange(self.size, dtype=np.int32))
         return rows
 
@@ -85,20 +91,23 @@ class Rows:
     def item(self, v: int) -> list[Any]:
         """Return row v."""
         begin, length = self.place[v].tolist()
-        return self.data[begin : begin + length].tolist()  # type: ignore[no-any-return]
+        values = self.data[begin : begin + length]
+        return (_wide(values) if self.of_ids else values).tolist()  # type: ignore[no-any-return]
 
     def __setitem__(self, v: int, values: list[Any]) -> None:
         begin = int(self.place[v, 0])
+        if self.of_ids:
+            values = [min(x, NOBODY_32) if x >= 0 else NOBODY_32 for x in values]
         self.data[begin : begin + len(values)] = values
         self.place[v, 1] = len(values)
 
     # ---- many rows -----------------------------------------------------------------------------------
 
     def pack(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lengths (int32) and the values of rows *ids*, one row behind the other."""
+        """Return the lengths (int32) and the values of rows *ids* in a row; global ids are int64."""
         lengths, values = np.empty(ids.size, np.int32), np.empty(self.values_of(ids), self.data.dtype)
         self.pack_words(ids, lengths, _words(values))
-        return lengths, values
+        return lengths, _wide(values) if self.of_ids else values
 
     def values_of(self, ids: np.ndarray) -> int:
         """Return how many values rows *ids* have."""
@@ -125,6 +134,11 @@ class Rows:
     def copy_to(self, other: Rows, ids: np.ndarray) -> None:
         """Copy rows *ids* to the same rows of *other*."""
         ragged.copy(self.place, self.data, other.place, other.data, ids)
+
+
+def _wide(ids: np.ndarray) -> np.ndarray:
+    """Return global ids of 32 bits as int64, where no vertex is the largest of these."""
+    return np.where(ids == NOBODY_32, np.iinfo(np.int64).max, ids.astype(np.int64))
 
 
 def _words(values: np.ndarray) -> np.ndarray:

@@ -16,8 +16,7 @@ from gaslab.engine import lists
 from gaslab.engine.executor import Executor
 from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.state import RunState
-from gaslab.engine.storage import total_dtype
-from gaslab.ragged import Rows
+from gaslab.engine.storage import new_rows, total_dtype
 from gaslab.replication.exchange import Exchange, Section, Sent
 
 
@@ -96,7 +95,8 @@ class Gather:
             return np.empty(boundary.size, self.dtype)
         if self._field is not None:  # apply then copies nothing
             return self.state.next_fields[self._field].empty_at(boundary)
-        return Rows(lists.degrees(self.executor.local, self.mask)[boundary], self.dtype)
+        room = lists.degrees(self.executor.local, self.mask)[boundary]
+        return new_rows(room, self.combiner.storage)
 
     def _show_inner(self, ids: np.ndarray | None, trace: VertexTrace) -> None:
         """Gather once more at traced masters without mirrors, whose totals a trace does not see otherwise."""

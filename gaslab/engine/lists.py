@@ -15,15 +15,16 @@ from gaslab._kernels import phase_runner, ragged
 from gaslab.compiler import tree as t
 from gaslab.compiler.tree.uses import marked_field, words
 from gaslab.engine.bind import converted
-from gaslab.engine.storage import dtype_of, total_dtype
+from gaslab.engine.storage import dtype_of, new_rows, total_dtype
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.partition.local_graph import LocalGraph
 from gaslab.program import ALL, IN, NOBODY, OUT
-from gaslab.ragged import RaggedColumn, Rows
+from gaslab.ragged import NOBODY_32, RaggedColumn, Rows
 from gaslab.replication.exchange import Exchange, Section
 from gaslab.results.result import Result, vertex_names
 
+MOST_VERTICES = NOBODY_32  # of a graph for lists of vertex ids
 MOST_MARKS = 1 << 33  # vertices of a graph for which each thread keeps a bit
 
 
@@ -42,6 +43,13 @@ def rooms(
 ) -> dict[str, np.ndarray]:
     """Return the most values that each vertex here can have, by list field (collective)."""
     variables = [v for v in trees[0].vertex_fields if t.is_list(v.storage)]
+    elements = {t.element_storage(v.storage) for v in variables}
+    elements |= {tree.gather.storage for tree in trees if tree.gather is not None}
+    if "id32" in elements and graph.num_vertices > MOST_VERTICES:
+        raise UsageError(
+            f"{trees[0].name} collects vertex ids in lists, and in those there is room for the ids of "
+            f"{MOST_VERTICES} vertices; the graph has {graph.num_vertices}"
+        )
     if not variables:
         return {}
     local, needed = graph.local, {}
@@ -140,7 +148,7 @@ def row_lengths(view: phase_runner.View, ids: np.ndarray | None, lengths: np.nda
 def partial_totals(view: phase_runner.View, ids: np.ndarray, combiner: t.Combiner) -> Any:
     """Return room for the totals that vertices *ids* gather here: totals, or rows of lists."""
     if combiner.collects:
-        return Rows(row_lengths(view, ids, np.zeros(ids.size, np.int64)), total_dtype(combiner))
+        return new_rows(row_lengths(view, ids, np.zeros(ids.size, np.int64)), combiner.storage)
     return np.empty(ids.size, total_dtype(combiner))
 
 
@@ -173,7 +181,7 @@ def initial_lists(variable: t.Variable, data: Any, graph: Graph) -> InitialLists
             )
         rows = graph.comm.attempt(lambda: [_row(variable, data[g]) for g in masters])
     flat = [x for row in rows for x in row]
-    if storage == "id":
+    if storage == "id32":
         values = gids_of(graph, variable, flat, rows="parts")
     else:
         element = t.Variable(variable.name, storage, 0, variable.site)

@@ -120,9 +120,9 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
     for v in tree.vertex_fields:
         values = [answer.vertices[v.name][ids[g]] for g in masters.tolist()]
         if is_list(v.storage):
-            if named is not None and element_storage(v.storage) == "id":
+            if named is not None and element_storage(v.storage) == "id32":
                 values = [named.row(row) for row in values]
-            elif element_storage(v.storage) == "id":
+            elif element_storage(v.storage) == "id32":
                 outside = OUTSIDE if isinstance(next(iter(ids), 0), int) else None
                 values = [[x if x in position else outside for x in row] for row in values]
             vertices[v.name] = objects(values)  # in the user's ids
@@ -207,7 +207,7 @@ def _lists_on_root(graph: Graph, tree: Tree, name: str, lists: InitialLists, ids
     """Return all ranks' initial lists of a field on rank 0, as the program sees them."""
     storage = next(v.storage for v in tree.vertex_fields if v.name == name)
     values = _on_root(graph, lists.values).tolist()
-    if element_storage(storage) == "id":
+    if element_storage(storage) == "id32":
         values = [ids[x] for x in values]
     lengths = _on_root(graph, lists.lengths).tolist()
     ends = np.cumsum(lengths, dtype=np.int64).tolist()

@@ -13,7 +13,7 @@ import numpy as np
 from gaslab._kernels import buckets, frontier
 from gaslab.compiler.tree import Tree, element_storage, is_list
 from gaslab.engine.initial_draws import InitialDraws
-from gaslab.engine.storage import dtype_of, identities, identity, total_dtype
+from gaslab.engine.storage import dtype_of, identities, identity, new_rows, total_dtype
 from gaslab.graph.graph import Graph
 from gaslab.language.rng import Draw
 from gaslab.program import ALL
@@ -86,18 +86,18 @@ class RunState:
         spare = first.spare if first else {}
         for k, variable in enumerate(tree.vertex_fields):
             values: Any
-            dtype = dtype_of(element_storage(variable.storage) or variable.storage)
             default: Any = 0 if variable.required else variable.default
             shape = (n, *variable.shape)
             if first:
                 values = first.fields[k]
             elif is_list(variable.storage):
                 assert rooms is not None
-                values = Rows(rooms[variable.name], dtype)
+                values = new_rows(rooms[variable.name], element_storage(variable.storage))
             elif isinstance(default, Draw):
                 assert starts is not None
-                values = starts.of_vertices(default, k, dtype, variable.shape)
+                values = starts.of_vertices(default, k, dtype_of(variable.storage), variable.shape)
             else:
+                dtype = dtype_of(variable.storage)
                 plain = default == 0 and math.copysign(1.0, default) > 0  # -0.0 is not what pages begin as
                 values = np.zeros(shape, dtype) if plain else np.full(shape, default, dtype)
             fields.append(values)

@@ -9,11 +9,17 @@ import numpy as np
 
 from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree
 from gaslab.language.fields import RANGES
+from gaslab.ragged import Rows
 
 
 def dtype_of(storage: str) -> np.dtype:
     """Return the numpy dtype of a storage type."""
-    return np.dtype("int64" if storage == "id" else storage)
+    return np.dtype({"id": "int64", "id32": "uint32"}.get(storage, storage))
+
+
+def new_rows(room: np.ndarray, storage: str) -> Rows:
+    """Return empty rows of elements of a storage type, with room for so many each."""
+    return Rows(room, dtype_of(storage), of_ids=storage == "id32")
 
 
 def limits_of(dtype: np.dtype) -> tuple[int, int]:

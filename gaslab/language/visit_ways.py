@@ -36,7 +36,7 @@ def choose_ways(num_vertices: int, num_edges: int, vertex_bytes: int) -> int:
 def field_bytes(storage: str, shape: tuple[int, ...]) -> int:
     """Return the bytes of a vertex's field, 0 of a list, which `visit` does not read.
 
-    >>> field_bytes("float32", (4, 2)), field_bytes("id", ()), field_bytes("set:id", ())
+    >>> field_bytes("float32", (4, 2)), field_bytes("id", ()), field_bytes("set:id32", ())
     (32, 8, 0)
     """
     if ":" in storage:

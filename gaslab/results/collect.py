@@ -26,6 +26,7 @@ from gaslab.results.tables import Table, narrow, objects
 from gaslab.system.memory import available_memory, human
 
 OBJECT_BYTES = 64  # of a small Python object and the pointer to it
+LISTS_OF_IDS = ("list:id32", "set:id32")  # storage types
 OUTSIDE = -1  # shown for an id field that holds no vertex, where ids are integers
 
 Values = np.ndarray | RaggedColumn
@@ -136,7 +137,7 @@ class Collector:
             named["side"] = sides(gids["id"])
         for name, raw in values.items():
             storage = self._storage[name]
-            if storage in ("list:id", "set:id"):
+            if storage in LISTS_OF_IDS:
                 id_lists.append(name)
             if isinstance(raw, RaggedColumn):
                 columns[name] = column(self._begin_lists(name, raw, arrange), at_once=False)
@@ -160,7 +161,7 @@ class Collector:
         self, name: str, raw: RaggedColumn, arrange: Callable[[Any], Any]
     ) -> Callable[[], np.ndarray]:
         """Return what makes the Python lists of a column; exchange now what that takes (collective)."""
-        if self._storage[name] not in ("list:id", "set:id"):
+        if self._storage[name] not in LISTS_OF_IDS:
             return lambda: objects(arrange(raw).tolist())
         left, count = self._ids.num_left, self._ids.num_vertices
         begun = self._begin_names(raw.values)

@@ -118,21 +118,20 @@ def by_reference(task: Task) -> Outcome:
     result = run_reference(
         program, graph.ids, graph.edges, columns, graph.directed, task.limit, task.init, start=task.start
     )
-    nobody = -1 if isinstance(graph.ids[0], int) else None
+
+    def shown(x: Any) -> Any:
+        if isinstance(x, list):
+            return [shown(y) for y in x]
+        return (-1 if isinstance(graph.ids[0], int) else None) if isinstance(x, Nobody) else x
+
     edges = {
         name: sorted(
-            (
-                (s, t, nobody if isinstance(x, Nobody) else x)
-                for (s, t), x in zip(graph.edges, values, strict=True)
-            ),
+            ((s, t, shown(x)) for (s, t), x in zip(graph.edges, values, strict=True)),
             key=lambda row: (row[0], row[1], row[2] is None, row[2]),
         )
         for name, values in result.edges.items()
     }
-    vertices = {
-        name: {v: nobody if isinstance(x, Nobody) else x for v, x in values.items()}
-        for name, values in result.vertices.items()
-    }
+    vertices = {name: {v: shown(x) for v, x in values.items()} for name, values in result.vertices.items()}
     return Outcome(vertices, edges, result.iterations, result.converged, _plain(result.history))
 
 

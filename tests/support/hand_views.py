@@ -51,7 +51,7 @@ class Fault(ctypes.Structure):
 
 
 def dtype(storage: str) -> np.dtype[Any]:
-    return np.dtype("int64" if storage == "id" else storage)
+    return np.dtype({"id": "int64", "id32": "uint32"}.get(storage, storage))
 
 
 @dataclass

@@ -8,6 +8,8 @@ GL_INLINE gl_list gl_row(gl_rows rows, int64_t v, int64_t size) {
 GL_INLINE void *gl_room(gl_rows rows, int64_t v, int64_t size) {
     return (char *)rows.data + rows.place[2 * v] * size;
 }
+GL_INLINE uint32_t gl_listed(int64_t id) { return id < 0 ? UINT32_MAX : (uint32_t)id; }
+GL_INLINE int64_t gl_id(uint32_t listed) { return listed == UINT32_MAX ? INT64_MAX : (int64_t)listed; }
 GL_INLINE gl_list gl_keep(void *room, gl_list x, int64_t size) {
     if (room != x.at && x.length) __builtin_memmove(room, x.at, (uint64_t)(x.length * size));
     return (gl_list){room, x.length};
@@ -30,8 +32,8 @@ COUNTED = """\
         return;
     }
 """
-# Of one storage type each (@S its name, @T its C type, @E the C type of its values); a template stands
-# after those it uses.
+# Of one storage type each (@S its name, @T its C type, @E the C type of its values; @AS makes an element of a
+# value, @OF a value of an element); a template stands after those it uses.
 TEMPLATES = {
     "gl_less": "GL_INLINE _Bool gl_less_@S(@T a, @T b) { return @LESS; }\n",
     "gl_sort_few": """\
@@ -151,14 +153,14 @@ GL_INLINE @E gl_item_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
         if (i >= 0 || i < -x.length) gl_raise(c, GL_FAULT_INDEX, site);
         i += x.length;
     }
-    return ((const @T *)x.at)[i];
+    return @OF(((const @T *)x.at)[i]);
 }
 """,
     "gl_among": """\
 GL_INLINE _Bool gl_among_@S(@E y, gl_list x) {
     const @T *at = x.at;
     for (int64_t i = 0; i < x.length; i++)
-        if (at[i] == y) return 1;
+        if (at[i] == @AS(y)) return 1;
     return 0;
 }
 """,
@@ -175,8 +177,8 @@ GL_INLINE int64_t gl_find_@S(@E y, const @T *at, int64_t n) {   /* values smalle
 """,
     "gl_has": """\
 GL_INLINE _Bool gl_has_@S(@E y, gl_list x) {
-    const int64_t i = gl_find_@S(y, x.at, x.length);
-    return i < x.length && ((const @T *)x.at)[i] == y;
+    const int64_t i = gl_find_@S(@AS(y), x.at, x.length);
+    return i < x.length && ((const @T *)x.at)[i] == @AS(y);
 }
 """,
     "gl_common": """\
@@ -206,7 +208,7 @@ static @E gl_mode_@S(gl_context *c, gl_list x, int64_t site) {
     const @T *at = x.at;
     if (__builtin_expect(x.length < 3, 0)) {
         if (!x.length) gl_raise(c, GL_FAULT_EMPTY, site);
-        return x.length == 1 || at[0] < at[1] ? at[0] : at[1];
+        return @OF(x.length == 1 || at[0] < at[1] ? at[0] : at[1]);
     }
     const int bits = 64 - __builtin_clzll((uint64_t)x.length * 2 - 1);
     const int64_t size = INT64_C(1) << bits;
@@ -223,7 +225,7 @@ static @E gl_mode_@S(gl_context *c, gl_list x, int64_t site) {
         const int32_t n = ++count[k];
         if (n > most || (n == most && y < best)) { most = n; best = y; }
     }
-    return best;
+    return @OF(best);
 }
 """,
     "gl_mex": """\
@@ -243,24 +245,29 @@ static int64_t gl_mex_@S(gl_context *c, gl_list x) {
 """,
 }
 
+# A set of ids, no vertex left out: that would be its last.
 MARKS = """\
+GL_INLINE const uint32_t *gl_marked_end(gl_list x) {
+    const uint32_t *end = (const uint32_t *)x.at + x.length;
+    return x.length && end[-1] == UINT32_MAX ? end - 1 : end;
+}
 GL_INLINE void gl_mark(gl_context *c, gl_list x) {
     uint64_t *marks = c->scratch->marks;
     c->marked = marks != 0;
     if (c->marked)
-        for (const int64_t *y = x.at, *end = y + x.length; y < end; y++)
+        for (const uint32_t *y = x.at, *end = gl_marked_end(x); y < end; y++)
             marks[*y >> 6] |= UINT64_C(1) << (*y & 63);
 }
 GL_INLINE void gl_unmark(gl_context *c, gl_list x) {
     if (c->marked)
-        for (const int64_t *y = x.at, *end = y + x.length; y < end; y++) c->scratch->marks[*y >> 6] = 0;
+        for (const uint32_t *y = x.at, *end = gl_marked_end(x); y < end; y++) c->scratch->marks[*y >> 6] = 0;
     c->marked = 0;
 }
 static int64_t gl_common_marked(gl_context *c, gl_list mine, gl_list other) {
-    if (!c->marked || mine.length * 32 < other.length) return gl_common_id(mine, other);
-    const int64_t *y = other.at, *end = y + other.length;
+    if (!c->marked || mine.length * 32 < other.length) return gl_common_id32(mine, other);
+    const uint32_t *y = other.at, *end = gl_marked_end(other);
     const uint64_t *marks = c->scratch->marks;
-    int64_t n = 0;
+    int64_t n = end != y + other.length && gl_marked_end(mine) != (const uint32_t *)mine.at + mine.length;
     for (; y < end; y++) n += marks[*y >> 6] >> (*y & 63) & 1;
     return n;
 }

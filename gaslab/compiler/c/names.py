@@ -73,6 +73,8 @@ def narrowed(storage: str, expression: str, site: int) -> str:
         return f"({STORAGE[storage][1]})gl_within(c, {expression}, {lo}, {hi}, {site})"
     if storage == "float32":
         return f"(float)({expression})"
+    if storage == "id32":
+        return f"gl_listed({expression})"
     if storage not in STORAGE:
         raise unknown("emit", storage)
     return expression

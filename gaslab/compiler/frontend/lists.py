@@ -21,7 +21,9 @@ def list_storage(annotation: Any, storage: str | None) -> str | None:
     mark = mark_of(annotation, program.Ragged)
     if mark is None:
         return storage
-    return None if storage is None or t.is_list(storage) else f"{mark.kind}:{storage}"
+    if storage is None or t.is_list(storage):
+        return None
+    return f"{mark.kind}:{'id32' if storage == 'id' else storage}"
 
 
 def refused_elements(storage: str) -> str | None:

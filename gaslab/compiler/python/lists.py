@@ -9,7 +9,13 @@ from typing import Any
 
 from gaslab.compiler.python.numerics import Fault
 
+NOBODY = (1 << 63) - 1  # gl.NOBODY as a global id
 INDEX, EMPTY = 5, 7  # GL_FAULT_INDEX, GL_FAULT_EMPTY
+
+
+def listed(vertex: int) -> int:
+    """Return a global id as lists have it: no vertex is the largest."""
+    return vertex if vertex >= 0 else NOBODY
 
 
 def ordered(values: list[Any], kind: str) -> list[Any]:

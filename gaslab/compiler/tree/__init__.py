@@ -3,8 +3,8 @@
 Expressions have one of four types: ``float`` (of `Tree.precision`), ``int`` (int64), ``bool`` and ``id`` (a
 global vertex id: ordered and comparable, no arithmetic). Only places in memory (fields, locals) and
 calls of helpers may also be an `Array` of them: the frontend turns whole-array expressions into loops over
-elements. Fields and parameters also have a storage type, a numpy dtype name or ``"id"``; reading
-widens to the expression type, writing narrows and checks the range.
+elements. Fields and parameters also have a storage type, a numpy dtype name, ``"id"`` or, in lists,
+``"id32"``; reading widens to the expression type, writing narrows and checks the range.
 Conversions are explicit `Cast` nodes, so a backend never infers a type.
 
 ::

@@ -25,6 +25,7 @@ STORAGE: dict[str, tuple[str, str, int]] = {
     "uint8": ("int", "uint8_t", 1),
     "bool": ("bool", "uint8_t", 1),
     "id": ("id", "int64_t", 8),
+    "id32": ("id", "uint32_t", 4),  # in lists alone: gl.NOBODY is the largest, and whatever is below 0
 }
 INTEGER_RANGE = {  # of the integer storage types
     name: (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "i" else (0, (1 << min(bits, 63)) - 1)
@@ -33,7 +34,8 @@ INTEGER_RANGE = {  # of the integer storage types
 }
 # A list (or sorted set) of a storage type is a type of its own, for fields, totals and expressions alike.
 LIST_KINDS = ("list", "set")
-STORAGE |= {f"{k}:{name}": (f"{k}:{name}", "gl_list", 16) for name in tuple(STORAGE) for k in LIST_KINDS}
+_LISTS = [f"{kind}:{name}" for name in STORAGE if name != "id" for kind in LIST_KINDS]
+STORAGE |= {kind: (kind, "gl_list", 16) for kind in _LISTS}
 WIDE = {"float": "float64", "int": "int64", "bool": "bool", "id": "id"}  # expression -> storage type
 
 
@@ -58,7 +60,7 @@ def element_of(kind: Type) -> str:
 
 
 def is_list(kind: Type) -> TypeGuard[str]:
-    """Return whether a type is that of lists or sorted sets: ``"list:int64"``, ``"set:id"``."""
+    """Return whether a type is that of lists or sorted sets: ``"list:int64"``, ``"set:id32"``."""
     return isinstance(kind, str) and ":" in kind
 
 

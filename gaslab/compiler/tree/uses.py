@@ -105,7 +105,7 @@ def marked_field(tree: Tree) -> int | None:
     """Return the set of ids of ``v`` that gather compares with each neighbour's, so that marking pays."""
     gather = tree.functions.get("gather")
     for x in nodes(gather.body) if gather else ():
-        if isinstance(x, ListWord) and x.function == "common" and x.arguments[0].type == "set:id":
+        if isinstance(x, ListWord) and x.function == "common" and x.arguments[0].type == "set:id32":
             roles = {a.role: a.index for a in x.arguments if isinstance(a, VertexField)}
             if roles.keys() == {"v", "nbr"}:
                 return roles["v"]

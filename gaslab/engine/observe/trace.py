@@ -121,6 +121,6 @@ def _value(value: Any, storage: str) -> Any:
     if isinstance(value, (list, np.ndarray)) and np.ndim(value):
         return [_value(x, storage) for x in value]
     plain = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
-    if storage == "id":
+    if storage in ("id", "id32"):
         return Vertex(plain)
     return bool(plain) if storage == "bool" else plain
