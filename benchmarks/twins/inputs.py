@@ -33,9 +33,12 @@ class Inputs:
     def grid(self) -> gl.Graph:
         """As many vertices, each with an edge to the one below and to the right, with weights."""
         side = 1 << self.scale // 2
-        undirected = gl.Graph.generate("grid", rows=side, columns=side, weights=255)
-        columns = {"weight": undirected.edge_columns["weight"]}
-        return gl.Graph.from_edges(*undirected.edges(), columns=columns)
+        return _directed(gl.Graph.generate("grid", rows=side, columns=side, weights=255))
+
+    @cached_property
+    def chain(self) -> gl.Graph:
+        """As many vertices, each with an edge to the next, with weights."""
+        return _directed(gl.Graph.generate("grid", rows=1, columns=1 << self.scale, weights=255))
 
     @cached_property
     def undirected_grid(self) -> gl.Graph:
@@ -90,3 +93,8 @@ class Inputs:
         left, right = rng.normal(0, 0.7, (users, 4)), rng.normal(0, 0.7, (items, 4))
         rating = 3.5 + (left[user] * right[item]).sum(axis=1) + rng.normal(0, 0.3, count)
         return gl.Graph.from_edges(user, item, columns={"rating": rating}, bipartite=True)
+
+
+def _directed(graph: gl.Graph) -> gl.Graph:
+    """Return an undirected graph with each edge from its smaller end to its larger."""
+    return gl.Graph.from_edges(*graph.edges(), columns={"weight": graph.edge_columns["weight"]})

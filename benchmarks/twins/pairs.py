@@ -279,11 +279,12 @@ def _priors(graph: gl.Graph) -> dict[str, np.ndarray]:
 
 PAIRS = (
     Pair(
-        "pagerank", gl.programs.PageRank(tolerance=0.0), "pagerank.c", ("rmat", "grid", "undirected_grid"),
+        "pagerank", gl.programs.PageRank(tolerance=0.0), "pagerank.c",
+        ("rmat", "grid", "undirected_grid", "chain"),
         rank_by("score", "share"), close(1e-12, score="score"),
     ),
     Pair(
-        "relax", programs.Relax(), "relax.c", ("rmat", "grid"),
+        "relax", programs.Relax(), "relax.c", ("rmat", "grid", "chain"),
         relax_by("distance", "weight"), same_now("distance", "distance"),
     ),
     Pair(

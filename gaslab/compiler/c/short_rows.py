@@ -35,12 +35,14 @@ def short_rows(tree: Tree, step: Callable[[str, str], str], total: str) -> str:
     """
     if not has_short_rows(tree):
         return ""
-    lines = [
-        f"            if (first_{way} + {k} < last_{way}) {step(way, f'(first_{way} + {k})')}\n"
-        for way in ("in", "out")
-        for k in range(3)
-    ]
-    return TEXT.format(steps="".join(lines), total=total)
+    lines = ""
+    for way in ("in", "out"):
+        for k in range(3):  # each in the one before: on a chain nothing is asked of a third edge
+            place = f"first_{way} + {k}"
+            lines += f"{'    ' * (3 + k)}if ({place} < last_{way}) {{\n"
+            lines += f"{'    ' * (4 + k)}{step(way, f'({place})')}\n"
+        lines += "".join(f"{'    ' * (3 + k)}}}\n" for k in (2, 1, 0))
+    return TEXT.format(steps=lines, total=total)
 
 
 def has_short_rows(tree: Tree) -> bool:
