@@ -45,6 +45,7 @@ class Counted(gl.VertexProgram):
 @given(data=st.data())
 def test_it_is_numpy_s(mode: dict[str, Any], data: st.DataObject) -> None:
     few = st.lists(st.integers(0, KINDS - 1), max_size=40)
+    few |= few.map(sorted)  # where there are many, they are counted in runs
     init = {name: [data.draw(few) for _ in range(3)] for name in ("bytes", "shorts", "words", "longs")}
     x = np.array([data.draw(st.lists(st.integers(0, KINDS - 1), min_size=4, max_size=4)) for _ in range(3)])
     found = gl.run(Counted(), vertices(3), max_iterations=1, init={**init, "x": x}, **mode).vertices
@@ -82,6 +83,10 @@ class OutsideOfVector(gl.VertexProgram):
 @pytest.mark.parametrize("wrong", [3, -1, 2**15 - 1])
 def test_a_value_outside_is_a_fault(hosts: Hosts, wrong: int) -> None:
     assert_fault(hosts, Outside, {"near": {4: [0, wrong]}}, 15)
+    for many in ([0] * 9, [1] * 5 + [2] * 5):
+        assert_fault(hosts, Outside, {"near": {4: [*many, wrong]}}, 15)
+        assert_fault(hosts, Outside, {"near": {4: [wrong, *many]}}, 15)
+        assert_fault(hosts, Outside, {"near": {4: [*many, wrong, 0]}}, 15)
     assert_fault(hosts, OutsideOfVector, {"x": [[0, 0], [1, 1], [2, 2], [0, wrong]]}, 15)
 
 
