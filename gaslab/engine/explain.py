@@ -185,7 +185,7 @@ def _name(combiner: t.Combiner) -> str:
     op = combiner.operation.word
     if isinstance(combiner, t.RecordCombiner):
         return f"gl.{op}[{', '.join(part.combiner.storage for part in combiner.parts)}]"
-    return f"gl.{op}[{combiner.storage}]"
+    return f"gl.{op}[{'id' if combiner.type == 'id' else combiner.storage}]"
 
 
 def _size(combiner: t.Combiner) -> int:

@@ -112,14 +112,14 @@ class Sizes(gl.VertexProgram):
 def test_arrays_travel_whole_and_lists_by_the_number() -> None:
     sizes = {t["what"]: (t["bytes"], t["list"]) for t in gl.explain(Sizes).travels}
     assert sizes == {
-        "four": (32, False), "table": (24, False), "near": (8, True), "best": (8, False), "one": (1, False),
-        "total of gather": (8, True),
+        "four": (32, False), "table": (24, False), "near": (4, True), "best": (8, False), "one": (1, False),
+        "total of gather": (4, True),
     }  # fmt: skip
     wider = {t["what"]: t["bytes"] for t in gl.explain(Sizes(k=5)).travels}
     assert wider["table"] == 40
     text = str(gl.explain(Sizes))
     assert "  four (32 bytes) to mirrors with out-edges" in text
-    assert "  near (at most 8 bytes for each in the list) to mirrors with out-edges" in text
+    assert "  near (at most 4 bytes for each in the list) to mirrors with out-edges" in text
     assert "gl.SortedSet[id] of what the edges there give" in text
 
 
