@@ -134,7 +134,7 @@ def _fields(trees: tuple[t.Tree, ...]) -> list[dict[str, Any]]:
         for v in variables:
             names = {f"{role}.{v.name}" for role in roles}
             found.append({
-                "name": v.name, "of": kind, "storage": v.storage,
+                "name": v.name, "of": kind, "storage": _said(v.storage),
                 "default": _default(v),
                 "read_by": list(dict.fromkeys(f.name for f in functions if names & f.reads)),
                 "written_by": list(dict.fromkeys(f.name for f in functions if names & f.writes)),
@@ -185,7 +185,12 @@ def _name(combiner: t.Combiner) -> str:
     op = combiner.operation.word
     if isinstance(combiner, t.RecordCombiner):
         return f"gl.{op}[{', '.join(part.combiner.storage for part in combiner.parts)}]"
-    return f"gl.{op}[{'id' if combiner.type == 'id' else combiner.storage}]"
+    return f"gl.{op}[{_said(combiner.storage)}]"
+
+
+def _said(storage: str) -> str:
+    """Return a storage type as a person writes it: an id is one wherever it is kept."""
+    return storage.replace("id32", "id")
 
 
 def _size(combiner: t.Combiner) -> int:

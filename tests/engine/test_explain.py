@@ -121,6 +121,7 @@ def test_arrays_travel_whole_and_lists_by_the_number() -> None:
     assert "  four (32 bytes) to mirrors with out-edges" in text
     assert "  near (at most 4 bytes for each in the list) to mirrors with out-edges" in text
     assert "gl.SortedSet[id] of what the edges there give" in text
+    assert "id32" not in text
 
 
 def test_a_default_is_what_a_program_writes() -> None:
