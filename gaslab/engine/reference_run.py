@@ -20,7 +20,7 @@ from gaslab.engine.options import Options
 from gaslab.engine.storage import dtype_of
 from gaslab.errors import warn_unfinished
 from gaslab.graph.graph import Graph
-from gaslab.program import VertexProgram
+from gaslab.program import NOBODY, VertexProgram
 from gaslab.ragged import Rows
 from gaslab.reference.run import ReferenceResult, run_reference
 from gaslab.results.collect import OUTSIDE, user_ids
@@ -208,7 +208,7 @@ def _lists_on_root(graph: Graph, tree: Tree, name: str, lists: InitialLists, ids
     storage = next(v.storage for v in tree.vertex_fields if v.name == name)
     values = _on_root(graph, lists.values).tolist()
     if element_storage(storage) == "id32":
-        values = [ids[x] for x in values]
+        values = [ids[x] if x < len(ids) else NOBODY for x in values]
     lengths = _on_root(graph, lists.lengths).tolist()
     ends = np.cumsum(lengths, dtype=np.int64).tolist()
     return objects([values[end - n : end] for n, end in zip(lengths, ends, strict=True)])

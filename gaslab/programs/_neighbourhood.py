@@ -1,4 +1,4 @@
-"""What programs on triangles begin with: the neighbours of each vertex; and that no edges are parallel."""
+"""The first phase of programs on triangles, and the look back whether the graph has parallel edges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 import gaslab as gl
 
-CHUNK = 1 << 16  # vertices whose edges are looked at at once
+CHUNK = 1 << 16  # vertices whose edges are searched for self-loops at a time
 
 
 class Neighbourhood(gl.VertexProgram):
@@ -24,8 +24,8 @@ class Neighbourhood(gl.VertexProgram):
 def checked(graph: gl.Graph, result: gl.Result) -> dict[str, Any]:
     """Return the aggregates at the end; raises UsageError if there were parallel edges (collective).
 
-    Of these ``surplus`` are the edges, or in an undirected graph their ends, beyond those in the sets: of
-    self-loops, and of parallel edges.
+    The aggregate ``surplus`` is the number of edges (of an undirected graph, of their ends) less those of
+    neighbours in all sets: of self-loops, which are counted where there is any, and of parallel edges.
     """
     nothing = dict.fromkeys(("surplus", "corners", "pairs", "triangles"), 0)
     last: dict[str, Any] = result.history[-1] if result.history else nothing  # no vertices, no supersteps

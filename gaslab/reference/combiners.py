@@ -58,6 +58,7 @@ class Combiner:
     def add(self, a: Any, b: Any) -> Any:
         """Combine the total *a* with one more value; None adds nothing to a list."""
         if self.op in ("list", "set"):
+            b = NOBODY if isinstance(b, Nobody) else b  # of the two, lists have the last alone
             more = [] if b is None else [narrow(self.storage, b)]
             return in_order({*a, *more} if self.op == "set" else [*a, *more])
         b = narrow(self.storage, b)

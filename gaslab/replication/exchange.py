@@ -28,7 +28,7 @@ from gaslab.parallel.tags import Tag
 from gaslab.partition.local_graph import LocalGraph
 from gaslab.program import ALL, IN, NONE, OUT
 from gaslab.ragged import Rows
-from gaslab.replication.message import Message, lists_at, positions_at, values_at
+from gaslab.replication.message import Message, lists_at, padded, positions_at, values_at
 
 FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
 _BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
@@ -207,7 +207,7 @@ class Exchange:
             if message is not None:
                 size = positions.size * message.itemsize
                 values = data[offset : offset + size].view(message.dtype)
-                offset += (size + 7) & ~7
+                offset += padded(size)
             if priority:
                 priorities = data[offset : offset + 8 * positions.size].view(np.int64)
             found.append((owned[positions], values, priorities))

@@ -13,16 +13,16 @@ from gaslab.errors import InternalError, unknown
 from gaslab.ragged import Rows
 
 EVERY, BITMAP, INDEX = 0, 1, 2  # codes of positions
-PLAIN = -1  # in place of a number of runs
-FIRST = 16  # lists whose values are likely to take as many bytes as those of all lists
-SHORT = 256  # bytes
+PLAIN = -1  # in place of a number of runs, also where `find_runs` gives up
+FIRST = 16  # lists that are looked at first, to guess the bytes of a value
+FIRST_ROOM = 256  # bytes of a message that has just been begun
 
 
 class Message:
     """A message that is being written, part by part."""
 
     def __init__(self) -> None:
-        self._room = np.empty(SHORT, np.uint8)
+        self._room = np.empty(FIRST_ROOM, np.uint8)
         self._size = 0
 
     @property
@@ -33,7 +33,7 @@ class Message:
     def part(self, size: int) -> np.ndarray:
         """Add a part of *size* bytes, which the caller has to fill."""
         begin, end = self._size, self._size + size
-        self._size = _padded(end)
+        self._size = padded(end)
         if self._size > self._room.size:
             room = np.empty(max(self._size, 2 * self._room.size), np.uint8)
             room[:begin] = self._room[:begin]
@@ -73,10 +73,10 @@ class Message:
         """Add the lists of *ids*, as `lists_at` reads them.
 
         The parts are the lengths; the number of runs of equal values and the bytes of a value; how often the
-        value of each run stands there; and these values. Where runs would take more than half of the bytes,
-        as in lists of distinct values, the number is `PLAIN`, and the values themselves follow.
+        value of each run stands there; and these values. Unless runs, each list its own, take less than half
+        of the bytes, the number is `PLAIN`, and the values themselves follow.
         """
-        begin, place = self._size, _padded(4 * ids.size)
+        begin, place = self._size, padded(4 * ids.size)
         count, size, needed = lists.values_of(ids), 0, _bytes_of_a_value(lists, ids[:FIRST])
         while size < needed:  # more than once only where later lists have larger values
             self._size, size = begin, needed
@@ -109,13 +109,13 @@ def positions_at(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.nd
         return np.arange(lo, hi, dtype=np.int32), offset
     if code == INDEX:
         positions = data[offset : offset + 4 * count].view(np.int32)
-        offset += _padded(4 * count)
+        offset += padded(4 * count)
     elif code != BITMAP:
         raise unknown("a message of another rank", code)
     else:
         size = (hi - lo + 7) // 8
-        positions = pack.bits_to_positions(data[offset : offset + _padded(size)], count)
-        offset += _padded(size)
+        positions = pack.bits_to_positions(data[offset : offset + padded(size)], count)
+        offset += padded(size)
     return (positions + np.int32(lo) if lo else positions), offset
 
 
@@ -130,7 +130,7 @@ def lists_at(
     def part(length: int, kind: str) -> np.ndarray:
         nonlocal offset
         begin, size = offset, length * np.dtype(kind).itemsize
-        offset += _padded(size)
+        offset += padded(size)
         return data[begin : begin + size].view(kind)
 
     lengths = part(count, "i4")
@@ -166,8 +166,9 @@ def values_at(
         into[whole].reshape(-1).view(np.uint8)[:] = data[offset : offset + size]
     else:
         pack.put(into, ids, data[offset : offset + size])
-    return offset + _padded(size)
+    return offset + padded(size)
 
 
-def _padded(size: int) -> int:
+def padded(size: int) -> int:
+    """Return the bytes that a part of so many takes."""
     return (size + 7) & ~7

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gaslab.ragged import Rows
 from gaslab.replication.message import BITMAP, EVERY, INDEX, Message, positions_at, values_at
 
 
@@ -33,6 +34,30 @@ def test_the_cheapest_code_is_taken(count: int, code: int) -> None:
     message = positions(np.arange(count, dtype=np.int32), 1000).bytes
     assert message[:16].view(np.int64).tolist() == [code, count]
     assert message.size <= 16 + min(4 * count + 4, 128)
+
+
+def test_a_message_outgrows_its_room() -> None:
+    """What was written before is still there, whatever is added."""
+    message, rows = Message(), Rows.of(np.array([3, 400, 0]), np.arange(403) * 1000)
+    chosen, values, ids = (
+        np.arange(0, 4000, 3, dtype=np.int32),
+        np.arange(4000.0),
+        np.arange(3, dtype=np.int32),
+    )
+    for _ in range(3):
+        message.add_positions(chosen, 4000)
+        message.add_values(chosen, values)
+        message.add_values(ids, rows)
+    offset = 0
+    for _ in range(3):
+        found, offset = positions_at(message.bytes, offset, 0, 4000)
+        assert found.tolist() == chosen.tolist()
+        into, lists = np.zeros(4000), Rows(rows.lengths.copy(), rows.data.dtype)
+        offset = values_at(message.bytes, offset, chosen, None, into)
+        assert into[chosen].tolist() == values[chosen].tolist()
+        offset = values_at(message.bytes, offset, ids, None, lists)
+        assert [lists.item(v) for v in range(3)] == [rows.item(v) for v in range(3)]
+    assert offset == message.bytes.size
 
 
 def test_values_follow_the_choice_each_field_padded_to_eight_bytes() -> None:

@@ -15,9 +15,10 @@ from gaslab import compiler
 from gaslab.compiler.c import emit
 from gaslab.compiler.c.prelude import HELPERS
 from gaslab.compiler.frontend import parse, parse_phases
-from gaslab.compiler.tree.uses import field_of_total
+from gaslab.compiler.tree.uses import field_of_total, marked_field
 from gaslab.engine import lists
 from gaslab.programs.triangles import TriangleCount
+from tests.conftest import Hosts
 from tests.language.test_agreement import agree
 from tests.mpi.ranks import Ranks
 from tests.programs.lists import Circles, Pairs
@@ -61,7 +62,7 @@ def test_given_lists_on_any_ranks(ranks: Ranks, drawn: Drawn, data: st.DataObjec
 class Collected(gl.VertexProgram):
     """A total that apply begins to keep is made in the field's own rows; the field is not written again."""
 
-    gather_edges = gl.ALL
+    gather_edges = scatter_edges = gl.ALL
 
     class Vertex(gl.Vertex):
         near: gl.List[gl.int32]
@@ -76,6 +77,10 @@ class Collected(gl.VertexProgram):
         v.x = v.x * 7 + len(v.near) + (v.near[0] if len(v.near) > 0 else 0)
         if v.x % 2 == 0:
             v.again = total
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if (v.x + nbr.x) % 3 > 0:  # so only some are active in the next superstep
+            nbr.signal()
 
 
 class WrittenTwice(Collected):
@@ -151,7 +156,10 @@ class Strangers(gl.VertexProgram):
 
     def count(self, v: Vertex, total: int) -> None:
         v.common = 1000 * total
-        v.common += 100 * int(gl.NOBODY in v.friends) + 10 * int(v.most in v.friends) + int(v.last in v.heard)
+        v.common += 100 * int(gl.NOBODY in v.friends) + 10 * int(v.most in v.friends)
+        v.common += int(v.friend in v.friends) + 2 * int(v.friend in v.heard)
+        for y in v.heard:
+            v.common += 10000 * int(y == v.friend)
 
     phases = (
         gl.Phase(gather=largest, apply=befriend, gather_edges=gl.IN, supersteps=1),
@@ -159,6 +167,45 @@ class Strangers(gl.VertexProgram):
         gl.Phase(gather=hear, apply=listen, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=meet, apply=count, gather_edges=gl.ALL, supersteps=1),
     )
+
+
+@given(strategy=st.sampled_from(STRATEGIES))
+def test_either_no_vertex_is_nobody_in_a_list(ranks: Ranks, strategy: str) -> None:
+    """Vertex 1 has an even degree, so that it keeps what `gl.Max` is over no edges."""
+    ends = [(1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (4, 6), (7, 7)]
+    drawn = Drawn([*range(1, 9)], ends, {"weight": [1.0] * 7, "cost": [0] * 7}, directed=True)
+    agree(ranks, Task("tests.language.test_lists:Strangers", drawn, 9), strategy, 0)
+
+
+class Kept(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        row: gl.List[gl.VertexId]
+        friends: gl.SortedSet[gl.VertexId]
+        n: int = 0
+
+    def apply(self, v: Vertex) -> None:
+        v.n = len(v.row) + 10 * int(gl.NOBODY in v.friends) + 100 * int(gl.NOBODY in v.row)
+
+
+@pytest.mark.parametrize("how", [{"engine": "reference"}, {"compile": "never"}, {"compile": "require"}])
+def test_lists_with_no_vertex_are_given(hosts: Hosts, how: dict[str, str]) -> None:
+    for rows, numbers in hosts(2).run(given_again, how):
+        assert rows == [[2, -1], [], [-1]]
+        assert numbers == [112, 0, 111]
+
+
+def given_again(comm: Any, how: dict[str, str]) -> tuple[Any, Any]:
+    """Return lists that were given twice, the second time as the result of the first run."""
+    graph = gl.Graph.from_edges([1], [2], vertices=[3], comm=comm)
+    rows = {1: [2, gl.NOBODY], 3: [gl.NOBODY]}
+    first = gl.run(Kept(), graph, max_iterations=1, init={"row": rows, "friends": rows}, **how)
+    again = gl.run(Kept(), graph, max_iterations=1, init={"row": first, "friends": first}, **how)
+    return again.vertices["row"].tolist(), again.vertices["n"].tolist()
+
+
+def test_sets_of_ids_are_marked_where_gather_compares_them() -> None:
+    *_, last = parse_phases(TriangleCount)
+    assert marked_field(last) is not None
 
 
 @given(drawn=graphs(), data=st.data())

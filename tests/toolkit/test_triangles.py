@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.parallel.comm import Comm
+from gaslab.programs import _neighbourhood
 from tests.mpi.ranks import Ranks
 from tests.support.graphs import STRATEGIES, Drawn, graphs
 
@@ -116,7 +117,7 @@ def test_parallel_edges_are_refused() -> None:
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_self_loops_are_no_parallel_edges(directed: bool) -> None:
-    """Nor do they hide any: not their ends but they are told apart, where ends are left over."""
+    """Nor do they hide any: an undirected self-loop leaves two ends over, and is counted once."""
     ends = [1, 2, 1, 3, 3], [2, 3, 3, 3, 1] if directed else [2, 3, 3, 3, 4]
     loops = gl.Graph.from_edges(*ends, directed=directed)
     gl.triangles(loops)
@@ -125,6 +126,12 @@ def test_self_loops_are_no_parallel_edges(directed: bool) -> None:
         hidden = gl.Graph.from_edges(ends[0] + more[:1], ends[1] + more[1:], directed=directed)
         with pytest.raises(gl.UsageError, match="parallel edges"):
             gl.triangles(hidden)
+
+
+def test_self_loops_are_counted_a_few_vertices_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_neighbourhood, "CHUNK", 2)
+    for loops in ([0], [1], [2], [4], [0, 1, 3, 4]):
+        gl.triangles(gl.Graph.from_edges([0, 1, 2, 3, *loops], [1, 2, 3, 4, *loops], directed=False))
 
 
 @pytest.mark.parametrize("supersteps", [1, 2])

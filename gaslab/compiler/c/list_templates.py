@@ -8,8 +8,8 @@ GL_INLINE gl_list gl_row(gl_rows rows, int64_t v, int64_t size) {
 GL_INLINE void *gl_room(gl_rows rows, int64_t v, int64_t size) {
     return (char *)rows.data + rows.place[2 * v] * size;
 }
-GL_INLINE uint32_t gl_listed(int64_t id) { return id < 0 ? UINT32_MAX : (uint32_t)id; }
-GL_INLINE int64_t gl_id(uint32_t listed) { return listed == UINT32_MAX ? INT64_MAX : (int64_t)listed; }
+GL_INLINE uint32_t gl_listed_id(int64_t id) { return id < 0 ? UINT32_MAX : (uint32_t)id; }
+GL_INLINE int64_t gl_id_of(uint32_t listed) { return listed == UINT32_MAX ? INT64_MAX : (int64_t)listed; }
 GL_INLINE gl_list gl_keep(void *room, gl_list x, int64_t size) {
     if (room != x.at && x.length) __builtin_memmove(room, x.at, (uint64_t)(x.length * size));
     return (gl_list){room, x.length};
@@ -158,9 +158,10 @@ GL_INLINE @E gl_item_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
 """,
     "gl_among": """\
 GL_INLINE _Bool gl_among_@S(@E y, gl_list x) {
-    const @T *at = x.at;
+    const @T *at = x.at, z = @AS(y);
+    if (@OF(z) != y) return 0;
     for (int64_t i = 0; i < x.length; i++)
-        if (at[i] == @AS(y)) return 1;
+        if (at[i] == z) return 1;
     return 0;
 }
 """,
@@ -178,7 +179,7 @@ GL_INLINE int64_t gl_find_@S(@E y, const @T *at, int64_t n) {   /* values smalle
     "gl_has": """\
 GL_INLINE _Bool gl_has_@S(@E y, gl_list x) {
     const int64_t i = gl_find_@S(@AS(y), x.at, x.length);
-    return i < x.length && ((const @T *)x.at)[i] == @AS(y);
+    return i < x.length && @OF(((const @T *)x.at)[i]) == y;
 }
 """,
     "gl_common": """\
@@ -271,7 +272,7 @@ static int64_t gl_mex_@S(gl_context *c, gl_list x) {
 """,
 }
 
-# A set of ids, no vertex left out: that would be its last.
+# Marks of a set of ids. gl.NOBODY has none: it is the last, if it is there.
 MARKS = """\
 GL_INLINE const uint32_t *gl_marked_end(gl_list x) {
     const uint32_t *end = (const uint32_t *)x.at + x.length;

@@ -31,8 +31,8 @@ def helpers(text: str) -> str:
             wide = {"float": "gl_real", "bool": "_Bool"}.get(kind, "int64_t")
             less = "a < b || (a == b && __builtin_signbit(a) > __builtin_signbit(b)) || (b != b && a == a)"
             filled = template.replace("@LESS", less if kind == "float" else "a < b")
-            filled = filled.replace("@OF", "gl_id" if storage == "id32" else "")
-            filled = filled.replace("@AS", "gl_listed" if storage == "id32" else "")
+            filled = filled.replace("@OF", "gl_id_of" if storage == "id32" else "")
+            filled = filled.replace("@AS", "gl_listed_id" if storage == "id32" else "")
             filled = filled.replace("@COUNTED", "" if kind == "float" else COUNTED)
             found.insert(0, filled.replace("@S", storage).replace("@T", c_type).replace("@E", wide))
     return "".join(found) + (MARKS if "gl_mark(" in text else "")

@@ -74,7 +74,7 @@ def narrowed(storage: str, expression: str, site: int) -> str:
     if storage == "float32":
         return f"(float)({expression})"
     if storage == "id32":
-        return f"gl_listed({expression})"
+        return f"gl_listed_id({expression})"
     if storage not in STORAGE:
         raise unknown("emit", storage)
     return expression

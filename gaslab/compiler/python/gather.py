@@ -85,7 +85,7 @@ class Gather:
                 found += [y for x, e in row(v) if (y := do(c, n, v, x, e)) is not None]
         assert self._tree.gather is not None
         if self._tree.gather.storage == "id32":
-            found = [lists.listed(x) for x in found]
+            found = [lists.listed_id(x) for x in found]
         return lists.ordered(found, self._tree.gather.op)
 
     def combine(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:

@@ -13,8 +13,8 @@ NOBODY = (1 << 63) - 1  # gl.NOBODY as a global id
 INDEX, EMPTY = 5, 7  # GL_FAULT_INDEX, GL_FAULT_EMPTY
 
 
-def listed(vertex: int) -> int:
-    """Return a global id as lists have it: no vertex is the largest."""
+def listed_id(vertex: int) -> int:
+    """Return a global id as it stands in a list, where no vertex is always gl.NOBODY."""
     return vertex if vertex >= 0 else NOBODY
 
 

@@ -25,7 +25,7 @@ STORAGE: dict[str, tuple[str, str, int]] = {
     "uint8": ("int", "uint8_t", 1),
     "bool": ("bool", "uint8_t", 1),
     "id": ("id", "int64_t", 8),
-    "id32": ("id", "uint32_t", 4),  # in lists alone: gl.NOBODY is the largest, and whatever is below 0
+    "id32": ("id", "uint32_t", 4),  # in lists alone; the largest is gl.NOBODY, as all below 0
 }
 INTEGER_RANGE = {  # of the integer storage types
     name: (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "i" else (0, (1 << min(bits, 63)) - 1)
