@@ -45,7 +45,7 @@ class Counted(gl.VertexProgram):
 @given(data=st.data())
 def test_it_is_numpy_s(mode: dict[str, Any], data: st.DataObject) -> None:
     few = st.lists(st.integers(0, KINDS - 1), max_size=40)
-    few |= few.map(sorted)  # where there are many, they are counted in runs
+    few |= few.map(sorted)
     init = {name: [data.draw(few) for _ in range(3)] for name in ("bytes", "shorts", "words", "longs")}
     x = np.array([data.draw(st.lists(st.integers(0, KINDS - 1), min_size=4, max_size=4)) for _ in range(3)])
     found = gl.run(Counted(), vertices(3), max_iterations=1, init={**init, "x": x}, **mode).vertices

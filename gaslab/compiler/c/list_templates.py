@@ -229,32 +229,6 @@ static @E gl_mode_@S(gl_context *c, gl_list x, int64_t site) {
     return @OF(best);
 }
 """,
-    # In an ascending list of many, the last of equal values leaves where they end: no count waits for the one
-    # before it.
-    "gl_count": """\
-static void gl_count_@S(gl_context *c, int64_t *counts, int64_t n, gl_list x, int64_t site) {
-    const @T *at = x.at;
-    const int64_t last = x.length - 1;
-    if (last >= 2 * n && (int64_t)at[0] >= 0 && (int64_t)at[last] < n) {
-        _Bool falls = 0;
-        for (int64_t i = 1; i <= last; i++) falls |= at[i] < at[i - 1];
-        if (!falls) {
-            for (int64_t i = 0; i <= last; i++) counts[at[i]] = i + 1;
-            for (int64_t k = 0, end = 0; k < n; k++) {
-                const int64_t begin = end;
-                end = counts[k] > end ? counts[k] : end;
-                counts[k] = end - begin;
-            }
-            return;
-        }
-    }
-    for (int64_t i = 0; i <= last; i++) {
-        const int64_t y = (int64_t)at[i];
-        if (__builtin_expect((uint64_t)y >= (uint64_t)n, 0)) gl_raise(c, GL_FAULT_COUNTED, site);
-        counts[y]++;
-    }
-}
-""",
     "gl_mex": """\
 static int64_t gl_mex_@S(gl_context *c, gl_list x) {
     const @T *at = x.at;

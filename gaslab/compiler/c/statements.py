@@ -10,7 +10,6 @@ from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute
 from gaslab.compiler.c.arrays import declaration, in_double, shared_vector
 from gaslab.compiler.c.assign import assign, drawn_value, fits
 from gaslab.compiler.c.body import Body
-from gaslab.compiler.c.counting import count
 from gaslab.compiler.c.expressions import array_at, expr
 from gaslab.compiler.c.names import c_string, constant, is_bounded, is_zero, narrowed
 from gaslab.compiler.c.sorting import sort
@@ -118,9 +117,6 @@ def write(body: Body, s: t.Stmt) -> None:
 def each(body: Body, s: t.Each) -> None:
     i = f"l_{s.counter}"
     head = f"for (int64_t {i} = 0; {i} < {expr(body, s.count)}; {i}++)"
-    if (whole := count(body, s)) is not None:
-        body.put(whole)
-        return
     if not t.is_elementwise(s):
         nested(body, head, s.body)
         return
