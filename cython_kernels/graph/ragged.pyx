@@ -58,7 +58,7 @@ cdef int32_t _survey(const bits *row, int32_t n, bits *ored) noexcept nogil:
     return runs
 
 
-def take(const int64_t[:, ::1] place, bits[::1] data, const int32_t[::1] ids, int32_t[::1] lengths,
+def take(const int64_t[:, ::1] place, const bits[::1] data, const int32_t[::1] ids, int32_t[::1] lengths,
          packed_bits[::1] out):
     """Copy the rows *ids* one behind the other to *out*, and their lengths.
 

@@ -14,10 +14,7 @@ CHUNK = 1 << 16  # vertices whose edges are searched for self-loops at a time
 class Neighbourhood(gl.VertexProgram):
     """The other ends of edges, the vertex itself left out."""
 
-    class Vertex(gl.Vertex):
-        pass
-
-    def others(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.SortedSet[gl.VertexId]:
+    def others(self, v: gl.Vertex, e: gl.Edge, nbr: gl.Vertex) -> gl.SortedSet[gl.VertexId]:
         return nbr.id if nbr.id != v.id else None
 
 

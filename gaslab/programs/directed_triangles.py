@@ -15,7 +15,7 @@ from gaslab.programs._neighbourhood import Neighbourhood
 class Sides(Neighbourhood):
     """The sources and the targets around every vertex, itself left out: what both programs begin with."""
 
-    class Vertex(Neighbourhood.Vertex):
+    class Vertex(gl.Vertex):
         _sources: gl.SortedSet[gl.VertexId]
         _targets: gl.SortedSet[gl.VertexId]
 

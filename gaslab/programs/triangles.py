@@ -59,7 +59,7 @@ class TriangleCount(gl.VertexProgram):
 class Triangles(Neighbourhood):
     """`triangles` and `neighbors` of every vertex; of its two others in a triangle one is the higher."""
 
-    class Vertex(Neighbourhood.Vertex):
+    class Vertex(gl.Vertex):
         _around: gl.SortedSet[gl.VertexId]
         _higher: gl.SortedSet[gl.VertexId]
         triangles: int = 0
