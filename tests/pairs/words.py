@@ -32,7 +32,7 @@ LEAVES: dict[str, dict[str, list[str]]] = {
     "float field": {"float": ["{u}.x", "{u}.x", "{u}.x"]},
     "float32 field": {"float": ["{u}.y"]},
     "bool field": {"bool": ["{u}.b", "{u}.b"]},
-    "id field": {"id": ["{u}.least", "{u}.least"], "bool": ["{u}.least == gl.NOBODY"]},
+    "id field": {"id": ["{u}.least", "{u}.none"], "bool": ["{u}.least == gl.NOBODY"]},
     "vector field": {"float": ["{u}.z[1]", "{u}.z[{u}.degree % 3]", "{u}.z[-1]"]},
     "matrix field": {"float": ["{u}.m[1, 0]", "{u}.m[{u}.degree % 2, 1]"]},
     "private field": {"int": ["{u}._own"]},
