@@ -1,4 +1,11 @@
-# Packs rows of arrays, and unpacks them.
+# Packs rows of arrays, unpacks them, and moves them.
+
+cdef extern from *:
+    void __builtin_prefetch(const void *, ...) noexcept nogil
+
+cdef enum:
+    AHEAD = 8  # rows that are fetched before their turn
+
 
 ctypedef fused word:
     uint8_t
@@ -49,3 +56,32 @@ cdef void put_rows(void *values, const int32_t *ids, int64_t n, int64_t size, co
     else:
         for i in range(n):
             memcpy(<char *> values + ids[i] * size, <const char *> packed + i * size, size)
+
+
+cdef void _move(const word *values, const int32_t *ids, word *into, const int32_t *places, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        into[places[i]] = values[ids[i]]
+
+
+cdef void move_rows(
+    const void *values, const int32_t *ids, void *into, const int32_t *places, int64_t n, int64_t size
+) noexcept nogil:
+    """into[places] = values[ids], for rows of *size* bytes."""
+    cdef int64_t i
+    cdef const char *source = <const char *> values
+    cdef char *target = <char *> into
+    if size == 8:
+        _move[uint64_t](<const uint64_t *> values, ids, <uint64_t *> into, places, n)
+    elif size == 4:
+        _move[uint32_t](<const uint32_t *> values, ids, <uint32_t *> into, places, n)
+    elif size == 2:
+        _move[uint16_t](<const uint16_t *> values, ids, <uint16_t *> into, places, n)
+    elif size == 1:
+        _move[uint8_t](<const uint8_t *> values, ids, <uint8_t *> into, places, n)
+    else:
+        for i in range(n):
+            if i + AHEAD < n:
+                __builtin_prefetch(source + ids[i + AHEAD] * size)
+                __builtin_prefetch(target + places[i + AHEAD] * size, 1)
+            memcpy(target + places[i] * size, source + ids[i] * size, size)

@@ -113,13 +113,17 @@ class Rows:
         """Return how many values rows *ids* have."""
         return int(ragged.total(self.place, ids))
 
-    def pack_words(self, ids: np.ndarray, lengths: np.ndarray, words: np.ndarray) -> tuple[int, int]:
-        """Store what `pack` returns; return the runs of equal values in the rows, and the bytes of a value.
+    def runs_of(self, ids: np.ndarray) -> int:
+        """Return how many runs of equal values rows *ids* have, each row its own."""
+        return int(ragged.runs(self.place, self._words, ids))
+
+    def pack_words(self, ids: np.ndarray, lengths: np.ndarray, words: np.ndarray) -> int:
+        """Store what `pack` returns; return the bytes that hold any value of the rows.
 
         The *words* are unsigned numbers; if they have fewer bytes than that, values have lost some.
         """
-        runs, ored = ragged.take(self.place, self._words, ids, lengths, words)
-        return runs, next(n for n in (1, 2, 4, 8) if int(ored) >> 8 * n == 0)
+        ored = int(ragged.take(self.place, self._words, ids, lengths, words))
+        return next(n for n in (1, 2, 4, 8) if ored >> 8 * n == 0)
 
     def unpack(self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray, behind: bool = False) -> None:
         """Fill rows *ids* with what was packed: in place of the values that they have, or *behind* them."""

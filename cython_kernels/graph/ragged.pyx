@@ -47,41 +47,39 @@ def total(const int64_t[:, ::1] place, const int32_t[::1] ids):
     return n
 
 
-cdef int32_t _survey(const bits *row, int32_t n, bits *ored) noexcept nogil:
-    """Return the runs of equal values in a row of n, which is not empty; or its values to *ored*."""
-    cdef int32_t k, runs = 1
-    cdef bits mine = row[0]
-    for k in range(1, n):
-        mine |= row[k]
-        runs += row[k] != row[k - 1]
-    ored[0] |= mine
-    return runs
+def runs(const int64_t[:, ::1] place, const bits[::1] data, const int32_t[::1] ids):
+    """Return how many runs of equal values the rows *ids* have, each row its own."""
+    cdef int64_t begin, n, found = 0
+    cdef int32_t mine, k
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(ids.shape[0]):
+            begin, n = place[ids[i], 0], place[ids[i], 1]
+            mine = n > 0
+            for k in range(1, <int32_t> n):
+                mine += data[begin + k] != data[begin + k - 1]
+            found += mine
+    return found
 
 
 def take(const int64_t[:, ::1] place, const bits[::1] data, const int32_t[::1] ids, int32_t[::1] lengths,
          packed_bits[::1] out):
-    """Copy the rows *ids* one behind the other to *out*, and their lengths.
+    """Copy the rows *ids* one behind the other to *out*, and their lengths; return all values or-ed.
 
-    The values of *out* may be narrower than those of *data*, which lose their upper bits. Returns how many
-    runs of equal values the rows have, each row its own, and all values or-ed.
+    The values of *out* may be narrower than those of *data*, which lose their upper bits.
     """
-    cdef int64_t at = 0, begin, n, k, runs = 0
+    cdef int64_t at = 0, begin, n, k
     cdef bits ored = 0
     cdef Py_ssize_t i
     with nogil:
         for i in range(ids.shape[0]):
             begin, n = place[ids[i], 0], place[ids[i], 1]
             lengths[i] = <int32_t> n
-            if n == 0:
-                continue
-            runs += _survey(&data[begin], <int32_t> n, &ored)
-            if bits is packed_bits:
-                memcpy(&out[at], &data[begin], n * sizeof(bits))
-            else:
-                for k in range(n):
-                    out[at + k] = <packed_bits> data[begin + k]
+            for k in range(n):
+                ored |= data[begin + k]
+                out[at + k] = <packed_bits> data[begin + k]
             at += n
-    return runs, ored
+    return ored
 
 
 def put(int64_t[:, ::1] place, bits[::1] data, const int32_t[::1] ids, const int32_t[::1] lengths,

@@ -46,6 +46,20 @@ def put(values, const int32_t[::1] ids, packed):
         put_rows(a, i, n, size, b)
 
 
+def move(values, const int32_t[::1] ids, into, const int32_t[::1] places):
+    """into[places] = values[ids], by rows, for contiguous arrays of one dtype and as many places as ids."""
+    cdef int64_t n = ids.shape[0]
+    assert places.shape[0] == n
+    cdef const int32_t *i = &ids[0] if n else NULL
+    cdef const int32_t *p = &places[0] if n else NULL
+    cdef void *a = PyArray_DATA(<ndarray> values)
+    cdef void *b = PyArray_DATA(<ndarray> into)
+    cdef int64_t size = row_bytes(values)
+    assert row_bytes(into) == size
+    with nogil:
+        move_rows(a, i, b, p, n, size)
+
+
 def chosen_positions(const int32_t[::1] ids, const uint8_t[::1] flags):
     """Return the positions i, as int32, for which flags[ids[i]] is set."""
     cdef int64_t i, k = 0, n = ids.shape[0]

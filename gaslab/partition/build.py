@@ -29,7 +29,7 @@ def build_local(
     """
     share = _Share(edges)
     n = edges.num_vertices
-    context = Context(comm, n, edges.directed, threads)
+    context = Context(comm, n, edges.directed, threads, edges.ids.num_left)
     if comm.size == 1:
         if not any(
             cut is known for known in SHIPPED

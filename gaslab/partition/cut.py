@@ -51,7 +51,7 @@ def cut(edges: EdgeList, k: int, strategy: str | None = None, comm: Comm | None 
     if isinstance(edges, type) or not all(hasattr(edges, name) for name in ("src", "dst", "num_vertices")):
         raise arguments.wrong("edges", edges, f"an EdgeList is needed, not {type(edges).__name__}")
     name, function = find(strategy)
-    context = Context(comm, edges.num_vertices, edges.directed)
+    context = Context(comm, edges.num_vertices, edges.directed, num_left=edges.ids.num_left)
     part = parts_of(name, function, [edges.src, edges.dst], k, context)
     return Cut(name, k, part, _measured(edges.src, edges.dst, part, k, edges.num_vertices, comm))
 

@@ -32,7 +32,7 @@ from gaslab.partition.names import NAMES
 VERTEX_WORK = 8  # of a vertex, in edges
 BLOCK = 1 << 20  # edges that numpy takes at once
 SLICES = 1 << 16  # ranges of ids between which a chunk may end
-BUCKETS, MOST_BUCKETS = 256, 1 << 18  # by target: of a part, and of all
+BUCKETS, MOST_BUCKETS = 256, 1 << 18  # by one end: of a part, and of all
 
 
 @dataclass
@@ -43,6 +43,7 @@ class Context:
     num_vertices: int
     directed: bool
     threads: int = 1
+    num_left: int | None = None  # of a bipartite graph: sources have global ids below, targets from here on
 
 
 # (src, dst, k, context) -> the part, 0..k-1, of each edge of this rank, as integers; collective.
@@ -91,15 +92,20 @@ def random(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.nda
 
 
 @strategy("1d")
-def by_target(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
     """Hash the target: all in-edges of a vertex together, so that a gather over them stays local.
+
+    Of a bipartite graph that has more sources than targets, hash the source: the side with fewer vertices
+    is the one that gets mirrors (Chen, Shi, Chen, Zang, "Bipartite-Oriented Distributed Graph Partitioning
+    for Big Learning", Journal of Computer Science and Technology 30, 2015).
 
     What is hashed to one of many buckets stays together; the buckets, the largest first, each go to the part
     that has the least work so far. With very many parts a bucket is a part.
     """
     buckets = max(min(BUCKETS, MOST_BUCKETS // k), 1) * k
     part = np.empty(src.size, dtype=np.int32)
-    kernels.by_vertex(dst, buckets, part, context.threads)
+    left = context.num_left or 0
+    kernels.by_vertex(src if 2 * left > context.num_vertices else dst, buckets, part, context.threads)
     if buckets == k:
         return part
     edges = np.zeros(buckets, dtype=np.int64)

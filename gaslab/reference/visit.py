@@ -34,7 +34,7 @@ def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> l
     def turn(u: int, w: int) -> int:
         a, b, last = block[u], block[w], 2 * ways - 1
         if bipartite:
-            return (b - a) % ways
+            return _without_carry(b, a, ways)
         if a == b:
             return 0
         if last in (a, b):
@@ -82,6 +82,15 @@ def _blocks(vertices: set[int], degree: Mapping[int, int], count: int) -> dict[i
         room[block] -= 1
         lacks[block] -= ends[b]
     return {v: block_of[bucket[v]] for v in vertices}
+
+
+def _without_carry(x: int, y: int, ways: int) -> int:
+    """Return x - y, each digit for itself; their bases are the primes of the ways, the least on top."""
+    if ways == 1:
+        return 0
+    top = next(k for k in range(2, ways + 1) if ways % k == 0)
+    below = ways // top
+    return (x // below - y // below) % top * below + _without_carry(x % below, y % below, below)
 
 
 def _hash(x: int) -> int:

@@ -14,15 +14,14 @@ from gaslab.ragged import Rows
 
 EVERY, BITMAP, INDEX = 0, 1, 2  # codes of positions
 PLAIN = -1  # in place of a number of runs, also where `find_runs` gives up
-FIRST = 16  # lists that are looked at first, to guess the bytes of a value
-FIRST_ROOM = 256  # bytes of a message that has just been begun
+SOME = 16  # lists, or up to twice as many, that are looked at first: how large are values, do runs pay?
 
 
 class Message:
-    """A message that is being written, part by part."""
+    """A message that is being written, part by part; *room* is of the bytes that are expected."""
 
-    def __init__(self) -> None:
-        self._room = np.empty(FIRST_ROOM, np.uint8)
+    def __init__(self, room: int = 256) -> None:
+        self._room = np.empty(room, np.uint8)
         self._size = 0
 
     @property
@@ -74,20 +73,24 @@ class Message:
 
         The parts are the lengths; the number of runs of equal values and the bytes of a value; how often the
         value of each run stands there; and these values. Unless runs, each list its own, take less than half
-        of the bytes, the number is `PLAIN`, and the values themselves follow.
+        of the bytes (of all, and of `SOME` lists that are looked at first), the number is `PLAIN`, and the
+        values themselves follow.
         """
-        begin, place = self._size, padded(4 * ids.size)
-        count, size, needed = lists.values_of(ids), 0, _bytes_of_a_value(lists, ids[:FIRST])
-        while size < needed:  # more than once only where later lists have larger values
+        begin, place, count = self._size, padded(4 * ids.size), lists.values_of(ids)
+        some = ids[:: max(ids.size // SOME, 1)].copy()
+        size, needed = 0, _bytes_of_a_value(lists, some)
+        while size < needed:  # more than once only where lists that were not looked at have larger values
             self._size, size = begin, needed
             parts = self.part(place + 16 + count * size)
             lengths, words = parts[: 4 * ids.size].view(np.int32), parts[place + 16 :].view(f"u{size}")
             parts[4 * ids.size : place] = 0
-            most, needed = lists.pack_words(ids, lengths, words)
+            needed = lists.pack_words(ids, lengths, words)
         runs = PLAIN
-        if 2 * most * (size + 4) < words.nbytes:
-            of_runs, repeats = np.empty(most + 1, words.dtype), np.empty(most + 1, np.int32)
-            runs = ragged.find_runs(words, of_runs, repeats)
+        if _pay(lists.runs_of(some), lists.values_of(some), size):
+            most = lists.runs_of(ids)
+            if _pay(most, count, size):
+                of_runs, repeats = np.empty(most + 1, words.dtype), np.empty(most + 1, np.int32)
+                runs = ragged.find_runs(words, of_runs, repeats)
         parts[place : place + 16].view(np.int64)[:] = runs, size
         if runs != PLAIN:
             self._size = begin + place + 16
@@ -98,7 +101,12 @@ class Message:
 def _bytes_of_a_value(lists: Rows, ids: np.ndarray) -> int:
     """Return how many bytes hold any value of these lists."""
     words = np.empty(lists.values_of(ids), f"u{lists.data.itemsize}")
-    return lists.pack_words(ids, np.empty(ids.size, np.int32), words)[1]
+    return lists.pack_words(ids, np.empty(ids.size, np.int32), words)
+
+
+def _pay(runs: int, values: int, size: int) -> bool:
+    """Return whether so many runs take less than half of the bytes of so many values, of *size* each."""
+    return 2 * runs * (size + 4) < values * size
 
 
 def positions_at(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.ndarray, int]:

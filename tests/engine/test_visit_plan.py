@@ -236,9 +236,7 @@ def test_the_reference_deals_vertices_to_the_same_blocks(
 @pytest.mark.parametrize("ways", [1, 2, 3, 16, 64])
 @pytest.mark.parametrize("bipartite", [True, False])
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_a_walk_knows_the_tables_that_blocks_leave_and_arrive_at(
-    ways: int, bipartite: bool, size: int
-) -> None:
+def test_a_walk_knows_the_tables_that_blocks_leave(ways: int, bipartite: bool, size: int) -> None:
     schedule = Schedule(ways, bipartite)
     rank_of_table = (np.arange(ways) * size // ways).astype(np.int32)
     for rank in range(size):
@@ -246,11 +244,20 @@ def test_a_walk_knows_the_tables_that_blocks_leave_and_arrive_at(
         comm.rank = rank
         walk = Walk(schedule, rank_of_table, np.ones(schedule.blocks, np.int64), comm)
         for turn in range(schedule.rounds):
-            here = walk.rank_at[turn] == rank
-            for tables, other in ((walk.leaves, (turn + 1) % schedule.rounds), (walk.arrives, turn - 1)):
-                moving = here & (walk.rank_at[other] != rank)
-                expected = np.unique(schedule.seats[turn, moving])
-                assert np.array_equal(np.flatnonzero(tables[turn]), expected)
+            after = walk.rank_at[(turn + 1) % schedule.rounds]
+            moving = (walk.rank_at[turn] == rank) & (after != rank)
+            expected = np.unique(schedule.seats[turn, moving])
+            assert np.array_equal(np.flatnonzero(walk.leaves[turn]), expected)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+@pytest.mark.parametrize("ways", [16, 64])
+def test_targets_change_the_rank_only_as_often_as_there_are_ranks(ways: int, size: int) -> None:
+    rank_of_table = np.arange(ways) * size // ways
+    at = rank_of_table[Schedule(ways, True).seats]
+    changes = at != np.roll(at, -1, axis=0)
+    assert changes[:, :ways].sum() == 0
+    assert changes[:, ways:].sum(axis=0).tolist() == [size if size > 1 else 0] * ways
 
 
 def looked_up(comm: Comm, chunk: int) -> list[bytes]:
@@ -292,12 +299,3 @@ def heavy(comm: Comm) -> tuple[float, int]:
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
 def test_ranks_with_unequal_numbers_of_tables_do_not_wait_for_each_other(ranks: Ranks) -> None:
     assert ranks.run(heavy, timeout=60) == [(40000.0, 40000)] * ranks.size
-
-
-def waits(comm: Comm) -> list[bool]:
-    """Return for a bipartite graph, and for any, whether arrivals are awaited in the middle of a round."""
-    return [Plan(graph_of(comm, kind), LEAST).edges.late for kind in ("bipartite", "any")]
-
-
-def test_what_arrives_is_awaited_late_where_no_table_is_both_left_and_arrived_at(ranks: Ranks) -> None:
-    assert ranks.run(waits) == [[ranks.size > 1, False]] * ranks.size

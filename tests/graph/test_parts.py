@@ -207,7 +207,7 @@ def test_a_strategy_is_registered_by_name() -> None:
     assert "five" not in strategies.STRATEGIES
     graph: Any = gl.Graph.from_edges([0], [1])
     with pytest.raises(UsageError, match=r"strategy='\w+': a name is needed; register a function"):
-        graph.partitioned(strategies.by_target)
+        graph.partitioned(strategies.by_one_end)
 
 
 COLLECTIVE = """

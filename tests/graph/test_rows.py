@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gaslab._kernels import ragged
 from gaslab.errors import InternalError
 from gaslab.ragged import Rows
-from gaslab.replication.message import Message, lists_at, values_at
+from gaslab.replication.message import SOME, Message, lists_at, values_at
 
 KINDS = ["uint8", "uint16", "int32", "float32", "int64", "float64"]
 
@@ -109,3 +109,18 @@ def test_runs_that_do_not_fill_their_rows_are_refused() -> None:
     message[24:28].view(np.int32)[:] = -1
     with pytest.raises(InternalError, match="runs of values in a message"):
         lists_at(message, 0, 1, np.dtype(np.uint16))
+
+
+@pytest.mark.parametrize("looked_at", [True, False])
+@pytest.mark.parametrize("others", [True, False])
+def test_lists_cross_as_runs_where_these_pay_in_all_and_in_those_that_are_looked_at(
+    looked_at: bool, others: bool
+) -> None:
+    equal, counting = [7] * 200, list(range(200))
+    lists = [equal if (looked_at if k % 10 == 0 else others) else counting for k in range(10 * SOME)]
+    rows, ids = rows_of(lists, "uint16"), np.arange(10 * SOME, dtype=np.int32)
+    message = lists_of(rows, ids).bytes
+    assert (message.size < 2 * 4 * ids.size) == (looked_at and others)
+    into = Rows(rows.lengths.copy(), rows.data.dtype)
+    values_at(message, 0, ids, None, into)
+    assert [into.item(k) for k in ids.tolist()] == lists

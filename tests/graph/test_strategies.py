@@ -24,12 +24,23 @@ def test_1d_has_no_in_edges_on_mirrors() -> None:
         assert np.array_equal(bounds[:, 1], bounds[:, 3])
 
 
+@pytest.mark.parametrize("num_left", [20, 50, 80])
+def test_1d_of_a_bipartite_graph_mirrors_the_side_of_fewer_vertices(num_left: int) -> None:
+    rng = np.random.default_rng(2)
+    src, dst = rng.integers(0, num_left, 900), rng.integers(num_left, 100, 900)
+    for got in build_and_check(4, src, dst, 100, strategy="1d", num_left=num_left):
+        local = got["graph"].local
+        mirrors = local.gid[local.num_masters :]
+        assert mirrors.size
+        assert ((mirrors < num_left) == (num_left <= 50)).all()
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 8])
 def test_targets_are_dealt_out_as_evenly_as_they_can_be(k: int) -> None:
     rng = np.random.default_rng(4)
     dst = rng.permutation(np.repeat(np.arange(20_000), (4000 / np.arange(1, 20_001) + 1).astype(int)))
     context = strategies.Context(Comm(), 20_000, True)
-    part = strategies.by_target(np.zeros_like(dst), dst, k, context)
+    part = strategies.by_one_end(np.zeros_like(dst), dst, k, context)
     of = np.full(20_000, -1)
     of[dst] = part
     assert np.array_equal(of[dst], part), "a target is in one part"
@@ -39,7 +50,7 @@ def test_targets_are_dealt_out_as_evenly_as_they_can_be(k: int) -> None:
 
 def test_a_target_with_more_than_its_share_has_a_part_of_few_others() -> None:
     dst = np.concatenate([np.full(60_000, 7), np.arange(20_000)])
-    part = strategies.by_target(np.zeros_like(dst), dst, 4, strategies.Context(Comm(), 20_000, True))
+    part = strategies.by_one_end(np.zeros_like(dst), dst, 4, strategies.Context(Comm(), 20_000, True))
     counts = np.bincount(part[60_000:], minlength=4)
     assert counts[part[0]] < 0.2 * counts.mean()
     assert np.delete(counts, part[0]).max() < 1.02 * 20_000 / 3
@@ -48,7 +59,7 @@ def test_a_target_with_more_than_its_share_has_a_part_of_few_others() -> None:
 @pytest.mark.parametrize("k", [1024, 100_000, strategies.MOST_BUCKETS, (1 << 31) - 1])
 def test_targets_go_to_very_many_parts(k: int) -> None:
     dst = np.arange(1000)
-    part = strategies.by_target(dst, dst, k, strategies.Context(Comm(), 1000, True))
+    part = strategies.by_one_end(dst, dst, k, strategies.Context(Comm(), 1000, True))
     assert part.min() >= 0
     assert part.max() < k
     assert len(set(part.tolist())) > 500

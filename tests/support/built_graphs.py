@@ -17,7 +17,15 @@ from tests.support.threadcomm import run_ranks
 STRATEGIES = sorted(strategies.STRATEGIES)
 
 
-def edge_list(comm: Comm, src: Any, dst: Any, n: int, directed: bool = True, cuts: Any = None) -> Any:
+def edge_list(
+    comm: Comm,
+    src: Any,
+    dst: Any,
+    n: int,
+    directed: bool = True,
+    cuts: Any = None,
+    num_left: int | None = None,
+) -> Any:
     """This rank's run of the edges; each carries its number in the whole list as a column."""
     src, dst = np.asarray(src, dtype=np.int64), np.asarray(dst, dtype=np.int64)
     if cuts is None:
@@ -25,7 +33,8 @@ def edge_list(comm: Comm, src: Any, dst: Any, n: int, directed: bool = True, cut
     mine = slice(cuts[comm.rank], cuts[comm.rank + 1])
     number = np.arange(src.size)
     return SimpleNamespace(
-        src=src[mine].copy(), dst=dst[mine].copy(), num_vertices=n, directed=directed, ids=None,
+        src=src[mine].copy(), dst=dst[mine].copy(), num_vertices=n, directed=directed,
+        ids=SimpleNamespace(num_left=num_left),
         columns={"number": number[mine].copy(), "weight": number[mine] * 0.5, "odd": number[mine] % 2 == 1},
         counts={}, source="test", fingerprint="",
     )  # fmt: skip

@@ -27,15 +27,8 @@ class Edges:
 
     Edges are ordered by round, then by table, and at a table by the numbers that `Blocks` gives their
     sources, then their targets; parallel edges keep the order of the input. In a round the tables with the
-    most edges come first, so that threads, each of which takes the next table, finish together. Tables from
-    which a block moves to another rank come before all others, and those to which one has moved, last. Where
-    no table is both, as in a bipartite graph with two tables or more a rank, the block travels while the
-    other tables of both rounds are visited.
-
-    Attributes
-    ----------
-    late : bool
-        Whether what arrives before a round is first needed in its second half, on all ranks.
+    most edges come first, so that threads, each of which takes the next table, finish together; but tables
+    from which a block moves to another rank come before all others, which are visited while it travels.
     """
 
     def __init__(
@@ -60,16 +53,10 @@ class Edges:
         for chunk in _chunks(task.size, max(CHUNK, count.size)):
             count += np.bincount(task[chunk], minlength=count.size)
         turn = np.arange(count.size, dtype=np.int32) // np.int32(schedule.ways)
-        place = np.where(walk.leaves, 0, 1 + walk.arrives).reshape(-1)
-        tables = np.lexsort((-count, place, turn))
+        tables = np.lexsort((-count, ~walk.leaves.reshape(-1), turn))
         self._bounds = np.append(0, np.cumsum(count[tables]))
         leaving, here = int(walk.leaves.sum(axis=1).max()), int((rank_of_table == self._comm.rank).sum())
         self._half = max(leaving, here // 2) if leaving else schedule.ways
-        arriving = int(walk.arrives.sum(axis=1).max())
-        # In the order, tables of other ranks stand before those that arrive. All ranks are late or none is:
-        # else one waits until its message is taken, for another that waits for it at the end of the round.
-        late = 0 < arriving <= here - self._half and not (walk.leaves & walk.arrives).any()
-        self.late = bool(self._comm.allreduce(int(late), "min"))
         stands = np.empty(count.size, np.int32)
         stands[tables] = np.arange(count.size)
         for chunk in _chunks(task.size):

@@ -6,7 +6,7 @@ import numpy as np
 
 from gaslab.engine.visit.blocks import Blocks
 from gaslab.engine.visit.schedule import Schedule
-from gaslab.engine.visit.transfer import copy_rows
+from gaslab.engine.visit.transfer import Arrays, copy_rows
 from gaslab.parallel.comm import Comm
 
 Moves = dict[int, list[slice]]  # runs of places, by the other's rank
@@ -16,10 +16,10 @@ class Walk:
     """Where blocks are in each round.
 
     `rank_at` is the rank of each block, and `first` the block's first place while it is on this rank, both
-    int32 [rounds, blocks]; `leaves` and `arrives`, bool [rounds, ways], say whether a block moves from a
-    table here to another rank after a round, and to a table here before it; `size` counts the places on this
-    rank. Every block has as many places as the largest block needs: a block that arrives takes the places of
-    a block that has just left, and as many blocks leave as arrive.
+    int32 [rounds, blocks]; `leaves`, bool [rounds, ways], says whether a block moves from a table here to
+    another rank after a round; `size` counts the places on this rank. Every block has as many places as the
+    largest block needs: a block that arrives takes the places of a block that has just left, and as many
+    blocks leave as arrive.
     """
 
     def __init__(self, schedule: Schedule, rank_of_table: np.ndarray, sizes: np.ndarray, comm: Comm) -> None:
@@ -34,10 +34,9 @@ class Walk:
             before, now = here[turn - 1], here[turn]
             self.first[turn, now] = self.first[turn - 1, now]
             self.first[turn, now & ~before] = self.first[turn - 1, before & ~now]
-        self.leaves, self.arrives = np.zeros((2, schedule.rounds, schedule.ways), bool)
-        for tables, step in ((self.leaves, -1), (self.arrives, 1)):
-            turns, blocks = np.nonzero(here & ~np.roll(here, step, axis=0))
-            tables[turns, schedule.seats[turns, blocks]] = True
+        self.leaves = np.zeros((schedule.rounds, schedule.ways), bool)
+        turns, blocks = np.nonzero(here & ~np.roll(here, -1, axis=0))
+        self.leaves[turns, schedule.seats[turns, blocks]] = True
 
     def moves(self, turn: int) -> tuple[Moves, Moves]:
         """Return the places that blocks leave after a round, and those that they take for the next."""
@@ -66,13 +65,13 @@ class Places:
         self._masters = [ids.astype(np.int32) for ids in blocks.masters]
         self.moves = [walk.moves(turn) for turn in range(len(walk.first))]
 
-    def bring(self, values: np.ndarray, into: np.ndarray) -> None:
-        """Copy *values* of masters, by local id, to the places of their blocks in round 0 (collective)."""
-        copy_rows(self.comm, values, self._masters, into, self._places)
+    def bring(self, pairs: Arrays) -> None:
+        """Copy the values of masters, by local id, to the places of their blocks in round 0 (collective)."""
+        copy_rows(self.comm, pairs, self._masters, self._places)
 
-    def take_back(self, values: np.ndarray, into: np.ndarray) -> None:
-        """Copy *values* from the places of round 0 to the masters (collective)."""
-        copy_rows(self.comm, values, self._places, into, self._masters)
+    def take_back(self, pairs: Arrays) -> None:
+        """Copy values from the places of round 0 to the masters (collective)."""
+        copy_rows(self.comm, pairs, self._places, self._masters)
 
     def memory_bytes(self) -> int:
         """The bytes of the arrays held here."""

@@ -4,9 +4,11 @@ Vertices fall into buckets by a hash of their global id, and the buckets are dea
 ranks, which have runs of neighbouring blocks, have their shares of the edges. In a round two blocks sit at
 each table, every block at one table only, and the edges between the two are visited there: tables share no
 vertex, so they may be on different threads and ranks. After the last round every two blocks have met once.
-Where no vertex is both a source and a target, the sources stay at their tables and the targets move on by one
-(the strata of Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with Distributed Stochastic
-Gradient Descent. KDD 2011); else all move as in a round-robin tournament.
+Where no vertex is both a source and a target, the sources stay at their tables and the targets move (the
+strata of Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with Distributed Stochastic
+Gradient Descent. KDD 2011), mostly to a table nearby: of ways that are a power of two, block k of the targets
+is at table k xor t in round t. So it changes the rank only as often as there are ranks, if these are a power
+of two as well. Else all move as in a round-robin tournament.
 
 The schedule does not depend on ranks or threads, so neither does the answer.
 """
@@ -34,7 +36,8 @@ class Schedule:
         self.seats = np.empty((self.rounds, self.blocks), np.int32)
         if bipartite:
             self.seats[:, :ways] = table
-            np.put_along_axis(self.seats, ways + (table + turn) % ways, table[None, :], axis=1)
+            met = ways + _digitwise(np.add, table, turn, ways)
+            np.put_along_axis(self.seats, met, table[None, :], axis=1)
         else:
             last = self.rounds  # the block that stays at table 0 while the others walk around
             self.seats[:, last] = 0
@@ -57,7 +60,7 @@ class Schedule:
         """Return the round in which edges from block a to block b are visited, as int64."""
         a, b = a.astype(np.int64), b.astype(np.int64)
         if self.bipartite:
-            return (b - a) % self.ways  # type: ignore[no-any-return]
+            return _digitwise(np.subtract, b % self.ways, a % self.ways, self.ways)
         last = self.rounds
         met = (a + b) * self.ways % last  # half of a + b in a circle of an odd number of places
         met = np.where(a == last, b, np.where(b == last, a, met))
@@ -100,6 +103,36 @@ def _dealt(ends: np.ndarray, count: int) -> np.ndarray:
         if room > 1:
             heapq.heappush(below, (balance + int(ends[bucket]), k, room - 1))
     return block
+
+
+def _digitwise(combine: np.ufunc, a: np.ndarray, b: np.ndarray, ways: int) -> np.ndarray:
+    """Combine numbers below *ways* digit by digit, without carry; the bases are the primes of *ways*.
+
+    >>> [_digitwise(np.add, np.arange(ways), np.array(3), ways).tolist() for ways in (8, 5)]
+    [[3, 2, 1, 0, 7, 6, 5, 4], [3, 4, 0, 1, 2]]
+    """
+    result: np.ndarray = np.zeros_like(combine(a, b))
+    weight = 1
+    for base in reversed(_primes(ways)):
+        result += combine(a, b) % base * weight
+        a, b, weight = a // base, b // base, weight * base
+    return result
+
+
+def _primes(number: int) -> list[int]:
+    """Return the prime factors of a number, ascending.
+
+    >>> _primes(12), _primes(7), _primes(1)
+    ([2, 2, 3], [7], [])
+    """
+    primes, divisor = list[int](), 2
+    while number > 1:
+        if number % divisor:
+            divisor += 1
+        else:
+            primes.append(divisor)
+            number //= divisor
+    return primes
 
 
 def _bit_reversed(count: int) -> np.ndarray:

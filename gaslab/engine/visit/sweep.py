@@ -74,8 +74,7 @@ class Visits:
                 self._attributes[name] = (np.zeros(size, np.int64), getattr(graph.local, name))
         for name, (here, _) in self._attributes.items():
             setattr(view, name, here)
-        for here, values in self._attributes.values():
-            self.places.bring(values, here)
+        self.places.bring([(values, here) for here, values in self._attributes.values()])
         moving = [view.vertex[k] for k in self._used] + [here for here, _ in self._attributes.values()]
         self._last_sent = Pending()  # blocks that others may not have received yet
         self._moves = [
@@ -93,33 +92,31 @@ class Visits:
         """Visit every edge once; return the names of the vertex fields that may have changed."""
         main, view = self.executor.view, self.view
         view.superstep, view.aggregate = main.superstep, main.aggregate
-        for k in self._used:
-            if k not in self._brought:
-                self.places.bring(self.state.fields[k], view.vertex[k])
+        lacking = [k for k in self._used if k not in self._brought]
+        if lacking:
+            self.places.bring([(self.state.fields[k], view.vertex[k]) for k in lacking])
         self._brought = frozenset(self._kept)
-        awaited: Pending | None = None
         for turn in range(self.rounds):
             first, second = self.edges.bounds(turn)
             self._visit(first)
             sent = self._send(turn)
-            if awaited is not None:
-                self._receive(turn - 1, awaited)
             self._visit(second)
-            awaited = sent if self.edges.late and turn + 1 < self.rounds else None
-            if awaited is None:
-                self._receive(turn, sent)
+            self._receive(turn, sent)
             if self._totals is not None:
                 self._totals.agree()
         self._last_sent.finish()
-        for k in self._used:
-            if self.state.tree.vertex_fields[k].name in self._touched:
-                self.places.take_back(view.vertex[k], self.state.fields[k])
+        fields = self.state.tree.vertex_fields
+        touched = [k for k in self._used if fields[k].name in self._touched]
+        if touched:
+            self.places.take_back([(view.vertex[k], self.state.fields[k]) for k in touched])
         for k in self._shared:
             self.edges.take_back(view.edge[k], self.state.edge_fields[k])
         return self._touched
 
     def _visit(self, bounds: np.ndarray) -> None:
         """Visit the edges between *bounds*, those of tables of one round."""
+        if bounds[0] == bounds[-1]:
+            return
         if self._totals is None:
             self.executor.over_edges(self.view, bounds)
         else:
@@ -140,6 +137,8 @@ class Visits:
     def _send(self, turn: int) -> Pending:
         """Send the blocks that have left their tables after a round to the ranks of the next."""
         leaving, coming = self._moves[turn]
+        if not leaving and not coming:
+            return Pending()
         outgoing = {rank: np.concatenate(parts) for rank, parts in leaving.items() if rank != self.comm.rank}
         return self.comm.begin(outgoing, sorted(coming.keys() - {self.comm.rank}), Tag.MOVED_VERTICES)
 

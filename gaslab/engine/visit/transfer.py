@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gaslab._kernels import pack
 from gaslab.parallel.comm import Comm
 from gaslab.parallel.tags import Tag
+from gaslab.replication.message import Message, padded, values_at
 
-CACHED = 1 << 18  # bytes that stay in a core's cache between two copies
+Arrays = Sequence[tuple[np.ndarray, np.ndarray]]  # of which each is copied to the other
 
 
 def split(values: np.ndarray, rank: np.ndarray, size: int) -> list[np.ndarray]:
@@ -28,23 +31,24 @@ def rows_to(comm: Comm, parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray
     return whole, np.array([part.shape[0] for part in received])
 
 
-def copy_rows(
-    comm: Comm, values: np.ndarray, rows: list[np.ndarray], into: np.ndarray, places: list[np.ndarray]
-) -> None:
-    """Copy rows ``rows[p]`` of *values* to rank p; store what comes from rank p at ``places[p]`` of *into*.
+def copy_rows(comm: Comm, pairs: Arrays, rows: list[np.ndarray], places: list[np.ndarray]) -> None:
+    """Copy rows ``rows[p]`` of arrays to rank p; store what comes from rank p at ``places[p]`` of others.
 
-    Both are C-contiguous arrays of one dtype, rows and places int32.
+    The pairs are of an array to copy from and one to copy to, both C-contiguous and of one dtype; rows and
+    places are int32.
     """
-    size = pack.row_bytes(values)
-    outgoing = {p: np.empty(ids.size * size, np.uint8) for p, ids in enumerate(rows) if p != comm.rank}
-    for p, packed in outgoing.items():
-        pack.take(values, rows[p], packed)
+    size = sum(padded(pack.row_bytes(values)) for values, _ in pairs)
+    outgoing = {}
+    for p, ids in enumerate(rows):
+        if p != comm.rank:
+            message = Message(ids.size * size)
+            for values, _ in pairs:
+                message.add_values(ids, values)
+            outgoing[p] = message.bytes
     sent = comm.begin(outgoing, sorted(outgoing), Tag.PLACED_VERTICES)
-    mine, there, length = rows[comm.rank], places[comm.rank], max(CACHED // size, 1)
-    for begin in range(0, mine.size, length):
-        ids = mine[begin : begin + length]
-        packed = np.empty(ids.size * size, np.uint8)
-        pack.take(values, ids, packed)
-        pack.put(into, there[begin : begin + length], packed)
-    for p, packed in sent.end().items():
-        pack.put(into, places[p], packed)
+    for values, into in pairs:
+        pack.move(values, rows[comm.rank], into, places[comm.rank])
+    for p, data in sent.end().items():
+        offset = 0
+        for _, into in pairs:
+            offset = values_at(data, offset, places[p], None, into)
