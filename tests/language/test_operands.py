@@ -192,3 +192,22 @@ def test_a_loop_in_a_condition_is_run_where_python_comes_to_it(condition: str) -
     assert len(set(expected.vertices["count"].values())) > 1
     for mode in ("require", "never"):
         assert run_task(task, task.graph.build(Comm()), (mode, 1)) == expected
+
+
+OPERANDS = {  # one of which is the value
+    "the second": "v.degree % 3 and total(np.ones(3) * v.degree)",
+    "the first that is true": "v.degree % 2 or int(v.score) % 2 or int(most(np.ones(3) * v.degree))",
+    "of two kinds": "v.degree % 3 and total(np.ones(3) * v.score) and v.degree > 4",
+    "an index that fails": "v.degree < 3 and total(np.ones(3) * np.ones(3)[v.degree])",
+    "draws": "gl.integers(3) and total(np.ones(3) * gl.uniform()) or gl.uniform()",
+}
+
+
+@pytest.mark.parametrize("value", OPERANDS.values(), ids=OPERANDS)
+def test_a_loop_in_an_operand_is_run_where_python_comes_to_it(value: str) -> None:
+    lines = ["v.score = v.degree * 0.75", f"v.count += int(8 * ({value}))"]
+    task = Task("loops_in_operands:P", hubs(9, 24), 4, HEAD + MOST + applied(*lines))
+    expected = by_reference(task)
+    assert len(set(expected.vertices["count"].values())) > 1
+    for mode in ("require", "never"):
+        assert run_task(task, task.graph.build(Comm()), (mode, 1)) == expected

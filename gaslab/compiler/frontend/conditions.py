@@ -68,9 +68,8 @@ def bool_operation(scope: Scope, node: ast.BoolOp) -> t.Expr:
     values = [value for value, _ in operands]
     if all(value.type == "bool" for value in values):
         return logical(scope, node, operands)
-    for (_, before), operand in zip(operands, node.values, strict=True):
-        if before:
-            raise scope.error(operand, "this takes a loop of its own; assign it to a local before")
+    if any(before for _, before in operands):
+        return chosen_in_turn(scope, node, operands)
     result: t.Expr = values[-1]
     for value, operand in zip(reversed(values[:-1]), reversed(node.values[:-1]), strict=True):
         lets: Lets = []
@@ -80,6 +79,23 @@ def bool_operation(scope: Scope, node: ast.BoolOp) -> t.Expr:
         then, otherwise = (result, value) if isinstance(node.op, ast.And) else (value, result)
         result = let(lets, t.Conditional(test, then, otherwise, kind))
     return result
+
+
+def chosen_in_turn(scope: Scope, node: ast.BoolOp, operands: list[Skippable]) -> t.Expr:
+    """Return an operand of ``and`` or ``or``; the statements before it are skipped with it."""
+    kind = operands[0][0].type
+    for (value, _), operand in zip(operands, node.values, strict=True):
+        no_array(scope, value, operand, "`and` and `or`")
+        kind = scope.join(t.Local("", kind), value, node)[2]
+    chosen, site = scope.new_local("_chosen", kind, node), scope.site(node)
+    test = as_bool(scope, chosen, node)
+    statements: list[t.Stmt] = []
+    for value, before in operands:
+        taken = (*before, t.Assign(chosen, scope.widened(value, kind), site))
+        goes_on = test if isinstance(node.op, ast.And) else t.Unary("not", test, "bool")
+        statements += [t.If(goes_on, taken, (), site)] if statements else taken
+    put_before(scope, statements, node)
+    return chosen
 
 
 def reusable(scope: Scope, value: Any, lets: Lets) -> Any:
