@@ -6,16 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gaslab._kernels import ragged
+from gaslab.errors import InternalError
 
 if TYPE_CHECKING:
     from gaslab.parallel.comm import Comm
 
 NOBODY_32 = (1 << 32) - 1  # in lists of global ids: no vertex
+
+
+class Runs(NamedTuple):
+    """The values of rows one behind the other: each of *values* stands there *repeats* (int32) times."""
+
+    values: np.ndarray
+    repeats: np.ndarray
 
 
 class Rows:
@@ -122,12 +130,27 @@ class Rows:
 
         The *words* are unsigned numbers; if they have fewer bytes than that, values have lost some.
         """
-        ored = int(ragged.take(self.place, self._words, ids, lengths, words))
-        return next(n for n in (1, 2, 4, 8) if ored >> 8 * n == 0)
+        return _bytes_for(ragged.take(self.place, self._words, ids, lengths, words))
 
-    def unpack(self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray, behind: bool = False) -> None:
+    def pack_runs(self, ids: np.ndarray, lengths: np.ndarray, runs: Runs) -> tuple[int, int]:
+        """Store rows *ids* as runs of equal values, each row its own, as `pack_words` stores them.
+
+        Return how many runs there are, -1 if there is no room, and the bytes that hold any value.
+        """
+        found, ored = ragged.take_runs(self.place, self._words, ids, lengths, *runs)
+        return found, _bytes_for(ored)
+
+    def unpack(
+        self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray | Runs, behind: bool = False
+    ) -> None:
         """Fill rows *ids* with what was packed: in place of the values that they have, or *behind* them."""
-        ragged.put(self.place, self._words, ids, lengths, _words(values), behind)
+        if not isinstance(values, Runs):
+            ragged.put(self.place, self._words, ids, lengths, _words(values), behind)
+        elif not ragged.put_runs(self.place, self._words, ids, lengths, *values, behind):
+            raise InternalError(
+                f"{values.repeats.size} runs of values from another rank do not fill their rows; this is a "
+                "fault of gaslab, please report it"
+            )
 
     def differ(self, other: Rows) -> np.ndarray:
         """Return as bool[rows] which rows have other values than the same rows of *other*, by their bytes."""
@@ -143,6 +166,11 @@ class Rows:
 def _wide(ids: np.ndarray) -> np.ndarray:
     """Return global ids of 32 bits as int64, where no vertex is the largest of these."""
     return np.where(ids == NOBODY_32, np.iinfo(np.int64).max, ids.astype(np.int64))
+
+
+def _bytes_for(bits: int) -> int:
+    """Return how many bytes, a power of two, hold a number of these bits."""
+    return next(size for size in (1, 2, 4, 8) if int(bits) >> 8 * size == 0)
 
 
 def _words(values: np.ndarray) -> np.ndarray:

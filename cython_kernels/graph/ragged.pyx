@@ -3,14 +3,17 @@
 Row v holds ``place[v, 1]`` values from value ``place[v, 0]`` of its data on. Values are moved as bytes.
 """
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
 from numpy cimport PyArray_DATA, import_array, ndarray
 
 import_array()
 
+cdef extern from *:
+    int __builtin_ctzll(unsigned long long) noexcept nogil
+
 cdef enum:
-    AT_ONCE = 16  # values of a short run
+    AT_ONCE = 32  # values of a short run
 
 ctypedef fused bits:
     uint8_t
@@ -136,48 +139,100 @@ def add_row_lengths(int64_t[::1] lengths, const int64_t[::1] begin, const int32_
             lengths[i] += begin[ids[i] + 1] - begin[ids[i]]
 
 
-def find_runs(const bits[::1] values, bits[::1] of_runs, int32_t[::1] repeats):
-    """Find the runs of equal values; return their number, -1 unless it is below the length of *repeats*.
+cdef uint64_t _ends(const bits *row, int64_t n) noexcept nogil:
+    """Return as bits which of n values, at most 64, are others than those before them."""
+    cdef uint8_t other[64]
+    cdef uint64_t eight, ends = 0
+    cdef int64_t j
+    memset(other, 0, 64)
+    for j in range(n):
+        other[j] = row[j] != row[j - 1]
+    for j in range(8):
+        memcpy(&eight, other + 8 * j, 8)
+        ends |= eight * <uint64_t> 0x0102040810204080 >> 56 << 8 * j  # byte k of eight to bit k
+    return ends
 
-    ``of_runs[r]`` is the value of run r and ``repeats[r]`` how often it stands there. The loop has no branch
-    on values: where runs are short it would be predicted wrongly at each. The answer is -1, too, for more
-    than 2**31 - 1 values.
+
+cdef int64_t _runs_of_row(const bits *row, int64_t n, packed_bits *of_runs, int32_t *repeats, int64_t room) \
+        noexcept nogil:
+    """Write the runs of a row of n values, which is not empty; return how many, -1 for more than *room*.
+
+    Their ends are found 64 values at a time: a branch at each value, or each end, would be predicted wrongly.
     """
-    cdef int64_t at, stop = 0, end = values.shape[0], last = -1, room = repeats.shape[0]
-    cdef int32_t begin = 0, after
-    if end > INT32_MAX:
+    cdef uint64_t ends
+    cdef int64_t start = 0, k, end, found = 0
+    for k in range(1, n, 64):
+        ends = _ends(row + k, min(n - k, 64))
+        while ends:
+            end = k + __builtin_ctzll(ends)
+            ends &= ends - 1
+            if found + 1 >= room:  # of which the last has one
+                return -1
+            of_runs[found] = <packed_bits> row[start]
+            repeats[found] = <int32_t> (end - start)
+            found += 1
+            start = end
+    if found >= room:
         return -1
-    with nogil:
-        while stop < end and last + 1 < room:
-            at, stop = stop, min(end, stop + room - 1 - last)  # were each value a run, there would be room
-            for at in range(at, stop):
-                last += at == 0 or values[at] != values[at - 1]
-                of_runs[last] = values[at]
-                repeats[last] = <int32_t> (at + 1)
-        for at in range(last + 1):
-            after = repeats[at]
-            repeats[at] = after - begin
-            begin = after
-    return last + 1 if last + 1 < room else -1
+    of_runs[found] = <packed_bits> row[start]
+    repeats[found] = <int32_t> (n - start)
+    return found + 1
 
 
-def expand_runs(const bits[::1] of_runs, const int32_t[::1] repeats, bits[::1] values):
-    """Write the values that `find_runs` found runs of; return whether they fill *values*."""
-    cdef int64_t at = 0, r, k, left = values.shape[0]
-    cdef bits value
+def take_runs(const int64_t[:, ::1] place, const bits[::1] data, const int32_t[::1] ids, int32_t[::1] lengths,
+              packed_bits[::1] of_runs, int32_t[::1] repeats):
+    """Write the runs of equal values in the rows *ids*, each row its own, and the rows' lengths.
+
+    ``of_runs[r]`` is the value of run r, narrowed as by `take`, and ``repeats[r]`` how often it stands there.
+    Returns how many runs there are, -1 for more than there is room for, and all values or-ed.
+    """
+    cdef int64_t n, found, runs = 0, room = repeats.shape[0], k
+    cdef const bits *row
+    cdef bits ored = 0
+    cdef Py_ssize_t i
     with nogil:
-        for r in range(repeats.shape[0]):
-            if not 0 <= repeats[r] <= left:
+        for i in range(ids.shape[0]):
+            n = place[ids[i], 1]
+            lengths[i] = <int32_t> n
+            if n == 0:
+                continue
+            row = &data[place[ids[i], 0]]
+            found = -1
+            if runs < room:
+                found = _runs_of_row(row, n, &of_runs[runs], &repeats[runs], room - runs)
+            if found < 0:
+                runs = -1
                 break
-            value = of_runs[r]
-            if repeats[r] <= AT_ONCE <= left:  # what is too much is written over by the next runs
-                for k in range(AT_ONCE):
-                    values[at + k] = value
-            else:
-                for k in range(repeats[r]):
-                    values[at + k] = value
-            at += repeats[r]
-            left -= repeats[r]
-        else:
-            r = -1
-    return r == -1 and left == 0
+            for k in range(n):
+                ored |= row[k]
+            runs += found
+    return runs, ored
+
+
+def put_runs(int64_t[:, ::1] place, bits[::1] data, const int32_t[::1] ids, const int32_t[::1] lengths,
+             const packed_bits[::1] of_runs, const int32_t[::1] repeats, bint behind):
+    """Fill the rows *ids* with the values of runs, as `put` does; return whether the runs fill all rows."""
+    cdef int64_t at, left, before, k, r = 0, runs = repeats.shape[0]
+    cdef bits value
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(ids.shape[0]):
+            left = lengths[i]
+            before = place[ids[i], 1] if behind else 0
+            at = place[ids[i], 0] + before
+            place[ids[i], 1] = before + left
+            while left > 0 and r < runs and 0 < repeats[r] <= left:
+                value = <bits> of_runs[r]
+                if repeats[r] <= AT_ONCE <= left:  # what is too much is written over by the next runs
+                    for k in range(AT_ONCE):
+                        data[at + k] = value
+                else:
+                    for k in range(repeats[r]):
+                        data[at + k] = value
+                at += repeats[r]
+                left -= repeats[r]
+                r += 1
+            if left > 0:
+                r = -1
+                break
+    return r == runs

@@ -276,7 +276,7 @@ class Exchange:
         def unpack(received: Packed) -> list[tuple[np.ndarray, Any]]:
             found = []
             for p, ids in sorted(expected.items()):
-                values = lists_at(received[p], 0, ids.size, dtype)[:2] if lists else received[p].view(dtype)
+                values = lists_at(received[p], 0, ids.size)[:2] if lists else received[p].view(dtype)
                 found.append((ids, values))
             return found
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaslab._kernels import pack, ragged
-from gaslab.errors import InternalError, unknown
-from gaslab.ragged import Rows
+from gaslab._kernels import pack
+from gaslab.errors import unknown
+from gaslab.ragged import Rows, Runs
 
 EVERY, BITMAP, INDEX = 0, 1, 2  # codes of positions
-PLAIN = -1  # in place of a number of runs, also where `find_runs` gives up
+PLAIN = -1  # in place of a number of runs
 SOME = 16  # lists, or up to twice as many, that are looked at first: how large are values, do runs pay?
 
 
@@ -72,30 +72,38 @@ class Message:
         """Add the lists of *ids*, as `lists_at` reads them.
 
         The parts are the lengths; the number of runs of equal values and the bytes of a value; how often the
-        value of each run stands there; and these values. Unless runs, each list its own, take less than half
-        of the bytes (of all, and of `SOME` lists that are looked at first), the number is `PLAIN`, and the
-        values themselves follow.
+        value of each run stands there; and these values. Unless runs, each list its own, take less than a
+        quarter of the bytes, of all lists and of `SOME` that are looked at first, the number is `PLAIN`, and
+        the values themselves follow: they are copied in a third of the time.
         """
-        begin, place, count = self._size, padded(4 * ids.size), lists.values_of(ids)
         some = ids[:: max(ids.size // SOME, 1)].copy()
-        size, needed = 0, _bytes_of_a_value(lists, some)
+        count, size, needed = lists.values_of(ids), 0, _bytes_of_a_value(lists, some)
+        as_runs = lists.runs_of(some) < _most_runs(lists.values_of(some), needed)
+        begin, place = self._size, padded(4 * ids.size)
         while size < needed:  # more than once only where lists that were not looked at have larger values
             self._size, size = begin, needed
-            parts = self.part(place + 16 + count * size)
-            lengths, words = parts[: 4 * ids.size].view(np.int32), parts[place + 16 :].view(f"u{size}")
-            parts[4 * ids.size : place] = 0
-            needed = lists.pack_words(ids, lengths, words)
-        runs = PLAIN
-        if _pay(lists.runs_of(some), lists.values_of(some), size):
-            most = lists.runs_of(ids)
-            if _pay(most, count, size):
-                of_runs, repeats = np.empty(most + 1, words.dtype), np.empty(most + 1, np.int32)
-                runs = ragged.find_runs(words, of_runs, repeats)
-        parts[place : place + 16].view(np.int64)[:] = runs, size
-        if runs != PLAIN:
-            self._size = begin + place + 16
-            self.add(repeats[:runs])
-            self.add(of_runs[:runs])
+            if as_runs:
+                needed = self._add_runs(ids, lists, size, _most_runs(count, size))
+                as_runs = needed > 0
+            if not as_runs:
+                parts = self.part(place + 16 + count * size)
+                lengths, words = parts[: 4 * ids.size].view(np.int32), parts[place + 16 :].view(f"u{size}")
+                parts[4 * ids.size : place] = 0
+                parts[place : place + 16].view(np.int64)[:] = PLAIN, size
+                needed = lists.pack_words(ids, lengths, words)
+
+    def _add_runs(self, ids: np.ndarray, lists: Rows, size: int, most: int) -> int:
+        """Add lists as runs, of values of *size* bytes; return the bytes needed, 0 for too many runs."""
+        lengths = np.empty(ids.size, np.int32)
+        runs = Runs(np.empty(most, f"u{size}"), np.empty(most, np.int32))
+        found, needed = lists.pack_runs(ids, lengths, runs)
+        if found < 0:
+            return 0
+        self.add(lengths)
+        self.add_numbers(found, size)
+        self.add(runs.repeats[:found])
+        self.add(runs.values[:found])
+        return needed
 
 
 def _bytes_of_a_value(lists: Rows, ids: np.ndarray) -> int:
@@ -104,9 +112,9 @@ def _bytes_of_a_value(lists: Rows, ids: np.ndarray) -> int:
     return lists.pack_words(ids, np.empty(ids.size, np.int32), words)
 
 
-def _pay(runs: int, values: int, size: int) -> bool:
-    """Return whether so many runs take less than half of the bytes of so many values, of *size* each."""
-    return 2 * runs * (size + 4) < values * size
+def _most_runs(values: int, size: int) -> int:
+    """Return how many runs take less than a quarter of the bytes of so many values, of *size* each."""
+    return max(values * size - 1, 0) // (4 * (size + 4))
 
 
 def positions_at(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.ndarray, int]:
@@ -127,13 +135,8 @@ def positions_at(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.nd
     return (positions + np.int32(lo) if lo else positions), offset
 
 
-def lists_at(
-    data: np.ndarray, offset: int, count: int, dtype: np.dtype
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the lengths and values of *count* lists at *offset*, and the offset behind them.
-
-    The values are of *dtype*, or unsigned integers of fewer bytes, as `Rows.unpack` takes them.
-    """
+def lists_at(data: np.ndarray, offset: int, count: int) -> tuple[np.ndarray, np.ndarray | Runs, int]:
+    """Return the lengths and values of *count* lists, as `Rows.unpack` takes them, and the offset behind."""
 
     def part(length: int, kind: str) -> np.ndarray:
         nonlocal offset
@@ -142,20 +145,11 @@ def lists_at(
         return data[begin : begin + size].view(kind)
 
     lengths = part(count, "i4")
-    every = int(lengths.sum(dtype=np.int64))
     runs, size = part(2, "i8").tolist()
-    kind = f"u{size}"
     if runs == PLAIN:
-        values = part(every, kind)
-    else:
-        repeats = part(runs, "i4")
-        values = np.empty(every, kind)
-        if not ragged.expand_runs(part(runs, kind), repeats, values):
-            raise InternalError(
-                f"{runs} runs of values in a message of another rank do not fill their rows; this is a fault "
-                "of gaslab, please report it"
-            )
-    return lengths, values.view(dtype) if size == dtype.itemsize else values, offset
+        return lengths, part(int(lengths.sum(dtype=np.int64)), f"u{size}"), offset
+    repeats = part(runs, "i4")
+    return lengths, Runs(part(runs, f"u{size}"), repeats), offset
 
 
 def values_at(
@@ -166,7 +160,7 @@ def values_at(
     Where the ids are all those of a slice, that is *whole*.
     """
     if isinstance(into, Rows):
-        lengths, values, offset = lists_at(data, offset, ids.size, into.data.dtype)
+        lengths, values, offset = lists_at(data, offset, ids.size)
         into.unpack(ids, lengths, values)
         return offset
     size = ids.size * pack.row_bytes(into)

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaslab._kernels import ragged
 from gaslab.errors import InternalError
-from gaslab.ragged import Rows
+from gaslab.ragged import Rows, Runs
 from gaslab.replication.message import SOME, Message, lists_at, values_at
 
 KINDS = ["uint8", "uint16", "int32", "float32", "int64", "float64"]
@@ -48,7 +47,7 @@ def test_rows_come_out_of_a_message_as_they_went_in(
     assert [into.item(row) for row in chosen] == [rows.item(row) for row in chosen]
     twice = Rows(2 * rows.lengths, rows.data.dtype)
     for _ in range(2):
-        twice.unpack(ids, *lists_at(message.bytes, 0, ids.size, rows.data.dtype)[:2], behind=True)
+        twice.unpack(ids, *lists_at(message.bytes, 0, ids.size)[:2], behind=True)
     assert [twice.item(row) for row in chosen] == [2 * rows.item(row) for row in chosen]
 
 
@@ -69,11 +68,13 @@ def test_a_value_takes_the_bytes_that_the_largest_needs(first: int, later: int) 
 
 def test_bits_that_are_equal_as_numbers_stay_apart() -> None:
     """Signed zeros, and numbers that are none."""
-    given_ = np.array([0.0, -0.0] * 40 + [np.nan] * 300, np.float64)
+    given_ = np.array([0.0, -0.0] * 40 + [np.nan] * 900, np.float64)
     rows = Rows.of(np.array([given_.size]), given_)
     message = lists_of(rows, np.zeros(1, np.int32)).bytes
     assert message.nbytes < given_.nbytes
-    assert lists_at(message, 0, 1, given_.dtype)[1].tobytes() == given_.tobytes()
+    into = Rows(rows.lengths.copy(), rows.data.dtype)
+    values_at(message, 0, np.zeros(1, np.int32), None, into)
+    assert into.data.tobytes() == given_.tobytes()
 
 
 @pytest.mark.parametrize("dtype", KINDS)
@@ -88,27 +89,66 @@ def test_a_message_of_equal_values_is_short_and_one_of_others_no_longer(dtype: s
     assert short <= 10 * (4 + item) + 48
 
 
-@pytest.mark.parametrize("room", range(5))
-@pytest.mark.parametrize("values", [[], [7], [1, 1, 1, 1], [1, 1, 2, 2], [1, 2, 2], [1, 2, 3], [3, 3, 1, 2]])
-def test_runs_are_found_where_there_is_room_for_more(values: list[int], room: int) -> None:
-    runs = [(value, len([*same])) for value, same in itertools.groupby(values)]
-    of_runs, repeats = np.full(room, 9, np.uint16), np.full(room, 9, np.int32)
-    found = ragged.find_runs(np.array(values, np.uint16), of_runs, repeats)
-    assert found == (len(runs) if len(runs) < room else -1)
+VALUES = [
+    [],
+    [7],
+    [1, 1, 1, 1],
+    [1, 1, 2, 2],
+    [1, 2, 2],
+    [1, 2, 3],
+    [3, 3, 1, 2],
+    [5] * 9 + [6] * 8,
+    [*range(20)],
+]
+
+
+@pytest.mark.parametrize("room", [*range(5), 30])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("values", VALUES, ids=str)
+def test_runs_are_found_where_there_is_room(values: list[int], dtype: str, room: int) -> None:
+    lists = [values, [], [1, 1]]
+    each = [(value, len([*same])) for one in lists for value, same in itertools.groupby(one)]
+    rows, ids = rows_of(lists, dtype), np.arange(3, dtype=np.int32)
+    lengths, runs = np.zeros(3, np.int32), Runs(np.zeros(room, "u1"), np.zeros(room, np.int32))
+    found, size = rows.pack_runs(ids, lengths, runs)
+    assert found == (len(each) if len(each) <= room else -1)
     if found > 0:
-        assert [*zip(of_runs[:found].tolist(), repeats[:found].tolist(), strict=True)] == runs
+        assert [*zip(runs.values[:found].tolist(), runs.repeats[:found].tolist(), strict=True)] == each
+        assert lengths.tolist() == [len(one) for one in lists]
+        assert size == 1
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0, 255, 256, 65_536, 1 << 40]), st.integers(1, 40)), max_size=30),
+    st.data(),
+)
+def test_runs_are_those_of_python_at_every_width(runs: list[tuple[int, int]], data: st.DataObject) -> None:
+    width = data.draw(st.sampled_from([n for n in (1, 2, 4, 8) if max(runs, default=(0, 0))[0] < 1 << 8 * n]))
+    values = [value for value, times in runs for _ in range(times)]
+    cut = data.draw(st.integers(0, len(values)))
+    lists = [values[:cut], values[cut:]]
+    rows, ids = rows_of(lists, f"u{width}"), np.array([1, 0], np.int32)
+    room = len(values)
+    lengths, made = np.zeros(2, np.int32), Runs(np.zeros(room, f"u{width}"), np.zeros(room, np.int32))
+    found, needed = rows.pack_runs(ids, lengths, made)
+    assert found == sum(len([*itertools.groupby(one)]) for one in lists)
+    assert needed <= width
+    into = Rows(rows.lengths.copy(), rows.data.dtype)
+    into.unpack(ids, lengths, Runs(made.values[:found], made.repeats[:found]))
+    assert [into.item(0), into.item(1)] == lists
 
 
 def test_runs_that_do_not_fill_their_rows_are_refused() -> None:
-    message = lists_of(rows_of([[4] * 100], "uint16"), np.zeros(1, np.int32)).bytes
-    for length in (99, 101):
+    message, ids = (
+        lists_of(rows_of([[4] * 100], "uint16"), np.zeros(1, np.int32)).bytes,
+        np.zeros(1, np.int32),
+    )
+    into = Rows(np.array([200]), np.dtype(np.uint16))
+    for length, repeats in ((99, 100), (101, 100), (100, -1), (100, 0), (0, 100)):
         message[:4].view(np.int32)[:] = length
-        with pytest.raises(InternalError, match="runs of values in a message"):
-            lists_at(message, 0, 1, np.dtype(np.uint16))
-    message[:4].view(np.int32)[:] = 100
-    message[24:28].view(np.int32)[:] = -1
-    with pytest.raises(InternalError, match="runs of values in a message"):
-        lists_at(message, 0, 1, np.dtype(np.uint16))
+        message[24:28].view(np.int32)[:] = repeats
+        with pytest.raises(InternalError, match="runs of values from another rank"):
+            into.unpack(ids, *lists_at(message, 0, 1)[:2])
 
 
 @pytest.mark.parametrize("looked_at", [True, False])
@@ -120,7 +160,7 @@ def test_lists_cross_as_runs_where_these_pay_in_all_and_in_those_that_are_looked
     lists = [equal if (looked_at if k % 10 == 0 else others) else counting for k in range(10 * SOME)]
     rows, ids = rows_of(lists, "uint16"), np.arange(10 * SOME, dtype=np.int32)
     message = lists_of(rows, ids).bytes
-    assert (message.size < 2 * 4 * ids.size) == (looked_at and others)
+    assert (message.size < 10 * ids.size) == (looked_at and others)
     into = Rows(rows.lengths.copy(), rows.data.dtype)
     values_at(message, 0, ids, None, into)
     assert [into.item(k) for k in ids.tolist()] == lists
