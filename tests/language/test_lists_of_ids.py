@@ -31,6 +31,10 @@ class Strangers(gl.VertexProgram):
         most: gl.VertexId = gl.NOBODY
         common: int = 0
 
+    class Met(gl.Accumulator):
+        friends: int
+        ends: int
+
     def largest(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[gl.VertexId]:
         return nbr.id
 
@@ -63,11 +67,18 @@ class Strangers(gl.VertexProgram):
         for y in v.heard:
             v.common += 10000 * int(y == v.friend)
 
+    def weigh(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Met:
+        return self.Met(friends=gl.common(v.friends, nbr.friends), ends=nbr.degree)
+
+    def weighed(self, v: Vertex, total: Met) -> None:
+        v.common += 100_000 * total.friends * total.ends
+
     phases = (
         gl.Phase(gather=largest, apply=befriend, gather_edges=gl.IN, supersteps=1),
         gl.Phase(gather=around, apply=keep, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=hear, apply=listen, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=meet, apply=count, gather_edges=gl.ALL, supersteps=1),
+        gl.Phase(gather=weigh, apply=weighed, gather_edges=gl.ALL, supersteps=1),
     )
 
 

@@ -64,6 +64,7 @@ EDGE_LEAVES: dict[str, dict[str, list[str]]] = {
     "edge list": {"int": ["len(e.tokens)"], "bool": ["3 in e.tokens"]},
     "edge set": {"int": ["len(e.marks)"], "bool": ["2 in e.marks"]},
     "drawn edge field": {"int": ["e.luck"]},
+    "list words": {"int": ["gl.common(v.near, nbr.near)"]},
     "e.forward": {"bool": ["e.forward"]},
     "helper of an edge": {"int": ["of_edge(e, {i})"]},
 }
@@ -225,6 +226,7 @@ class Words:
                 if self.has(f)
                 for x in kinds.get(kind, ())
                 if where.ends or f != "e.forward"
+                if ".near" not in x or (self.has("set field") and where.lists)
             ]
             if of_edge or found:
                 return of_edge or found

@@ -35,7 +35,9 @@ def gather_row(tree: Tree) -> str:
     assert combiner is not None
     if combiner.collects:  # made by `gather`
         return ""
-    marked = marked_field(tree)
+    marked, mark, unmark = marked_field(tree), "", ""
+    if marked is not None:
+        mark, unmark = (f"    gl_{word}(c, n->{field_name(tree, marked)});\n" for word in ("mark", "unmark"))
     ways = 4 if combiner.type == "float" else 1
     has_parts = isinstance(combiner, RecordCombiner)
     wait = bool(outer_products.waiting(tree))  # vectors do
@@ -90,23 +92,19 @@ def gather_row(tree: Tree) -> str:
         return (
             "\nGL_INLINE void gl_gather_row("
             "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, gl_total *t) {\n"
-            f"    gl_begin_total(t);\n{'    c->stopped = 0;' * tree.stops}{outer_products.BEGIN * wait}"
-            f"{''.join(loops)}{outer_products.END * wait}    gl_end_total(t);\n}}\n"
+            f"    gl_begin_total(t);\n{'    c->stopped = 0;' * tree.stops}{outer_products.BEGIN * wait}{mark}"
+            f"{''.join(loops)}{unmark}{outer_products.END * wait}    gl_end_total(t);\n}}\n"
         )
     result = "a0"
     if ways == 4:
         result = combiner.c(combiner.c("a0", "a1"), combiner.c("a2", "a3"))
     first = constant(combiner.identity, combiner.type)
-    mark = ("", "")
-    if marked is not None:
-        mine = field_name(tree, marked)
-        mark = (f"    gl_mark(c, n->{mine});\n", f"    gl_unmark(c, n->{mine});\n")
     declared = ", ".join(f"a{k} = {first}" for k in range(ways))
     return (
         f"\nGL_INLINE {STORAGE[combiner.storage][1]} gl_gather_row("
         "gl_context *c, const gl_view *w, const gl_vertex *n, int64_t v, const int edges) {\n"
         f"    {C_TYPE[combiner.type]} {declared};\n{'    c->stopped = 0;' * tree.stops}\n"
-        f"{short_rows(tree, add_edge, narrow('a0'))}{mark[0]}{''.join(loops)}{mark[1]}"
+        f"{short_rows(tree, add_edge, narrow('a0'))}{mark}{''.join(loops)}{unmark}"
         f"    return {narrow(result)};\n}}\n"
     )
 
