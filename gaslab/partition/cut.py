@@ -48,7 +48,9 @@ def cut(edges: EdgeList, k: int, strategy: str | None = None, comm: Comm | None 
         *k* is below 1 or above 2**31 - 1, or the strategy returns no part for each edge.
     """
     comm, k = as_comm(comm), arguments.whole("k", k, 1, INT32_LIMIT)
-    if isinstance(edges, type) or not all(hasattr(edges, name) for name in ("src", "dst", "num_vertices")):
+    if isinstance(edges, type) or not all(
+        hasattr(edges, name) for name in ("src", "dst", "num_vertices", "ids")
+    ):
         raise arguments.wrong("edges", edges, f"an EdgeList is needed, not {type(edges).__name__}")
     name, function = find(strategy)
     context = Context(comm, edges.num_vertices, edges.directed, num_left=edges.ids.num_left)

@@ -43,7 +43,7 @@ class Context:
     num_vertices: int
     directed: bool
     threads: int = 1
-    num_left: int | None = None  # of a bipartite graph: sources have global ids below, targets from here on
+    num_left: int | None = None  # of a bipartite graph: of each edge one end has a global id below
 
 
 # (src, dst, k, context) -> the part, 0..k-1, of each edge of this rank, as integers; collective.
@@ -95,17 +95,23 @@ def random(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.nda
 def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
     """Hash the target: all in-edges of a vertex together, so that a gather over them stays local.
 
-    Of a bipartite graph that has more sources than targets, hash the source: the side with fewer vertices
-    is the one that gets mirrors (Chen, Shi, Chen, Zang, "Bipartite-Oriented Distributed Graph Partitioning
-    for Big Learning", Journal of Computer Science and Technology 30, 2015).
+    Of a bipartite graph hash the end on the side that has more vertices, so that only those of the other are
+    mirrored (Chen, Shi, Chen, Zang, "Bipartite-Oriented Distributed Graph Partitioning for Big Learning",
+    Journal of Computer Science and Technology 30, 2015).
 
     What is hashed to one of many buckets stays together; the buckets, the largest first, each go to the part
     that has the least work so far. With very many parts a bucket is a part.
     """
     buckets = max(min(BUCKETS, MOST_BUCKETS // k), 1) * k
     part = np.empty(src.size, dtype=np.int32)
-    left = context.num_left or 0
-    kernels.by_vertex(src if 2 * left > context.num_vertices else dst, buckets, part, context.threads)
+    left = context.num_left
+    if left is None:
+        kernels.by_vertex(dst, buckets, part, context.threads)
+    else:  # the left end of an edge has the smaller id; a graph may be reversed
+        larger_side = np.minimum if 2 * left > context.num_vertices else np.maximum
+        for block in _blocks(part):
+            ends = larger_side(src[block], dst[block])
+            kernels.by_vertex(ends, buckets, part[block], context.threads)
     if buckets == k:
         return part
     edges = np.zeros(buckets, dtype=np.int64)

@@ -14,11 +14,11 @@ from gaslab.ragged import Rows, Runs
 
 EVERY, BITMAP, INDEX = 0, 1, 2  # codes of positions
 PLAIN = -1  # in place of a number of runs
-SOME = 16  # lists, or up to twice as many, that are looked at first: how large are values, do runs pay?
+SOME = 16  # lists, at most, that are looked at first: how large are values, do runs pay?
 
 
 class Message:
-    """A message that is being written, part by part; *room* is of the bytes that are expected."""
+    """A message that is being written, part by part; *room* bytes are expected."""
 
     def __init__(self, room: int = 256) -> None:
         self._room = np.empty(room, np.uint8)
@@ -76,7 +76,7 @@ class Message:
         quarter of the bytes, of all lists and of `SOME` that are looked at first, the number is `PLAIN`, and
         the values themselves follow: they are copied in a third of the time.
         """
-        some = ids[:: max(ids.size // SOME, 1)].copy()
+        some = ids[:: -(-ids.size // SOME) or 1].copy()
         count, size, needed = lists.values_of(ids), 0, _bytes_of_a_value(lists, some)
         as_runs = lists.runs_of(some) < _most_runs(lists.values_of(some), needed)
         begin, place = self._size, padded(4 * ids.size)

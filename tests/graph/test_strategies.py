@@ -24,10 +24,17 @@ def test_1d_has_no_in_edges_on_mirrors() -> None:
         assert np.array_equal(bounds[:, 1], bounds[:, 3])
 
 
+@pytest.mark.parametrize("turned", ["as it is", "reversed", "both ways"])
 @pytest.mark.parametrize("num_left", [20, 50, 80])
-def test_1d_of_a_bipartite_graph_mirrors_the_side_of_fewer_vertices(num_left: int) -> None:
+def test_1d_of_a_bipartite_graph_mirrors_the_side_of_fewer_vertices(num_left: int, turned: str) -> None:
     rng = np.random.default_rng(2)
     src, dst = rng.integers(0, num_left, 900), rng.integers(num_left, 100, 900)
+    flip = {
+        "as it is": rng.random(900) < 0,
+        "reversed": rng.random(900) >= 0,
+        "both ways": rng.random(900) < 0.5,
+    }
+    src, dst = np.where(flip[turned], dst, src), np.where(flip[turned], src, dst)
     for got in build_and_check(4, src, dst, 100, strategy="1d", num_left=num_left):
         local = got["graph"].local
         mirrors = local.gid[local.num_masters :]
@@ -35,15 +42,19 @@ def test_1d_of_a_bipartite_graph_mirrors_the_side_of_fewer_vertices(num_left: in
         assert ((mirrors < num_left) == (num_left <= 50)).all()
 
 
+@pytest.mark.parametrize("sources", [False, True])
 @pytest.mark.parametrize("k", [1, 2, 3, 8])
-def test_targets_are_dealt_out_as_evenly_as_they_can_be(k: int) -> None:
+def test_ends_are_dealt_out_as_evenly_as_they_can_be(k: int, sources: bool) -> None:
     rng = np.random.default_rng(4)
-    dst = rng.permutation(np.repeat(np.arange(20_000), (4000 / np.arange(1, 20_001) + 1).astype(int)))
-    context = strategies.Context(Comm(), 20_000, True)
-    part = strategies.by_one_end(np.zeros_like(dst), dst, k, context)
+    ends = rng.permutation(np.repeat(np.arange(20_000), (4000 / np.arange(1, 20_001) + 1).astype(int)))
+    if sources:  # of a bipartite graph with a single target
+        context = strategies.Context(Comm(), 20_001, True, num_left=20_000)
+        part = strategies.by_one_end(ends, np.full_like(ends, 20_000), k, context)
+    else:
+        part = strategies.by_one_end(np.zeros_like(ends), ends, k, strategies.Context(Comm(), 20_000, True))
     of = np.full(20_000, -1)
-    of[dst] = part
-    assert np.array_equal(of[dst], part), "a target is in one part"
+    of[ends] = part
+    assert np.array_equal(of[ends], part), "an end is in one part"
     work = np.bincount(part, minlength=k) + strategies.VERTEX_WORK * np.bincount(of, minlength=k)
     assert work.max() < 1.03 * work.mean()
 

@@ -87,6 +87,8 @@ def chosen_in_turn(scope: Scope, node: ast.BoolOp, operands: list[Skippable]) ->
     for (value, _), operand in zip(operands, node.values, strict=True):
         no_array(scope, value, operand, "`and` and `or`")
         kind = scope.join(t.Local("", kind), value, node)[2]
+        if t.is_list(kind):
+            raise scope.error(operand, "of lists none is chosen where one takes a loop; write if and else")
     chosen, site = scope.new_local("_chosen", kind, node), scope.site(node)
     test = as_bool(scope, chosen, node)
     statements: list[t.Stmt] = []

@@ -28,7 +28,8 @@ class Edges:
     Edges are ordered by round, then by table, and at a table by the numbers that `Blocks` gives their
     sources, then their targets; parallel edges keep the order of the input. In a round the tables with the
     most edges come first, so that threads, each of which takes the next table, finish together; but tables
-    from which a block moves to another rank come before all others, which are visited while it travels.
+    from which a block moves to another rank come before all others, if there are any: these are visited while
+    it travels.
     """
 
     def __init__(
@@ -55,8 +56,8 @@ class Edges:
         turn = np.arange(count.size, dtype=np.int32) // np.int32(schedule.ways)
         tables = np.lexsort((-count, ~walk.leaves.reshape(-1), turn))
         self._bounds = np.append(0, np.cumsum(count[tables]))
-        leaving, here = int(walk.leaves.sum(axis=1).max()), int((rank_of_table == self._comm.rank).sum())
-        self._half = max(leaving, here // 2) if leaving else schedule.ways
+        leaving, here = walk.leaves.sum(axis=1), int((rank_of_table == self._comm.rank).sum())
+        self._half = np.where(leaving, np.maximum(leaving, here // 2), schedule.ways).tolist()
         stands = np.empty(count.size, np.int32)
         stands[tables] = np.arange(count.size)
         for chunk in _chunks(task.size):
@@ -71,9 +72,9 @@ class Edges:
         self.target = _places(b, self._order, turn, task, block_of, shift)
 
     def bounds(self, turn: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the int64 bounds of the tables' edges in both halves of a round; one rank has one."""
-        of_round = self._bounds[turn * self._ways : (turn + 1) * self._ways + 1]
-        return of_round[: self._half + 1], of_round[self._half :]
+        """Return the int64 bounds of the tables' edges before and behind the message of a round."""
+        of_round, half = self._bounds[turn * self._ways : (turn + 1) * self._ways + 1], self._half[turn]
+        return of_round[: half + 1], of_round[half:]
 
     def bring(self, values: Any) -> Any:
         """Return *values*, in slot order, in the order of visits (collective)."""

@@ -8,7 +8,8 @@ Where no vertex is both a source and a target, the sources stay at their tables 
 strata of Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with Distributed Stochastic
 Gradient Descent. KDD 2011), mostly to a table nearby: of ways that are a power of two, block k of the targets
 is at table k xor t in round t. So it changes the rank only as often as there are ranks, if these are a power
-of two as well. Else all move as in a round-robin tournament.
+of two as well; it goes to and fro across other borders between ranks. In any other graph all blocks move, as
+in a round-robin tournament.
 
 The schedule does not depend on ranks or threads, so neither does the answer.
 """

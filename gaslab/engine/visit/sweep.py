@@ -145,8 +145,8 @@ class Visits:
     def _receive(self, turn: int, sent: Pending) -> None:
         """Store the blocks that arrive in the places of their tables; round 0 follows the last round.
 
-        A peer may take what was sent only when it waits for messages itself, which it does once a round. So
-        the blocks that left in this round are waited for in the next.
+        A peer may take what was sent only when it waits for messages itself. So blocks that left in this
+        round are waited for when others have arrived, in the next round in which any move.
         """
         leaving, coming = self._moves[turn]
         received = sent.receive()
