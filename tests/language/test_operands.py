@@ -185,9 +185,14 @@ LOOPS = {  # what takes statements of its own, where Python may not come to it
 
 @pytest.mark.parametrize("condition", LOOPS.values(), ids=LOOPS)
 def test_a_loop_in_a_condition_is_run_where_python_comes_to_it(condition: str) -> None:
-    lines = ["v.score = v.degree * 0.75", f"if {condition}:", "    v.count += 1", "else:", "    v.count += 5"]
+    lines = [f"if {condition}:", "    v.count += 1", "else:", "    v.count += 5"]
     lines += [f"v.id_like = 3 if {condition} else 4"]
-    task = Task("loops_in_conditions:P", hubs(9, 24), 4, HEAD + MOST + applied(*lines))
+    check_counts("loops_in_conditions", *lines)
+
+
+def check_counts(name: str, *lines: str) -> None:
+    """Hold an apply of these lines, compiled and interpreted, against the reference."""
+    task = Task(f"{name}:P", hubs(9, 24), 4, HEAD + MOST + applied("v.score = v.degree * 0.75", *lines))
     expected = by_reference(task)
     assert len(set(expected.vertices["count"].values())) > 1
     for mode in ("require", "never"):
@@ -205,9 +210,4 @@ OPERANDS = {  # one of which is the value
 
 @pytest.mark.parametrize("value", OPERANDS.values(), ids=OPERANDS)
 def test_a_loop_in_an_operand_is_run_where_python_comes_to_it(value: str) -> None:
-    lines = ["v.score = v.degree * 0.75", f"v.count += int(8 * ({value}))"]
-    task = Task("loops_in_operands:P", hubs(9, 24), 4, HEAD + MOST + applied(*lines))
-    expected = by_reference(task)
-    assert len(set(expected.vertices["count"].values())) > 1
-    for mode in ("require", "never"):
-        assert run_task(task, task.graph.build(Comm()), (mode, 1)) == expected
+    check_counts("loops_in_operands", f"v.count += int(8 * ({value}))")
