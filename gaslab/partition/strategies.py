@@ -107,11 +107,10 @@ def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np
     left = context.num_left
     if left is None:
         kernels.by_vertex(dst, buckets, part, context.threads)
-    else:  # the left end of an edge has the smaller id; a graph may be reversed
-        larger_side = np.minimum if 2 * left > context.num_vertices else np.maximum
+    else:  # of the ends of an edge the left one has the smaller id, also where the graph was reversed
+        end = np.minimum if 2 * left > context.num_vertices else np.maximum
         for block in _blocks(part):
-            ends = larger_side(src[block], dst[block])
-            kernels.by_vertex(ends, buckets, part[block], context.threads)
+            kernels.by_vertex(end(src[block], dst[block]), buckets, part[block], context.threads)
     if buckets == k:
         return part
     edges = np.zeros(buckets, dtype=np.int64)

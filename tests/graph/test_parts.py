@@ -194,6 +194,14 @@ def test_so_many_parts_as_32_bits_number() -> None:
             cut(edge_list(Comm(), SRC, DST, 12), k, "1d")
 
 
+@pytest.mark.parametrize("lacking", ["src", "dst", "num_vertices", "ids"])
+def test_what_is_no_list_of_edges_is_not_cut(lacking: str) -> None:
+    edges = edge_list(Comm(), SRC, DST, 12)
+    delattr(edges, lacking)
+    with pytest.raises(UsageError, match="an EdgeList is needed, not SimpleNamespace"):
+        cut(edges, 2)
+
+
 def test_a_strategy_is_registered_by_name() -> None:
     with pytest.raises(UsageError, match=r"a name is needed, as in @strategy\('by-source'\)"):
 
