@@ -220,7 +220,10 @@ def _tokens(graph: gl.Graph, count: str | None) -> gl.Graph:
         raise gl.UsageError(f"count={count!r} is no edge column{gl.errors.nearest(count, known)}")
     if graph.comm.rank == 0:
         log.info("LDA: %s", "each edge is one token" if count is None else f"count = column {count!r}")
-    tokens = graph if count is None else graph.repeat_edges(count)
+    tokens = graph
+    if count is not None:
+        tokens = graph.repeat_edges(count)
+        del tokens.edge_columns[count]  # eight bytes a token, which nothing reads
     if tokens.num_edges == 0:
         why = "pass one with an edge from a document to each of its words"
         if graph.num_edges > 0:

@@ -14,6 +14,7 @@ import gaslab as gl
 from examples.lda import corpus
 from gaslab.parallel.comm import Comm, world
 from gaslab.partition.names import NAMES
+from gaslab.programs.lda import _tokens
 from tests.mpi.ranks import Ranks
 from tests.support.command_line import Run, gaslab
 
@@ -324,3 +325,13 @@ def test_priors_of_the_least_size_move() -> None:
     moved = gl.lda(graph, topics=3, iterations=12, optimise_priors=2, **least).metrics["figures"]
     assert 1e-5 <= moved["topic_word_prior"] <= 1e5
     assert all(1e-5 <= prior <= 1e5 for prior in moved["doc_topic_prior"])
+
+
+def test_a_run_keeps_no_count_beside_each_token() -> None:
+    graph = gl.Graph.from_edges(
+        [0, 0, 1], [0, 1, 1], columns={"count": [3, 1, 2], "page": [1, 2, 3]}, bipartite=True
+    )
+    tokens = _tokens(graph, "auto")
+    assert tokens.num_edges == 6
+    assert tokens.edge_columns.keys() == {"page"}
+    assert graph.edge_columns.keys() == {"count", "page"}
