@@ -5,8 +5,9 @@
 >>> gl.pagerank(graph).vertices.to_dict()["score"]
 [0.3333333333333333, 0.3333333333333333, 0.3333333333333333]
 
-Names are loaded when first used, so that ``import gaslab`` costs little and loads no numpy, kernel
-or MPI. Under an MPI launcher it also makes a rank that fails end the others (`gaslab.parallel.failure`).
+Names are loaded when first used: ``import gaslab`` loads no numpy, kernel or MPI, and changes nothing in
+the process. What ranks need to fail together is set up by their first collective call
+(`gaslab.parallel.failure`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import importlib
 from typing import TYPE_CHECKING
 from typing import Any as Anything
 
-from gaslab.parallel import failure, launch
 from gaslab.version import __version__
 
 if TYPE_CHECKING:
@@ -127,7 +127,3 @@ def __getattr__(name: str) -> Anything:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-launch.tune_environment()
-failure.install(lambda: importlib.import_module("gaslab.parallel.comm").world())

@@ -1,4 +1,4 @@
-"""``python -m gaslab`` is ``gaslab``."""
+"""``python -m gaslab`` is ``gaslab``; ``python -m gaslab SCRIPT.py`` runs a script."""
 
 import sys
 

@@ -60,6 +60,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[0] in ("-V", "--version"):
         _say(f"gaslab {__version__}", sys.stdout)
         return DONE
+    if launch.launcher().parallel:
+        failure.install()  # before the first collective call: a rank may fail while it loads or reads
+    if words[0] in ("-m", "-c") or words[0].endswith(".py"):
+        from gaslab.cli.script import execute
+
+        return execute(words)
     if words[0] not in COMMANDS:
         from gaslab.errors import nearest
 
@@ -97,6 +103,7 @@ def _help() -> str:
 {commands}
 
 gaslab COMMAND --help lists a command's options.
+python -m gaslab SCRIPT.py ... runs a script of your own, in which a rank that fails ends all ranks.
 exit codes: 0 done, 1 failed, 2 usage, 3 not converged (--require-converged), 124 timeout, 130 interrupted
 
   gaslab pagerank GRAPH --top 10

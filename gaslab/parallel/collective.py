@@ -68,14 +68,18 @@ def collective(
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             arguments = _bound(signature, called, options, own, args, kwargs)
-            depth = getattr(_inside, "depth", 0)
+            depth, comm = getattr(_inside, "depth", 0), None
             if not depth:
                 rows = arguments.get("rows")
                 free = data if isinstance(rows, str) and rows != "same" else ()
-                agree(called, arguments, {*EXEMPT, *exempt, *free})
+                comm = agree(called, arguments, {*EXEMPT, *exempt, *free})
             _inside.depth = depth + 1
             try:
                 return function(*args, **kwargs)
+            except BaseException as error:
+                if comm is not None:
+                    comm.break_off(error)
+                raise
             finally:
                 _inside.depth = depth
 
@@ -121,14 +125,19 @@ def _refuse_unknown(called: str, keywords: Mapping[str, Any], known: list[str]) 
             raise UsageError(f"{called}() has no argument {keyword!r}{hint}")
 
 
-def agree(called: str, arguments: Mapping[str, Any], exempt: Set[str]) -> None:
-    """Compare a call with those of the other ranks; the same UsageError on all where they differ.
+def agree(called: str, arguments: Mapping[str, Any], exempt: Set[str]) -> Comm | None:
+    """Compare a call with those of the other ranks, and return these, None where there are no others.
 
     Of *arguments* those named in *exempt* do not count. The ranks are found among the arguments.
+
+    Raises
+    ------
+    UsageError
+        On all ranks, where their calls differ.
     """
     comm = _comm_of(arguments)
     if comm is None or comm.size == 1:
-        return
+        return None
     compared = {n: x for n, x in arguments.items() if n not in exempt}
     prints = {n: fingerprint(x) for n, x in compared.items()}
     where = f"{called}() at {_caller()}"
@@ -136,6 +145,7 @@ def agree(called: str, arguments: Mapping[str, Any], exempt: Set[str]) -> None:
     if len(set(digests)) > 1:
         calls = comm.allgather((called, where, prints, {n: shown(x) for n, x in compared.items()}))
         raise UsageError(_difference(calls))
+    return comm
 
 
 def _comm_of(arguments: Mapping[str, Any]) -> Comm | None:

@@ -19,6 +19,7 @@ import numpy as np
 from gaslab.errors import GaslabError, UsageError
 from gaslab.parallel import failure, launch
 from gaslab.parallel.mpilib import load_mpi, mpi_family
+from gaslab.parallel.reminder import remind
 from gaslab.parallel.rendezvous import Rendezvous, pauses
 from gaslab.parallel.tags import Tag
 from gaslab.parallel.transport import MPITransport, Transport
@@ -116,6 +117,9 @@ class Comm:
         Raises an error where a rank cannot come: see `gaslab.parallel.rendezvous`.
         """
         return [digest]
+
+    def break_off(self, error: BaseException) -> None:
+        """Note that *error* has taken this rank out of the call that it last met for (not collective)."""
 
 
 class Pending:
@@ -273,6 +277,9 @@ class MPIComm(Comm):
     def meet(self, digest: bytes, call: str) -> list[bytes]:
         return self._rendezvous.meet(digest, call)
 
+    def break_off(self, error: BaseException) -> None:
+        self._rendezvous.break_off(error)
+
 
 class _MPIPending(Pending):
     def __init__(self, mpi: Any, world: Any, requests: list[Any], sources: Sequence[int], tag: int) -> None:
@@ -361,7 +368,8 @@ def _start() -> Comm:
     if launch.launcher().name == "Open MPI" and mpi_family() == "mpich":
         launch.check_world(1)  # MPICH itself would end this process in C, over a PMI it does not know
         return Comm()
-    mpi = load_mpi()
-    size = mpi.COMM_WORLD.Get_size()
-    launch.check_world(size)
-    return MPIComm(mpi, mpi.COMM_WORLD) if size > 1 else Comm()
+    with remind("the other ranks to make their first gaslab call"):
+        mpi = load_mpi()
+        size = mpi.COMM_WORLD.Get_size()
+        launch.check_world(size)
+        return MPIComm(mpi, mpi.COMM_WORLD) if size > 1 else Comm()

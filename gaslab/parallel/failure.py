@@ -1,9 +1,10 @@
 """A rank that fails ends all ranks.
 
-Under every MPI a rank that raises while the others wait for it leaves them waiting for ever. Here
-``sys.excepthook`` and ``threading.excepthook`` are chained, and every exit code is checked, so that the
-traceback is printed with its rank and the job aborted; of ranks that fail together the first prints it.
-Without MPI, or in a world of one, all behave as Python does.
+Under every MPI a rank that raises while the others wait for it leaves them waiting for ever. So in a world of
+several ranks the first collective call, or the command line, chains ``sys.excepthook`` and
+``threading.excepthook``: the traceback is printed with its rank, and the job is aborted. Of ranks that fail
+together the first prints it. A rank that leaves in another way is found by the ranks that wait for it in a
+collective call (`gaslab.parallel.rendezvous`). Without MPI, and in a world of one, nothing is chained.
 """
 
 from __future__ import annotations
@@ -18,40 +19,35 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn
 
-from gaslab.errors import AbandonedError
+from gaslab.errors import AbandonedError, GaslabError
 from gaslab.parallel import launch
 from gaslab.parallel.mpilib import load_mpi, running_mpi
 from gaslab.system import leftovers
 
-DRAIN_SECONDS = 0.3  # for the launcher to read what this rank has said, before it is ended
-JOIN_SECONDS = 2.0  # for MPI_Init, by a rank that fails before anybody has started MPI
+DRAIN_SECONDS = 0.3  # for the launcher to read what this rank has written, before it is ended
+JOIN_SECONDS = 2.0  # for MPI_Init, by a rank that fails before any rank has started MPI
 
 TOGETHER_SECONDS = 0.25  # within which ranks that fail alike have failed
-PLACED_SECONDS = 0.4  # for a rank that Ctrl-C found in a method to say at which line
+PLACED_SECONDS = 0.4  # for a rank that Ctrl-C found in a method to print its line
 SPOKEN_SECONDS = 2.0  # for the first of them to end the others
 CAUSE_SECONDS = 1.0  # for a rank that fails to end those whose errors follow from its own
 
+
 _installed = False
 _armed = True
-_leave: Callable[[], None] | None = None
+_leave: Callable[[], int] | None = None
 _failed_ranks: Callable[[float], list[int]] | None = None
 
 
-def install(join: Callable[[], object]) -> None:
-    """Chain the hooks, once; *join* makes the world of all ranks, or returns it."""
+def install() -> None:
+    """Chain the hooks, once; for a job of several ranks."""
     global _installed
     if _installed:
         return
     _installed = True
     _chain_main()
     _chain_threads()
-    if launch.launcher().parallel:
-        from gaslab._kernels import exits  # under a launcher alone: a kernel takes time to load
-
-        exits.watch()
-        atexit.register(lambda: _at_exit(exits.exit_code(), join))
-    else:
-        atexit.register(lambda: _at_exit(0, join))
+    atexit.register(_at_exit)
 
 
 def disarm() -> None:
@@ -61,13 +57,16 @@ def disarm() -> None:
     _ignore_interrupts()
 
 
-def know_others(leave: Callable[[], None], failed: Callable[[float], list[int]]) -> None:
-    """Note functions that reach other ranks: *leave* waits for these at the end, unless this one fails.
+def know_others(leave: Callable[[], int], failed: Callable[[float], list[int]]) -> None:
+    """Note functions that reach other ranks, now that MPI runs, and chain the hooks.
 
-    *failed* says that this rank has failed, and returns the ranks that fail within so many seconds.
+    *leave* waits until all ranks may end, and returns the exit code for all of them if this one has left
+    them waiting. *failed* posts that this rank has failed, and returns the ranks that fail within so many
+    seconds.
     """
     global _leave, _failed_ranks
     _leave, _failed_ranks = leave, failed
+    install()
 
 
 def _chain_main() -> None:
@@ -80,13 +79,21 @@ def _chain_main() -> None:
             if isinstance(error, KeyboardInterrupt) and not error.args:
                 time.sleep(PLACED_SECONDS)
             _announce(where, _await_first(where))
-        if issubclass(kind, KeyboardInterrupt):
+        if isinstance(error, (KeyboardInterrupt, GaslabError)):  # a mistake is shown at the user's own lines
             trace = _of_the_user(trace)
             error = error.with_traceback(trace)
         previous(kind, error, trace)
-        end_all(130 if issubclass(kind, KeyboardInterrupt) else 1)
+        end_all(exit_code(error))
 
     sys.excepthook = hook
+
+
+def exit_code(error: BaseException) -> int:
+    """Return the exit code of a process that *error* ends; 0 only for an exit without one."""
+    if isinstance(error, SystemExit):
+        code = error.code
+        return 0 if code is None else int(code) & 0xFF if isinstance(code, int) else 1
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
 
 
 def _await_first(where: tuple[int, int]) -> list[int]:
@@ -138,24 +145,22 @@ def _chain_threads() -> None:
     threading.excepthook = hook
 
 
-def _at_exit(code: int, join: Callable[[], object]) -> None:
-    """End all ranks if this process fails without a call of the hooks; else leave with the other ranks.
+def _at_exit() -> None:
+    """Leave with the other ranks; end them if an exception ends this process.
 
     Python keeps the exception that ended the main thread in sys.last_value, even with another hook.
     """
     last = getattr(sys, "last_value", None)
-    code = code or (0 if last is None else 130 if isinstance(last, KeyboardInterrupt) else 1)
-    if code:
-        end_all(code)
-    elif _armed and running_mpi() is not None:
+    if last is not None:
+        end_all(exit_code(last))
+    elif _armed and _leave is not None and running_mpi() is not None:
         try:
-            if _leave is None and _place() is not None:  # others may wait in the call that makes the world
-                join()
-            if _leave is not None:
-                _leave()
+            code = _leave()
         except BaseException as error:  # of a signal's handler: Python would print it and let this rank go
             sys.excepthook(type(error), error, error.__traceback__)
-            end_all(1)  # where other code replaced our hook
+            code = exit_code(error)  # where other code replaced our hook
+        if code:
+            end_all(code)
     _ignore_interrupts()
 
 
@@ -200,8 +205,9 @@ def abort(mpi: Any, code: int) -> NoReturn:
     """End every rank, after all output has reached the launcher; *mpi* is mpi4py.MPI."""
     leftovers.clear()
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-        _drain(stream)
+        if stream is not None:  # None where the descriptor was closed when Python started
+            stream.flush()
+            _drain(stream)
     time.sleep(0.05)  # from the launcher's helper on this machine to the launcher itself
     mpi.COMM_WORLD.Abort(code)
     os._exit(code)  # MPICH's Abort may return before the launcher has ended this process

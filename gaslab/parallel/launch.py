@@ -1,4 +1,4 @@
-"""Properties of the job and the machine: number of ranks, cores, threads, MPI's polling.
+"""Properties of the job and the machine: number of ranks, cores, threads.
 
 All of it comes from environment variables and the kernel, before any MPI library is loaded.
 """
@@ -24,17 +24,6 @@ _LAUNCHERS: tuple[tuple[str, str, str, str, str], ...] = (
     ("Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_LOCALID"),
     ("PMIx", "PMIX_SIZE", "PMIX_RANK", "PMIX_LOCAL_SIZE", "PMIX_LOCAL_RANK"),
 )  # fmt: skip
-
-# MPICH polls 8 ms before it lets another rank have the core; so it sleeps a moment after 16 idle polls. In
-# MPICH 4 the first three do so; in MPICH 5, which yields to waiting ranks as well, the last two.
-_MORE_RANKS_THAN_CORES = {
-    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
-    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
-    "MPIR_CVAR_POSIX_POLL_FREQUENCY": "16",
-    "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
-    "MPIR_CVAR_POLLS_BEFORE_YIELD": "16",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
 
 
 class Launcher(NamedTuple):
@@ -101,23 +90,6 @@ def _quota(default: int, path: str = "/sys/fs/cgroup/cpu.max") -> int:
         return default if limit == "max" else -(-int(limit) // int(period))
     except (OSError, ValueError):
         return default
-
-
-def tune_environment() -> None:
-    """Make MPI and OpenMP yield the core where ranks or threads outnumber cores (only unset variables).
-
-    Must run before MPI and OpenMP are loaded; ``import gaslab`` does it.
-    """
-    job = launcher()
-    if not job.parallel:
-        return
-    cores = usable_cores()
-    if job.local_size > cores:
-        for name, value in _MORE_RANKS_THAN_CORES.items():
-            os.environ.setdefault(name, value)
-    with contextlib.suppress(LaunchError):  # a number of threads that is none: the first call says it
-        if job.local_size * threads_per_rank(job.local_size) > cores:
-            os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 class SeparateWorldsError(LaunchError):

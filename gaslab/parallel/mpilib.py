@@ -6,20 +6,26 @@ import sys
 import warnings
 from typing import Any
 
-from gaslab.errors import LaunchError
-from gaslab.parallel import launch
+from gaslab.errors import LaunchError, PerformanceWarning, warn_user
+from gaslab.parallel import launch, polling
 
 
 def load_mpi() -> Any:
-    """Return mpi4py.MPI, which starts MPI if it is not running; raises LaunchError without a library."""
-    launch.tune_environment()
+    """Return mpi4py.MPI, which starts MPI if it is not running.
+
+    Raises
+    ------
+    LaunchError
+        There is no MPI library, or MPI does not run although mpi4py is loaded.
+    """
+    if "mpi4py.MPI" in sys.modules:
+        return _started_before()
     try:
         import mpi4py
 
-        if "mpi4py.MPI" not in sys.modules:
-            mpi4py.rc.thread_level = "funneled"  # our threads never talk, so MPI needs no locks
-        with warnings.catch_warnings():  # mpi4py suspects a wrong launcher; check_world knows
-            warnings.simplefilter("ignore", RuntimeWarning)
+        mpi4py.rc.thread_level = "funneled"  # our threads never call MPI, so it needs no locks
+        with polling.set_while_loading(polling.wanted_by_mpi()), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of a wrong launcher: check_world says it
             from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise LaunchError(
@@ -27,6 +33,24 @@ def load_mpi() -> Any:
             "or load your cluster's MPI module"
         ) from error
     return MPI
+
+
+def _started_before() -> Any:
+    """Return the MPI that the user's script has started."""
+    mpi = running_mpi()
+    if mpi is None:
+        raise LaunchError(
+            "mpi4py is loaded, but MPI does not run: call MPI.Init() before the first gaslab call"
+        )
+    if polling.wanted_by_mpi():
+        job = launch.launcher()
+        warn_user(
+            f"{job.local_size} ranks share {launch.usable_cores()} cores, and MPI started before gaslab "
+            "could make waiting ranks yield them; start the script with `python -m gaslab SCRIPT.py`",
+            PerformanceWarning,
+            job.rank,
+        )
+    return mpi
 
 
 def running_mpi() -> Any:

@@ -6,7 +6,8 @@ comes, and the meeting fails. A rank that is merely busy posts nothing; the rank
 warning. Nothing here blocks inside MPI, so that a waiting rank hears of signals.
 
 A rank leaves by a notice too, and stays until all others have left: those that still call something
-collective learn of it at once.
+collective learn of it at once. A rank that an exception has taken out of a call posts that, too: if it then
+leaves while others are still in that call, they wait inside MPI, where only the end of the job reaches them.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ from gaslab.errors import AbandonedError, TimeoutExpired, UsageError
 from gaslab.parallel import failure
 from gaslab.parallel.tags import Tag
 
-WAITS, LEFT, FAILED, GAVE_UP = range(4)  # what a notice says of a rank
+WAITS, LEFT, FAILED, GAVE_UP, BROKE_OFF = range(5)  # what a notice says of a rank
 NOTICE_SECONDS = 0.2  # of waiting, before a rank says where it is
 STUCK_SECONDS = 0.5  # for which two ranks must have waited for each other in different calls
 WARN_SECONDS = 60.0
+BROKEN_SECONDS = 0.5  # in which the ranks of a call that one has broken off break it off too
 LEAVE_SECONDS = 5.0  # in which the ranks that wait for one that has ended must give up, or end the job
 TIMEOUT = "GASLAB_COLLECTIVE_TIMEOUT"
 LOOKS = 3  # without a notice before there is none: a look may only make MPI take one message in
@@ -58,14 +60,15 @@ class Rendezvous:
         self.rank, self.size = communicator.Get_rank(), communicator.Get_size()
         self.meetings = 0  # that this rank has begun
         self.call = ""
-        self._notices: tuple[dict[int, Notice], ...] = ({}, {}, {}, {})  # by state, the newest of each rank
+        self._notices: tuple[dict[int, Notice], ...] = ({}, {}, {}, {}, {})  # by state, each rank's newest
         self._broken: tuple[Any, ...] = ()  # of a meeting that failed: MPI may still write what it holds
+        self._ended_by: BaseException | None = None  # what has taken this rank out of its last call
         self.limit = _limit()
         self._requests: list[Any] = []
         world = mpi.COMM_WORLD.Get_group()
         members = communicator.Get_group()
         self.members: list[int] = list(mpi.Group.Translate_ranks(members, None, world))
-        self.world_size = world.Get_size()
+        self.world_rank, self.world_size = world.Get_rank(), world.Get_size()
         _all.append(self)
         failure.know_others(leave_all, failed_together)
 
@@ -84,7 +87,7 @@ class Rendezvous:
         if self._broken:
             raise UsageError(f"{call}: an earlier call of these ranks failed, {self._broken[0]}; start anew")
         self.meetings += 1
-        self.call = call
+        self.call, self._ended_by = call, None
         row = np.frombuffer(digest, np.uint8).copy()
         table = np.empty((self.size, row.size), np.uint8)
         request = self._talk.Iallgather(row, table)
@@ -108,6 +111,18 @@ class Rendezvous:
                 if waiting is None:
                     waiting = _Waiting(self)
                 waiting.look(seconds)
+
+    def break_off(self, error: BaseException) -> None:
+        """Post that *error* has taken this rank out of the call that the last meeting was for."""
+        self._ended_by = error
+        self.notices(BROKE_OFF)  # taken in, so that errors that a script catches do not pile up in MPI
+        self.post(BROKE_OFF)
+
+    def left_behind(self) -> BaseException | None:
+        """Return what has taken this rank out of a call in which other ranks still are (not collective)."""
+        out = self.notices(BROKE_OFF)
+        gone = {r for r, notice in out.items() if notice.meetings >= self.meetings} | {*self.notices(LEFT)}
+        return self._ended_by if len(gone) < self.size - 1 else None
 
     def post(self, state: int) -> None:
         """Post the state of this rank to all others (not collective)."""
@@ -199,32 +214,43 @@ class _Waiting:
         return None
 
 
-def leave_all() -> None:
+def leave_all() -> int:
     """Post to all ranks that this one has ended, and wait until all have.
 
-    A rank that waits for this one in a call ends the job. Should it not, this one does, in time.
+    A rank that waits for this one in a call ends the job. Should it not, or wait inside MPI, this one does:
+    what is returned is the exit code for the job, 0 if all have ended.
     """
     for one in _all:
         one.post(LEFT)
     awaited_since = None
     for seconds in pauses():
         if all(len(one.notices(LEFT)) == one.size - 1 for one in _all):
-            return
+            return 0
+        error, call = next(((e, one.call) for one in _all if (e := one.left_behind())), (None, ""))
+        if error is not None and seconds > BROKEN_SECONDS:
+            kind = type(error).__name__
+            _say(f"rank {_all[0].world_rank} left {call} by {kind}, and other ranks are still in it")
+            return failure.exit_code(error) or 1
         if not any(one.awaiting_this_rank() for one in _all):
             awaited_since = None
         elif awaited_since is None:
             awaited_since = seconds
         elif seconds - awaited_since > LEAVE_SECONDS:
             rank, notice = next(item for one in _all for item in one.awaiting_this_rank().items())
-            print(f"gaslab: rank {rank} waits in {notice.call} for a rank that has ended", file=sys.stderr)
-            failure.end_all(1)
+            _say(f"rank {rank} waits in {notice.call} for a rank that has ended")
+            return 1
+    return 0  # never reached: pauses go on
+
+
+def _say(text: str) -> None:
+    print(f"gaslab: {text}", file=sys.stderr, flush=True)
 
 
 def failed_together(seconds: float) -> list[int]:
     """Post to all ranks that this one has failed; return those that fail within *seconds*, this included."""
     here = next((one for one in _all if one.size == one.world_size), None)
     if here is None:  # only smaller communicators: none of them speaks for the job
-        return [_all[0].members[_all[0].rank]]
+        return [_all[0].world_rank]
     here.post(FAILED)
     for waited in pauses():
         failed = here.notices(FAILED)

@@ -1,23 +1,20 @@
-"""A rank that fails ends them all, within a second, under a plain ``mpiexec -n N python script.py``."""
+"""A rank that fails ends them all, within a second; ways to leave are in test_exits.py."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
-from tests.mpi.launcher import environment, run_script
+from tests.mpi.launcher import run_script
 
 pytestmark = pytest.mark.timed
 
 # The others wait where no signal and no exception reaches them: in a collective that never ends.
 SCRIPT = """
 import os, sys, time
-from sys import exit as early
 import gaslab
 {start}
 if rank == 1:
@@ -41,63 +38,45 @@ rank = launcher().rank
 """
 WAIT = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier()"
 LIMIT = 3.0  # seconds from the failure to the end of mpiexec; 1 is the promise, the rest is a busy machine
+RUNNER = ("-m", "gaslab")  # for what is to be there before the first gaslab call
 
 
-def run(tmp_path: Path, start: str, fail: str, ranks: int = 3) -> tuple[CompletedProcess[str], float]:
+def run(
+    tmp_path: Path, start: str, fail: str, ranks: int = 3, runner: tuple[str, ...] = ()
+) -> tuple[CompletedProcess[str], float]:
     """Run the script and return what it did and the seconds from the failure to the end."""
     script, mark = tmp_path / "script.py", tmp_path / "failed-at"
     script.write_text(SCRIPT.format(start=start, fail=fail, wait=WAIT))
-    done = run_script(ranks, [str(script), str(mark)], timeout=60)
+    done = run_script(ranks, [*runner, str(script), str(mark)], timeout=60)
     return done, time.time() - float(mark.read_text())
 
 
 STARTS = {"user": USER_STARTED, "gaslab": GASLAB_STARTED, "nobody": NOT_STARTED}
 
 
-@pytest.mark.parametrize("start", STARTS)
-def test_a_rank_that_raises_ends_all(tmp_path: Path, start: str) -> None:
-    done, seconds = run(tmp_path, STARTS[start], "raise ValueError('a bad day')")
+@pytest.mark.parametrize(
+    ("start", "runner"), [("gaslab", ()), *((start, RUNNER) for start in STARTS)], ids=lambda x: str(x[-1:])
+)
+def test_a_rank_that_raises_ends_all(tmp_path: Path, start: str, runner: tuple[str, ...]) -> None:
+    done, seconds = run(tmp_path, STARTS[start], "raise ValueError('a bad day')", runner=runner)
     assert done.returncode not in (0, None)
-    assert "gaslab: rank 1 of 3 failed; ending all ranks\nTraceback (most recent call last):\n" in done.stderr
+    assert done.stderr.startswith(
+        "gaslab: rank 1 of 3 failed; ending all ranks\nTraceback (most recent call last):\n"
+        f'  File "{tmp_path}/script.py", line '
+    )
     assert "ValueError: a bad day" in done.stderr
     assert seconds < LIMIT
 
 
-EXITS = {
-    "sys.exit": "sys.exit(3)",
-    "SystemExit": "raise SystemExit(3)",
-    "exit": "exit(3)",
-    "a name bound before gaslab": "early(3)",
-    "asyncio": "exec('import asyncio\\nasync def main(): sys.exit(3)\\nasyncio.run(main())')",
-    "kept": "exec('try: sys.exit(3)\\nexcept BaseException as error:\\n    kept = error\\n    raise')",
-}
-
-
-@pytest.mark.parametrize("how", EXITS)
-@pytest.mark.parametrize("start", ["user", "gaslab", "nobody"])
-def test_an_exit_of_one_rank_ends_all_with_its_code(tmp_path: Path, start: str, how: str) -> None:
-    done, seconds = run(tmp_path, STARTS[start], EXITS[how])
-    assert done.returncode == 3
-    assert "Traceback" not in done.stderr
-    assert seconds < LIMIT
-
-
-def test_sys_exit_with_a_message_says_it(tmp_path: Path) -> None:
-    done, seconds = run(tmp_path, USER_STARTED, "sys.exit('no more of this')")
-    assert done.returncode == 1
-    assert "no more of this" in done.stderr
-    assert seconds < LIMIT
-
-
 def test_an_interrupt_on_one_rank_ends_all(tmp_path: Path) -> None:
-    done, seconds = run(tmp_path, USER_STARTED, "raise KeyboardInterrupt")
+    done, seconds = run(tmp_path, GASLAB_STARTED, "raise KeyboardInterrupt")
     assert done.returncode == 130
     assert seconds < LIMIT
 
 
 def test_a_thread_that_raises_ends_all(tmp_path: Path) -> None:
     fail = "import threading; threading.Thread(target=lambda: 1 / 0).start(); time.sleep(30)"
-    done, seconds = run(tmp_path, USER_STARTED, fail)
+    done, seconds = run(tmp_path, GASLAB_STARTED, fail)
     assert done.returncode not in (0, None)
     assert "ZeroDivisionError" in done.stderr
     assert seconds < LIMIT
@@ -129,67 +108,11 @@ def test_a_rank_that_raises_while_it_waits_to_leave_ends_all(tmp_path: Path, err
     assert "gaslab: rank 1 of 2 failed; ending all ranks\n" in done.stderr
 
 
-FINE = {
-    "an exit code of 0": "sys.exit(0)",
-    "an exit that is caught": "exec('try: sys.exit(3)\\nexcept SystemExit: pass')",
-    "an exception that is caught": "exec('try: 1 / 0\\nexcept ZeroDivisionError: pass')",
-    "a thread that exits": "import threading; threading.Thread(target=lambda: sys.exit(3)).start()",
-}
-
-
-@pytest.mark.parametrize("what", FINE)
-def test_what_is_no_failure_ends_nobody(tmp_path: Path, what: str) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(f"import sys, gaslab\n{USER_STARTED}\nif rank == 1:\n    {FINE[what]}\n")
-    done = run_script(2, [str(script)], timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_an_exit_that_is_seen_and_raised_again_ends_all(tmp_path: Path) -> None:
-    fail = "exec('try: sys.exit(5)\\nexcept SystemExit as error: print(error.code); raise')"
-    done, _ = run(tmp_path, USER_STARTED, fail)
-    assert (done.returncode, done.stdout) == (5, "5\n")
-
-
-ALONE = """
-import sys
-before = sys.exit
-import gaslab
-assert sys.exit is before, "sys.exit is left alone without a launcher"
-{fail}
-"""
-
-
-@pytest.mark.parametrize(
-    ("fail", "code", "last"),
-    [
-        ("raise ValueError('a bad day')", 1, "ValueError: a bad day"),
-        ("sys.exit(3)", 3, ""),
-        ("from mpi4py import MPI; raise ValueError('a bad day')", 1, "ValueError: a bad day"),
-    ],
-)
-def test_alone_everything_is_as_ever(tmp_path: Path, fail: str, code: int, last: str) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(ALONE.format(fail=fail))
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == code
-    assert done.stderr.strip().splitlines()[-1:] == ([last] if last else [])
-    assert "ending all ranks" not in done.stderr
-
-
 def test_hooks_of_others_still_run(tmp_path: Path) -> None:
     fail = "sys.stderr.write('')\n    raise ValueError('a bad day')"
-    start = "sys_hook = sys.excepthook\n" + USER_STARTED
     script, mark = tmp_path / "script.py", tmp_path / "failed-at"
     first = "import sys\nsys.excepthook = lambda *_: print('my own hook', flush=True)\n"
-    script.write_text(first + SCRIPT.format(start=start, fail=fail, wait=WAIT))
+    script.write_text(first + SCRIPT.format(start=GASLAB_STARTED, fail=fail, wait=WAIT))
     done = run_script(2, [str(script), str(mark)], timeout=60)
     assert "my own hook" in done.stdout
     assert "Traceback" not in done.stderr
@@ -198,7 +121,7 @@ def test_hooks_of_others_still_run(tmp_path: Path) -> None:
 
 def test_a_hook_set_later_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
     fail = "sys.excepthook = lambda *_: print('my own hook', flush=True)\n    raise ValueError('a bad day')"
-    done, seconds = run(tmp_path, USER_STARTED, fail)
+    done, seconds = run(tmp_path, GASLAB_STARTED, fail)
     assert "my own hook" in done.stdout
     assert done.returncode == 1
     assert seconds < LIMIT
@@ -213,19 +136,26 @@ def test_of_ranks_that_fail_together_one_shows_its_traceback(tmp_path: Path) -> 
     assert done.stderr.count("ZeroDivisionError") == 1
 
 
-def test_an_interrupt_shows_the_lines_of_the_script_alone(tmp_path: Path) -> None:
+MISTAKES = {
+    "KeyboardInterrupt": ("os.kill(os.getpid(), signal.SIGINT)", 130),
+    "gaslab.errors.UsageError": ("gl.pagerank(gl.Graph.from_edges([0], [1]), damping=2.0)", 1),
+}
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_a_mistake_is_shown_at_the_lines_of_the_script_alone(tmp_path: Path, kind: str) -> None:
+    words, code = MISTAKES[kind]
     script = tmp_path / "script.py"
     script.write_text(
-        "import os, signal\nimport gaslab as gl\n\nclass Rows(dict):\n"
-        "    def items(self):\n        os.kill(os.getpid(), signal.SIGINT)\n        return ()\n\n"
+        "import os, signal\nimport gaslab as gl\ngraph = gl.Graph.from_edges([0], [1])\n\n"
+        f"class Rows(dict):\n    def items(self):\n        {words}\n        return ()\n\n"
         "gl.Graph.from_edges([0], [1], columns=Rows(a=[1]))\n"
     )
-    command, options = [sys.executable, str(script)], {"env": environment(), "timeout": 60}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore
-    assert done.returncode == -2
-    assert done.stderr.endswith("KeyboardInterrupt\n")
-    assert "/gaslab/" not in done.stderr.replace(str(script), "")
-    assert 'script.py", line 9, in <module>' in done.stderr
+    done = run_script(2, [str(script)], timeout=60)
+    assert done.returncode == code
+    assert f"\n{kind}" in done.stderr
+    files = [line.split('"')[1] for line in done.stderr.splitlines() if line.startswith("  File ")]
+    assert files == [str(script)] * 2
 
 
 EVERYBODY = """

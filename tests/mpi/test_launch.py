@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gaslab.errors import LaunchError
-from gaslab.parallel import launch
+from gaslab.parallel import launch, polling
 from gaslab.parallel.launch import Launcher
 from tests.mpi.launcher import environment
 
@@ -91,17 +91,15 @@ def test_polling_is_tuned_only_where_ranks_outnumber_cores(
     plain: pytest.MonkeyPatch, ranks: int, tuned: bool
 ) -> None:
     started(plain, ranks)
-    launch.tune_environment()
-    variables = launch._MORE_RANKS_THAN_CORES.items()
-    assert {os.environ.get(name) == value for name, value in variables} == {tuned}
-    assert os.environ.get("OMP_WAIT_POLICY") == ("passive" if tuned else None)
+    assert polling.wanted_by_mpi() == (polling._MPI if tuned else {})
+    assert polling.wanted_by_openmp() == ({"OMP_WAIT_POLICY": "passive"} if tuned else {})
 
 
 def test_what_the_user_set_stays(plain: pytest.MonkeyPatch) -> None:
     started(plain, 8)
     plain.setenv("MPIR_CVAR_POSIX_POLL_FREQUENCY", "77")
     plain.setenv("OMP_WAIT_POLICY", "active")
-    launch.tune_environment()
+    polling.set_for_job()
     assert os.environ["MPIR_CVAR_POSIX_POLL_FREQUENCY"] == "77"
     assert os.environ["OMP_WAIT_POLICY"] == "active"
     assert os.environ["MPIR_CVAR_CH4_PROGRESS_THROTTLE"] == "1"
@@ -111,14 +109,21 @@ def test_what_the_user_set_stays(plain: pytest.MonkeyPatch) -> None:
 def test_threads_wait_passively_where_they_outnumber_cores(plain: pytest.MonkeyPatch) -> None:
     started(plain, 2)
     plain.setenv("OMP_NUM_THREADS", "4")
-    launch.tune_environment()
-    assert os.environ["OMP_WAIT_POLICY"] == "passive"
-    assert "MPIR_CVAR_CH4_PROGRESS_THROTTLE" not in os.environ
+    assert polling.wanted_by_openmp() == {"OMP_WAIT_POLICY": "passive"}
+    assert polling.wanted_by_mpi() == {}
 
 
 def test_without_a_launcher_nothing_is_set(plain: pytest.MonkeyPatch) -> None:
     before = dict(os.environ)
-    launch.tune_environment()
+    polling.set_for_job()
+    assert dict(os.environ) == before
+
+
+def test_variables_are_set_within_the_block_alone(plain: pytest.MonkeyPatch) -> None:
+    started(plain, 5)
+    before = dict(os.environ)
+    with polling.set_while_loading(polling.wanted_by_mpi()):
+        assert {*polling._MPI} <= {*os.environ}
     assert dict(os.environ) == before
 
 
@@ -151,7 +156,7 @@ def test_a_number_of_threads_that_is_none_is_an_error(
 ) -> None:
     started(plain, 2)
     plain.setenv(name, value)
-    launch.tune_environment()  # as at import, where nobody has asked for threads yet
+    assert polling.wanted_by_openmp() == {}  # as for a first kernel, when no threads are asked for yet
     with pytest.raises(LaunchError) as caught:
         launch.threads_per_rank()
     needed = "a whole number of at least 1 is needed; correct it or unset it"
@@ -221,7 +226,7 @@ def test_mpich_knows_the_variables_that_are_set() -> None:
     if not mpivars.exists():
         pytest.skip("no mpivars: not MPICH")
     known = subprocess.run([str(mpivars)], capture_output=True, text=True, timeout=60, check=False).stdout
-    for name in launch._MORE_RANKS_THAN_CORES:
+    for name in polling._MPI:
         if name.startswith("MPIR_"):
             assert f"{name} " in known.replace("=", " "), name
 
