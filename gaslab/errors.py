@@ -25,6 +25,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterable
+from types import TracebackType
 from typing import Any, NoReturn
 
 __all__ = [
@@ -128,6 +129,19 @@ def warn_user(message: str, category: type[Warning], rank: int) -> None:
     # Recorded, a warning is shown nowhere, but the filters stand. They belong to the whole process.
     with _warning, contextlib.nullcontext() if rank == 0 else warnings.catch_warnings(record=True):
         warnings.warn(message, category, stacklevel=level)
+
+
+def users_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Return the part of a traceback that is not in this package, None where all of it is."""
+    kept: list[TracebackType] = []
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] != "gaslab":
+            kept.append(trace)
+        trace = trace.tb_next
+    shown: TracebackType | None = None
+    for one in reversed(kept):
+        shown = TracebackType(shown, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return shown
 
 
 def warn_unfinished(

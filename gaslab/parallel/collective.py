@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Set
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gaslab.arguments import shown
-from gaslab.errors import UsageError, nearest
+from gaslab.errors import UsageError, nearest, users_frames
 from gaslab.parallel.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def collective(
             except BaseException as error:
                 if comm is not None:
                     comm.break_off(error)
+                if isinstance(error, KeyboardInterrupt) and not depth:  # it came in the user's code
+                    error.__traceback__ = users_frames(error.__traceback__)
                 raise
             finally:
                 _inside.depth = depth

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn
 
-from gaslab.errors import AbandonedError, GaslabError
+from gaslab.errors import AbandonedError, GaslabError, users_frames
 from gaslab.parallel import launch
 from gaslab.parallel.mpilib import load_mpi, running_mpi
 from gaslab.system import leftovers
@@ -80,7 +80,7 @@ def _chain_main() -> None:
                 time.sleep(PLACED_SECONDS)
             _announce(where, _await_first(where))
         if isinstance(error, (KeyboardInterrupt, GaslabError)):  # a mistake is shown at the user's own lines
-            trace = _of_the_user(trace)
+            trace = users_frames(trace) or trace
             error = error.with_traceback(trace)
         previous(kind, error, trace)
         end_all(exit_code(error))
@@ -114,20 +114,6 @@ def await_cause(error: BaseException) -> None:
     """Wait for the rank whose failure has caused *error*, if one has, to end this one."""
     if isinstance(error, AbandonedError):
         time.sleep(CAUSE_SECONDS)
-
-
-def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
-    """Return the part of a traceback that is not in this package; all of it where nothing else is."""
-    kept: list[TracebackType] = []
-    at = trace
-    while at is not None:
-        if at.tb_frame.f_globals.get("__name__", "").partition(".")[0] != "gaslab":
-            kept.append(at)
-        at = at.tb_next
-    shown: TracebackType | None = None
-    for one in reversed(kept):
-        shown = TracebackType(shown, one.tb_frame, one.tb_lasti, one.tb_lineno)
-    return shown or trace
 
 
 def _chain_threads() -> None:

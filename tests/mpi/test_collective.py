@@ -239,7 +239,7 @@ def test_a_rank_that_makes_no_call_at_all_is_missed(tmp_path: Path) -> None:
         "import gaslab as gl\nfrom mpi4py import MPI\n"
         "if MPI.COMM_WORLD.rank == 0:\n    print(gl.Graph.from_edges([0], [1]))\n"
     )
-    done = run_script(2, [str(script)], timeout=60)
+    done = run_script(2, ["-m", "gaslab", str(script)], timeout=60)
     assert done.returncode == 1
     assert "rank 1 has ended, but rank 0 called from_edges() at" in done.stderr
 

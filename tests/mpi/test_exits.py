@@ -159,7 +159,7 @@ def test_a_rank_that_waits_for_one_that_never_begins_writes_it(tmp_path: Path) -
     )
     done = run_script(2, [str(script)], timeout=60)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == (
+    assert done.stderr.startswith(  # rank 0 may follow, where MPI itself takes a second to start
         "gaslab: rank 1 of 2 has waited 1 s for the other ranks to make their first gaslab call; if one has "
         "ended, start the job with `python -m gaslab SCRIPT.py` to see why\n"
     )
