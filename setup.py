@@ -115,8 +115,8 @@ def included(source: Path) -> list[str]:
 def program_classes() -> Iterator[type]:
     """Yield the program classes that the modules of ``gaslab.programs`` define."""
     base = importlib.import_module("gaslab.program").VertexProgram
-    for source in sorted((ROOT / "gaslab" / "programs").glob("[!_]*.py")):
-        module = importlib.import_module(f"gaslab.programs.{source.stem}")
+    for name in importlib.import_module("gaslab.programs").CLASSES:
+        module = importlib.import_module(f"gaslab.programs.{name}")
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, base) and value.__module__ == module.__name__:
                 yield value
