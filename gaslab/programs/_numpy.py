@@ -5,22 +5,13 @@ setup.py imports the programs to compile them and calls none of their methods, s
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from gaslab.language.deferred import Deferred
 
 __all__ = ["np"]
-
-
-class _Deferred(ModuleType):
-    """Stands for the module of its name, which it imports when it is asked for an attribute."""
-
-    def __getattr__(self, name: str) -> Any:
-        value = vars(self)[name] = getattr(importlib.import_module(self.__name__), name)
-        return value
-
 
 if TYPE_CHECKING:
     import numpy as np
 else:
-    np = _Deferred("numpy")
+    np = Deferred("numpy")
