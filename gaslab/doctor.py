@@ -58,15 +58,16 @@ def _python() -> list[Finding]:
 
 
 def _kernels() -> list[Finding]:
-    missing = []
+    missing: dict[str, list[str]] = {}  # an error, and the kernels that have it
     for name in KERNELS:
         try:
             importlib.import_module(f"gaslab._kernels.{name}")
         except ImportError as error:
-            missing.append(f"{name} ({error})")
+            missing.setdefault(str(error), []).append(name)
     if missing:
+        text = "; ".join(f"{', '.join(names)} ({error})" for error, names in missing.items())
         fix = "build them: `pip install .`, or `python setup.py build_ext --inplace` in a checkout"
-        return _wrong("kernels", "cannot be loaded: " + "; ".join(missing), fix)
+        return _wrong("kernels", f"cannot be loaded: {text}", fix)
     return [Finding("kernels", f"{len(KERNELS)} loaded")]
 
 

@@ -163,6 +163,12 @@ def compile_ahead(
         As for `compile_phases`; the parameters' defaults without.
     """
     target = target or build.cache_directory()
+    return [
+        path for text in texts_ahead(cls, shapes) for path in build.compile_levels(text, target, levels)
+    ]
+
+
+def texts_ahead(cls: type, shapes: Mapping[str, int] | None = None) -> list[str]:
+    """Return the C texts that `compile_ahead` compiles, each once."""
     trees = (*parse_phases(cls, shapes), *parse_phases(cls, shapes, many_edges=True))
-    texts = dict.fromkeys(map(emit_text, trees))  # which may be the same
-    return [path for text in texts for path in build.compile_levels(text, target, levels)]
+    return list(dict.fromkeys(map(emit_text, trees)))

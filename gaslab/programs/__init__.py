@@ -55,7 +55,7 @@ LENGTHS = {
 }
 
 # The modules, and what is in each. A type checker reads the imports above; a test keeps the two the same.
-_CLASSES = {
+CLASSES = {
     "als": ("ALS",),
     "bfs": ("Levels", "Tree"),
     "cdlp": ("LabelPropagation",),
@@ -87,7 +87,7 @@ _CLASSES = {
     "triangles": ("TriangleCount", "Triangles"),
     "unordered": ("FallingCores", "SmallestLabel"),
 }
-_HOME = {name: module for module, names in _CLASSES.items() for name in names}
+_HOME = {name: module for module, names in CLASSES.items() for name in names}
 
 __all__ = [*_HOME]
 

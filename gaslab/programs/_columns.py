@@ -11,13 +11,10 @@ import math
 import sys
 from typing import Any
 
-import numpy as np
-
 import gaslab as gl
 from gaslab import arguments
-from gaslab.engine.options import Options
-from gaslab.engine.run import run_by
 from gaslab.programs._arguments import check_graph
+from gaslab.programs._numpy import np
 
 LARGEST = sys.float_info.max
 
@@ -119,6 +116,9 @@ def run(program: gl.VertexProgram, graph: gl.Graph, **options: Any) -> gl.Result
     A vertex column that happens to have the name of a field, such as ``level`` of an earlier answer, is
     bound by ``columns=`` alone; so is an edge column with that of a field that is the program's own affair.
     """
+    from gaslab.engine.options import Options
+    from gaslab.engine.run import run_by
+
     check_graph(graph)
     kind = type(program)
     fields, of_edges = (

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import gaslab as gl
+from gaslab.programs._numpy import np
 
 CHUNK = 1 << 16  # vertices whose edges are searched for self-loops at a time
 

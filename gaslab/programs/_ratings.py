@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import gaslab as gl
 from gaslab import arguments
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_scale
+from gaslab.programs._numpy import np
 from gaslab.programs._sweeps import check_options
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 import gaslab as gl
+from gaslab.programs._numpy import np
 
 NARROW = 1e-9, 1e6  # priors of which every product is in the range of a float32
 

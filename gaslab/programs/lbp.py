@@ -14,13 +14,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_values, run, weights
+from gaslab.programs._numpy import np
 
 MOST = 700.0  # what exp takes
 

@@ -25,9 +25,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-import numpy as np
-
 import gaslab as gl
+from gaslab.programs._numpy import np
 
 LEAST, MOST = 1e-5, 1e5  # a prior after a step: a topic without tokens keeps one
 NEVER = 1 << 40  # supersteps

@@ -14,12 +14,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs import _ratings
+from gaslab.programs._numpy import np
 from gaslab.programs._sweeps import run_sweeps
 
 

@@ -153,6 +153,33 @@ def test_program_and_compiler_need_no_numpy_kernel_or_mpi() -> None:
     assert done.stdout.split() == []
 
 
+# What setup.py does before any kernel is built, with no numpy and no MPI to be had.
+BUILD = """
+import runpy, sys
+from importlib.abc import MetaPathFinder
+
+class Blocked(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("numpy", "mpi4py") or name.startswith("gaslab._kernels"):
+            raise ImportError(f"{name} is imported while gaslab is built")
+
+sys.meta_path.insert(0, Blocked())
+setup = runpy.run_path("setup.py")
+from gaslab.compiler import texts_ahead
+for cls in setup["program_classes"]():
+    assert texts_ahead(cls), cls
+    print(cls.__module__)
+"""
+
+
+def test_the_build_needs_no_numpy_kernel_or_mpi() -> None:
+    done = subprocess.run([sys.executable, "-c", BUILD], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    pages = (ROOT / "gaslab" / "programs").glob("[!_]*.py")
+    of_programs = {f"gaslab.programs.{page.stem}" for page in pages if "\nclass " in page.read_text()}
+    assert {*done.stdout.split()} == of_programs
+
+
 def test_importing_gaslab_loads_neither_numpy_nor_mpi() -> None:
     check = "import sys, gaslab; print(*(m for m in ('numpy', 'mpi4py', 'mpi4py.MPI') if m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True)

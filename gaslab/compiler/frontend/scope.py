@@ -17,6 +17,7 @@ from gaslab.compiler.frontend.lists import fits
 from gaslab.compiler.frontend.source import FunctionSource
 from gaslab.errors import ProgramError, nearest
 from gaslab.language.annotations import closure_of
+from gaslab.language.deferred import Deferred
 
 MISSING = object()
 Paths = list["set[str] | None"]
@@ -241,6 +242,8 @@ class Scope:
         """Return the object that a name, or a dotted name through modules and classes, stands for."""
         if isinstance(node, ast.Attribute):
             owner = self.lookup(node.value)
+            if isinstance(owner, Deferred):  # its name and that of the attribute say enough
+                return vars(owner).get(node.attr, MISSING)
             if inspect.ismodule(owner) or inspect.isclass(owner) or isinstance(owner, enum.Enum):
                 return getattr(owner, node.attr, MISSING)
             return MISSING
