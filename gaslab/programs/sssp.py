@@ -17,6 +17,8 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import lengths, run
 
+LAST_BUCKET = 2.0**62  # the number of a bucket is an int64; what lies further shares the last one
+
 
 class ShortestPaths(gl.VertexProgram):
     """Each vertex's `distance` from `source`, infinite where there is no path."""
@@ -51,7 +53,7 @@ class DeltaStepping(ShortestPaths):
     def scatter(self, v: ShortestPaths.Vertex, e: ShortestPaths.Edge, nbr: ShortestPaths.Vertex) -> None:
         there = v.distance + e.weight
         if there < nbr.distance:
-            nbr.signal(there, priority=there / self.delta)
+            nbr.signal(there, priority=min(there / self.delta, LAST_BUCKET))
 
 
 @collective(options="run", own=("columns",))
