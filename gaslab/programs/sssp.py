@@ -73,7 +73,7 @@ def sssp(
     delta : float, optional
         Run by delta-stepping: only vertices of the nearest bucket, so many units of length wide, run
         in a superstep. Fewer relaxations in more supersteps; what ``engine="async"`` gains most from. By
-        default every vertex with a shorter distance runs.
+        default every vertex with a shorter distance runs. Distances of 2**62 buckets and more share one.
     **options
         As for `gaslab.run`.
 
@@ -83,7 +83,7 @@ def sssp(
         *source* is not in the graph.
     UsageError
         A weight is negative or not a number, weights are so large that a path may sum to infinity, or
-        *delta* is not above 0.
+        *delta* is not a finite number above 0.
 
     Examples
     --------
