@@ -174,6 +174,7 @@ def run_by(options: Options, program: VertexProgram, graph: Graph) -> Result:
         drawing = Timeline(graph.comm, options.timeline, graph.source.split(", "))
     began, sent_before = time.perf_counter(), graph.comm.bytes_sent
     options = replace(options, threads=_threads(graph, options))
+    launch.say_small(graph.num_edges, graph.comm.size, graph.comm.rank)
     compiled, options = compile_program(program, graph, options)
     bound = bind(compiled, program, graph, options)
     observe = Observer(graph.comm, options, drawing, bound.trace)

@@ -12,6 +12,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab._kernels import generate as kernels
 from gaslab.errors import UsageError, nearest
+from gaslab.ingest.capacity import check_edges
 from gaslab.ingest.corpus import draw
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
@@ -112,6 +113,11 @@ class _Share:
         first = items * self.comm.rank // self.comm.size
         return first, items * (self.comm.rank + 1) // self.comm.size - first
 
+    def of_edges(self, edges: int) -> tuple[int, int]:
+        """As `of`, of edges; InputError, before any is made, for more than there is room for (collective)."""
+        check_edges(self.comm, edges)
+        return self.of(edges)
+
 
 @dataclass
 class _Made:
@@ -142,7 +148,7 @@ def _rmat(
     a, b, c, d = (arguments.number(name, part) for name, part in zip("abcd", (a, b, c, d), strict=True))
     if min(a, b, c, d) < 0 or abs(a + b + c + d - 1) > 1e-9:
         raise UsageError(f"a={a}, b={b}, c={c}, d={d}: shares are not negative and add up to 1")
-    first, count = share.of(edge_factor << scale)
+    first, count = share.of_edges(edge_factor << scale)
     src, dst = kernels.rmat(first, count, scale, a, b, c, permute, share.seed, share.threads)
     return _Made(src, dst, first, 1 << scale)
 
@@ -169,7 +175,7 @@ def _powerlaw(
 def _grid(share: _Share, rows: int, columns: int) -> _Made:
     rows = arguments.whole("rows", rows, 1, 1 << 31)
     columns = arguments.whole("columns", columns, 1, 1 << 31)
-    first, count = share.of(rows * (columns - 1) + (rows - 1) * columns)
+    first, count = share.of_edges(rows * (columns - 1) + (rows - 1) * columns)
     src, dst = kernels.grid(first, count, rows, columns, share.threads)
     return _Made(src, dst, first, rows * columns, directed=False)
 
@@ -177,7 +183,7 @@ def _grid(share: _Share, rows: int, columns: int) -> _Made:
 def _erdos_renyi(share: _Share, vertices: int, edges: int) -> _Made:
     vertices = arguments.whole("vertices", vertices, 1, 1 << 40)
     edges = arguments.whole("edges", edges, 0, 1 << 48)
-    first, count = share.of(edges)
+    first, count = share.of_edges(edges)
     src, dst = kernels.uniform(first, count, vertices, share.seed, share.threads)
     return _Made(src, dst, first, vertices)
 
@@ -186,7 +192,7 @@ def _bipartite(share: _Share, left: int, right: int, edges: int) -> _Made:
     left = arguments.whole("left", left, 1, 1 << 40)
     right = arguments.whole("right", right, 1, 1 << 40)
     edges = arguments.whole("edges", edges, 0, 1 << 48)
-    first, count = share.of(edges)
+    first, count = share.of_edges(edges)
     src, _ = kernels.uniform(first, count, left, share.seed, share.threads)
     _, dst = kernels.uniform(first, count, right, share.seed, share.threads)
     return _Made(src, dst + left, first, left + right, left=left)

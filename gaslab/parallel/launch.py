@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gaslab.errors import LaunchError
 
 ALLOW_SINGLETON = "GASLAB_ALLOW_SINGLETON"
+RANKS_PAY = 1_000_000  # edges from which two ranks are faster than one: see docs/cluster.md
 
 # name: variables that hold the size, rank, ranks on this machine and rank among those. First match wins.
 _LAUNCHERS: tuple[tuple[str, str, str, str, str], ...] = (
@@ -143,6 +144,7 @@ def _threads(local_ranks: int) -> tuple[int, str]:
 
 
 _announced = False
+_said_small = False
 
 
 def choose_threads(threads: int | None, local_ranks: int = 1, rank: int = 0) -> int:
@@ -155,3 +157,16 @@ def choose_threads(threads: int | None, local_ranks: int = 1, rank: int = 0) -> 
         logging.getLogger("gaslab").info("%d thread%s a rank (%s)", count, "s" * (count > 1), rule)
         _announced = True
     return count
+
+
+def say_small(edges: int, ranks: int, rank: int = 0) -> None:
+    """Log once, on rank 0, that a graph of so many edges is too small for several ranks."""
+    global _said_small
+    if ranks > 1 and edges < RANKS_PAY and rank == 0 and not _said_small:
+        import logging  # as above
+
+        logging.getLogger("gaslab").info(
+            "%s edges on %d ranks: one rank is mostly faster below about %s edges",
+            f"{edges:,}", ranks, f"{RANKS_PAY:,}",
+        )  # fmt: skip
+        _said_small = True

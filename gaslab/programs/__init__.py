@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from gaslab.programs.distances import NearestSource as NearestSource
     from gaslab.programs.gibbs import CollapsedGibbs as CollapsedGibbs
     from gaslab.programs.hits import HITS as HITS
+    from gaslab.programs.hits import UndirectedHITS as UndirectedHITS
     from gaslab.programs.jacobi import Jacobi as Jacobi
     from gaslab.programs.kcore import Cores as Cores
     from gaslab.programs.lbp import BeliefPropagation as BeliefPropagation
     from gaslab.programs.metropolis_hastings import LDA as LDA
     from gaslab.programs.mis import IndependentSet as IndependentSet
     from gaslab.programs.pagerank import PageRank as PageRank
+    from gaslab.programs.pagerank import UndirectedPageRank as UndirectedPageRank
     from gaslab.programs.pagerank_variants import OutWeight as OutWeight
     from gaslab.programs.pagerank_variants import PersonalizedPageRank as PersonalizedPageRank
     from gaslab.programs.pagerank_variants import Scale as Scale
@@ -67,13 +69,13 @@ CLASSES = {
     "directed_triangles": ("DirectedTriangles", "LocalClustering"),
     "distances": ("NearestSource",),
     "gibbs": ("CollapsedGibbs",),
-    "hits": ("HITS",),
+    "hits": ("HITS", "UndirectedHITS"),
     "jacobi": ("Jacobi",),
     "kcore": ("Cores",),
     "lbp": ("BeliefPropagation",),
     "metropolis_hastings": ("LDA",),
     "mis": ("IndependentSet",),
-    "pagerank": ("PageRank",),
+    "pagerank": ("PageRank", "UndirectedPageRank"),
     "pagerank_variants": (
         "OutWeight",
         "PersonalizedPageRank",

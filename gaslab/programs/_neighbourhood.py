@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import gaslab as gl
+<<<<<<< HEAD
 from gaslab.programs._numpy import np
 
 CHUNK = 1 << 16  # vertices whose edges are searched for self-loops at a time
+=======
+from gaslab.programs._loops import count_self_loops
+>>>>>>> toolkit
 
 
 class Neighbourhood(gl.VertexProgram):
@@ -26,17 +30,8 @@ def checked(graph: gl.Graph, result: gl.Result) -> dict[str, Any]:
     nothing = dict.fromkeys(("surplus", "corners", "pairs", "triangles"), 0)
     last: dict[str, Any] = result.history[-1] if result.history else nothing  # no vertices, no supersteps
     surplus = last["surplus"] if graph.directed else last["surplus"] // 2
-    if surplus and surplus > _self_loops(graph):
+    if surplus and surplus > count_self_loops(graph):
         raise gl.UsageError(
             "the graph has parallel edges, of which triangles know nothing; read it with drop_duplicates=True"
         )
     return last
-
-
-def _self_loops(graph: gl.Graph) -> int:
-    local, found = graph.local, 0
-    for first in range(0, local.num_local, CHUNK):
-        begin = local.in_begin[first : first + CHUNK + 1]
-        ends = np.arange(first, first + begin.size - 1).repeat(np.diff(begin))
-        found += np.count_nonzero(ends == local.in_neighbor[begin[0] : begin[-1]])
-    return int(graph.comm.allreduce(found))

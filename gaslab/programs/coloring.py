@@ -13,7 +13,9 @@ from typing import Any
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
+from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
+from gaslab.programs._loops import warn_of_self_loops
 
 
 class Coloring(gl.VertexProgram):
@@ -109,7 +111,8 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
     Parameters
     ----------
     graph : Graph
-        Edge directions and self-loops are ignored.
+        Edge directions are ignored. So are self-loops, as in NetworkX, with a warning: no colour differs
+        from itself.
     order : {"degree", "id", "saturation"}
         Who chooses first: those with many edges (NetworkX's ``"largest_first"``, where its nodes are
         in the order of their ids); those with small ids; or those who see the most colours, among
@@ -125,7 +128,9 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
     >>> result.vertices["color"], result.metrics["answer"]
     (array([1, 2, 0, 1]), {'colors': 3})
     """
+    check_graph(graph)
     order = arguments.choice("order", order, ORDERS)
+    warn_of_self_loops(graph, "a colouring ignores them: no vertex differs in colour from itself")
     result = run(ORDERS[order], graph, **options)
     colors = int(result.aggregates["last"]) + 1 if graph.num_vertices else 0
     return result.replaced(metrics={**result.metrics, "answer": {"colors": colors}})

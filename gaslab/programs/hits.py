@@ -7,13 +7,14 @@ value of A is not simple, the answer is the one that a start from equal hubs lea
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_scale, run, weights
+from gaslab.programs._loops import count_self_loops, init_with_loops
 
 
 class HITS(gl.VertexProgram):
@@ -67,10 +68,32 @@ class HITS(gl.VertexProgram):
     def done(self) -> bool:
         return self.change < self.tolerance
 
-    phases = (
+    phases: ClassVar[tuple[gl.Phase, ...]] = (
         gl.Phase(gather=from_hubs, apply=to_authority, gather_edges=gl.IN, supersteps=1),
         gl.Phase(gather=from_authorities, apply=to_hub, gather_edges=gl.OUT, supersteps=1),
         gl.Phase(apply=scale, supersteps=1),
+    )
+
+
+class UndirectedHITS(HITS):
+    """HITS of an undirected graph with self-loops, each of which counts once, as in NetworkX.
+
+    `loops`, their weight at a vertex, is given (``init=``); `hits` fills it.
+    """
+
+    class Vertex(HITS.Vertex):
+        loops: float = 0.0
+
+    def once_to_authority(self, v: Vertex, total: float) -> None:
+        v._authority = total - v.loops * v.hub  # the gather has met each self-loop twice
+
+    def once_to_hub(self, v: Vertex, total: float) -> None:
+        v._hub = total - v.loops * v._authority
+
+    phases = (
+        gl.Phase(gather=HITS.from_hubs, apply=once_to_authority, gather_edges=gl.IN, supersteps=1),
+        gl.Phase(gather=HITS.from_authorities, apply=once_to_hub, gather_edges=gl.OUT, supersteps=1),
+        gl.Phase(apply=HITS.scale, supersteps=1),
     )
 
 
@@ -88,7 +111,7 @@ def hits(
     Parameters
     ----------
     graph : Graph
-        Undirected edges count in both directions; parallel edges count each.
+        Undirected edges count in both directions, self-loops once; parallel edges count each.
     tolerance : float
         Change of all hubs in sum at which to stop.
     max_iterations : int
@@ -119,4 +142,7 @@ def hits(
     tolerance = arguments.number("tolerance", tolerance, least=0)
     options = {**options, "columns": {"weight": weights(graph, weight)}, "max_iterations": max_iterations}
     check_scale(graph, weight, "HITS sums products of two weights", 1e-100, 1e100)
+    if not graph.directed and count_self_loops(graph):
+        options["init"] = init_with_loops(graph, options, ("hub", "authority"))
+        return run(UndirectedHITS(tolerance=tolerance), graph, **options)
     return run(HITS(tolerance=tolerance), graph, **options)

@@ -13,7 +13,9 @@ from typing import Any
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
+from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
+from gaslab.programs._loops import warn_of_self_loops
 
 OUT_OF_SET, WAIT, IN_SET = 0, 1, 2  # what the neighbours before a vertex say, the strongest last
 
@@ -61,7 +63,7 @@ def mis(graph: gl.Graph, *, order: str = "random", **options: Any) -> gl.Result:
     Parameters
     ----------
     graph : Graph
-        Edge directions and self-loops are ignored.
+        Edge directions are ignored. So are self-loops, with a warning: a member would be its own neighbour.
     order : {"random", "id"}
         Which vertices choose first. A random order depends on the seed and takes few supersteps; by id a path
         takes as many as it is long.
@@ -77,5 +79,7 @@ def mis(graph: gl.Graph, *, order: str = "random", **options: Any) -> gl.Result:
     >>> gl.mis(graph, seed=2).vertices["member"]
     array([ True, False,  True, False,  True])
     """
+    check_graph(graph)
     order = arguments.choice("order", order, ("random", "id"))
+    warn_of_self_loops(graph, "an independent set ignores them: a member may be its own neighbour")
     return run(IndependentSet(by_id=order == "id"), graph, **options)

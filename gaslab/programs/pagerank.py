@@ -18,6 +18,7 @@ from gaslab.parallel.collective import collective
 from gaslab.programs import pagerank_variants as variants
 from gaslab.programs._arguments import check_graph, is_async
 from gaslab.programs._columns import run, weights
+from gaslab.programs._loops import count_self_loops, init_with_loops, one_superstep
 
 LEAST, MOST = 1e-290, 1e290  # a sum of weights that scores are divided by
 
@@ -58,6 +59,27 @@ class PageRank(gl.VertexProgram):
         return self.change < self.tolerance
 
 
+class UndirectedPageRank(PageRank):
+    """PageRank of an undirected graph with self-loops, each of which counts once, as in NetworkX.
+
+    `loops`, how many of them a vertex has, is given (``init=``); `pagerank` fills it.
+    """
+
+    class Vertex(PageRank.Vertex):
+        loops: float = 0.0
+
+    def init(self, v: Vertex) -> None:  # type: ignore[override]  # its vertices have one field more
+        v.score = 1.0 / self.num_vertices
+        v.share = v.score / max(v.out_degree - v.loops, 1.0)
+
+    def apply(self, v: Vertex, total: float) -> None:  # type: ignore[override]
+        d = self.damping
+        links = total - v.loops * v.share  # the gather has met each self-loop twice
+        score = (1.0 - d + d * self.dangling) / self.num_vertices + d * links
+        v.moved = abs(score - v.score)
+        v.score, v.share = score, score / max(v.out_degree - v.loops, 1.0)
+
+
 @collective(options="run")
 def pagerank(
     graph: gl.Graph,
@@ -76,7 +98,7 @@ def pagerank(
     Parameters
     ----------
     graph : Graph
-        Undirected edges count in both directions.
+        Undirected edges count in both directions, self-loops once, as in NetworkX.
     damping : float
         The surfer follows an edge with this probability; in [0, 1).
     tolerance : float, optional
@@ -129,12 +151,17 @@ def pagerank(
         if unnormalised or method == "signal":
             raise gl.UsageError("personalization and weight need method='power' and normalised scores")
         return _personalized(graph, damping, tolerance, personalization, weight, options)
+    loops = not graph.directed and count_self_loops(graph) > 0
+    if loops:
+        unweighted = {**options, "columns": {"weight": None}}
+        options["init"] = init_with_loops(graph, unweighted, ("score", "share", "moved"))
     if method == "signal":
         result = run(
             variants.SignalPageRank(damping=damping, tolerance=_or(tolerance, 1e-3)), graph, **options
         )
         return result if unnormalised else _normalised(graph, result, options)
-    kind = variants.UnnormalizedPageRank if unnormalised else PageRank
+    normalised = UndirectedPageRank if loops else PageRank
+    kind = variants.UnnormalizedPageRank if unnormalised else normalised
     return run(kind(damping=damping, tolerance=_or(tolerance, 1e-9)), graph, **options)
 
 
@@ -145,10 +172,7 @@ def _or(value: float | None, default: float) -> float:
 def _normalised(graph: gl.Graph, result: gl.Result, options: dict[str, Any]) -> gl.Result:
     """Divide the scores of *result* by their sum, keeping its metrics and history."""
     mass = result.aggregates["mass"] if result.history else float(graph.num_vertices)
-    again = {**options, "init": result, "max_iterations": 1, "timeline": None}
-    if again.get("engine") == "async":  # Scale is one superstep
-        kept = again.keys() - {"engine", "consistency", "scheduler", "max_updates"}
-        again = {name: again[name] for name in kept}
+    again = one_superstep(options, init=result)
     scaled = run(variants.Scale(factor=1.0 / (mass or 1.0)), graph, **again)
     answer = scaled.replaced(
         metrics=result.metrics,
@@ -169,7 +193,7 @@ def _personalized(
     options: dict[str, Any],
 ) -> gl.Result:
     options = {**options, "columns": {"weight": weights(graph, weight)}}
-    out = run(variants.OutWeight(), graph, **{**options, "max_iterations": 1})
+    out = run(variants.OutWeight(undirected=not graph.directed), graph, **{**options, "max_iterations": 1})
     for name in ("lightest", "heaviest") if out.history and graph.num_vertices else ():
         whole, vertex = out.history[-1][name]
         if whole > 0.0 and not LEAST <= whole <= MOST and (whole, name) != (math.inf, "lightest"):
@@ -190,5 +214,5 @@ def _personalized(
     return run(
         variants.PersonalizedPageRank(damping=damping, tolerance=_or(tolerance, 1e-9)),
         graph,
-        **{**options, "init": {"restart": restart, "out_weight": out}},
+        **{**options, "init": {"restart": restart, "out_weight": out, "loops": out}},
     )

@@ -14,7 +14,8 @@ import gaslab as gl
 class PersonalizedPageRank(gl.VertexProgram):
     """PageRank that restarts, and spreads dangling mass, by a given distribution over vertices.
 
-    Edges count by their weight. `restart` and `out_weight` are given (``init=``); `pagerank` fills them.
+    Edges count by their weight. `restart`, `out_weight` and `loops` are given (``init=``); `pagerank` fills
+    them.
     """
 
     damping: float = 0.85
@@ -23,6 +24,7 @@ class PersonalizedPageRank(gl.VertexProgram):
     class Vertex(gl.Vertex):
         restart: float = 0.0  # sums to 1
         out_weight: float = 0.0  # of all out-edges
+        loops: float = 0.0  # see OutWeight
         score: float = 0.0
         share: float = 0.0
         moved: float = 0.0
@@ -47,7 +49,7 @@ class PersonalizedPageRank(gl.VertexProgram):
 
     def apply(self, v: Vertex, total: float) -> None:
         d = self.damping
-        score = (1.0 - d + d * self.dangling) * v.restart + d * total
+        score = (1.0 - d + d * self.dangling) * v.restart + d * (total - v.loops * v.share)
         v.moved = abs(score - v.score)
         v.score = score
         v.share = score / v.out_weight if v.out_weight > 0.0 else 0.0
@@ -57,15 +59,25 @@ class PersonalizedPageRank(gl.VertexProgram):
 
 
 class OutWeight(gl.VertexProgram):
-    """The sum of the weights of each vertex's out-edges."""
+    """The sum of the weights of each vertex's out-edges, a self-loop counting once.
 
+    A gather over undirected edges meets a self-loop twice, once at each end. `loops` is the weight of an
+    undirected graph's self-loops, which programs subtract from what they gather.
+    """
+
+    undirected: bool = False
     gather_edges = gl.OUT
 
     class Vertex(gl.Vertex):
         out_weight: float = 0.0
+        loops: float = 0.0
 
     class Edge(gl.Edge):
         weight: float = 1.0
+
+    class Total(gl.Accumulator):
+        weight: float
+        loops: float
 
     @gl.aggregator
     def lightest(self, v: Vertex) -> gl.ArgMin[float, gl.VertexId]:
@@ -75,11 +87,12 @@ class OutWeight(gl.VertexProgram):
     def heaviest(self, v: Vertex) -> gl.ArgMax[float, gl.VertexId]:
         return v.out_weight, v.id
 
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
-        return e.weight
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
+        half = 0.5 * e.weight if self.undirected and nbr.id == v.id else 0.0
+        return self.Total(weight=e.weight - half, loops=half)
 
-    def apply(self, v: Vertex, total: float) -> None:
-        v.out_weight = total
+    def apply(self, v: Vertex, total: Total) -> None:
+        v.out_weight, v.loops = total.weight, total.loops
 
 
 class UnnormalizedScores(gl.VertexProgram):
@@ -94,18 +107,19 @@ class UnnormalizedScores(gl.VertexProgram):
         score: float = 1.0
         share: float = 0.0
         moved: float = 0.0
+        loops: float = 0.0  # see OutWeight
 
     def init(self, v: Vertex) -> None:
         v.score = 1.0
-        v.share = v.score / max(v.out_degree, 1)
+        v.share = v.score / max(v.out_degree - v.loops, 1.0)
 
     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
         return nbr.share
 
     def apply(self, v: Vertex, total: float) -> None:
-        score = 1.0 - self.damping + self.damping * total
+        score = 1.0 - self.damping + self.damping * (total - v.loops * v.share)
         v.moved = abs(score - v.score)
-        v.score, v.share = score, score / max(v.out_degree, 1)
+        v.score, v.share = score, score / max(v.out_degree - v.loops, 1.0)
 
 
 class UnnormalizedPageRank(UnnormalizedScores):

@@ -17,6 +17,8 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import lengths, run
 
+LAST_BUCKET = 2.0**62  # the number of a bucket is an int64; what lies further shares the last one
+
 
 class ShortestPaths(gl.VertexProgram):
     """Each vertex's `distance` from `source`, infinite where there is no path."""
@@ -51,7 +53,7 @@ class DeltaStepping(ShortestPaths):
     def scatter(self, v: ShortestPaths.Vertex, e: ShortestPaths.Edge, nbr: ShortestPaths.Vertex) -> None:
         there = v.distance + e.weight
         if there < nbr.distance:
-            nbr.signal(there, priority=there / self.delta)
+            nbr.signal(there, priority=min(there / self.delta, LAST_BUCKET))
 
 
 @collective(options="run", own=("columns",))
@@ -71,7 +73,7 @@ def sssp(
     delta : float, optional
         Run by delta-stepping: only vertices of the nearest bucket, so many units of length wide, run
         in a superstep. Fewer relaxations in more supersteps; what ``engine="async"`` gains most from. By
-        default every vertex with a shorter distance runs.
+        default every vertex with a shorter distance runs. Distances of 2**62 buckets and more share one.
     **options
         As for `gaslab.run`.
 
@@ -81,7 +83,7 @@ def sssp(
         *source* is not in the graph.
     UsageError
         A weight is negative or not a number, weights are so large that a path may sum to infinity, or
-        *delta* is not above 0.
+        *delta* is not a finite number above 0.
 
     Examples
     --------

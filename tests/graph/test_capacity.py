@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gaslab as gl
-from gaslab.ingest import capacity
+from gaslab.ingest import capacity, generate
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
@@ -71,6 +71,36 @@ def test_other_graphs_of_many_vertices(make: Callable[[], gl.Graph]) -> None:
     little = mock.patch.object(capacity, "available_memory", return_value=FREE)
     with little, pytest.raises(gl.InputError, match=f"a graph of {MANY} vertices takes 134.2 MB"):
         make()
+
+
+SIZES: list[tuple[str, dict[str, int], int]] = [
+    ("erdos-renyi", {"vertices": 5, "edges": 3 * 2**31}, 3 * 2**31),
+    ("bipartite", {"left": 5, "right": 5, "edges": 3 * 2**31}, 3 * 2**31),
+    ("rmat", {"scale": 20, "edge_factor": 3 * 2**11}, 3 * 2**31),
+    ("grid", {"rows": 1 << 16, "columns": 1 << 16}, (1 << 33) - (1 << 17)),
+]
+
+
+def too_many(comm: Comm, kind: str, size: dict[str, int]) -> str:
+    """Return the error for a graph that would not fit; no kernel may begin to make it."""
+    with mock.patch.object(generate, "kernels"), pytest.raises(gl.InputError) as caught:
+        gl.Graph.generate(kind, **size, comm=comm)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(("kind", "size", "edges"), SIZES)
+@pytest.mark.parametrize("ranks", [1, 3], ids=lambda size: f"{size}ranks", indirect=True)
+def test_more_edges_than_ranks_can_number(ranks: Ranks, kind: str, size: dict[str, int], edges: int) -> None:
+    holders = "1 rank" if ranks.size == 1 else "3 ranks"
+    most = ranks.size * (2**31 - 1)
+    said = f"{edges} edges are more than the {most} that {holders} can hold"
+    assert ranks.run(too_many, kind, size) == [said] * ranks.size
+
+
+def test_more_edges_than_there_is_memory_for() -> None:
+    little = mock.patch.object(capacity, "available_memory", return_value=FREE)
+    with little, pytest.raises(gl.InputError, match=f"a graph of {MANY} edges takes 33.6 MB of a machine"):
+        gl.Graph.generate("erdos-renyi", vertices=5, edges=MANY)
 
 
 def test_a_graph_of_which_there_is_room_is_read(tmp_path: Path) -> None:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+import gaslab as gl
 from gaslab.errors import LaunchError
+<<<<<<< HEAD
 from gaslab.parallel import launch, polling
+=======
+from gaslab.parallel import launch
+from gaslab.parallel.comm import Comm
+>>>>>>> toolkit
 from gaslab.parallel.launch import Launcher
 from tests.mpi.launcher import environment
+from tests.mpi.ranks import Ranks
 
 ENVIRONMENTS = [
     ({}, Launcher("none", 1, 0, 1, 0)),
@@ -239,3 +248,38 @@ def test_a_cpu_quota_counts(tmp_path: Path, text: str, cores: int) -> None:
     (tmp_path / "cpu.max").write_text(text)
     assert launch._quota(8, str(tmp_path / "cpu.max")) == cores
     assert launch._quota(8, str(tmp_path / "missing")) == 8
+
+
+def said_of_small_graphs(comm: Comm) -> list[str]:
+    """Return what two runs on a graph of two edges log about its size; for `Ranks.run`."""
+    said: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger("gaslab")
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        with mock.patch.object(launch, "_said_small", False):
+            graph = gl.Graph.from_edges([0, 1], [1, 2], comm=comm)
+            gl.components(graph)
+            gl.degrees(graph)
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+    return [line for line in said if "edges on" in line]
+
+
+def test_runs_on_small_graphs_say_once_from_which_size_ranks_pay(ranks: Ranks) -> None:
+    line = f"2 edges on {ranks.size} ranks: one rank is mostly faster below about 1,000,000 edges"
+    first, *others = ranks.run(said_of_small_graphs)
+    assert first == ([line] if ranks.size > 1 else [])
+    assert others == [[]] * (ranks.size - 1)
+
+
+def test_a_large_graph_is_not_too_small_for_ranks(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "gaslab"), mock.patch.object(launch, "_said_small", False):
+        launch.say_small(launch.RANKS_PAY, 2)
+        assert not caplog.messages
+        launch.say_small(launch.RANKS_PAY - 1, 2)
+        assert len(caplog.messages) == 1

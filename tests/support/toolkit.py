@@ -79,6 +79,7 @@ REST = [
     Call("pagerank", (), lambda drawn: {"method": "signal", "max_iterations": 9}, "by signals"),
     *TRIANGLES,
 ]
+RANKINGS = [call for call in (*CALLS, *REST) if call.function in ("pagerank", "hits")]
 
 
 def by_sorted_id(result: gl.Result, fields: tuple[str, ...]) -> Answer:
@@ -113,7 +114,7 @@ def in_every_mode(
 
 def calls_of(drawn: Drawn) -> list[Call]:
     """Return the calls for a graph: all; of an undirected one those that have other programs for it."""
-    return [*CALLS, *REST] if drawn.directed else TRIANGLES
+    return [*CALLS, *REST] if drawn.directed else [*TRIANGLES, *RANKINGS]
 
 
 def every_call(comm: Comm, drawn: Drawn, strategy: str) -> tuple[list[Answer], set[str]]:
@@ -126,7 +127,7 @@ def every_call(comm: Comm, drawn: Drawn, strategy: str) -> tuple[list[Answer], s
         return run_by(options, program, graph)
 
     with warnings.catch_warnings(), patch.object(_columns, "run_by", noted):
-        warnings.simplefilter("ignore", gl.ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)  # of limits and self-loops
         for call in calls_of(drawn):
             try:
                 result = getattr(gl, call.function)(graph, threads=1, **call.options(drawn))
@@ -149,7 +150,7 @@ def as_networkx(drawn: Drawn, simple: bool = False, weight: str = "weight") -> A
 
 
 def of_forty(directed: bool) -> Drawn:
-    """A graph with hubs, without parallel edges: directed with every loop, or with isolated vertices."""
+    """A graph with hubs and loops, without parallel edges; undirected with isolated vertices."""
     pairs = {(k % 36, (k * k * 7 + 3 * k) % 32) for k in range(120)}
     edges = sorted(pairs | {(k, k) for k in range(40)} if directed else {(min(e), max(e)) for e in pairs})
     weights = [8.0 if s == t else (k % 16 + 1) / 8 for k, (s, t) in enumerate(edges)]

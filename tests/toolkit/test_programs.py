@@ -54,13 +54,13 @@ def everywhere(ranks: Ranks, drawn: Drawn, function: str, field: str, **options:
 
 
 def matrix(drawn: Drawn, column: str | None = None) -> np.ndarray:
-    """Return the dense matrix of edge weights, parallel edges added up, as the program walks them."""
+    """Return the dense matrix of edge weights, parallel edges added up, an undirected self-loop once."""
     position = {vertex: k for k, vertex in enumerate(drawn.ids)}
     weights = drawn.columns[column] if column else [1.0] * len(drawn.edges)
     dense = np.zeros((len(drawn.ids), len(drawn.ids)))
     for (source, target), weight in zip(drawn.edges, weights, strict=True):
         dense[position[source], position[target]] += weight
-        if not drawn.directed:
+        if not drawn.directed and source != target:
             dense[position[target], position[source]] += weight
     return dense
 

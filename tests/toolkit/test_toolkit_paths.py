@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -11,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gaslab as gl
-from gaslab.parallel.comm import world
+from gaslab.parallel.comm import Comm, world
+from tests.mpi.ranks import Ranks
 from tests.support.graphs import Drawn, graphs
-from tests.support.toolkit import answer, as_networkx
+from tests.support.toolkit import MODES, answer, as_networkx
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
@@ -40,6 +42,40 @@ def test_edges_of_length_zero() -> None:
     result = gl.distances(graph, [5, 7, 9])
     assert result.vertices.to_dict("nearest") == {3: 5, 4: 5, 5: 5, 7: 5, 9: 9}
     assert result.vertices.to_dict("distance") == {3: 0, 4: 0, 5: 0, 7: 0, 9: 0}
+
+
+def far_away(comm: Comm, delta: float, how: dict[str, Any]) -> list[float]:
+    """Return distances along a path and a way round it; for `Ranks.run`."""
+    ends = [0, 1, 2, 3, 0, 4, 0], [1, 2, 3, 4, 4, 5, 6]
+    columns = {"weight": [1.0, 2.0**63, 1e300, math.inf, 1e301, 0.0, math.inf]}
+    graph = gl.Graph.from_edges(*ends, columns=columns, comm=comm)
+    return gl.sssp(graph, 0, delta=delta, **how).vertices["distance"].tolist()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("delta", [5e-324, 1e-300, 1.0, 2.0**-3, 1e300, 1e308])
+@pytest.mark.parametrize("ranks", [1, 3], ids=lambda size: f"{size}ranks", indirect=True)
+def test_distances_far_beyond_the_last_bucket(ranks: Ranks, delta: float, mode: str) -> None:
+    """Bucket numbers are int64: a distance of 2**63 deltas and more has none of its own."""
+    near = 1.0 + 2.0**63
+    expected = [0.0, 1.0, near, near + 1e300, 1e301, 1e301, math.inf]
+    assert ranks.run(far_away, delta, MODES[mode]) == [expected] * ranks.size
+
+
+def test_shorter_ways_within_the_last_bucket() -> None:
+    """The order within a bucket is any: a vertex runs again where a shorter way comes later."""
+    src, dst = [0, 0, 1, 2, 3], [3, 1, 2, 3, 4]
+    graph = gl.Graph.from_edges(src, dst, columns={"weight": [9.0, 2.0, 2.0, 2.0, 1.0]}, comm=world())
+    for engine in ("sync", "async"):
+        found = gl.sssp(graph, 0, delta=1e-300, engine=engine).vertices["distance"]
+        assert found.tolist() == [0.0, 2.0, 4.0, 6.0, 7.0]
+
+
+@pytest.mark.parametrize("delta", [0.0, -1.0, math.inf, math.nan, "2"])
+def test_what_is_no_delta(delta: Any) -> None:
+    graph = gl.Graph.from_edges([0], [1], comm=world())
+    with pytest.raises(gl.UsageError, match="delta="):
+        gl.sssp(graph, 0, delta=delta)
 
 
 def test_what_distances_refuses() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.parallel.comm import Comm
-from gaslab.programs import _neighbourhood
+from gaslab.programs import _loops
 from tests.mpi.ranks import Ranks
 from tests.support.graphs import STRATEGIES, Drawn, graphs
 
@@ -129,7 +129,7 @@ def test_self_loops_are_no_parallel_edges(directed: bool) -> None:
 
 
 def test_self_loops_are_counted_a_few_vertices_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_neighbourhood, "CHUNK", 2)
+    monkeypatch.setattr(_loops, "CHUNK", 2)
     for loops in ([0], [1], [2], [4], [0, 1, 3, 4]):
         gl.triangles(gl.Graph.from_edges([0, 1, 2, 3, *loops], [1, 2, 3, 4, *loops], directed=False))
 

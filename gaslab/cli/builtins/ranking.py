@@ -53,11 +53,12 @@ COMMANDS = {
     "pagerank": Builtin(
         "PageRank: scores that sum to 1, as NetworkX and Graphalytics define them.",
         ("score",), _pagerank, "largest", _add_pagerank, weighted_columns,
-        also=("share", "moved", "restart", "out_weight"),
+        also=("share", "moved", "restart", "out_weight", "loops"),
     ),
     "hits": Builtin(
         "HITS: hubs and authorities, each sum to 1.",
         ("hub", "authority"), _hits, "largest", _add_hits, weighted_columns, {"max_iterations": 3000},
+        also=("loops",),
     ),
     "degrees": Builtin(
         "Degrees: parallel edges count each, a self-loop once in and once out.",

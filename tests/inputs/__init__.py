@@ -1,0 +1,1 @@
+"""Inputs on which other systems answered wrong, crashed or hung: a module for each theme."""
