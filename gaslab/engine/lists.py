@@ -208,7 +208,10 @@ def gids_of_result(result: Result, graph: Graph) -> np.ndarray:
 
 
 def gids_of(graph: Graph, variable: t.Variable, names: list[Any], rows: str = "same") -> np.ndarray:
-    """Return global ids by the names of vertices (collective); ``gl.NOBODY``, -1 and None name no vertex."""
+    """Return global ids by the names of vertices (collective); ``gl.NOBODY`` and None name no vertex.
+
+    Nor does -1 where no id is negative: results show it where there is no vertex.
+    """
     kinds = {side.kind for side in getattr(graph.ids, "sides", (graph.ids,))}
 
     def check() -> None:
@@ -218,7 +221,12 @@ def gids_of(graph: Graph, variable: t.Variable, names: list[Any], rows: str = "s
 
     graph.comm.attempt(check)
     gids = np.full(len(names), np.iinfo(np.int64).max)  # gl.NOBODY
-    named = [k for k, x in enumerate(names) if not (x is None or x is NOBODY or (type(x) is int and x == -1))]
+    outside = None if graph.ids.negative else -1
+    named = [
+        k
+        for k, x in enumerate(names)
+        if not (x is None or x is NOBODY or (type(x) is int and x == outside))
+    ]
     gids[named] = graph.ids.find([names[k] for k in named], rows=rows)
     return gids
 
