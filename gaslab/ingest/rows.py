@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gaslab import arguments
-from gaslab.errors import UsageError
+from gaslab.errors import InputError, UsageError
 from gaslab.parallel.comm import Comm
 from gaslab.parallel.fingerprint import fingerprint
 from gaslab.ragged import RaggedColumn
@@ -83,7 +83,16 @@ def _scattered(comm: Comm, array: np.ndarray) -> np.ndarray:
     packed = [np.frombuffer(pickle.dumps(part.tolist(), protocol=5), dtype=np.uint8) for part in parts]
     if comm.rank:
         packed = [np.empty(0, dtype=np.uint8)] * comm.size
-    return object_array(pickle.loads(comm.alltoall(packed)[0].tobytes()))
+    data = comm.alltoall(packed)[0].tobytes()
+    return object_array(comm.attempt(lambda: unpickled(data)))
+
+
+def unpickled(data: bytes) -> Any:
+    """Return the objects that another rank pickled; InputError where this rank does not know their class."""
+    try:
+        return pickle.loads(data)
+    except (pickle.UnpicklingError, AttributeError, ImportError) as error:
+        raise InputError(f"a rank cannot read the objects of another: {error}; define their class on all") from error
 
 
 def object_array(values: list[Any]) -> np.ndarray:
