@@ -200,10 +200,18 @@ def _row(variable: t.Variable, values: Any) -> list[Any]:
 
 
 def gids_of_result(result: Result, graph: Graph) -> np.ndarray:
-    """Return the global ids in *graph* of the vertices that a result has on this rank (collective)."""
+    """Return the global ids in *graph* of the vertices that a result has on this rank (collective).
+
+    Raises UsageError for the result of a bipartite graph where *graph* is not: its right side would be lost.
+    """
     table = result.vertices
     if result.metrics.get("fingerprint") == graph.fingerprint:
         return table.global_ids["id"]
+    if "side" in table.keys and graph.ids.num_left is None:
+        raise UsageError(
+            "init= is the result of a bipartite graph, and this graph is not bipartite; of one side it takes "
+            "init={field: result.vertices.side(0).to_dict(field)}"
+        )
     return graph.ids.find(vertex_names(table, graph), rows="same" if result.on == "all" else "parts")
 
 

@@ -130,9 +130,9 @@ def _ids(name: str, values: Any) -> np.ndarray:
     if values.ndim != 1:
         raise UsageError(f"{name} has {values.ndim} dimensions; one is needed")
     if values.dtype.kind in "iu":
-        wrong = np.flatnonzero(values > LARGEST) if values.dtype.kind == "u" else []
-        if len(wrong):
-            raise _no_id(name, wrong[0], values[wrong[0]])
+        if values.dtype.kind == "u" and values.size and values.max() > LARGEST:
+            at = int(np.argmax(values > LARGEST))
+            raise _no_id(name, at, values[at])
         return np.asarray(values, dtype=np.int64)
     if values.size == 0:
         return np.empty(0, dtype=np.int64)

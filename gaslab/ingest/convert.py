@@ -117,7 +117,8 @@ def vertices_from_networkx(
 
 def _of_nodes(graph: Any, bipartite: bool, rows: str) -> tuple[dict[str, Any], dict[str, str]]:
     nodes = dict(graph.nodes(data=True))
-    columns, left = _numbers(list(nodes.values()))
+    attributes, left = _numbers(list(nodes.values()))
+    columns: dict[str, Any] = {**attributes}
     if bipartite:
         columns.pop("bipartite", None)
     for name, values in list(columns.items()):
@@ -168,7 +169,8 @@ def _check_mixed(edges: list[Any], left: dict[str, str]) -> None:
             u, v, value = first
             raise InputError(
                 f"the attribute {name!r} of the edge {u!r} -> {v!r} is {arguments.shown(value)} "
-                f"({type(value).__name__}), and of other edges a number; make it a number on all, or delete it"
+                f"({type(value).__name__}), and of other edges a number; make it a number on all, or delete "
+                "it"
             )
 
 
@@ -286,7 +288,7 @@ def edges_from_pandas(
 def _left_out(comm: Comm, columns: dict[Any, str | None], counts: bool) -> dict[str, str]:
     """Return the columns that hold numbers on no rank, and what they hold (collective).
 
-    *columns* are this rank's, with None for numbers. They count for no more than nothing where it has no rows.
+    *columns* are this rank's, with None for numbers. They do not count where it has no rows.
     """
     every = comm.allgather(({str(name): what for name, what in columns.items()}, counts))
     parts = [part for part, some in every if some] or [part for part, _ in every]

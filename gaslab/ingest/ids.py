@@ -206,8 +206,14 @@ class VertexIds:
         if self._places is None:
             self._places = {one: gid for gid, one in enumerate(self._objects)}
         places = self._places
-        found = [places.get(one, -1) if isinstance(one, Hashable) else -1 for one in wanted]
-        return np.array(found, dtype=np.int64)
+        found = np.array(
+            [places.get(one, -1) if isinstance(one, Hashable) else -1 for one in wanted], dtype=np.int64
+        )
+        if not found.size:
+            return found
+        # Ranks look for themselves, and may have been given objects that are not equal.
+        least, largest = self.comm.allreduce(np.stack([found, ~found]), "min")
+        return np.where(least == ~largest, least, -1)
 
     def _find_integers(self, wanted: list[Any]) -> np.ndarray:
         least = -(1 << 63) if self.negative else 0

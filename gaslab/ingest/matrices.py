@@ -179,8 +179,8 @@ def _one_way(entries: Entries) -> Entries:
         k = int(order[wrong[0]])
         other = following[wrong[0]] if pair[wrong[0]] else 0
         raise InputError(
-            f"directed=False needs a symmetric matrix: the entry {entries.place(k)} is {entries.value[k]}, and "
-            f"({entries.column[k]}, {entries.row[k]}) is {other}"
+            f"directed=False needs a symmetric matrix: the entry {entries.place(k)} is {entries.value[k]}, "
+            f"and ({entries.column[k]}, {entries.row[k]}) is {other}"
         )
     keep = np.ones(order.size, bool)
     keep[order[second]] = False

@@ -156,7 +156,8 @@ def test_fingerprints_differ_by_graph_and_not_by_order() -> None:
         (([1], np.array([2**63], dtype=np.uint64)), InputError,
          "target[0] is 9223372036854775808: integer ids are -2**63 to 2**63 - 1; pass such ids as strings"),
         *((([1, 2], [1, large][::way]), InputError,
-           f"target[{int(way > 0)}] is {large}: integer ids are -2**63 to 2**63 - 1; pass such ids as strings")
+           f"target[{int(way > 0)}] is {large}: integer ids are -2**63 to 2**63 - 1; "
+           "pass such ids as strings")
           for large in (2**63, 2**64, -(2**70)) for way in (1, -1)),
         (([1, 1], [3, 3], {"w": [2**63, 1]}), UsageError,
          "column 'w' has the value 9223372036854775808: integers are from -2**63 to 2**63 - 1; pass the "
@@ -176,8 +177,8 @@ def test_fingerprints_differ_by_graph_and_not_by_order() -> None:
         (([1, 2], [3]), UsageError, "target has 1 values, source 2"),
         (([1], [3], {"w": [1, 2]}), UsageError, "w has 2 values, source 1"),
         (([1], [3], {"w": ["x"]}), InputError,
-         "column 'w' at position 0 is 'x' (str): fields are numbers or bools; pandas.to_numeric makes numbers "
-         "of text"),
+         "column 'w' at position 0 is 'x' (str): fields are numbers or bools; pandas.to_numeric makes "
+         "numbers of text"),
         (([1, 1], [3, 3], {"w": [1, np.nan]}), InputError, "column 'w' is not a number (nan) at position 1"),
         (([1], [3], {"w": 1.0}), UsageError,
          "column 'w' has shape (); a number, a vector or a matrix for each row is needed"),

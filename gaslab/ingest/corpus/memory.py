@@ -19,10 +19,10 @@ from gaslab.ingest.corpus.pieces import Part
 from gaslab.ingest.corpus.text import Counter, as_corpus
 from gaslab.ingest.edges import EdgeList, Numbered
 from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.matrices import entries_of
 from gaslab.ingest.matrix_entries import LARGEST_COUNT
 from gaslab.ingest.missing import WAY_OUT, is_missing
 from gaslab.ingest.names import Names
-from gaslab.ingest.matrices import entries_of
 from gaslab.ingest.rows import object_array, share
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import OF_CORPUS
