@@ -86,7 +86,7 @@ def _array(name: str, values: Any) -> np.ndarray:
 
 
 def _numbers(name: str, column: np.ndarray) -> np.ndarray:
-    """Return an array of objects as bools, integers or reals; raises InputError for the first that is none."""
+    """Return an array of objects as bools, integers or reals; raises InputError for one that is none."""
     row = math.prod(column.shape[1:])
     flat = column.ravel().tolist()
     for at, one in enumerate(flat):

@@ -75,7 +75,7 @@ def _check_objects(comm: Comm, arrays: Arrays) -> None:
         comm.attempt(partial(_compare, name, objects, sent, comm.rank))
 
 
-def _compare(name: str, ours: list[Any], sent: bytes, rank: int) -> None:
+def _compare(name: str, ours: list[Any], sent: Any, rank: int) -> None:
     """Raise where this rank's objects are not those that rank 0 pickled, or have another hash."""
     theirs = unpickled(sent)
     if ours == theirs and list(map(hash, ours)) == list(map(hash, theirs)):
