@@ -154,6 +154,7 @@ def _twice(entries: Entries) -> bool:
 
 def _whole_sums(values: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the sums of runs of integers as int64, and which of them do not fit."""
+    values = values if values.dtype == np.uint64 else values.astype(np.int64)
     low = np.add.reduceat((values & np.array((1 << HALF) - 1, values.dtype)).astype(np.int64), first)
     high = np.add.reduceat((values >> HALF).astype(np.int64), first) + (low >> HALF)
     beyond = (high < -(1 << (HALF - 1))) | (high >= 1 << (HALF - 1))
