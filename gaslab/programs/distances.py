@@ -66,7 +66,7 @@ def distances(
     """Return distances from the nearest source, ``result.vertices["distance" | "nearest"]``.
 
     Distances are float64, inf where there is no path; `nearest` is the source's id, the smallest where
-    several are equally near, None (-1 among integers) where there is no path.
+    several are equally near, None (-1 among integers from 0) where there is no path.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ def of_frame(case: dict[str, Any]) -> Answer:
         raise Refused("missing")
     if kind in ("float64", "datetime64[ns]") and ends[0]:
         raise Refused("no ids")
-    numbers = ("int64", "Int64", "float64", "Float32", "bool", "boolean", "uint8")
+    numbers = ("int64", "Int64", "float64", "Float32", "bool", "boolean", "uint8", "object")
     names = [name for name, (dtype, _) in case["columns"].items() if dtype in numbers]
     if case["keep"] is not None:
         names = case["keep"]
@@ -237,6 +237,8 @@ def of_networkx(case: dict[str, Any]) -> Answer:
         nodes = sorted(nodes)
     elif kinds == {str}:
         nodes = sorted(nodes, key=str.encode)
+    elif kinds <= {int, float}:
+        nodes = sorted(nodes)
     types, values = [], []
     for name in names:
         column = [data[name] for *_, data in edges]
