@@ -181,7 +181,7 @@ def of_matrix(case: dict[str, Any]) -> Answer:
     if weight is not None and any(one != one for one in found.values()):
         raise Refused("nan")
     if not case["directed"] and not case["bipartite"]:
-        if any(found.get((v, u), 0) != one for (u, v), one in found.items()):
+        if any(repr(found.get((v, u), 0) or 0) != repr(one or 0) for (u, v), one in found.items()):
             raise Refused("not symmetric")
         found = {(u, v): one for (u, v), one in found.items() if u <= v}
     kind: Any = {"f": float, "i": int, "b": bool}[dtype[0]]
@@ -201,7 +201,11 @@ def of_frame(case: dict[str, Any]) -> Answer:
     if kind in ("float64", "datetime64[ns]") and ends[0]:
         raise Refused("no ids")
     numbers = ("int64", "Int64", "float64", "Float32", "bool", "boolean", "uint8", "object")
-    names = [name for name, (dtype, _) in case["columns"].items() if dtype in numbers]
+    names = [
+        name
+        for name, (dtype, column) in case["columns"].items()
+        if dtype in numbers and (column or dtype != "object")
+    ]
     if case["keep"] is not None:
         names = case["keep"]
     values, types = [], []

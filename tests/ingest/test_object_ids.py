@@ -1,7 +1,8 @@
-"""Ids that are objects: those that ranks cannot agree on are refused, the others are in the order of values."""
+"""Ids that are objects: those that ranks cannot agree on are refused, others are sorted."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from datetime import date
@@ -73,16 +74,16 @@ class ByValue(OwnHash):
 
 
 WAY_OUT = (
-    "so ranks cannot agree on it; give its class __eq__ and __hash__ that go by its value, or pass ids that are "
-    "numbers or text"
+    "so ranks cannot agree on it; give its class __eq__ and __hash__ that go by its value, or pass ids that "
+    "are numbers or text"
 )
 UNEQUAL = "which is not equal to a pickled copy of itself"
 REFUSED: list[tuple[Any, str]] = [
     ("Plain()", f"is <tests.ingest.test_object_ids.Plain object>, a Plain, {UNEQUAL}, {WAY_OUT}"),
     ("(math.nan, 1)", f"is (nan, 1), a tuple, {UNEQUAL}, {WAY_OUT}"),
     ("frozenset([math.nan])", f"is frozenset({{nan}}), a frozenset, {UNEQUAL}, {WAY_OUT}"),
-    ("OwnHash(3)", "is <tests.ingest.test_object_ids.OwnHash object>, a OwnHash, which has another hash than its "
-     f"pickled copy, {WAY_OUT}"),
+    ("OwnHash(3)", "is <tests.ingest.test_object_ids.OwnHash object>, a OwnHash, which has another hash than "
+     f"its pickled copy, {WAY_OUT}"),
     ("lambda: 1", f"is <function <lambda>>, a function, which cannot be pickled, {WAY_OUT}"),
     ("([1], 2)", "is a tuple, which is not hashable"),
     ("[1]", "is a list, which is not hashable"),
@@ -126,8 +127,8 @@ def different(comm: Comm) -> str:
 def test_objects_that_differ_between_ranks_are_not_the_same_rows() -> None:
     said = set(run_ranks(2, different))
     assert said == {
-        "rows='same' needs the same rows on every rank, but target[0] is ByValue(2) on rank 0 and ByValue(3) on "
-        "rank 1; pass each rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
+        "rows='same' needs the same rows on every rank, but target[0] is ByValue(2) on rank 0 and ByValue(3) "
+        "on rank 1; pass each rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
     }
 
 
@@ -206,7 +207,7 @@ def test_an_order_by_value_does_not_depend_on_the_order_of_arrival(ids: list[Any
     ordered, again = in_order(ids), in_order(mixed)
     assert set(ordered) == set(ids)
     assert (ordered == again) if ordered != ids else (again in (ordered, mixed))
-    for one, following in zip(again, again[1:], strict=False) if again != mixed else ():
+    for one, following in itertools.pairwise(again) if again != mixed else ():
         assert one < following
 
 
