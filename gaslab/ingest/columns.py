@@ -142,8 +142,11 @@ def one_type_each(columns: Arrays, comm: Comm) -> Arrays:
     columns = agree_on_lists(columns, comm)
     lists = {name: column for name, column in columns.items() if isinstance(column, RaggedColumn)}
     columns = {name: column for name, column in columns.items() if name not in lists}
-    seen = comm.allgather({name: column.dtype for name, column in columns.items() if column.size})
-    types = {name: [part[name] for part in seen if name in part] or [columns[name].dtype] for name in columns}
+    seen = comm.allgather({name: (column.dtype, column.size) for name, column in columns.items()})
+    types = {}
+    for name in columns:  # without any values all ranks' types count
+        of_ranks = [part[name] for part in seen]
+        types[name] = [dtype for dtype, size in of_ranks if size] or [dtype for dtype, _ in of_ranks]
     rows = comm.allgather({name: column.shape[1:] for name, column in columns.items() if column.size})
     found = {}
     for name, column in columns.items():

@@ -130,7 +130,8 @@ def _added(entries: Entries) -> Entries:
         if kind == "f" and values.dtype.itemsize < 8:
             values = values.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            kept.value = np.add.reduceat(values, first)
+            add: np.ufunc = np.logical_or if kind == "b" else np.add  # as SciPy adds bools
+            kept.value = add.reduceat(values, first)
         beyond = np.zeros(first.size, bool)
         if kind == "f":
             beyond = np.isinf(kept.value) & ~np.maximum.reduceat(np.isinf(values), first)

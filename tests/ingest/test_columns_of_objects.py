@@ -136,6 +136,15 @@ def test_parts_agree_on_what_is_left_out() -> None:
         run_ranks(3, lambda comm: left(comm, [[1, 2, 3], ["a"] * 3]))
 
 
+def test_empty_parts_of_several_types_agree_on_one() -> None:
+    def empty(comm: Comm) -> str:
+        nothing = np.empty(0, ["int8", "float32", "bool"][comm.rank])
+        graph = gl.Graph.from_edges([], [], columns={"w": nothing}, rows="parts", comm=comm)
+        return str(graph.edge_columns["w"].dtype)
+
+    assert run_ranks(3, empty) == ["float64"] * 3
+
+
 def test_an_attribute_that_is_a_number_on_some_edges() -> None:
     graph = nx.DiGraph()
     graph.add_edge(0, 1, weight=1.0)
@@ -200,6 +209,7 @@ def test_sums_of_reals() -> None:
 
     assert made(np.array([3e38, 3e38], np.float32)) == [2 * float(np.float32(3e38))]
     assert made(np.array([np.inf, 1.0])) == [np.inf]
+    assert made(np.array([True, True])) == [True]
     with pytest.raises(InputError, match="the sum does not fit float64"):
         made(np.array([1e308, 1e308]))
 
