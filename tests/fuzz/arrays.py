@@ -143,6 +143,8 @@ def column_of(spec: dict[str, Any], count: int) -> tuple[str, list[Any]]:
         raise Refused("another length")
     if spec.get("hide") and values:
         raise Refused("masked")
+    if values and all(isinstance(one, list) for one in values):
+        raise Unsure("a column of lists")
     if any(map(missing, values)) or not all(isinstance(one, (bool, int, float)) for one in values):
         raise Refused("no number")
     dtype = "float64"
