@@ -32,6 +32,8 @@ def check_objects(name: str, objects: list[Any]) -> None:
     for at, one in enumerate(objects):
         if is_missing(one):
             raise InputError(f"{name}[{at}] is missing ({one}){WAY_OUT}")
+        if isinstance(one, str) and not one:
+            raise InputError(f"{name}[{at}] is the empty string{WAY_OUT}")
         try:
             hash(one)
         except TypeError:

@@ -128,6 +128,8 @@ def ids_of(spec: dict[str, Any]) -> list[Any]:
         raise Refused("missing")
     if any(isinstance(one, list) for one in values):
         raise Refused("not hashable")
+    if "" in values:
+        raise Refused("empty")
     integers = all(isinstance(one, int) and not isinstance(one, bool) for one in values)
     if integers and not all(-(2**63) <= one <= LARGEST for one in values):
         whole = spec["kind"] != "object" and all(-(2**63) <= one < 2**64 for one in values)

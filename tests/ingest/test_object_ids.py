@@ -87,6 +87,7 @@ REFUSED: list[tuple[Any, str]] = [
     ("lambda: 1", f"is <function <lambda>>, a function, which cannot be pickled, {WAY_OUT}"),
     ("([1], 2)", "is a tuple, which is not hashable"),
     ("[1]", "is a list, which is not hashable"),
+    ("''", "is the empty string; leave its row out, or fill it"),
     ("Decimal('sNaN')", "is missing (sNaN); leave its row out, or fill it"),
 ]  # fmt: skip
 
