@@ -108,13 +108,22 @@ _warning = threading.RLock()  # held by the thread that warns
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"``, or what is known, for an undeclared *name*."""
+    """Return ``"; did you mean 'x'?"``, or what is known, for an undeclared *name*.
+
+    The case of letters makes no difference to how near a name is.
+
+    >>> nearest("weight", ["WEIGHT", "km"]), nearest("weight", ["km"])
+    ("; did you mean 'WEIGHT'?", '; known: km')
+    """
     import difflib  # slow to load, and most runs make no mistake
 
     known = sorted(set(known))
-    close = difflib.get_close_matches(name, known, n=2, cutoff=0.6)
+    spelled: dict[str, list[str]] = {}
+    for one in known:
+        spelled.setdefault(one.casefold(), []).append(one)
+    close = difflib.get_close_matches(name.casefold(), spelled, n=2, cutoff=0.6)
     if close:
-        return "; did you mean " + " or ".join(repr(c) for c in close) + "?"
+        return "; did you mean " + " or ".join(repr(one) for c in close for one in spelled[c]) + "?"
     return "; known: " + (", ".join(known) if known else "none")
 
 

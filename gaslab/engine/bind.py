@@ -15,6 +15,7 @@ from gaslab.engine.edge_lists import bind_lists, no_lists
 from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.storage import dtype_of, limits_of
 from gaslab.errors import UsageError, nearest
+from gaslab.graph.absent import no_edge_column, warn_of_default, why_absent
 from gaslab.graph.graph import Graph
 from gaslab.ingest.sides import need_sides
 from gaslab.language.rng import Draw
@@ -89,11 +90,11 @@ def bind_edge_fields(
             fields.append(made.copy() if own and np.may_share_memory(made, values) else made)
             continue
         if variable.name in columns and column is not None:
-            raise UsageError(f"the graph has no edge column {column!r}{nearest(column, graph.edge_columns)}")
+            raise no_edge_column(graph, column)
         if variable.required:
             raise UsageError(
                 f"{tree.name} needs the edge field {variable.name!r}, which has no default, and the graph "
-                f"has no column of that name{nearest(variable.name, graph.edge_columns)}; "
+                f"has no column of that name{why_absent(graph, variable.name)}; "
                 f"bind one with columns={{{variable.name!r}: NAME}} or --column {variable.name}=NAME"
             )
         dtype, default = dtype_of(variable.storage), variable.default
@@ -105,6 +106,8 @@ def bind_edge_fields(
             number: Any = default
             fields.append(graph.local.everywhere(number, dtype))
         if not variable.name.startswith("_"):
+            if column is not None:
+                warn_of_default(graph, column, f"{tree.name}: {variable.name} = {default!r} on every edge")
             bound.append(f"{variable.name} = {variable.default!r} on every edge")
     if bound and graph.comm.rank == 0:
         log.info("%s: %s", tree.name, "; ".join(bound))

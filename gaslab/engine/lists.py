@@ -200,15 +200,26 @@ def _row(variable: t.Variable, values: Any) -> list[Any]:
 
 
 def gids_of_result(result: Result, graph: Graph) -> np.ndarray:
-    """Return the global ids in *graph* of the vertices that a result has on this rank (collective)."""
+    """Return the global ids in *graph* of the vertices that a result has on this rank (collective).
+
+    Raises UsageError for the result of a bipartite graph where *graph* is not: its right side would be lost.
+    """
     table = result.vertices
     if result.metrics.get("fingerprint") == graph.fingerprint:
         return table.global_ids["id"]
+    if "side" in table.keys and graph.ids.num_left is None:
+        raise UsageError(
+            "init= is the result of a bipartite graph, and this graph is not bipartite; of one side it takes "
+            "init={field: result.vertices.side(0).to_dict(field)}"
+        )
     return graph.ids.find(vertex_names(table, graph), rows="same" if result.on == "all" else "parts")
 
 
 def gids_of(graph: Graph, variable: t.Variable, names: list[Any], rows: str = "same") -> np.ndarray:
-    """Return global ids by the names of vertices (collective); ``gl.NOBODY``, -1 and None name no vertex."""
+    """Return global ids by the names of vertices (collective); ``gl.NOBODY`` and None name no vertex.
+
+    Nor does -1 where no id is negative: results show it where there is no vertex.
+    """
     kinds = {side.kind for side in getattr(graph.ids, "sides", (graph.ids,))}
 
     def check() -> None:
@@ -218,7 +229,12 @@ def gids_of(graph: Graph, variable: t.Variable, names: list[Any], rows: str = "s
 
     graph.comm.attempt(check)
     gids = np.full(len(names), np.iinfo(np.int64).max)  # gl.NOBODY
-    named = [k for k, x in enumerate(names) if not (x is None or x is NOBODY or (type(x) is int and x == -1))]
+    outside = None if graph.ids.negative else -1
+    named = [
+        k
+        for k, x in enumerate(names)
+        if not (x is None or x is NOBODY or (type(x) is int and x == outside))
+    ]
     gids[named] = graph.ids.find([names[k] for k in named], rows=rows)
     return gids
 

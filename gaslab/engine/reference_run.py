@@ -123,7 +123,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
             if named is not None and element_storage(v.storage) == "id32":
                 values = [named.row(row) for row in values]
             elif element_storage(v.storage) == "id32":
-                outside = OUTSIDE if isinstance(next(iter(ids), 0), int) else None
+                outside = OUTSIDE if graph.ids.kind == "int" and not graph.ids.negative else None
                 values = [[x if x in position else outside for x in row] for row in values]
             vertices[v.name] = objects(values)  # in the user's ids
             continue
@@ -173,7 +173,8 @@ class _Named:
     def __init__(self, graph: Graph) -> None:
         every = np.arange(graph.num_vertices, dtype=np.int64)
         self.marked, self.texts = graph.ids.marked(every), graph.ids.named(every)
-        self._outside = OUTSIDE if user_ids(graph, every).dtype.kind == "i" else None
+        integers = user_ids(graph, every).dtype.kind == "i" and not graph.ids.negative
+        self._outside = OUTSIDE if integers else None
 
     def row(self, positions: list[Any]) -> list[Any]:
         """Return a list of ids as a result has it."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.errors import UsageError, nearest
+from gaslab.errors import UsageError
+from gaslab.graph.absent import no_edge_column
 from gaslab.graph.stored import StoredGraph
 from gaslab.ingest.duplicates import first_of_each
 from gaslab.ingest.edges import EdgeList, assemble
@@ -97,7 +98,7 @@ def _repeated_bytes(values: Any, counts: np.ndarray) -> int:
 def _counts(graph: StoredGraph, column: str) -> np.ndarray:
     """Return the counts in an edge column; raises UsageError where they are none, or too large."""
     if column not in graph.edge_columns:
-        raise UsageError(f"the graph has no edge column {column!r}{nearest(column, graph.edge_columns)}")
+        raise no_edge_column(graph, column)
     values = graph.edge_columns[column]
     shape = getattr(values, "shape", ())[1:]  # lists have none: `check_column` refuses them
     if shape:

@@ -30,6 +30,8 @@ class Graph(Sources, Operations):
         Values of this rank's edges, in the order of the slots of `local`; lists as a `RaggedColumn`.
     vertex_columns : dict of str to array
         Values of the vertices that this rank is master of, in the order of `local`; see `with_vertices`.
+    left_out : dict of str to str
+        Columns of the input that are no edge columns, for they hold no numbers, and what they hold.
     ids : VertexIds
         The user's ids to global ids and back.
     counts : dict of str to int

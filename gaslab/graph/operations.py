@@ -13,6 +13,7 @@ from gaslab.errors import UsageError
 from gaslab.graph import derive, transform, vertextable
 from gaslab.graph.stored import StoredGraph
 from gaslab.graph.vertexset import VertexSet, check_direction
+from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.collective import collective
 from gaslab.partition.local_graph import ALL
 
@@ -344,5 +345,6 @@ def _flags(function: Any, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _built(graph: AnyGraph, edges: Any, vertices: Any) -> AnyGraph:
+def _built(graph: AnyGraph, edges: EdgeList, vertices: Any) -> AnyGraph:
+    edges.left_out = graph.left_out
     return graph.from_edge_list(edges, strategy=graph.strategy, comm=graph.comm, vertices=vertices)

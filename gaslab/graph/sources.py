@@ -42,8 +42,8 @@ class Sources(StoredGraph):
         Parameters
         ----------
         src, dst : sequences of one length
-            Vertex ids: integers from 0 to 2**63 - 1, or strings, or other hashable objects, which
-            every rank then keeps.
+            Vertex ids: integers of 64 bits, or strings, or other hashable objects, which are equal to their
+            pickled copies and which every rank then keeps.
         columns : dict of str to numbers or bools, one per edge, or arrays of them of one shape, or lists
             Values of the edges, for programs with edge fields.
         vertices : sequence of ids, optional

@@ -53,6 +53,7 @@ class StoredGraph:
         self.vertex_columns = vertex_columns or {}
         self.ids: VertexIds = edges.ids
         self.counts = dict(edges.counts)
+        self.left_out = dict(edges.left_out)
         self.source = edges.source
         self.fingerprint = edges.fingerprint
         self.seconds = {name: float(comm.allreduce(value, "max")) for name, value in seconds.items()}
@@ -124,6 +125,7 @@ class StoredGraph:
         edges = EdgeList(
             src=src, dst=dst, columns=self.edge_columns, ids=self.ids, num_vertices=self.num_vertices,
             directed=self.directed, counts=self.counts, source=self.source, fingerprint=self.fingerprint,
+            left_out=self.left_out,
         )  # fmt: skip
         del src, dst  # the build frees them as soon as it has read them
         return self.from_edge_list(

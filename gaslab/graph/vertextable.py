@@ -12,7 +12,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab.errors import InputError, UsageError
 from gaslab.graph.stored import StoredGraph
-from gaslab.ingest.arrays import column_of
+from gaslab.ingest.columns import column_of
 from gaslab.ingest.convert import frame_columns
 from gaslab.ingest.formats import foreign
 from gaslab.ingest.ids import VertexIds

@@ -9,18 +9,18 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab.errors import InputError, UsageError
+from gaslab.ingest.columns import edge_column, one_type_each
 from gaslab.ingest.edges import EdgeList, assemble
 from gaslab.ingest.ids import VertexIds
-from gaslab.ingest.integers import LARGEST, check_integers
-from gaslab.ingest.lists import agree_on_lists, lists_of
-from gaslab.ingest.missing import WAY_OUT, first_missing, is_missing, plain
+from gaslab.ingest.integers import LARGEST, LEAST
+from gaslab.ingest.missing import WAY_OUT, plain
 from gaslab.ingest.names import Names, NameTable
 from gaslab.ingest.number_ids import number_integers, number_names
+from gaslab.ingest.object_ids import check_objects, number_objects
 from gaslab.ingest.rows import Arrays, object_array, share
 from gaslab.ingest.sides import SidedIds
 from gaslab.parallel import launch
 from gaslab.parallel.comm import Comm, as_comm
-from gaslab.ragged import RaggedColumn
 
 ENDS = ("source", "target", "vertices", "right_vertices")
 FURTHER = ENDS[2:]
@@ -46,9 +46,10 @@ def edges_from_arrays(
     Parameters
     ----------
     src, dst : sequences of one length
-        User ids of the ends. All ids together are integers from 0 to 2**63 - 1, or strings (neither
-        empty nor with a NUL), or else hashable objects of any kinds; objects are numbered in the order
-        of *vertices*, then of the edges, and are kept by every rank.
+        User ids of the ends. All ids together are integers of 64 bits, or strings (neither empty nor with a
+        NUL), or else hashable objects of any kinds, which are equal to their pickled copies. Every rank
+        keeps objects. They are numbered in the order of their values where they have one, such as tuples
+        of integers; else in the order of *vertices*, then of the edges.
     comm : Comm, optional
         The ranks; all of them by default.
     columns : dict of str to sequence, optional
@@ -89,7 +90,7 @@ def edges_from_arrays(
     ends = [mine.pop(name) for name in ENDS if name in mine]
     numbered, known = (_number_sides if bipartite else _number)(ends, comm, threads)
     return assemble(
-        comm, numbered[0], numbered[1], _one_type_each(mine, comm), known,
+        comm, numbered[0], numbered[1], one_type_each(mine, comm), known,
         directed=directed, counts={"edges_read": int(comm.allreduce(numbered[0].size))}, source=source,
         threads=threads, drop_self_loops=drop_self_loops, drop_duplicates=drop_duplicates,
     )  # fmt: skip
@@ -120,16 +121,18 @@ def _ids(name: str, values: Any) -> np.ndarray:
     if not isinstance(values, np.ndarray):
         listed = list(values) if isinstance(values, Iterable) else [values]
         integers = listed and set(map(type, listed)) == {int}
-        if integers and not 0 <= min(listed) <= max(listed) <= LARGEST:
-            raise _no_id(name, *next((at, one) for at, one in enumerate(listed) if not 0 <= one <= LARGEST))
+        if integers and not LEAST <= min(listed) <= max(listed) <= LARGEST:
+            raise _no_id(
+                name, *next((at, one) for at, one in enumerate(listed) if not LEAST <= one <= LARGEST)
+            )
         # Not np.asarray: it would turn the 1 in ["a", 1] into text.
         values = np.array(listed, np.int64) if integers else object_array(listed)
     if values.ndim != 1:
         raise UsageError(f"{name} has {values.ndim} dimensions; one is needed")
     if values.dtype.kind in "iu":
-        wrong = np.flatnonzero(values < 0 if values.dtype.kind == "i" else values > LARGEST)
-        if wrong.size:
-            raise _no_id(name, wrong[0], values[wrong[0]])
+        if values.dtype.kind == "u" and values.size and values.max() > LARGEST:
+            at = int(np.argmax(values > LARGEST))
+            raise _no_id(name, at, values[at])
         return np.asarray(values, dtype=np.int64)
     if values.size == 0:
         return np.empty(0, dtype=np.int64)
@@ -151,83 +154,26 @@ def _ids(name: str, values: Any) -> np.ndarray:
 
 
 def _no_id(name: str, at: int, value: int) -> InputError:
-    return InputError(f"{name}[{at}] is {value}: integer ids are 0 to 2**63 - 1; pass such ids as strings")
+    return InputError(
+        f"{name}[{at}] is {value}: integer ids are -2**63 to 2**63 - 1; pass such ids as strings"
+    )
 
 
 def _objects(name: str, values: np.ndarray) -> np.ndarray:
     """Check an object array; return it as int64 if all its values are integers that can be."""
-    types = set(map(type, values.tolist()))
+    objects = values.tolist()
+    types = set(map(type, objects))
     if types == {str}:
+        if "" in objects:
+            raise InputError(f"{name}[{objects.index('')}] is the empty string{WAY_OUT}")
         return values
-    for at, one in enumerate(values.tolist()):
-        if is_missing(one):
-            raise InputError(f"{name}[{at}] is missing ({one}){WAY_OUT}")
-        try:
-            hash(one)
-        except TypeError:
-            raise InputError(f"{name}[{at}] is a {type(one).__name__}, which is not hashable") from None
+    check_objects(name, objects)
     if (
         all(issubclass(t, (int, np.integer)) and t is not bool for t in types)
-        and 0 <= values.min() <= values.max() <= LARGEST
+        and LEAST <= min(objects) <= max(objects) <= LARGEST
     ):
         return values.astype(np.int64)
     return values
-
-
-def edge_column(name: str, values: Any) -> Any:
-    """Return a column as `column_of` does, or one of lists; lists of one length are vectors."""
-    lists = lists_of(name, values)
-    if lists is None:
-        return column_of(name, values)
-    lists = RaggedColumn(lists.lengths, column_of(name, lists.values))
-    longest = int(lists.lengths.max(initial=0))
-    if longest and (lists.lengths == longest).all():
-        return lists.values.reshape(-1, longest)
-    return lists
-
-
-def column_of(name: str, values: Any) -> np.ndarray:
-    """Return a column as bool, int64 or float64; its rows are numbers, vectors or matrices."""
-    values = plain(values, lambda at: f"column {name!r} at position {at}")
-    column = np.asarray(values)
-    found = first_missing(column.tolist()) if column.dtype == object and column.ndim == 1 else None
-    if found is not None:
-        raise InputError(f"column {name!r} at position {found[0]} is missing ({found[1]}){WAY_OUT}")
-    if not 1 <= column.ndim <= 3 or 0 in column.shape[1:]:
-        raise UsageError(
-            f"column {name!r} has shape {column.shape}; a number, a vector or a matrix for each row is needed"
-        )
-    check_integers(name, values, column)
-    if not column.size and column.dtype.kind not in "biuf":
-        column = column.astype(np.int64)  # of an empty part: another rank says what its values are
-    if column.dtype.kind not in "biuf":
-        raise UsageError(f"column {name!r} is {column.dtype}: fields are numbers or bools")
-    if column.dtype.itemsize > 8 and not np.array_equal(column.astype(np.float64), column, equal_nan=True):
-        raise UsageError(f"column {name!r} is {column.dtype}, with values that float64 does not hold")
-    if column.dtype.kind == "f":
-        missing = np.argwhere(np.isnan(column))
-        if missing.size:
-            raise InputError(f"column {name!r} is not a number (nan) at position {missing[0][0]}")
-        return column.astype(np.float64)
-    return column.astype(bool if column.dtype.kind == "b" else np.int64)
-
-
-def _one_type_each(columns: Arrays, comm: Comm) -> Arrays:
-    """Return columns with the same dtype on every rank: the widest (collective)."""
-    columns = agree_on_lists(columns, comm)
-    lists = {name: column for name, column in columns.items() if isinstance(column, RaggedColumn)}
-    columns = {name: column for name, column in columns.items() if name not in lists}
-    seen = comm.allgather({name: column.dtype for name, column in columns.items() if column.size})
-    types = {name: [part[name] for part in seen if name in part] or [columns[name].dtype] for name in columns}
-    rows = comm.allgather({name: column.shape[1:] for name, column in columns.items() if column.size})
-    found = {}
-    for name, column in columns.items():
-        shapes = {part[name] for part in rows if name in part} or {column.shape[1:]}
-        if len(shapes) > 1:
-            raise UsageError(f"column {name!r} has rows of several shapes: {sorted(shapes)}")
-        values = column if column.size else column.reshape(0, *shapes.pop())
-        found[name] = np.ascontiguousarray(values, np.result_type(*types[name]))
-    return found | lists
 
 
 def _number_sides(ends: list[np.ndarray], comm: Comm, threads: int) -> tuple[list[np.ndarray], VertexIds]:
@@ -245,8 +191,9 @@ def _number(ends: list[np.ndarray], comm: Comm, threads: int) -> tuple[list[np.n
     if found <= {"int"}:
         numbered = [np.array(part, dtype=np.int64) for part in ends]
         largest = max((int(part.max()) for part in numbered if part.size), default=-1)
-        return numbered, number_integers(numbered, largest, comm, threads)
-    return _number_strings(ends, comm) if found == {"str"} else _number_objects(ends, comm)
+        least = min((int(part.min()) for part in numbered if part.size), default=0)
+        return numbered, number_integers(numbered, largest, comm, threads, least)
+    return _number_strings(ends, comm) if found == {"str"} else number_objects(ends, comm)
 
 
 def _kind(ids: np.ndarray) -> str:
@@ -267,18 +214,4 @@ def _intern(table: NameTable, strings: np.ndarray) -> np.ndarray:
         names = Names.of(strings.tolist())
     except ValueError as error:
         raise InputError(f"an id cannot be written as UTF-8 without NUL: {error}") from error
-    if not np.diff(names.start).all():
-        raise InputError("an id is the empty string")
     return table.intern(names)
-
-
-def _number_objects(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray], VertexIds]:
-    """Number objects in the order of the ranks' vertices, then of their edges."""
-    src, dst, vertices = (part.tolist() for part in ends)
-    pairs = [one for pair in zip(src, dst, strict=True) for one in pair] if dst else src
-    listed = comm.allgather((list(dict.fromkeys(vertices)), list(dict.fromkeys(pairs))))
-    order = [one for part in (0, 1) for ends in listed for one in ends[part]]
-    objects = list(dict.fromkeys(order))
-    place = {one: gid for gid, one in enumerate(objects)}
-    numbered = [np.array([place[one] for one in part], dtype=np.int64) for part in (src, dst)]
-    return numbered, VertexIds(comm, "object", len(objects), objects=objects)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import numbers
 from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any
@@ -12,9 +11,12 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab.errors import GaslabError, InputError, UsageError, nearest
-from gaslab.ingest.arrays import ENDS, column_of, edges_from_arrays
+from gaslab.ingest.arrays import ENDS, edges_from_arrays
 from gaslab.ingest.capacity import check_room
+from gaslab.ingest.columns import NUMBERS, column_of, not_numbers
 from gaslab.ingest.edges import EdgeList
+from gaslab.ingest.matrices import Entries, edge_entries
+from gaslab.ingest.missing import is_missing
 from gaslab.ingest.rows import object_array
 from gaslab.parallel.comm import Comm, as_comm
 
@@ -27,9 +29,10 @@ def edges_from_networkx(
     """Make edges of a NetworkX graph of any class (collective).
 
     It is directed if *graph* is; parallel edges and isolated nodes are kept. Node objects are the
-    ids: integers from 0 to 2**63 - 1 or strings in sorted order, anything else in the order of the nodes.
-    An edge attribute that is a number on every edge becomes a column; a warning names those that are left
-    out. Of parallel edges the keys are left out, and the order is kept.
+    ids, as in `edges_from_arrays`; those that have no order of their own are in the order of the nodes.
+    An edge attribute that is a number on every edge becomes a column; the log names those that are left
+    out. One that is a number on some edges and anything else on others is an InputError, which names the
+    first of these. Of parallel edges the keys are left out, and the order is kept.
 
     Parameters
     ----------
@@ -47,12 +50,16 @@ def edges_from_networkx(
     comm.attempt(lambda: _check_networkx(graph) if here else None)
     edges = list(graph.edges(data=True)) if here else []
     columns, left = _numbers([data for _, _, data in edges])
+    comm.attempt(lambda: _check_mixed(edges, left))
     if comm.rank == 0:
         _say_left_out("edge", left)
+    if rows == "parts":
+        known = comm.allgather(list(columns))
+        columns = columns if edges else {name: [] for part in known for name in part}
     vertices: Any = object_array(list(graph.nodes)) if here else None
     if bipartite:
         edges, vertices = comm.attempt(lambda: _in_sides(graph, edges) if here else ([], None))
-    return edges_from_arrays(
+    made = edges_from_arrays(
         object_array([u for u, _, _ in edges]),
         object_array([v for _, v, _ in edges]),
         comm,
@@ -63,6 +70,8 @@ def edges_from_networkx(
         rows=rows,
         source="networkx",
     )
+    made.left_out = _merged(comm, left)
+    return made
 
 
 def _check_networkx(graph: Any) -> None:
@@ -108,7 +117,8 @@ def vertices_from_networkx(
 
 def _of_nodes(graph: Any, bipartite: bool, rows: str) -> tuple[dict[str, Any], dict[str, str]]:
     nodes = dict(graph.nodes(data=True))
-    columns, left = _numbers(list(nodes.values()))
+    attributes, left = _numbers(list(nodes.values()))
+    columns: dict[str, Any] = {**attributes}
     if bipartite:
         columns.pop("bipartite", None)
     for name, values in list(columns.items()):
@@ -126,23 +136,47 @@ def _of_nodes(graph: Any, bipartite: bool, rows: str) -> tuple[dict[str, Any], d
     return {"id": list(nodes), **side, **columns}, left
 
 
-def _numbers(rows: list[dict[Any, Any]]) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+def _numbers(rows: list[dict[Any, Any]]) -> tuple[dict[str, list[Any]], dict[str, str]]:
     """Return the attributes that are numbers on every edge or node, and of the others why they are not."""
-    columns: dict[str, np.ndarray] = {}
+    columns: dict[str, list[Any]] = {}
     left: dict[str, str] = {}
     for name in dict.fromkeys(name for data in rows for name in data):
         values = [data.get(name) for data in rows]
-        usable = [isinstance(value, (numbers.Real, np.bool_)) for value in values]
+        usable = [isinstance(value, NUMBERS) for value in values]
         if str(name) in columns:
             left[repr(name)] = "an attribute of another type has this name as text"
         elif all(usable):
-            columns[str(name)] = np.array(values)
+            columns[str(name)] = values
         elif any(usable):
             left[str(name)] = f"a number on {sum(usable)} of {len(rows)}"
         else:
             kinds = sorted({type(value).__name__ for value in values if value is not None})
             left[str(name)] = ", ".join(kinds) or "None"
     return columns, left
+
+
+def _check_mixed(edges: list[Any], left: dict[str, str]) -> None:
+    """Raise InputError for the first edge whose attribute is there and no number, as it is on other edges."""
+    for name in {name: None for _, _, data in edges for name in data if str(name) in left}:
+        some = False
+        first = None
+        for u, v, data in edges:
+            value = data.get(name)
+            some = some or isinstance(value, NUMBERS)
+            if first is None and not isinstance(value, NUMBERS) and not is_missing(value):
+                first = u, v, value
+        if some and first is not None:
+            u, v, value = first
+            raise InputError(
+                f"the attribute {name!r} of the edge {u!r} -> {v!r} is {arguments.shown(value)} "
+                f"({type(value).__name__}), and of other edges a number; make it a number on all, or delete "
+                "it"
+            )
+
+
+def _merged(comm: Comm, left: dict[str, str]) -> dict[str, str]:
+    """Return what any rank leaves out; the lowest rank's reason counts (collective)."""
+    return {name: why for part in reversed(comm.allgather(left)) for name, why in part.items()}
 
 
 def _say_left_out(kind: str, left: dict[str, str]) -> None:
@@ -164,7 +198,8 @@ def edges_from_scipy(
 
     The vertices are 0 .. n-1, with or without edges; of a bipartite graph 0 .. m-1 on the left and 0 .. n-1
     on the right, for a matrix of any shape. Stored zeros are edges too; entries that are stored twice are
-    added, as SciPy does. NaN is an InputError, unless *weight* is None.
+    added, integers as int64 and reals as float64. Raises InputError for a matrix whose arrays contradict each
+    other, for a sum that does not fit, and, unless *weight* is None, for NaN.
 
     Parameters
     ----------
@@ -184,63 +219,21 @@ def edges_from_scipy(
     directed, bipartite = arguments.flags(directed=directed, bipartite=bipartite)
     rows = arguments.choice("rows", rows, arguments.ROWS)
     here = comm.rank == 0 or rows != "root"
-    src, dst, values, shape = comm.attempt(
-        lambda: _entries(matrix, weight, directed, bipartite) if here else _no_entries()
+    none = np.empty(0, dtype=np.int64)
+    entries = comm.attempt(
+        lambda: edge_entries(matrix, weight is not None, directed, bipartite)
+        if here
+        else Entries(none, none, none, (0, 0))
     )
-    sizes = [int(comm.allreduce(size, "max")) for size in shape]
+    sizes = [int(comm.allreduce(size, "max")) for size in entries.shape]
     check_room(comm, sum(sizes) if bipartite else sizes[0], "scipy: ")
     sides = [np.arange(size, dtype=np.int64) for size in sizes]
     return edges_from_arrays(
-        src, dst, comm,
-        columns={} if weight is None else {weight: values},
+        entries.row, entries.column, comm,
+        columns={} if weight is None else {weight: entries.value},
         vertices=(sides if bipartite else sides[0]) if here else None,
         directed=directed, bipartite=bipartite, rows=rows, source="scipy",
     )  # fmt: skip
-
-
-_Entries = tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]
-
-
-def _no_entries() -> _Entries:
-    none = np.empty(0, dtype=np.int64)
-    return none, none, none, (0, 0)
-
-
-def _entries(matrix: Any, weight: str | None, directed: bool, bipartite: bool) -> _Entries:
-    if isinstance(matrix, type) or not hasattr(matrix, "tocoo"):
-        needed = f"a scipy.sparse matrix is needed, not {type(matrix).__name__}"
-        raise arguments.wrong("matrix", matrix, needed)
-    if len(matrix.shape) != 2 or (matrix.shape[0] != matrix.shape[1] and not bipartite):
-        raise UsageError(
-            f"a square matrix is needed, not one of shape {matrix.shape}; or pass bipartite=True, and rows "
-            "and columns are vertices of two kinds"
-        )
-    entries = _added(matrix)
-    if weight is not None and entries.data.dtype.kind == "f" and np.isnan(entries.data).any():
-        at = int(np.argmax(np.isnan(entries.data)))
-        place = f"({entries.row[at]}, {entries.col[at]})"
-        raise InputError(f"the entry {place} of the matrix is nan; weight=None leaves the values out")
-    if not directed and not bipartite and (matrix.tocsr() != matrix.tocsr().T).nnz:
-        raise InputError("directed=False needs a symmetric matrix; this one is not (`matrix != matrix.T`)")
-    keep = slice(None) if directed or bipartite else entries.row <= entries.col
-    return entries.row[keep], entries.col[keep], entries.data[keep], matrix.shape
-
-
-def _added(matrix: Any) -> Any:
-    """Return the matrix in coordinate form; entries that are stored twice are one, their sum."""
-    entries = matrix.tocoo()
-    if getattr(matrix, "has_canonical_format", False):
-        return entries
-    if matrix.shape[0] * matrix.shape[1] < 1 << 63:
-        key = np.sort(entries.row.astype(np.int64) * matrix.shape[1] + entries.col)
-        twice = bool((key[1:] == key[:-1]).any())
-    else:
-        order = np.lexsort((entries.col, entries.row))
-        twice = bool(((np.diff(entries.row[order]) == 0) & (np.diff(entries.col[order]) == 0)).any())
-    if twice:
-        entries = entries.copy()  # of a matrix in this form tocoo returns the user's own
-        entries.sum_duplicates()
-    return entries
 
 
 def edges_from_pandas(
@@ -263,7 +256,8 @@ def edges_from_pandas(
     source, target : str
         The columns with the ids of the ends.
     columns : sequence of str, optional
-        The columns to keep as edge fields; by default all others that are numbers or bools.
+        The columns to keep as edge fields; by default all others that hold numbers or bools, also as
+        categories or objects. Each must be numbers or bools in every row.
     directed, bipartite : bool
         See `edges_from_arrays`.
     rows : {"same", "parts", "root"}
@@ -275,21 +269,42 @@ def edges_from_pandas(
     if columns is not None:
         columns = arguments.several("columns", columns, "a sequence of names")
     here = comm.rank == 0 or rows != "root"
-    kept = comm.attempt(
-        lambda: _frame_columns(frame, source, target, columns, comm.rank == 0) if here else []
-    )
-    return edges_from_arrays(
+    others = comm.attempt(lambda: _frame_columns(frame, source, target, columns) if here else {})
+    left = _left_out(comm, others, here and len(frame) > 0)
+    if left and comm.rank == 0:
+        listed = ", ".join(f"{name!r} ({what})" for name, what in left.items())
+        log.info("columns left out: %s; those of numbers and bools become columns", listed)
+    made = edges_from_arrays(
         frame[source] if here else [],
         frame[target] if here else [],
         comm,
-        columns={str(name): frame[name] for name in kept},
+        columns={str(name): frame[name] for name in others if str(name) not in left},
         directed=directed, bipartite=bipartite, rows=rows, source="pandas",
     )  # fmt: skip
+    made.left_out = left
+    return made
+
+
+def _left_out(comm: Comm, columns: dict[Any, str | None], counts: bool) -> dict[str, str]:
+    """Return the columns that hold numbers on no rank, and what they hold (collective).
+
+    *columns* are this rank's, with None for numbers. They do not count where it has no rows.
+    """
+    every = comm.allgather(({str(name): what for name, what in columns.items()}, counts))
+    parts = [part for part, some in every if some] or [part for part, _ in every]
+    names = {name: None for part in parts for name in part}
+    numbers = {name for part in parts for name, what in part.items() if what is None}
+    return {
+        name: next(part[name] for part in parts if name in part) or ""
+        for name in names
+        if name not in numbers
+    }
 
 
 def _frame_columns(
-    frame: Any, source: str, target: str, columns: Sequence[str] | None, say: bool
-) -> list[Any]:
+    frame: Any, source: str, target: str, columns: Sequence[str] | None
+) -> dict[Any, str | None]:
+    """Return the columns that may be edge fields: None, or what they hold if that is no numbers."""
     if isinstance(frame, type) or not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
         raise arguments.wrong("frame", frame, f"a data frame is needed, not {type(frame).__name__}")
     known = list(frame.columns)
@@ -302,15 +317,9 @@ def _frame_columns(
         if known.count(name) > 1:
             raise UsageError(_twice(name, known.count(name)))
     if columns is not None:
-        return list(columns)
+        return dict.fromkeys(columns)
     others = frame_columns(frame)
-    kept = [name for name in known if name not in (source, target) and others[str(name)].dtype.kind in "biuf"]
-    left = [str(name) for name in known if name not in (source, target, *kept)]
-    if left and say:
-        log.info(
-            "columns left out: %s; those of numbers and bools become columns", ", ".join(map(repr, left))
-        )
-    return kept
+    return {name: not_numbers(others[str(name)]) for name in known if name not in (source, target)}
 
 
 def frame_columns(frame: Any) -> dict[str, Any]:

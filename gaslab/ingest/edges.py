@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class Numbered:
     counts: dict[str, int]
     position: Callable[[], np.ndarray | None] = lambda: None
     vertices: VertexColumns | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -63,6 +64,9 @@ class EdgeList:
         The same for the same graph on any number of ranks and in any order of edges.
     vertices : pair of int64 array and dict of str to array, optional
         Global ids and the values of vertex columns for them; all ranks together have every vertex once.
+    left_out : dict of str to str
+        Columns of the input that are no edge columns though nobody asked for that, and what they hold, the
+        same on every rank: ``{"note": "text"}``.
     """
 
     src: np.ndarray
@@ -75,6 +79,7 @@ class EdgeList:
     source: str
     fingerprint: str
     vertices: VertexColumns | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def assemble(

@@ -3,8 +3,8 @@
 A vertex's global id is its position in the sorted order of the distinct user ids: numeric, or
 bytewise (which for UTF-8 is the order of code points, and of Python's strings). Rank r keeps the
 user ids of the global ids g with g % size == r, at position g // size; since positions ascend with
-ids, each rank's table is itself sorted. Ids that are exactly 0 .. n-1 need no table. Ids that are
-neither integers nor strings (nodes of a NetworkX graph) are numbered as given and kept by every rank.
+ids, each rank's table is itself sorted. Ids that are exactly 0 .. n-1 need no table. Ids that are neither
+integers nor strings (nodes of a NetworkX graph) are kept by every rank, in the order of `object_ids`.
 """
 
 from __future__ import annotations
@@ -39,9 +39,12 @@ class VertexIds:
         Of a bipartite graph: how many vertices are on the left side; their global ids come first.
     comm : Comm
         The ranks that share the directory.
+    negative : bool
+        Whether integer ids may be below 0. Results show a vertex that is none as -1 where they may not.
     """
 
     num_left: int | None = None
+    negative: bool = False
 
     def __init__(
         self,
@@ -203,19 +206,27 @@ class VertexIds:
         if self._places is None:
             self._places = {one: gid for gid, one in enumerate(self._objects)}
         places = self._places
-        found = [places.get(one, -1) if isinstance(one, Hashable) else -1 for one in wanted]
-        return np.array(found, dtype=np.int64)
+        found = np.array(
+            [places.get(one, -1) if isinstance(one, Hashable) else -1 for one in wanted], dtype=np.int64
+        )
+        if not found.size:
+            return found
+        # Ranks look for themselves, and may have been given objects that are not equal.
+        least, largest = self.comm.allreduce(np.stack([found, ~found]), "min")
+        return np.where(least == ~largest, least, -1)
 
     def _find_integers(self, wanted: list[Any]) -> np.ndarray:
+        least = -(1 << 63) if self.negative else 0
         fits = [
-            isinstance(v, (int, np.integer)) and not isinstance(v, bool) and 0 <= v < 1 << 63 for v in wanted
+            isinstance(v, (int, np.integer)) and not isinstance(v, bool) and least <= v < 1 << 63
+            for v in wanted
         ]
         values = np.array([v if fit else -1 for v, fit in zip(wanted, fits, strict=True)], dtype=np.int64)
         if self._table is None:
             return np.where(values < self.num_vertices, values, -1)
         assert isinstance(self._table, np.ndarray)
         at = np.searchsorted(self._table, values)
-        here = at < self._table.size
+        here = (at < self._table.size) & np.array(fits, bool)
         here[here] = self._table[at[here]] == values[here]
         return self._first_known(np.where(here, at, -1))
 
@@ -243,7 +254,7 @@ class VertexIds:
             return ", whose ids are integers"
         if self._table is None:
             return f", whose ids are 0 to {self.num_vertices - 1}"
-        at = int(np.searchsorted(self._table, min(max(wanted, 0), (1 << 63) - 1)))
+        at = int(np.searchsorted(self._table, min(max(wanted, -(1 << 63)), (1 << 63) - 1)))
         near = {
             v for part in self.comm.allgather(self._table[max(at - 2, 0) : at + 2].tolist()) for v in part
         }

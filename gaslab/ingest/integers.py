@@ -8,17 +8,28 @@ import numpy as np
 
 from gaslab.errors import UsageError
 
-LARGEST = (1 << 63) - 1
+LEAST, LARGEST = -(1 << 63), (1 << 63) - 1
 
 
 def check_integers(name: str, values: Any, column: np.ndarray) -> None:
     """Raise UsageError if *values*, of which NumPy made *column*, are integers beyond int64."""
     beyond = _beyond(values, column)
     if beyond is not None:
-        raise UsageError(
-            f"column {name!r} has the value {beyond}: integers are from -2**63 to 2**63 - 1; pass the column "
-            "as float64 if its last digits do not matter"
-        )
+        raise _too_large(name, beyond)
+
+
+def check_python_integers(name: str, values: list[Any]) -> None:
+    """Raise UsageError if one of Python's or numpy's integers is beyond int64."""
+    beyond = next((one for one in values if not LEAST <= one <= LARGEST), None)
+    if beyond is not None:
+        raise _too_large(name, int(beyond))
+
+
+def _too_large(name: str, value: int) -> UsageError:
+    return UsageError(
+        f"column {name!r} has the value {value}: integers are from -2**63 to 2**63 - 1; pass the column "
+        "as float64 if its last digits do not matter"
+    )
 
 
 def _beyond(values: Any, column: np.ndarray) -> int | None:
@@ -31,4 +42,4 @@ def _beyond(values: Any, column: np.ndarray) -> int | None:
     every = np.array(values, object).ravel().tolist()
     if set(map(type, every)) != {int}:
         return None
-    return next((one for one in every if not -LARGEST - 1 <= one <= LARGEST), None)
+    return next((one for one in every if not LEAST <= one <= LARGEST), None)

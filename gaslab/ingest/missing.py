@@ -8,6 +8,7 @@ from __future__ import annotations
 import numbers
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ def is_missing(one: Any) -> bool:
     pandas = sys.modules.get("pandas")  # without it there is none of its objects
     if pandas is not None and (one is getattr(pandas, "NA", None) or one is getattr(pandas, "NaT", None)):
         return True
+    if isinstance(one, Decimal):
+        return one.is_nan()  # a signalling one raises where it is compared
     return isinstance(one, (numbers.Number, np.generic)) and bool(one != one)
 
 

@@ -20,13 +20,20 @@ SPARSE = 4  # a bit per possible id is cheaper than sorting while there are at m
 SAMPLES = 64  # of each rank, per rank: ranges differ by about a tenth
 
 
-def number_integers(parts: Sequence[np.ndarray], largest: int, comm: Comm, threads: int) -> VertexIds:
-    """Replace the ids in *parts* (int64, >= 0; this rank's) by global ids, in place (collective).
+def number_integers(
+    parts: Sequence[np.ndarray], largest: int, comm: Comm, threads: int, least: int = 0
+) -> VertexIds:
+    """Replace the ids in *parts* (int64; this rank's) by global ids, in place (collective).
 
-    *largest* is at least this rank's largest id; -1 when it has none.
+    *largest* is at least this rank's largest id, -1 when it has none; *least* is at most its least one.
     """
-    largest = int(comm.allreduce(largest, "max"))
+    largest, least = (int(one) for one in comm.allreduce(np.array([largest, ~least]), "max"))
+    least = ~least
     ends = int(comm.allreduce(sum(part.size for part in parts)))
+    if least < 0:
+        known = _by_sorting(parts, comm, threads)
+        known.negative = True
+        return known
     if largest < SPARSE * ends + (1 << 16):
         return _by_presence(parts, largest, comm, threads)
     return _by_sorting(parts, comm, threads)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gaslab import arguments
-from gaslab.errors import UsageError
+from gaslab.arguments import shown
+from gaslab.errors import InputError, UsageError
 from gaslab.parallel.comm import Comm
 from gaslab.parallel.fingerprint import fingerprint
 from gaslab.ragged import RaggedColumn
 
 Arrays = dict[str, np.ndarray]
+NEEDS_THE_SAME = "rows='same' needs the same rows on every rank"
+EXACT = {str, int, float, bool, bytes}  # of which a fingerprint tells equal ones
+OTHER_ROWS = "pass each rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
 
 
 def share(comm: Comm, make: Callable[[], Arrays], rows: str) -> Arrays:
@@ -33,11 +38,12 @@ def share(comm: Comm, make: Callable[[], Arrays], rows: str) -> Arrays:
     for rank, other in enumerate(by_rank):
         if rows == "same" and other != by_rank[0]:
             raise UsageError(
-                f"rows='same' needs the same rows on every rank, but {_difference(by_rank[0], other, rank)}; "
-                "pass each rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
+                f"{NEEDS_THE_SAME}, but {_difference(by_rank[0], other, rank)}; {OTHER_ROWS}"
             )
         if set(other) != set(by_rank[0]):
             raise UsageError(f"rank 0 passed the columns {_listed(by_rank[0])}, rank {rank} {_listed(other)}")
+    if rows == "same":
+        _check_objects(comm, arrays)
     if rows == "parts":
         return arrays
     return {name: array[_span(len(array), comm.rank, comm.size)] for name, array in arrays.items()}
@@ -57,6 +63,36 @@ def _described(arrays: Arrays) -> dict[str, tuple[int, str, str]]:
         else:
             described[name] = (array.size, str(array.dtype), fingerprint(array).hex())
     return described
+
+
+def _check_objects(comm: Comm, arrays: Arrays) -> None:
+    """Raise where objects differ between ranks; of those a fingerprint has the class alone (collective)."""
+    for name, array in arrays.items():
+        objects = array.tolist() if array.dtype == object and not isinstance(array, RaggedColumn) else []
+        if set(map(type, objects)) <= EXACT:
+            continue
+        sent = comm.bcast(pickle.dumps(objects, protocol=5) if comm.rank == 0 else None)
+        comm.attempt(partial(_compare, name, objects, sent, comm.rank))
+
+
+def _compare(name: str, ours: list[Any], sent: Any, rank: int) -> None:
+    """Raise where this rank's objects are not those that rank 0 pickled, or have another hash."""
+    theirs = unpickled(sent)
+    if ours == theirs and list(map(hash, ours)) == list(map(hash, theirs)):
+        return
+    at = next(k for k, pair in enumerate(zip(ours, theirs, strict=True)) if not _same(*pair))
+    one = ours[at]
+    if one != theirs[at]:
+        what = f"{name}[{at}] is {shown(theirs[at])} on rank 0 and {shown(one)} on rank {rank}"
+        raise UsageError(f"{NEEDS_THE_SAME}, but {what}; {OTHER_ROWS}")
+    raise InputError(
+        f"{name}[{at}] is {shown(one)}, a {type(one).__name__}, which has another hash on rank {rank} than "
+        "its equal of rank 0, so ranks cannot agree on it; a hash that is kept must not be pickled"
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other) and hash(one) == hash(other)
 
 
 def _difference(first: dict[str, Any], other: dict[str, Any], rank: int) -> str:
@@ -83,7 +119,18 @@ def _scattered(comm: Comm, array: np.ndarray) -> np.ndarray:
     packed = [np.frombuffer(pickle.dumps(part.tolist(), protocol=5), dtype=np.uint8) for part in parts]
     if comm.rank:
         packed = [np.empty(0, dtype=np.uint8)] * comm.size
-    return object_array(pickle.loads(comm.alltoall(packed)[0].tobytes()))
+    data = comm.alltoall(packed)[0].tobytes()
+    return object_array(comm.attempt(lambda: unpickled(data)))
+
+
+def unpickled(data: bytes) -> Any:
+    """Return the objects that another rank pickled; InputError where this rank does not know their class."""
+    try:
+        return pickle.loads(data)
+    except (pickle.UnpicklingError, AttributeError, ImportError) as error:
+        raise InputError(
+            f"a rank cannot read the objects of another: {error}; define their class on all"
+        ) from error
 
 
 def object_array(values: list[Any]) -> np.ndarray:

@@ -77,7 +77,7 @@ class SidedIds(VertexIds):
     def __init__(self, comm: Comm, left: VertexIds, right: VertexIds) -> None:
         kind = left.kind if left.kind == right.kind else "object"
         super().__init__(comm, kind, left.num_vertices + right.num_vertices)
-        self.num_left = left.num_vertices
+        self.num_left, self.negative = left.num_vertices, left.negative or right.negative
         self.sides = (left, right)
 
     def lookup(self, gids: Any) -> np.ndarray:

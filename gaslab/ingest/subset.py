@@ -16,7 +16,7 @@ class SubsetIds(VertexIds):
 
     def __init__(self, whole: VertexIds, kept: VertexIds, num_left: int | None) -> None:
         super().__init__(whole.comm, whole.kind, kept.num_vertices)
-        self.num_left = num_left
+        self.num_left, self.negative = num_left, whole.negative
         self._whole, self._kept = whole, kept
 
     def lookup(self, gids: Any) -> np.ndarray:

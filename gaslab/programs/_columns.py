@@ -13,21 +13,39 @@ from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
+<<<<<<< HEAD
+=======
+from gaslab.engine.options import Options
+from gaslab.engine.run import run_by
+from gaslab.graph.absent import no_edge_column, warn_of_default
+>>>>>>> arrays
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._numpy import np
 
 LARGEST = sys.float_info.max
 
 
+class Usual(str):
+    """The column that a function takes where the caller names none: that one may be absent."""
+
+    __slots__ = ()
+
+
+WEIGHT = Usual("weight")
+
+
 def lengths(graph: gl.Graph, name: str | None) -> str | None:
     """Return the column of edge lengths; None where every edge has length 1 (collective).
 
-    That is without a name, and by the usual name "weight" in a graph without that column. A length may be
-    infinite, which no path takes; raises UsageError for one below 0, and for lengths that a path could
-    sum to infinity.
+    That is without a name, and by the `Usual` name in a graph without that column, with a warning where the
+    input has it. A length may be infinite, which no path takes; raises UsageError for a column that is named
+    and not there, for a length below 0, and for lengths that a path could sum to infinity.
     """
     name = arguments.text("weight", name, optional=True)
-    if name is None or (name == "weight" and name not in graph.edge_columns):
+    if isinstance(name, Usual) and name not in graph.edge_columns:
+        warn_of_default(graph, name, "every edge has length 1")
+        return None
+    if name is None:
         return None
     graph.check_column(_known(graph, name), minimum=0.0)
     longest = _largest(graph, name)
@@ -62,9 +80,7 @@ def check_scale(graph: gl.Graph, name: str | None, why: str, least: float, most:
 
 def _known(graph: gl.Graph, name: str) -> str:
     if name not in graph.edge_columns:
-        raise gl.UsageError(
-            f"the graph has no edge column {name!r}{gl.errors.nearest(name, graph.edge_columns)}"
-        )
+        raise no_edge_column(graph, name)
     return name
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import gaslab as gl
 from gaslab import arguments
+from gaslab.graph.absent import warn_of_default, why_absent
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_scale
 from gaslab.programs._numpy import np
@@ -96,12 +97,15 @@ def ratings_of(graph: gl.Graph, rating: str | None, what: str) -> str:
     if graph.num_edges == 0:
         raise gl.UsageError(f"{what} has no ratings: it has no edges")
     if column is None:
+        left = "".join(f"; {name!r} was left out ({why})" for name, why in graph.left_out.items())
         raise gl.UsageError(
             f"{what} has no edge column with ratings; give it one with columns=, or read a file whose third "
-            "field is the rating"
+            f"field is the rating{left}"
         )
     if column not in known:
-        raise gl.UsageError(f"{what} has no edge column {column!r}{gl.errors.nearest(column, known)}")
+        raise gl.UsageError(f"{what} has no edge column {column!r}{why_absent(graph, column)}")
+    if rating is None and column.casefold() != "rating":
+        warn_of_default(graph, "rating", f"the ratings of {what} are the column {column!r}")
     shape = getattr(known[column], "shape", ())[1:]  # lists have none: `Graph.check_column` refuses them
     if shape:
         raise gl.UsageError(f"edge column {column!r} of {what} has rows of shape {shape}; a number is needed")

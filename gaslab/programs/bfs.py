@@ -82,7 +82,7 @@ def bfs(graph: gl.Graph, source: Any, *, parents: bool = False, **options: Any) 
         In the user's own ids.
     parents : bool
         Also return ``result.vertices["parent"]``: of the neighbours one level nearer to *source* that of
-        the smallest id. The source and vertices not reached have None, or -1 where ids are integers.
+        the smallest id. The source and vertices not reached have None, or -1 where ids are integers from 0.
     **options
         As for `gaslab.run`.
 

@@ -15,7 +15,7 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
-from gaslab.programs._columns import lengths, run
+from gaslab.programs._columns import WEIGHT, lengths, run
 
 
 class NearestSource(gl.VertexProgram):
@@ -61,12 +61,12 @@ class NearestSource(gl.VertexProgram):
 
 @collective(options="run", own=("columns", "init"))
 def distances(
-    graph: gl.Graph, sources: Iterable[Any], *, weight: str | None = "weight", **options: Any
+    graph: gl.Graph, sources: Iterable[Any], *, weight: str | None = WEIGHT, **options: Any
 ) -> gl.Result:
     """Return distances from the nearest source, ``result.vertices["distance" | "nearest"]``.
 
     Distances are float64, inf where there is no path; `nearest` is the source's id, the smallest where
-    several are equally near, None (-1 among integers) where there is no path.
+    several are equally near, None (-1 among integers from 0) where there is no path.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def distances(
     sources : iterable of vertex ids
         At least one.
     weight : str, optional
-        Edge column of non-negative lengths, of which no path takes an infinite one; every edge has
-        length 1 where the graph has no such column or *weight* is None.
+        Edge column of non-negative lengths, of which no path takes an infinite one. Every edge has length 1
+        where *weight* is None, or is not given and the graph has no column "weight".
     **options
         As for `gaslab.run`.
 
@@ -84,8 +84,8 @@ def distances(
     VertexNotFound
         A source is not in the graph.
     UsageError
-        There is no source, a weight is negative or not a number, or weights are so large that a path may
-        sum to infinity.
+        There is no source, the graph has no column that *weight* names, a weight is negative or not a
+        number, or weights are so large that a path may sum to infinity.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
+from gaslab.graph.absent import no_edge_column
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_values, run, weights
@@ -111,8 +112,7 @@ def jacobi(
     start = arguments.mapping("init", options.get("init"), "a mapping from field to values", optional=True)
     _check_rhs(rhs, graph.num_vertices)
     if weight not in graph.edge_columns:
-        known = gl.errors.nearest(weight, graph.edge_columns)
-        raise gl.UsageError(f"the graph has no edge column {weight!r}{known}; it holds the matrix entries")
+        raise no_edge_column(graph, weight, "; it holds the matrix entries")
     weights(graph, weight, least=-math.inf)
     for what, values in (("rhs", rhs), ("init 'x'", (start or {}).get("x", 0.0))):
         check_values(what, values, "finite numbers are needed")

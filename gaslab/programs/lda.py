@@ -9,6 +9,7 @@ import numpy as np
 
 import gaslab as gl
 from gaslab import arguments
+from gaslab.graph.absent import warn_of_default, why_absent
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._lda_chain import check_one_run, run_chain
@@ -215,9 +216,13 @@ def _tokens(graph: gl.Graph, count: str | None) -> gl.Graph:
     """Return the graph with an edge for every token."""
     known = graph.edge_columns
     if count == "auto":
-        count = next((name for name in ("count", "weight") if name in known), None)
+        usual = ("count", "weight")
+        count = next((name for name in usual if name in known), None)
+        instead = "each edge is one token" if count is None else f"count = column {count!r}"
+        for name in usual[: 2 if count is None else usual.index(count)]:
+            warn_of_default(graph, name, instead)
     if count is not None and count not in known:
-        raise gl.UsageError(f"count={count!r} is no edge column{gl.errors.nearest(count, known)}")
+        raise gl.UsageError(f"count={count!r} is no edge column{why_absent(graph, count)}")
     if graph.comm.rank == 0:
         log.info("LDA: %s", "each edge is one token" if count is None else f"count = column {count!r}")
     tokens = graph

@@ -15,7 +15,7 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
-from gaslab.programs._columns import lengths, run
+from gaslab.programs._columns import WEIGHT, lengths, run
 
 LAST_BUCKET = 2.0**62  # the number of a bucket is an int64; what lies further shares the last one
 
@@ -58,7 +58,7 @@ class DeltaStepping(ShortestPaths):
 
 @collective(options="run", own=("columns",))
 def sssp(
-    graph: gl.Graph, source: Any, *, weight: str | None = "weight", delta: float | None = None, **options: Any
+    graph: gl.Graph, source: Any, *, weight: str | None = WEIGHT, delta: float | None = None, **options: Any
 ) -> gl.Result:
     """Return shortest-path distances from *source*, ``result.vertices["distance"]`` (float64, inf: no path).
 
@@ -68,8 +68,8 @@ def sssp(
     source : vertex id
         In the user's own ids.
     weight : str, optional
-        Edge column of non-negative lengths, of which no path takes an infinite one; every edge has
-        length 1 where the graph has no such column or *weight* is None.
+        Edge column of non-negative lengths, of which no path takes an infinite one. Every edge has length 1
+        where *weight* is None, or is not given and the graph has no column "weight".
     delta : float, optional
         Run by delta-stepping: only vertices of the nearest bucket, so many units of length wide, run
         in a superstep. Fewer relaxations in more supersteps; what ``engine="async"`` gains most from. By
@@ -82,8 +82,13 @@ def sssp(
     VertexNotFound
         *source* is not in the graph.
     UsageError
+<<<<<<< HEAD
         A weight is negative or not a number, weights are so large that a path may sum to infinity, or
         *delta* is not a finite number above 0.
+=======
+        The graph has no column that *weight* names, a weight is negative or not a number, weights are so
+        large that a path may sum to infinity, or *delta* is not above 0.
+>>>>>>> arrays
 
     Examples
     --------

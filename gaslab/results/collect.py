@@ -27,7 +27,7 @@ from gaslab.system.memory import available_memory, human
 
 OBJECT_BYTES = 64  # of a small Python object and the pointer to it
 LISTS_OF_IDS = ("list:id32", "set:id32")  # storage types
-OUTSIDE = -1  # shown for an id field that holds no vertex, where ids are integers
+OUTSIDE = -1  # shown for an id field that holds no vertex, where ids are integers from 0
 
 Values = np.ndarray | RaggedColumn
 Ends = tuple[np.ndarray, np.ndarray, np.ndarray]  # of `LocalGraph`: gid, in_begin, in_neighbor
@@ -152,9 +152,9 @@ class Collector:
 
     def _begin_names(self, gids: Column) -> Callable[[], np.ndarray]:
         """Return what makes the user's ids of global ids; exchange now what that takes (collective)."""
-        every = self._every
+        every, negative = self._every, self._ids.negative
         if every is not None:
-            return lambda: _within(array_of(gids), every)
+            return lambda: _within(array_of(gids), every, negative)
         return begin_user_ids(self._ids, array_of(gids))
 
     def _begin_lists(
@@ -258,7 +258,8 @@ def rows_by_id(graph: Graph, gids: np.ndarray, values: Mapping[str, np.ndarray],
 def user_ids(graph: Graph, gids: np.ndarray) -> np.ndarray:
     """Return the user's ids of global ids, as an int64 or object array (collective).
 
-    A value outside 0..num_vertices-1 (the identity of Min or Max) becomes -1, or None.
+    A value outside 0..num_vertices-1 (the identity of Min or Max) becomes -1 where ids are integers from 0,
+    else None.
     """
     return begin_user_ids(graph.ids, gids)()
 
@@ -267,20 +268,21 @@ def begin_user_ids(ids: VertexIds, gids: np.ndarray) -> Callable[[], np.ndarray]
     """Exchange what `user_ids` takes (collective); return the rest of it, which may be called later."""
     inside = (gids >= 0) & (gids < ids.num_vertices)
     begun = ids.begin_lookup(np.ascontiguousarray(gids[inside], np.int64))
-    return lambda: _spaced(begun(), inside)
+    return lambda: _spaced(begun(), inside, ids.negative)
 
 
-def _within(gids: np.ndarray, every: LazyArray) -> np.ndarray:
+def _within(gids: np.ndarray, every: LazyArray, negative: bool) -> np.ndarray:
     """Return the user's ids of global ids, given those of all vertices."""
     inside = (gids >= 0) & (gids < len(every))
-    return _spaced(every.array[gids[inside]], inside)
+    return _spaced(every.array[gids[inside]], inside, negative)
 
 
-def _spaced(known: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """Return ids with no vertex in between, where none is *inside*."""
+def _spaced(known: np.ndarray, inside: np.ndarray, negative: bool) -> np.ndarray:
+    """Return ids with no vertex in between, where none is *inside*; *negative* is as in `VertexIds`."""
     if inside.all():
         return known
-    ids = np.full(inside.size, OUTSIDE if known.dtype.kind == "i" else None, known.dtype)
+    integers = known.dtype.kind == "i" and not negative
+    ids = np.full(inside.size, OUTSIDE if integers else None, known.dtype if integers else object)
     ids[inside] = known
     return ids
 

@@ -43,6 +43,7 @@ ODD_IDS = (
     [{"nan": 1}],
     [1.5],
     [-1],
+    [-(2**63)],
     [LARGEST],
     [LARGEST + 1],
     [2**64],
@@ -127,8 +128,10 @@ def ids_of(spec: dict[str, Any]) -> list[Any]:
         raise Refused("missing")
     if any(isinstance(one, list) for one in values):
         raise Refused("not hashable")
+    if "" in values:
+        raise Refused("empty")
     integers = all(isinstance(one, int) and not isinstance(one, bool) for one in values)
-    if integers and not all(0 <= one <= LARGEST for one in values):
+    if integers and not all(-(2**63) <= one <= LARGEST for one in values):
         whole = spec["kind"] != "object" and all(-(2**63) <= one < 2**64 for one in values)
         listed = spec["kind"] in ("list", "tuple", "generator")
         raise (Refused if whole or listed else Unsure)("an integer that is no id")
@@ -142,8 +145,8 @@ def column_of(spec: dict[str, Any], count: int) -> tuple[str, list[Any]]:
         raise Refused("another length")
     if spec.get("hide") and values:
         raise Refused("masked")
-    if spec["kind"] == "object" and values:
-        raise Refused("objects")
+    if values and all(isinstance(one, list) for one in values):
+        raise Unsure("a column of lists")
     if any(map(missing, values)) or not all(isinstance(one, (bool, int, float)) for one in values):
         raise Refused("no number")
     dtype = "float64"
@@ -173,7 +176,17 @@ def numbered(vertices: list[list[Any]], sources: list[list[Any]], targets: list[
     pairs = [
         one for ends in zip(sources, targets, strict=True) for pair in zip(*ends, strict=True) for one in pair
     ]
-    return list(dict.fromkeys([*(one for part in vertices for one in part), *pairs]))
+    return by_value(list(dict.fromkeys([*(one for part in vertices for one in part), *pairs])))
+
+
+def by_value(ids: list[Any]) -> list[Any]:
+    """Return distinct ids in the order of their values, if every one is less or more than every other."""
+    try:
+        if all(one < other or other < one for k, one in enumerate(ids) for other in ids[:k]):
+            return sorted(ids)
+    except TypeError:
+        pass
+    return ids
 
 
 def graph_of(parts: list[dict[str, Any]], case: dict[str, Any]) -> Answer:
@@ -223,7 +236,7 @@ def _side(made: list[Any], side: int) -> list[Any]:
     kinds = {type(one) for one in every}
     if kinds == {str} or kinds <= {int}:
         return numbered([*vertices, *ends], [], [])
-    return list(dict.fromkeys([one for part in (*vertices, *ends) for one in part]))
+    return by_value(list(dict.fromkeys([one for part in (*vertices, *ends) for one in part])))
 
 
 # ---- asking gaslab -----------------------------------------------------------------------------------

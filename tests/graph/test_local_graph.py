@@ -26,7 +26,7 @@ def local_graph(src: Any, dst: Any, n: int, comm: Comm | None = None, directed: 
     mine = slice(src.size * comm.rank // comm.size, src.size * (comm.rank + 1) // comm.size)
     edges: Any = SimpleNamespace(
         src=src[mine].copy(), dst=dst[mine].copy(), columns={}, num_vertices=n, directed=directed,
-        ids=SimpleNamespace(num_left=None), counts={}, source="test", fingerprint="",
+        ids=SimpleNamespace(num_left=None), counts={}, left_out={}, source="test", fingerprint="",
     )  # fmt: skip
     return Graph.from_edge_list(edges, comm=comm).local
 

@@ -92,7 +92,8 @@ def test_attributes_that_are_left_out_are_named_once(caplog: pytest.LogCaptureFi
         "edge attributes left out: 'name' (str), 'empty' (None), 'toll' (a number on 1 of 2); a number on "
         "every edge becomes a column",
         "node attributes left out: 'label' (str), 'pos' (tuple), 'only' (a number on 1 of 3), "
-        "'gap' (a number on 1 of 3), 'huge' (column 'huge' is object: fields are numbers or bools), "
+        "'gap' (a number on 1 of 3), 'huge' (column 'huge' has the value 1180591620717411303424: integers "
+        "are from -2**63 to 2**63 - 1; pass the column as float64 if its last digits do not matter), "
         "'id' (its name is taken); a number on every node becomes a column",
     ]
     caplog.clear()

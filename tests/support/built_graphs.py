@@ -34,7 +34,7 @@ def edge_list(
     number = np.arange(src.size)
     return SimpleNamespace(
         src=src[mine].copy(), dst=dst[mine].copy(), num_vertices=n, directed=directed,
-        ids=SimpleNamespace(num_left=num_left),
+        ids=SimpleNamespace(num_left=num_left), left_out={},
         columns={"number": number[mine].copy(), "weight": number[mine] * 0.5, "odd": number[mine] % 2 == 1},
         counts={}, source="test", fingerprint="",
     )  # fmt: skip

@@ -79,6 +79,9 @@ def weight(arguments: Any) -> str | None:
     return None if bound == "none" else "weight"
 
 
-def weight_by_default(arguments: Any) -> str | None:
-    """Return the weight column: ``--weight``, else "weight", unless ``--column weight=none``."""
-    return arguments.weight or (None if ("weight", "none") in arguments.column else "weight")
+def weight_if_named(arguments: Any) -> dict[str, str | None]:
+    """Return ``weight=`` where the options say what it is; without, a function takes its own default."""
+    if arguments.weight is not None:
+        return {"weight": str(arguments.weight)}
+    bound = dict(arguments.column).get("weight")
+    return {} if bound is None else {"weight": None if bound == "none" else "weight"}

@@ -7,7 +7,7 @@ from typing import Any
 import gaslab as gl
 from gaslab.cli import option
 from gaslab.cli.arguments import Parser
-from gaslab.cli.builtins.entry import Builtin, all_columns, plain, weight_by_default
+from gaslab.cli.builtins.entry import Builtin, all_columns, plain, weight_if_named
 from gaslab.errors import UsageError
 
 
@@ -41,12 +41,12 @@ def _sssp(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result
     from gaslab.programs.sssp import sssp
 
     sources = [vertex_id(word, graph) for word in arguments.source]
-    weight = weight_by_default(arguments)
+    weight = weight_if_named(arguments)
     if len(sources) > 1:
         if arguments.delta is not None:
             raise UsageError("--delta is of paths from one --source")
-        return distances(graph, sources, weight=weight, **options)
-    return sssp(graph, sources[0], weight=weight, delta=arguments.delta, **options)
+        return distances(graph, sources, **weight, **options)
+    return sssp(graph, sources[0], **weight, delta=arguments.delta, **options)
 
 
 def _add_diameter(made: Parser) -> None:

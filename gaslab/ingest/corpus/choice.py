@@ -111,4 +111,6 @@ def _kept(words: VertexIds, keep: np.ndarray, comm: Comm) -> VertexIds:
     if words.kind == "object":
         return VertexIds(comm, "object", gids.size, objects=words.lookup(gids).tolist())
     mine = words.lookup(np.ascontiguousarray(gids[comm.rank :: comm.size]))
-    return VertexIds(comm, words.kind, gids.size, mine if words.kind == "int" else Names.of(mine.tolist()))
+    made = VertexIds(comm, words.kind, gids.size, mine if words.kind == "int" else Names.of(mine.tolist()))
+    made.negative = words.negative
+    return made

@@ -19,6 +19,7 @@ from gaslab.ingest.corpus.pieces import Part
 from gaslab.ingest.corpus.text import Counter, as_corpus
 from gaslab.ingest.edges import EdgeList, Numbered
 from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.matrices import entries_of
 from gaslab.ingest.matrix_entries import LARGEST_COUNT
 from gaslab.ingest.missing import WAY_OUT, is_missing
 from gaslab.ingest.names import Names
@@ -130,11 +131,8 @@ def _entries(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int
         row, column = np.nonzero(dense)
         values, shape = dense[row, column], dense.shape
     else:
-        entries = matrix.tocoo()
-        if not getattr(matrix, "has_canonical_format", False):
-            entries = entries.copy()  # of a matrix in this form tocoo returns the user's own
-            entries.sum_duplicates()
-        row, column, values, shape = entries.row, entries.col, entries.data, entries.shape
+        entries = entries_of(matrix)
+        row, column, values, shape = entries.row, entries.column, entries.value, entries.shape
     if values.dtype.kind not in "biuf":
         raise UsageError(f"the matrix is of {values.dtype}; counts are whole numbers")
     if values.dtype.kind == "f":
