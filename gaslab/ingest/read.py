@@ -12,17 +12,18 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab._kernels import ids as kernels
-from gaslab.errors import UsageError
+from gaslab.errors import UsageError, warn_user
 from gaslab.ingest.bagofwords import read_bag
 from gaslab.ingest.edges import EdgeList, Numbered, assemble
 from gaslab.ingest.files import InputFile, find_files
 from gaslab.ingest.formats import CALLED
 from gaslab.ingest.ids import VertexIds
-from gaslab.ingest.layout import Columns, Options
+from gaslab.ingest.layout import Options
 from gaslab.ingest.matrixmarket import read_matrix
 from gaslab.ingest.metis import read_metis
 from gaslab.ingest.names import NameTable
 from gaslab.ingest.number_ids import number_integers, number_names
+from gaslab.ingest.roles import Columns
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import Parsed, as_of_edges, read_text
 from gaslab.parallel import launch
@@ -186,6 +187,8 @@ def _read_list(files: Sequence[InputFile], options: Options, comm: Comm) -> Numb
     if comm.rank == 0:
         for said in layout.said:
             log.info(said)
+    for doubt in layout.doubts:
+        warn_user(doubt, UserWarning, comm.rank)
     number = _number_sides if options.bipartite else _number
     known = number(parsed, layout.strings, comm, options.threads)
     columns = parsed.named(layout.columns, comm)
