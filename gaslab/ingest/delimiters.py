@@ -17,7 +17,8 @@ DELIMITERS = {
     "colon": 58, ":": 58,
 }  # fmt: skip
 FOUND = {COMMA: "comma", TAB: "tab", SEMICOLON: "semicolon", COLONS: "::", BLANKS: "whitespace"}  # unnamed
-DIGITS = re.compile(rb"-?[0-9]+")  # an id that is a number
+DIGITS = re.compile(rb"-?[0-9]+")
+NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")  # of an id; inf is a name
 
 
 def delimiter_byte(delimiter: str) -> int:
@@ -74,15 +75,15 @@ def find_delimiter(lines: Sequence[bytes], where: str) -> int:
 
 def _cut(lines: Sequence[bytes], delimiter: int) -> _Cut | None:
     """Return how *delimiter* cuts *lines*; None where it leaves the first in one field."""
-    rows = [parser.fields(line, delimiter) for line in lines]
-    first, *behind = rows
+    first = parser.fields(lines[0], delimiter)
     if first is None or len(first) < 2:
         return None
-    fit = [row for row in behind or rows if row is not None and _fits(row, len(first), delimiter)]
+    behind = [parser.fields(line, delimiter) for line in lines[1:]]
+    fit = [row for row in behind or [first] if row is not None and _fits(row, len(first), delimiter)]
     alike = len(fit) + bool(behind) * _fits(first, len(first), delimiter, head=True)
     ends = [end for row in fit for end in row[:2]]
     return _Cut(
-        delimiter, alike, bool(ends) and all(map(DIGITS.fullmatch, ends)),
+        delimiter, alike, bool(ends) and all(map(NUMBER.fullmatch, ends)),
         all(b"," in end or b";" in end for end in ends),
     )  # fmt: skip
 

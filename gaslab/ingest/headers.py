@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gaslab._kernels import parser
-from gaslab.ingest.delimiters import DIGITS
+from gaslab.ingest.delimiters import DIGITS, NUMBER
 
 # The words of a header, without case, blanks and punctuation: the source's and the target's.
 PAIRS = (
@@ -16,14 +15,17 @@ PAIRS = (
     ("fromnode", "tonode"), ("fromid", "toid"), ("node1", "node2"), ("node1id", "node2id"),
     ("nodeid1", "nodeid2"), ("vertex1", "vertex2"), ("id1", "id2"),
 )  # fmt: skip
-# Words that leave no doubt about a line of text above ids that are numbers.
-WORDS = frozenset(
-    {word for pair in PAIRS for word in pair}
-    | {"id", "node", "nodeid", "vertex", "user", "userid", "item", "itemid", "movie", "movieid", "document"}
-    | {"documentid", "docid", "word", "wordid", "weight", "rating", "count", "cost", "distance", "length"}
-    | {"time", "timestamp", "date", "type", "label", "name", "value"}
-)
-OPTION = "header=True (--header) if it names the columns, header=False (--no-header) if it is an edge"
+# Words for what an edge joins: two of them where the ids are name columns, too, but no direction.
+ENDS = frozenset((
+    "id", "node", "nodeid", "vertex", "vertexid", "user", "userid", "item", "itemid", "movie", "movieid",
+    "document", "documentid", "doc", "docid", "word", "wordid", "term", "termid",
+))  # fmt: skip
+# Any of these makes it plain that a line of text above ids that are numbers is a header.
+WORDS = ENDS.union(*PAIRS) | {
+    "weight", "rating", "count", "cost", "distance", "length", "time", "timestamp", "date", "type", "label",
+    "name", "value",
+}  # fmt: skip
+OPTION = "pass header=True (--header) if it names the columns, header=False (--no-header) if it is an edge"
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,9 @@ def ends_named(names: Sequence[str]) -> tuple[int, int] | None:
 def find_header(rows: Sequence[list[bytes]], ends: tuple[int, int] | None = None) -> Verdict:
     """Judge the first of *rows*, whose ids are at *ends*, by default as its words or the first two fields.
 
-    It is a header if its ids are text and those of all rows behind it numbers, or if it has a pair of words
-    that headers have and no id behind it is such a word, but for its case and digits.
+    It is a header if its ids are text and those of all rows behind it numbers, or if it has words that
+    headers have and no id behind it is such a word, but for its case and digits. A row behind it that is the
+    same says nothing: files may have been joined.
     """
     top, *behind = rows
     names = [name.decode("utf-8", "replace") for name in top]
@@ -59,25 +62,25 @@ def find_header(rows: Sequence[list[bytes]], ends: tuple[int, int] | None = None
     if len(top) <= max(ends):
         return Verdict(False)
     ids = [top[end] for end in ends]
-    below = [row[end] for row in behind if len(row) > max(ends) for end in ends]
-    numbers = bool(below) and all(map(DIGITS.fullmatch, below))
-    if numbers and all(one and parser.number_problem(one) == "not_number" for one in ids):
-        known = any(plain_word(name) in WORDS for name in names)
+    below = [row[end] for row in behind if row != top and len(row) > max(ends) for end in ends]
+    if below and all(map(NUMBER.fullmatch, below)) and all(one and not NUMBER.fullmatch(one) for one in ids):
+        known = not WORDS.isdisjoint(map(plain_word, names))
         return Verdict(True, None if known else "is taken as a header, for its ids are text above numbers")
-    if named is not None:
-        mine = {_stem(names[end].encode()) for end in named}
-        same = next((one for one in below if _stem(one) in mine), None)
+    of_ends = [names[end] for end in named or ends]
+    if named is not None or ENDS.issuperset(map(plain_word, of_ends)):
+        mine = set(map(_stem, of_ends))
+        same = next((one for one in map(_text, below) if _stem(one) in mine), None)
         if same is None:
-            return Verdict(True)
-        why = f"for {_text(same)!r} is an id behind it"
-        return Verdict(False, f"has the words of a header and is taken as an edge, {why}")
-    if numbers and not all(map(DIGITS.fullmatch, ids)):
-        return Verdict(False, "is taken as an edge, and so all ids as text, which it alone has")
+            return Verdict(True, None if named else "is taken as a header, for its words")
+        why = f"for {same!r} is an id behind it"
+        return Verdict(False, f"has words of a header and is taken as an edge, {why}")
+    if below and all(map(DIGITS.fullmatch, below)) and not all(map(DIGITS.fullmatch, ids)):
+        return Verdict(False, "has an id that is text, and all behind it are numbers; all ids are text")
     return Verdict(False)
 
 
-def _stem(name: bytes) -> str:
-    return re.sub("[0-9]", "", plain_word(_text(name)))
+def _stem(name: str) -> str:
+    return re.sub("[0-9]", "", plain_word(name))
 
 
 def _text(name: bytes) -> str:

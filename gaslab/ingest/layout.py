@@ -15,7 +15,7 @@ from gaslab.ingest.files import InputFile, numbered_lines
 from gaslab.ingest.formats import CALLED
 from gaslab.ingest.headers import OPTION, Verdict, find_header
 from gaslab.ingest.problems import shown
-from gaslab.ingest.roles import CHECKED, IGNORED, SOURCE, TARGET, Columns, find_roles
+from gaslab.ingest.roles import SOURCE, TARGET, Columns, find_roles
 
 SAMPLE = 200  # lines that the layout is decided from; every line is checked against it as it is parsed
 _INTEGER = re.compile(rb"-?(?:0|[1-9]\d*)")
@@ -131,26 +131,28 @@ def find_layout(files: Sequence[InputFile], options: Options) -> Layout:
             f"{line.where()}: {len(row)} fields, but the header {shown(lines[0].text)} names {len(names)}"
         )
     third = "count" if options.counts else "weight"
-    found = find_roles(alike, names, options.columns, line.where(), third)
-    if delimiter == BLANKS:  # a further field of text may be part of an id
-        named = options.columns if isinstance(options.columns, Mapping) else {}
-        for k, name in enumerate(found.fields):
-            if found.role[k] == IGNORED and name not in named:
-                found.role[k] = CHECKED
+    found = find_roles(alike, names, options.columns, line.where(), third, delimiter == BLANKS)
     ends = [row[int(np.flatnonzero(found.role == end)[0])] for end in (SOURCE, TARGET)]
     strings = options.ids == "str" or (options.ids == "auto" and not all(map(_INTEGER.fullmatch, ends)))
     said = [] if names is None else [f"{files[0].name}: the first line is a header: {', '.join(names)}"]
-    doubts = [f"{lines[0].place()}: the first line {verdict.doubt}: {shown(lines[0].text)}; pass {OPTION}"]
-    left = ", ".join(map(repr, found.text))
-    doubts = doubts if verdict.doubt else []
+    doubts = []
+    if verdict.doubt is not None:
+        doubts.append(f"{lines[0].place()}: the first line {verdict.doubt}: {shown(lines[0].text)}; {OPTION}")
     if found.text:
-        way_out = f"--column {found.text[0]}=none (columns={{{found.text[0]!r}: None}})"
-        doubts.append(f"{line.file}: left out as text: column {left}; say so with {way_out}")
+        doubts.append(f"{line.file}: {_left_out(found.text)}")
     return Layout(
         delimiter, comment, found.role, found.fields, found.columns, strings,
         lines[0].text if verdict.header else None, said, doubts,
         first=line.text if options.header is None and names is None else None,
     )  # fmt: skip
+
+
+def _left_out(text: list[str]) -> str:
+    """Return what to say of the columns that are left out because they are text."""
+    listed = ", ".join(map(repr, text))
+    what = f"column {listed} is" if len(text) == 1 else f"columns {listed} are"
+    way_out = f"columns={{{text[0]!r}: None}} (--column {text[0]}=none) leaves {text[0]!r} out without a word"
+    return f"{what} text and left out; {way_out}"
 
 
 def _of_ends(delimiter: int, comment: np.ndarray, header: bytes | None = None) -> Layout:

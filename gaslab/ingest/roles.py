@@ -29,12 +29,14 @@ class Roles:
 
 
 def find_roles(
-    rows: Sequence[list[bytes]], names: list[str] | None, wanted: Columns, where: str, third: str = "weight"
-) -> Roles:
+    rows: Sequence[list[bytes]], names: list[str] | None, wanted: Columns, where: str,
+    third: str = "weight", blanks: bool = False,
+) -> Roles:  # fmt: skip
     """Return the roles of the fields of *rows*, which are alike and say which columns are text.
 
     Without *names* the field behind the two ends is the *third*. A column that *wanted* names is a column of
-    numbers, whatever is in it: reading finds the first row that has none.
+    numbers, whatever is in it: reading finds the first row that has none. Between *blanks* text may be part
+    of an id, so that a field behind the ids is a number, kept or not, unless *wanted* leaves it out by name.
     """
     width = len(rows[0])
     own = names or ["source", "target", third, *(f"column{k}" for k in range(3, width))]
@@ -55,9 +57,12 @@ def find_roles(
         fields.append("source" if k == source else "target" if k == target else name)
         if k in (source, target):
             continue
-        if k not in called and (name in placed or (only is not None and name not in only)):
+        if k not in called and name in placed:
             continue
-        if k not in called and only is None and is_text([row[k] for row in rows]):
+        if k not in called and only is not None and name not in only:
+            role[k] = CHECKED if blanks else IGNORED
+            continue
+        if k not in called and only is None and not blanks and is_text([row[k] for row in rows]):
             role[k] = TEXT
             text.append(name)
             continue
