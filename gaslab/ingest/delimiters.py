@@ -18,7 +18,7 @@ DELIMITERS = {
 }  # fmt: skip
 FOUND = {COMMA: "comma", TAB: "tab", SEMICOLON: "semicolon", COLONS: "::", BLANKS: "whitespace"}  # unnamed
 DIGITS = re.compile(rb"-?[0-9]+")
-NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")  # of an id; inf is a name
+NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")  # of an id; inf is a name
 
 
 def delimiter_byte(delimiter: str) -> int:
