@@ -73,10 +73,10 @@ def read_edges(
         names to fields (``{"cost": 2}``, ``{"cost": "price"}``; ``source`` and ``target`` too) and leaves
         fields out (``{"weight": None}``, and any whose own name is bound to another); a sequence names
         the only ones to keep. Two fields of one name are an error unless one is bound to another name or left
-        out. A column is int64 if all its values are integers that fit, else float64. A column without a number
-        in the first lines is text and left out with a warning; any other column, and one that is named here,
-        has a number in every row, or its first row without is a bad line. Between blanks every further field
-        is a number, kept or not, unless a dict leaves it out.
+        out. A column is int64 if all its values are integers that fit, else float64. One without a number in
+        the first lines is text and left out with a warning; any other, and one that is named here, has a
+        number in every row, or its first row without is a bad line. Between blanks every further field is a
+        number, kept or not, unless a dict leaves it out.
     comments : str
         A line whose first visible character is one of these is a comment.
     delimiter : str, optional

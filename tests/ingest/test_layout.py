@@ -1,4 +1,4 @@
-"""The layout of edge lists: decided from whole first lines, checked on all, from Python and the command line."""
+"""The layout of edge lists: decided from whole first lines, checked on all of them, whoever reads."""
 
 from __future__ import annotations
 
