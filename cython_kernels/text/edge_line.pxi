@@ -20,6 +20,11 @@ cdef struct Run:
     gl_names *names
 
 
+cdef inline bint _may_be_number(uint8_t c) noexcept nogil:
+    """Whether a number may begin with this character; those beyond digits and points are rare in text."""
+    return 48 <= c <= 57 or 43 <= c <= 46 or (c | 32) == 105          # + , - . or the i of inf
+
+
 cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcept nogil:
     """Parse a plain line at *p*: return the next line, or NULL for the slow path (nothing is stored)."""
     cdef uint64_t source, target = 0
@@ -50,7 +55,9 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
             if count == 0 or count > 18 or (p[0] == 48 and count > 1):
                 return NULL
             p += count
-        elif dialect.role[k] == IGNORED:
+        elif dialect.role[k] <= IGNORED:               # or text
+            if dialect.role[k] == TEXT and _may_be_number(p[0]):
+                return NULL
             if dialect.delimiter == 0 and (p[0] == 10 or p[0] == 13):
                 return NULL                            # blanks at the end of the line: there is no such field
             while p[0] > 34 or p[0] == 33:             # up to a blank, a quote or anything unusual
@@ -58,7 +65,7 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
                     break
                 p += 1
         else:
-            kind[k] = gl_read_number(p, &number[k], &FIVES[0, 0])
+            kind[k] = gl_read_number(p, &number[k], &FIVES[0, 0])   # also one that is not kept
             if kind[k] != GL_INTEGER and kind[k] != GL_DOUBLE:
                 return NULL
             p += number[k].length
@@ -123,7 +130,8 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
     cdef int kind[FIELDS]
     cdef int64_t ends[2]
     cdef int64_t zero = 0
-    cdef int k, n, problem, role, most = dialect.num_fields
+    cdef gl_number unkept
+    cdef int k, n, problem, role, sort, most = dialect.num_fields
     cdef int64_t edge = run.counter[EDGES]
     field[0] = 0
     if memchr(p, 0, end - p) != NULL:
@@ -131,7 +139,7 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
     if memchr(p, 13, end - p) != NULL:
         return CARRIAGE_RETURN
     if dialect.delimiter == 0:
-        n = gl_split_blanks(p, end, token, most)
+        n = gl_split_blanks(p, end, not dialect.head, token, most)
     else:
         n = gl_split_delimiter(p, end, <uint8_t> dialect.delimiter, dialect.width, token, most)
     if n < 0:
@@ -154,15 +162,22 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
                 problem = _integer_id(&token[k], &ends[-1 - role], &zero)
                 if problem != FINE:
                     return problem
-        elif role != IGNORED:
-            problem = _number(&token[k], &kind[role], &number[role])
+        elif role == CHECKED or role >= 0:
+            if role == CHECKED:
+                problem = _number(&token[k], &sort, &unkept)
+            else:
+                problem = _number(&token[k], &kind[role], &number[role])
             if problem != FINE:
                 return problem
+        elif role == TEXT:
+            problem = _number(&token[k], &sort, &unkept)
+            if problem == FINE or problem == OUT_OF_RANGE or problem == DECIMAL_COMMA:
+                return NUMBER_IN_TEXT
     for k in range(n):
         role = dialect.role[k]
         if role >= 0:
             _store(run.column[role], edge, &run.real[role], kind[role], &number[role])
-        elif role != IGNORED and dialect.strings:
+        elif dialect.strings and (role == SOURCE or role == TARGET):
             # Names are interned last: a rejected line must not leave a vertex behind.
             ends[-1 - role] = _name(run.names, &token[k])
     run.counter[LEADING_ZERO] |= zero             # of edges alone: a rejected line decides nothing

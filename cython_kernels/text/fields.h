@@ -15,15 +15,38 @@ static inline int gl_blank(uint8_t c)
     return c == ' ' || c == '\t';
 }
 
-/* Cuts [p, end) at runs of blanks; returns the number of fields, or most + 1 if there are more. */
-static int gl_split_blanks(const uint8_t *p, const uint8_t *end, gl_field *field, int most)
+/* The field in quotes that starts at *p; moves *p behind the quote that closes it. NULL in .at: there is none. */
+static gl_field gl_quoted(const uint8_t **p, const uint8_t *end)
+{
+    gl_field field = {*p + 1, 0, 1}, none = {NULL, 0, 0};
+    const uint8_t *stop = field.at;
+    for (;; stop += 2) {
+        stop = (const uint8_t *)memchr(stop, '"', (size_t)(end - stop));
+        if (stop == NULL) return none;
+        if (stop + 1 == end || stop[1] != '"') break;
+        field.quoted = 2;
+    }
+    field.length = stop - field.at;
+    *p = stop + 1;
+    return field;
+}
+
+/* Cuts [p, end) at runs of blanks, with *quotes* not at those in double quotes; returns the number of fields,
+ * most + 1 if there are more, -1 for quotes that do not close their field. */
+static int gl_split_blanks(const uint8_t *p, const uint8_t *end, int quotes, gl_field *field, int most)
 {
     for (int n = 0;; n++) {
         while (p < end && gl_blank(*p)) p++;
-        if (p == end || n > most) return n;
+        if (p == end) return n;
+        if (n == most) return n + 1;
+        if (quotes && *p == '"') {
+            field[n] = gl_quoted(&p, end);
+            if (field[n].at == NULL || (p < end && !gl_blank(*p))) return -1;
+            continue;
+        }
         const uint8_t *first = p;
         while (p < end && !gl_blank(*p)) p++;
-        if (n < most) field[n] = (gl_field){first, p - first, 0};
+        field[n] = (gl_field){first, p - first, 0};
     }
 }
 
@@ -37,20 +60,11 @@ static inline const uint8_t *gl_next_delimiter(const uint8_t *p, const uint8_t *
     }
 }
 
-/* The field in quotes that starts behind *p's quote; moves *p behind its blanks. NULL in .at: quotes that
- * do not close, or something behind them. */
+/* `gl_quoted`, with *p moved behind the blanks after it as well. NULL in .at: something else follows. */
 static gl_field gl_quoted_field(const uint8_t **p, const uint8_t *end, uint8_t delimiter, int width)
 {
-    gl_field field = {*p + 1, 0, 1}, none = {NULL, 0, 0};
-    const uint8_t *stop = field.at;
-    for (;; stop += 2) {
-        stop = (const uint8_t *)memchr(stop, '"', (size_t)(end - stop));
-        if (stop == NULL) return none;
-        if (stop + 1 == end || stop[1] != '"') break;
-        field.quoted = 2;
-    }
-    field.length = stop - field.at;
-    *p = stop + 1;
+    gl_field field = gl_quoted(p, end), none = {NULL, 0, 0};
+    if (field.at == NULL) return none;
     for (const uint8_t *next = gl_next_delimiter(*p, end, delimiter, width); *p < next; ++*p)
         if (!gl_blank(**p)) return none;
     return field;

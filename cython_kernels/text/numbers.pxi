@@ -60,6 +60,17 @@ cdef bint _is_word(const uint8_t *p, int64_t length, const char *word) noexcept 
     return word[length] == 0
 
 
+cdef bint _has_decimal_comma(const uint8_t *p, int64_t length) noexcept nogil:
+    """Whether the text is digits with one comma among them, as in ``0,5``: a number as much of Europe writes it."""
+    cdef int64_t i, commas = 0
+    for i in range(1 if p[0] == 45 or p[0] == 43 else 0, length):
+        if p[i] == 44:
+            commas += 1
+        elif p[i] < 48 or p[i] > 57:
+            return False
+    return commas == 1 and p[length - 1] != 44
+
+
 cdef int _number(gl_field *token, int *kind, gl_number *number) noexcept nogil:
     cdef const uint8_t *p = token.at
     cdef int64_t length = token.length, sign
@@ -83,7 +94,7 @@ cdef int _number(gl_field *token, int *kind, gl_number *number) noexcept nogil:
         number.real = 1.0 / 0.0 * (-1.0 if p[0] == 45 else 1.0)
         kind[0] = GL_DOUBLE
         return FINE
-    return NOT_NUMBER
+    return DECIMAL_COMMA if _has_decimal_comma(p, length) else NOT_NUMBER
 
 
 cdef inline void _as_reals(int64_t *column, int64_t count) noexcept nogil:

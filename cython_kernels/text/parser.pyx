@@ -21,7 +21,7 @@ cdef extern from "text.h" nogil:
     int64_t gl_count_lines(const uint8_t *p, int64_t length)
 
 cdef extern from "fields.h" nogil:
-    int gl_split_blanks(const uint8_t *p, const uint8_t *end, gl_field *field, int most)
+    int gl_split_blanks(const uint8_t *p, const uint8_t *end, int quotes, gl_field *field, int most)
     int gl_split_delimiter(
         const uint8_t *p, const uint8_t *end, uint8_t delimiter, int width, gl_field *field, int most
     )
@@ -47,7 +47,9 @@ cdef enum:
 cdef enum:                    # roles of a field; a column k has role k
     SOURCE = -1
     TARGET = -2
-    IGNORED = -3
+    CHECKED = -3              # a number that is not kept
+    IGNORED = -4
+    TEXT = -5                 # not kept, and no number
 
 cdef enum:
     FIELDS = 256
@@ -127,9 +129,10 @@ def parse(
 
     *delimiter* is a byte, TWICE more if it stands twice between fields, or 0 for runs of blanks. *header* is
     the offset of a line to leave out, or -1; with *head* all lines above it are left out too.
-    *role* gives each field's use: -1 source, -2 target, -3 ignored, k >= 0 ``columns[k]`` (int64 arrays; their
-    values are the bits of int64, or of float64 in the runs marked in *real*). With *strings*, ``names[t]`` describes run t's
-    name table (`gaslab.ingest.names.NameTable.describe`) and ends are indices into it.
+    *role* gives each field's use: -1 source, -2 target, -3 a number that is not kept, -4 not looked at, -5 text
+    that is not kept, k >= 0 ``columns[k]`` (int64 arrays; their values are the bits of int64, or of float64 in
+    the runs marked in *real*). With *strings*, ``names[t]`` describes run t's name table
+    (`gaslab.ingest.names.NameTable.describe`) and ends are indices into it.
 
     Returns (counters int64[runs, len(COUNTERS)], where *largest* is the size of a run's name table if there
     are any, bad int64[runs, KEPT_BAD, 5] as (line, offset,
@@ -193,8 +196,8 @@ def _check_block(const uint8_t[::1] text, int64_t begin, int64_t end):
         raise ValueError("the block does not end with a newline")
 
 
-def is_number(bytes text):
-    """Whether a field is a number as `parse` reads one; nan and what float64 does not hold count as such."""
+def number_problem(bytes text):
+    """Return which of PROBLEMS a field has as a number, "fine" for one that `parse` keeps in a column."""
     cdef gl_field token
     cdef gl_number number
     cdef int kind
@@ -202,7 +205,12 @@ def is_number(bytes text):
     token.at = padded
     token.length = len(text)
     token.quoted = 0
-    return _number(&token, &kind, &number) != NOT_NUMBER
+    return PROBLEMS[_number(&token, &kind, &number)]
+
+
+def is_number(bytes text):
+    """Whether a field is written as a number; nan and what float64 does not hold count as such."""
+    return number_problem(text) in ("fine", "nan", "out_of_range")
 
 
 def fields(bytes line, int delimiter):
@@ -212,7 +220,7 @@ def fields(bytes line, int delimiter):
     cdef const uint8_t *p = padded
     cdef int n, k
     if delimiter == 0:
-        n = gl_split_blanks(p, p + len(line), token, FIELDS)
+        n = gl_split_blanks(p, p + len(line), True, token, FIELDS)
     else:
         n = gl_split_delimiter(
             p, p + len(line), <uint8_t> (delimiter % REPEATED), 2 if delimiter >= REPEATED else 1, token, FIELDS

@@ -45,14 +45,15 @@ def read_graph(
     ids : {"auto", "int", "str"}
         Whether vertex ids are integers from 0 to 2**63 - 1 or text; "auto" decides over all of the input.
     columns : dict of str to position or header name, or sequence of names, optional
-        Further fields to keep as values of the edges; by default all. None in a dict leaves one out.
+        Further fields to keep as values of the edges; by default all that are numbers. Those named here must
+        be there and be numbers in every row. None in a dict leaves one out.
     comments : str
         The characters that start a comment line.
     delimiter : str, optional
         What is between fields: a punctuation character, the same one twice (``"::"``), or a name such as
-        ``"tab"``; by default found from the first data line.
+        ``"tab"``; by default found from the first lines.
     header : bool, optional
-        Whether the first line names the fields; by default found from it.
+        Whether the first line names the fields; by default found from it and the lines behind it.
     directed : bool, optional
         False: each line is one edge between its two ends, in both directions. By default True for edge lists
         and as the file says for the other formats; with True an undirected file's edges lead both ways.
@@ -82,6 +83,11 @@ def read_graph(
         line and text are named.
     UsageError
         An option that is unknown, or that means nothing for the file's format.
+
+    Warns
+    -----
+    UserWarning
+        Columns are left out because they are text, or it is doubtful whether the first line is a header.
 
     Examples
     --------

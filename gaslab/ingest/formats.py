@@ -20,6 +20,7 @@ FORMATS = ("auto", "edges", "matrixmarket", "metis", "bagofwords")  # of graphs
 CORPUS_FORMATS = ("auto", "edges", "matrixmarket", "bagofwords", "ldac", "svmlight", "text")
 HEAD_BYTES = 1 << 16  # what a file is recognised by
 BANNER = b"%%matrixmarket"
+_NEAR_BANNER = re.compile(rb"(?:\xef\xbb\xbf)?\s*%[ \t%]*matrixmarket\b", re.I)  # as some write it
 _BANNER_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|%(?!%matrixmarket)[^\n]*\n)*%%matrixmarket", re.I)
 # Three lines of one whole number each, then one of three fields; with such a name the first line is enough.
 _BAG_NAME = "docword."
@@ -220,11 +221,14 @@ def refuse_foreign(name: str, head: bytes, wanted: str) -> None:
 
 
 def is_matrix(name: str, head: bytes, wanted: str) -> bool:
-    """Return whether a file begins as MatrixMarket files do; InputError if it is wanted as another."""
+    """Return whether a file begins as MatrixMarket files do; InputError if it is wanted as another.
+
+    So does one whose first line is nearly the banner: reading it as a matrix refuses that line.
+    """
     found = _BANNER_LINE.match(head) is not None
     if found and wanted not in ("auto", "matrixmarket"):
         raise InputError(f"{name}: is a MatrixMarket file; --format {wanted} (format={wanted!r}) is wrong")
-    return found
+    return found or (wanted == "auto" and _NEAR_BANNER.match(head) is not None)
 
 
 def is_bag(name: str, head: bytes) -> bool:

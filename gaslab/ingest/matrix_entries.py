@@ -16,8 +16,9 @@ import numpy as np
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.files import InputFile, blocks, share
 from gaslab.ingest.formats import CALLED
-from gaslab.ingest.layout import SOURCE, TARGET, Layout, Options, comment_table, roles
+from gaslab.ingest.layout import Layout, Options, comment_table
 from gaslab.ingest.problems import BadLine, refusal
+from gaslab.ingest.roles import SOURCE, TARGET, find_roles
 from gaslab.ingest.text import Parsed, as_of_edges, first_bad, parse_pieces, total_counts
 from gaslab.parallel.comm import Comm
 
@@ -108,15 +109,15 @@ def why_no_count(value: float) -> str:
 def _layout(file: InputFile, head: Head, options: Options) -> Layout:
     """Return how to read the lines of entries."""
     called = ["source", "target", *head.fields[2:]]
-    role, fields, columns, _ = roles([b"1"] * len(called), called, 0, options.columns, file.name)
-    if (role[0], role[1]) != (SOURCE, TARGET):
+    found = find_roles([[b"1"] * len(called)], called, options.columns, file.name)
+    if (found.role[0], found.role[1]) != (SOURCE, TARGET):
         first, second = head.fields[:2]
         raise UsageError(
             f"columns={options.columns!r}: the source is the {first} and the target the {second} in a "
             f"{CALLED[file.format]} file; the reverse() of a graph has its edges turned round"
         )
-    fields[:2] = head.fields[:2]
-    return Layout(0, comment_table(head.comments), role, fields, columns, False, head=head.at)
+    fields = [*head.fields[:2], *found.fields[2:]]
+    return Layout(0, comment_table(head.comments), found.role, fields, found.columns, False, head=head.at)
 
 
 def _check_lines(parsed: Parsed, file: InputFile, head: Head, layout: Layout, comm: Comm) -> None:

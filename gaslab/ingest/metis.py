@@ -28,8 +28,9 @@ from gaslab.ingest.edges import Numbered
 from gaslab.ingest.files import Block, InputFile, Piece
 from gaslab.ingest.formats import IF_EDGES
 from gaslab.ingest.ids import from_one
-from gaslab.ingest.layout import Options, only_of_edge_lists, roles
+from gaslab.ingest.layout import Options, only_of_edge_lists
 from gaslab.ingest.problems import PROBLEMS, BadLine, refusal, shown
+from gaslab.ingest.roles import find_roles
 from gaslab.ingest.text import RUN_BYTES, Parsed, Run, first_bad, typed
 from gaslab.parallel.comm import Comm
 
@@ -74,14 +75,14 @@ def read_metis(files: Sequence[InputFile], options: Options, comm: Comm) -> Numb
             f"{file.name}: bipartite=True (--bipartite), and a METIS file has vertices of one kind"
         )
     head = comm.on_root(lambda: find_head(file))
-    role, _, names, _ = roles([b"1"] * (2 + head.weighted), None, 0, options.columns, file.name)
+    found = find_roles([[b"1"] * (2 + head.weighted)], None, options.columns, file.name)
     pieces = _pieces(file, head, comm)
     first = _first_vertex(file, pieces, head, comm)
     lists = comm.attempt(lambda: _parse(file, pieces, head, first, both, threads))
     counts = _checked(lists, file, pieces, head, first, comm, threads)
     columns = {}
-    if head.weighted and role[2] >= 0:
-        columns = lists.edges.named(names[:1], comm)
+    if head.weighted and found.role[2] >= 0:
+        columns = lists.edges.named(found.fields[2:], comm)
     known, vertices = from_one(comm, head.vertices, f"{file.name}:{head.line}: "), None
     if head.numbers:
         values = typed(lists.numbers, lists.runs, comm)

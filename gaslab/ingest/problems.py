@@ -38,12 +38,13 @@ def not_utf8(what: str, byte: int) -> str:
     return f"{what} is not UTF-8 (byte {byte:#x}): {{}}; {TO_UTF8}"
 
 
-def message(bad: BadLine, name: str, columns: list[str], rejected: int) -> str:
+def message(bad: BadLine, name: str, columns: list[str], rejected: int, other: str = "") -> str:
     """Return the text of the error for the first bad line of *rejected* in all.
 
-    *columns* names the fields of a line, in order.
+    *columns* names the fields of a line, in order; *other* is one more way out.
     """
     what, way_out = _explain(bad, columns)
+    way_out = f"{way_out}, {other}" if other else way_out
     more = f" ({rejected - 1} more bad line{'s' if rejected > 2 else ''})" if rejected > 1 else ""
     return (
         f"{os.fspath(name)}:{bad.line}: {what}: {shown(bad.text)}; "
@@ -73,7 +74,7 @@ def _explain(bad: BadLine, columns: list[str], line: str = "the first data line"
     column = columns[bad.field] if bad.field < len(columns) else f"column {bad.field + 1}"
     wanted = len(columns)
     text_ids = "for ids that are text pass --ids str (ids='str')"
-    unwanted = f"leave the column out with --column {column}=none"
+    unwanted = f"leave the column out with --column {column}=none (columns={{{column!r}: None}})"
     if bad.problem == "too_few":
         return (f"{_fields(bad.field)} where {line} has {wanted}", "check the delimiter (--delimiter)")
     if bad.problem == "too_many":
@@ -84,8 +85,10 @@ def _explain(bad: BadLine, columns: list[str], line: str = "the first data line"
         "not_integer": (f"the {column} id is not an integer", text_ids),
         "negative": (f"the {column} id is negative", text_ids),
         "too_large": (f"the {column} id is larger than 2**63 - 1", text_ids),
-        "empty_id": (f"the {column} id is empty", "fix the line"),
+        "empty_id": (f"the {column} id (column {bad.field + 1}) is empty", "fix the line"),
         "not_number": (f"{column} is not a number", unwanted),
+        "decimal_comma": (f"{column} has a decimal comma", f"write it with a point, or {unwanted}"),
+        "number_in_text": (f"{column} is a number, and text in the first lines", unwanted),
         "nan": (f"{column} is not a number (nan)", unwanted),
         "out_of_range": (f"{column} is outside float64's range", unwanted),
         "nul": ("a NUL byte; is it a text file?", "check the file"),

@@ -12,17 +12,18 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab._kernels import ids as kernels
-from gaslab.errors import UsageError
+from gaslab.errors import UsageError, warn_user
 from gaslab.ingest.bagofwords import read_bag
 from gaslab.ingest.edges import EdgeList, Numbered, assemble
 from gaslab.ingest.files import InputFile, find_files
 from gaslab.ingest.formats import CALLED
 from gaslab.ingest.ids import VertexIds
-from gaslab.ingest.layout import Columns, Options
+from gaslab.ingest.layout import Options
 from gaslab.ingest.matrixmarket import read_matrix
 from gaslab.ingest.metis import read_metis
 from gaslab.ingest.names import NameTable
 from gaslab.ingest.number_ids import number_integers, number_names
+from gaslab.ingest.roles import Columns
 from gaslab.ingest.sides import SidedIds
 from gaslab.ingest.text import Parsed, as_of_edges, read_text
 from gaslab.parallel import launch
@@ -72,19 +73,21 @@ def read_edges(
         names to fields (``{"cost": 2}``, ``{"cost": "price"}``; ``source`` and ``target`` too) and leaves
         fields out (``{"weight": None}``, and any whose own name is bound to another); a sequence names
         the only ones to keep. Two fields of one name are an error unless one is bound to another name or left
-        out. A column is int64 if all its values are integers that fit, else float64.
+        out. A column is int64 if all its values are integers that fit, else float64. One without a number in
+        the first lines is text and left out with a warning; any other, and one that is named here, has a
+        number in every row, or its first row without is a bad line. Between blanks every further field is a
+        number, kept or not, unless a dict leaves it out.
     comments : str
         A line whose first visible character is one of these is a comment.
     delimiter : str, optional
         Between fields: a punctuation character, once or twice (``"::"``), or ``"whitespace"``, ``"tab"``,
-        ``"comma"``, ... By default a comma if the first data line has one, ``::`` if the line has that and
-        no blanks between fields, else runs of blanks. With a delimiter, blanks around fields do not count,
-        and fields may be in double quotes, doubled inside.
+        ``"comma"``, ... By default the one of tab, comma, semicolon, ``::`` and runs of blanks that divides
+        the first lines alike; see ``docs/graphs.md``. Blanks around fields do not count, and fields may be in
+        double quotes, doubled inside.
     header : bool, optional
-        Whether the first data line names the fields. By default it does if it has ``source`` and
-        ``target`` (or ``src, dst``; ``from, to``; ``FromNodeId, ToNodeId``), or, with a delimiter, if its
-        ids or a further field are text where the next line has integers or a number. A file that
-        begins with the same line repeats it.
+        Whether the first data line names the fields. By default it does if its ids are text and those behind
+        it numbers, or if it has words that headers have, such as ``source`` and ``target``; a warning tells
+        of doubts. A file that begins with the same line repeats it.
     directed : bool, optional
         False: a line is one edge between its ends, in both directions. By default True for edge lists; a
         METIS file and a symmetric MatrixMarket one are not directed. With True their edges lead both ways.
@@ -120,6 +123,11 @@ def read_edges(
         that is damaged or ends too early, no line end in 1 MiB, a bad line, or no edge at all.
     UsageError
         Options that cannot be or do not fit the input.
+
+    Warns
+    -----
+    UserWarning
+        Columns are left out because they are text, or it is doubtful whether the first line is a header.
 
     Examples
     --------
@@ -186,6 +194,8 @@ def _read_list(files: Sequence[InputFile], options: Options, comm: Comm) -> Numb
     if comm.rank == 0:
         for said in layout.said:
             log.info(said)
+    for doubt in layout.doubts:
+        warn_user(doubt, UserWarning, comm.rank)
     number = _number_sides if options.bipartite else _number
     known = number(parsed, layout.strings, comm, options.threads)
     columns = parsed.named(layout.columns, comm)

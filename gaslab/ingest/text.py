@@ -91,7 +91,7 @@ def read_text(
         parsed = comm.attempt(lambda: parse_pieces(files, pieces, layout, threads))
     counts = total_counts(parsed, comm)
     fields = [OF_CORPUS.get(name, name) for name in layout.fields] if options.counts else layout.fields
-    _agree_on_bad_lines(parsed, files, fields, comm, counts, on_bad_line, max_bad_lines)
+    _agree_on_bad_lines(parsed, files, fields, layout, comm, counts, on_bad_line, max_bad_lines)
     if counts["edges"] == 0:
         raise InputError(_no_edges(files, counts, options.counts))
     return parsed, layout, counts
@@ -166,7 +166,7 @@ def _header_offset(file: InputFile, layout: Layout) -> int:
     Comments may push it beyond the first rank's bytes, so every rank with a piece of the file looks.
     """
     if layout.header is not None:
-        for offset, line in text_lines(file, layout.comment):
+        for _, offset, line in text_lines(file, layout.comment):
             return offset if line == layout.header else -1
     return layout.head
 
@@ -218,15 +218,16 @@ def _parse_block(
 
 
 def _agree_on_bad_lines(
-    parsed: Parsed, files: Sequence[InputFile], fields: list[str], comm: Comm, counts: dict[str, int],
-    on_bad_line: str, max_bad_lines: int | None,
+    parsed: Parsed, files: Sequence[InputFile], fields: list[str], layout: Layout, comm: Comm,
+    counts: dict[str, int], on_bad_line: str, max_bad_lines: int | None,
 ) -> None:  # fmt: skip
     """Raise for the first bad line, or warn of those left out (collective)."""
     if counts["rejected"] == 0:
         return
     first = first_bad(parsed.pieces, parsed.bad, comm)
     assert first is not None
-    text = message(first, files[first.file].name, fields, counts["rejected"])
+    other = _way_out_of_first(first, layout)
+    text = message(first, files[first.file].name, fields, counts["rejected"], other)
     if on_bad_line == "error":
         raise InputError(text)
     if max_bad_lines is not None and counts["rejected"] > max_bad_lines:
@@ -237,6 +238,14 @@ def _agree_on_bad_lines(
         log.warning(
             "%d of %d lines left out as bad; the first: %s", counts["rejected"], counts["lines"], text
         )
+
+
+def _way_out_of_first(bad: BadLine, layout: Layout) -> str:
+    """Return what else may be wrong where the line that the layout is decided from is bad itself."""
+    if bad.problem != "not_number" or bad.text.removesuffix(b"\r") != layout.first:
+        return ""
+    names = "pass --header (header=True) if the line names the columns"
+    return names if layout.delimiter else f"name the delimiter, for instance --delimiter tab, {names}"
 
 
 def first_bad(

@@ -47,6 +47,7 @@ REALS = (
     "9007199254740993",
     "1.7976931348623157e308",
     "0.1000000000000000055511151231257827",
+    "0,5",
     "-0",
     "-0.0",
     "4.9e-324",
@@ -73,7 +74,7 @@ def draw(random: randoms.Random) -> dict[str, Any]:
     cut = random.choice((" ", " ", "\t", "\t", ",", ",", ";", "|", ":", "  ", " ,", ", ", "::", "::", ":: "))
     columns = random.choice((0, 0, 1, 1, 2, 3))
     ids = random.choice(("small", "small", "small", "names", "names", "zeros", "huge"))
-    quotes = cut.strip() != "" and random.random() < 0.3
+    quotes = random.random() < 0.3
     odd = random.choice((0.0, 0.0, 0.05, 0.3))
     numbers = [random.choice(("int", "int", "real", "text")) for _ in range(columns)]
 
@@ -117,7 +118,8 @@ def draw(random: randoms.Random) -> dict[str, Any]:
     def header() -> list[str]:
         if random.random() < 0.6:
             return []
-        ends = random.choice((*PAIRS, ("Source", "Target"), ("u", "v"), ("target", "source")))
+        others = (("Source", "Target"), ("u", "v"), ("target", "source"), ("User", "item_id"))
+        ends = random.choice(PAIRS + others)
         names = [random.choice(("weight", "w", "km", "weight", "7", "")) for _ in range(columns)]
         fields = [*ends, *names]
         random.shuffle(fields) if random.random() < 0.3 else None
@@ -170,7 +172,8 @@ def draw_options(random: randoms.Random, cut: str, columns: int, top: list[str])
     named = {" ": "whitespace", "\t": "tab", ",": "comma", ";": ";", "|": "|", ":": "colon", "::": "::"}[
         cut.strip(" ") or " "
     ]
-    if named not in ("whitespace", "comma", "::") or random.random() < 0.1:
+    found = ("whitespace", "comma", "::", "tab", ";")  # without a name
+    if named not in found or random.random() < (0.5 if named in ("tab", ";") else 0.1):
         options["delimiter"] = named
     if random.random() < 0.05:
         options["delimiter"] = random.choice(("whitespace", "tab", ",", "|", "!", "\\t", ":", "::", "||"))

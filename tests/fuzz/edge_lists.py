@@ -7,7 +7,47 @@ from typing import Any
 
 from tests.fuzz.plain import LARGEST, Answer, Refused, column, is_number, lines_of, number
 
-PAIRS = (("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid"))
+PAIRS = (
+    ("source", "target"),
+    ("src", "dst"),
+    ("from", "to"),
+    ("fromnodeid", "tonodeid"),
+    ("src", "dest"),
+    ("source", "destination"),
+    ("source", "dest"),
+    ("sourceid", "targetid"),
+    ("sourcenode", "targetnode"),
+    ("fromnode", "tonode"),
+    ("fromid", "toid"),
+    ("node1", "node2"),
+    ("node1id", "node2id"),
+    ("nodeid1", "nodeid2"),
+    ("vertex1", "vertex2"),
+    ("id1", "id2"),
+)
+ENDS = (
+    "id",
+    "node",
+    "nodeid",
+    "vertex",
+    "vertexid",
+    "user",
+    "userid",
+    "item",
+    "itemid",
+    "movie",
+    "movieid",
+    "document",
+    "documentid",
+    "doc",
+    "docid",
+    "word",
+    "wordid",
+    "term",
+    "termid",
+)
+UNNAMED = (b",", b"\t", b";", b"::", b"")  # delimiters that are found
+SAMPLE = 200  # lines that decide
 NAMED = {
     "whitespace": b"",
     "space": b"",
@@ -21,12 +61,112 @@ NAMED = {
     "colon": b":",
 }
 _ID = re.compile(rb"-?(?:0|[1-9][0-9]*)")
+_DECIMAL = re.compile(rb"[+-]?[0-9]*,[0-9]+")
+_NAN = re.compile(rb"[+-]?nan", re.I)
 _QUOTED = re.compile(rb'"((?:[^"]|"")*)"(?!")')
 
 
 def read(files: list[tuple[str, bytes]], options: dict[str, Any]) -> Answer:
     """Return the graph of *files*, (name, text) each; raise Refused where there is none."""
     return _Reader(files, options).answer()
+
+
+def fields_of(line: bytes, cut: bytes) -> list[bytes] | None:
+    """Return the fields between *cut*, blanks where it is empty; None for quotes that do not close."""
+    blanks = b" \t".replace(cut, b"") if cut else b" \t"
+    found, at = [], 0
+    while True:
+        rest = line[at:]
+        at += len(rest) - len(rest.lstrip(blanks))
+        if not cut and at == len(line):
+            return found
+        if line[at : at + 1] == b'"':
+            quoted = _QUOTED.match(line, at)
+            if quoted is None:
+                return None
+            found.append(quoted[1].replace(b'""', b'"'))
+            at = quoted.end()
+            stop = _next(line, cut, at)
+            if line[at:stop].strip(b" \t"):
+                return None
+        else:
+            stop = _next(line, cut, at)
+            found.append(line[at:stop].rstrip(b" \t"))
+        if stop == len(line):
+            return found
+        at = stop + len(cut)
+
+
+def _next(line: bytes, cut: bytes, at: int) -> int:
+    found = re.compile(re.escape(cut) if cut else rb"[ \t]").search(line, at)
+    return found.start() if found else len(line)
+
+
+def is_plain(text: bytes) -> bool:
+    """Whether an id is a number: neither nan nor infinite, which are names."""
+    return is_number(text) and text.lower().lstrip(b"+-")[:3] not in (b"nan", b"inf")
+
+
+def counts_as_number(text: bytes) -> bool:
+    """Whether a value shows that its column is one of numbers."""
+    return bool(_DECIMAL.fullmatch(text)) or (is_number(text) and not _NAN.fullmatch(text))
+
+
+def find_cut(lines: list[bytes]) -> bytes:
+    """Return what is between the fields of the first *lines*; raise Refused where two answers are as good."""
+    candidates = {}
+    for cut in UNNAMED:
+        rows = [fields_of(line, cut) for line in lines]
+        first = rows[0]
+        if first is None or len(first) < 2:
+            continue
+        fit = []
+        for at, row in enumerate(rows):
+            if row is None or len(row) != len(first) or b"" in row:
+                continue
+            beside = cut in (b"", b"\t") and any(one[:1] in b",;" or one[-1:] in b",;" for one in row)
+            words = cut == b"" and any(not is_number(one) and not _DECIMAL.fullmatch(one) for one in row[2:])
+            if not beside and not (words and (at or len(rows) == 1)):
+                fit.append((at, row))
+        ends = [end for at, row in fit if at or len(rows) == 1 for end in row[:2]]
+        numbers = bool(ends) and all(is_plain(end) for end in ends)
+        candidates[cut] = len(fit), numbers, all(b"," in end or b";" in end for end in ends)
+    if not candidates:
+        return b""
+    best = max((alike, numbers) for alike, numbers, _ in candidates.values())
+    left = [cut for cut, (alike, numbers, _) in candidates.items() if (alike, numbers) == best]
+    if b"\t" in left:
+        return b"\t"
+    marks = [cut for cut in left if cut in (b",", b";")]
+    if len(marks) == 2 or (marks and b"" in left and candidates[b""][2]):
+        raise Refused("two delimiters fit")
+    return next(cut for cut in (*marks, b"", b"::") if cut in left)
+
+
+def plain_word(name: bytes) -> str:
+    return "".join(filter(str.isalnum, name.decode("utf-8", "replace").lower()))
+
+
+def ends_named(names: list[bytes]) -> list[int] | None:
+    """Return where the words of a pair stand in a header."""
+    words = [plain_word(name) for name in names]
+    return next(([words.index(s), words.index(t)] for s, t in PAIRS if s in words and t in words), None)
+
+
+def is_header(top: list[bytes], rows: list[list[bytes]], ends: list[int] | None) -> bool:
+    """Whether the first row names the columns of those behind it."""
+    named = ends_named(top)
+    ends = ends or named or [0, 1]
+    if len(top) <= max(ends):
+        return False
+    below = [row[end] for row in rows if row != top and len(row) > max(ends) for end in ends]
+    text = all(top[end] and not is_plain(top[end]) for end in ends)
+    if text and below and all(map(is_plain, below)):
+        return True
+    if named is None and not all(plain_word(top[end]) in ENDS for end in ends):
+        return False
+    mine = {re.sub("[0-9]", "", plain_word(top[end])) for end in named or ends}
+    return not any(re.sub("[0-9]", "", plain_word(one)) in mine for one in below)
 
 
 class Meaning:
@@ -39,6 +179,8 @@ class Meaning:
         self.width = 2
         self.ends = [0, 1]
         self.kept: list[int] = []
+        self.checked: list[int] = []
+        self.text: list[int] = []
 
     def kind(self, line: bytes) -> str:
         visible = line.strip(b" \t")
@@ -48,28 +190,7 @@ class Meaning:
 
     def fields(self, line: bytes) -> list[bytes] | None:
         """Return the fields of a line, None for quotes that do not close."""
-        if not self.cut:
-            return re.split(rb"[ \t]+", line.strip(b" \t"))
-        blanks = b" \t".replace(self.cut, b"")
-        found, at = [], 0
-        while True:
-            rest = line[at:]
-            at += len(rest) - len(rest.lstrip(blanks))
-            if line[at : at + 1] == b'"':
-                quoted = _QUOTED.match(line, at)
-                if quoted is None:
-                    return None
-                found.append(quoted[1].replace(b'""', b'"'))
-                at = quoted.end()
-                stop = line.find(self.cut, at) if self.cut in line[at:] else len(line)
-                if line[at:stop].strip(b" \t"):
-                    return None
-            else:
-                stop = line.find(self.cut, at) if self.cut in line[at:] else len(line)
-                found.append(line[at:stop].rstrip(b" \t"))
-            if stop == len(line):
-                return found
-            at = stop + len(self.cut)
+        return fields_of(line, self.cut)
 
     def edge(self, line: bytes) -> tuple[Any, ...] | None:
         fields = None if re.search(rb"[\0\r]", line) else self.fields(line)
@@ -93,7 +214,9 @@ class Meaning:
                 ends.append(int(digits))
                 zeros |= len(text) > 1 and text[:1] == b"0"
         values = [number(fields[at]) for at in self.kept]
-        if None in values:
+        if None in values or any(number(fields[at]) is None for at in self.checked):
+            return None
+        if any(counts_as_number(fields[at]) for at in self.text):
             return None
         self.zeros |= zeros
         return (*ends, *values)
@@ -142,15 +265,17 @@ class _Reader(Meaning):
         if not text:
             return
         first = text[0][1]
+        text = [one for k, one in enumerate(text) if not k or not (one[2] and one[1] == first)][:SAMPLE]
         if named is None:
-            alone = b"::" in first and len(re.split(rb"[ \t]+", first.strip(b" \t"))) == 1
-            self.cut = b"," if b"," in first else b"::" if alone else b""
+            self.cut = find_cut([line for _, line, _ in text])
         top = self._cut_or_refuse(first)
         header = self.option("header")
-        below = next((line for _, line, starts in text[1:] if not (starts and line == first)), None)
-        row = None if below is None else self._cut_or_refuse(below)
+        behind = [row for _, line, _ in text[1:] if (row := self.fields(line)) is not None]
+        wanted = self.option("columns")
         if header is None:
-            header = self._is_header(top, row)
+            ends = [wanted.get(end) for end in ("source", "target")] if isinstance(wanted, dict) else [None]
+            header = is_header(top, behind, ends if all(isinstance(end, int) for end in ends) else None)
+        row = self._cut_or_refuse(text[1][1]) if header and len(text) > 1 else None
         if header:
             self.header = first
             if row is None:
@@ -162,7 +287,8 @@ class _Reader(Meaning):
         if not 2 <= len(sample) <= 255:
             raise Refused("too few or too many fields")
         self.width = len(sample)
-        self._find_roles(sample, [name.decode("utf-8", "replace") for name in top] if header else None)
+        alike = [one for one in ([] if header else [top]) + behind if len(one) == len(sample)]
+        self._find_roles(sample, alike, top if header else None)
         ends = [sample[at] for at in self.ends]
         ids = self.option("ids", "auto")
         self.strings = ids == "str" or (ids == "auto" and not all(_ID.fullmatch(end) for end in ends))
@@ -173,19 +299,9 @@ class _Reader(Meaning):
             raise Refused("bad quotes")
         return found
 
-    def _is_header(self, top: list[bytes], row: list[bytes] | None) -> bool:
-        lower = [name.decode("utf-8", "replace").lower() for name in top]
-        if any(source in lower and target in lower for source, target in PAIRS):
-            return True
-        if not self.cut or row is None:
-            return False
-        if len(row) > 1 and not any(map(_ID.fullmatch, top[:2])) and all(map(_ID.fullmatch, row[:2])):
-            return True
-        pairs = zip(top[2:], row[2:], strict=False)
-        return any(a and not is_number(a) and is_number(b) for a, b in pairs)
-
-    def _find_roles(self, sample: list[bytes], names: list[str] | None) -> None:
+    def _find_roles(self, sample: list[bytes], rows: list[list[bytes]], header: list[bytes] | None) -> None:
         wanted = self.option("columns")
+        names = None if header is None else [name.decode("utf-8", "replace") for name in header]
         own = names or (["source", "target", "weight"] + [f"column{k}" for k in range(3, len(sample))])
         own = own[: len(sample)]
         bound: dict[str, int] = {}
@@ -193,15 +309,13 @@ class _Reader(Meaning):
             for name, place in wanted.items():
                 if place is not None:
                     bound[name] = self._place(place, own)
-        lower = [name.lower() for name in own]
-        pair = next((p for p in PAIRS if names is not None and p[0] in lower and p[1] in lower), None)
-        ends = [lower.index(end) for end in pair] if pair else [0, 1]
+        ends = (ends_named(header) if header is not None else None) or [0, 1]
         self.ends = [bound.pop("source", ends[0]), bound.pop("target", ends[1])]
         taken = list(bound.values())
         if self.ends[0] == self.ends[1] or len({*taken}) < len(taken) or {*taken} & {*self.ends}:
             raise Refused("one column twice")
         called = {place: name for name, place in bound.items()}
-        for at, value in enumerate(sample):
+        for at in range(len(sample)):
             if at in self.ends:
                 continue
             name = called.get(at, f"column{at}" if names is None and at < 2 else own[at])
@@ -209,11 +323,15 @@ class _Reader(Meaning):
                 if isinstance(wanted, dict) and name in wanted:
                     continue
                 if isinstance(wanted, list) and name not in wanted:
+                    self.checked += [] if self.cut else [at]
                     continue
-            if value and not is_number(value):
-                if not self.cut or at in called:
-                    raise Refused("a column of text")
-                continue
+                values = [one[at] for one in rows]
+                words = any(value and not is_number(value) for value in values)
+                nan = any(_NAN.fullmatch(value) for value in values)
+                found = any(map(counts_as_number, values)) or (nan and not words)
+                if self.cut and not isinstance(wanted, list) and not found:
+                    self.text.append(at)
+                    continue
             if name in self.names or (names is not None and name in [own[end] for end in self.ends]):
                 raise Refused("two columns of one name")
             self.kept.append(at)

@@ -6,6 +6,7 @@ import json
 import logging
 import random
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -156,11 +157,13 @@ def keep(name: str, number: str, case: Case) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Leave the log out: a fuzzer is warned of every bad line."""
+    """Leave the log and warnings out: a fuzzer is warned of every bad line."""
     log = logging.getLogger("gaslab")
     kept = log.level
     log.setLevel(logging.CRITICAL + 1)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
         log.setLevel(kept)

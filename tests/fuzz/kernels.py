@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from gaslab._kernels import parser
-from gaslab.ingest.layout import IGNORED, SOURCE, TARGET
 from gaslab.ingest.names import NameTable
+from gaslab.ingest.roles import CHECKED, IGNORED, SOURCE, TARGET, TEXT
 from tests.fuzz.edge_list_texts import HUGE, REALS, WORDS, mutated
 from tests.fuzz.edge_lists import Meaning
 from tests.fuzz.fuzzer import Fuzzer, smaller
 
 CUTS = (" ", "\t", ",", ";", "|", ":")
 COMMENTS = ("#%", "#", "", "19a", ";,")
-# a field is an id, a column or left out; the first two of most lists are the ids
-ROLES = ("st", "stc", "stc", "stx", "stcc", "ts", "sct", "xstc", "stxc", "cst", "sxt")
-ROLE = {"s": SOURCE, "t": TARGET, "x": IGNORED}
+# a field is an id, a column, left out, a number or text that is left out; first come the ids in most lists
+ROLES = ("st", "stc", "stc", "stx", "stcc", "ts", "sct", "xstc", "stxc", "cst", "sxt", "stn", "stw", "stnw")
+ROLE = {"s": SOURCE, "t": TARGET, "x": IGNORED, "n": CHECKED, "w": TEXT}
 SMALL = tuple(map(str, range(12)))
 ENDS = ("\n", "\n", "\n", "\r\n")
 
@@ -47,7 +47,9 @@ class Kernels(Fuzzer):
             for role in roles:
                 if random.random() < odd:
                     word = random.choice(random.choice((HUGE, REALS, WORDS)))
-                elif role == "c":
+                elif role == "w":
+                    word = random.choice(WORDS)
+                elif role in "cn":
                     word = random.choice((REALS[0], REALS[1], "7", "-3", "12"))
                 else:
                     word = random.choice(SMALL)
@@ -87,7 +89,9 @@ class Kernels(Fuzzer):
         meaning = Meaning(case["comments"].encode(), b"" if case["cut"] == " " else case["cut"].encode())
         meaning.strings, meaning.width = case["strings"], len(roles)
         meaning.ends = [roles.index("s"), roles.index("t")]
-        meaning.kept = [at for at, role in enumerate(roles) if role == "c"]
+        meaning.kept, meaning.checked, meaning.text = (
+            [at for at, role in enumerate(roles) if role == one] for one in "cnw"
+        )
         found = []
         number = 0
         for data in runs:

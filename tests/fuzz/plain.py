@@ -94,6 +94,8 @@ def unzipped(data: bytes) -> bytes:
     """Return the text of gzip data of one or more members; zeros may follow the last."""
     text = b""
     while data:
+        if len(data) > 3 and data[3] & 0xE0:
+            raise Unsure("reserved flags, which Python's gzip does not look at and zlib refuses")
         member = zlib.decompressobj(31)
         try:
             text += member.decompress(data)

@@ -155,7 +155,7 @@ def unreadable(case: dict[str, Any]) -> bool:
         data = stored(file)
         head = blocks.text_of(data) if data.startswith(b"\x1f\x8b") else data
         if foreign("", head, case["format"]) or (
-            case["format"] != "matrixmarket" and b"%%matrixmarket" in head.lower()
+            case["format"] != "matrixmarket" and re.search(rb"%\s*matrixmarket", head, re.I)
         ):
             return True
     return False

@@ -149,7 +149,7 @@ def test_a_column_that_is_left_out_must_be_there(tmp_path: Path, line: str, stri
     """Lines of integers take a shorter road than lines of names; both mean the same."""
     path = tmp_path / "left.txt"
     path.write_text(f"1 2 3 a{end}{line}{end}4 5 6 b{end}")
-    options = Options(ids="str" if strings else "int", columns=[])
+    options = Options(ids="str" if strings else "int", columns={"weight": None, "column3": None})
     file = InputFile(str(path), path.stat().st_size, False)
     part = parse_pieces([file], [Piece(0, 0, file.size)], find_layout([file], options), 1)
     whole = len(line.split()) == 4

@@ -92,7 +92,7 @@ def test_a_rejected_line_leaves_no_trace(tmp_path: Path) -> None:
         ("x,y\n1,2\n", {}, [], [(1, 2)]),
         ("x,y\na,b\n", {}, [], [("x", "y"), ("a", "b")]),
         ("x,y\na,b\n", {"header": True}, [], [("a", "b")]),
-        ("n1,n2,cost\na,b,3\n", {}, ["cost"], [("a", "b", 3)]),
+        ("n1,n2,cost\na,b,3\n", {"header": True}, ["cost"], [("a", "b", 3)]),
         ("source,target\n1,2\n", {"header": False}, [], [("source", "target"), ("1", "2")]),
         ("source target w\n1 2 3\n", {}, ["w"], [(1, 2, 3)]),
         ("1 2\n3 4\n", {"header": True}, [], [(3, 4)]),
@@ -175,18 +175,24 @@ TEXT_IDS = "for ids that are text pass --ids str (ids='str')"
          f"the target id is larger than 2**63 - 1: '3 9223372036854775808'; {TEXT_IDS}"),
         ("1 2", "3 99999999999999999999999",
          f"the target id is larger than 2**63 - 1: '3 99999999999999999999999'; {TEXT_IDS}"),
-        ("1,2", "3,", "the target id is empty: '3,'; fix the line"),
-        ("a,b", ",c", "the source id is empty: ',c'; fix the line"),
-        ("1 2 3", "3 4 x", "weight is not a number: '3 4 x'; leave the column out with --column weight=none"),
+        ("1,2", "3,", "the target id (column 2) is empty: '3,'; fix the line"),
+        ("a,b", ",c", "the source id (column 1) is empty: ',c'; fix the line"),
+        ("1 2 3", "3 4 x", "weight is not a number: '3 4 x'; leave the column out with --column weight=none "
+         "(columns={'weight': None})"),
         ("1 2 3", "3 4 0x1",
-         "weight is not a number: '3 4 0x1'; leave the column out with --column weight=none"),
+         "weight is not a number: '3 4 0x1'; leave the column out with --column weight=none "
+         "(columns={'weight': None})"),
         ("1 2 3", "3 4 1_0",
-         "weight is not a number: '3 4 1_0'; leave the column out with --column weight=none"),
-        ("1,2,3", "3,4,", "weight is not a number: '3,4,'; leave the column out with --column weight=none"),
+         "weight is not a number: '3 4 1_0'; leave the column out with --column weight=none "
+         "(columns={'weight': None})"),
+        ("1,2,3", "3,4,", "weight is not a number: '3,4,'; leave the column out with --column weight=none "
+         "(columns={'weight': None})"),
         ("1 2 3 4", "3 4 5 NaN",
-         "column3 is not a number (nan): '3 4 5 NaN'; leave the column out with --column column3=none"),
+         "column3 is not a number (nan): '3 4 5 NaN'; leave the column out with --column column3=none "
+         "(columns={'column3': None})"),
         ("1 2 3", "3 4 1e999",
-         "weight is outside float64's range: '3 4 1e999'; leave the column out with --column weight=none"),
+         "weight is outside float64's range: '3 4 1e999'; leave the column out with --column weight=none "
+         "(columns={'weight': None})"),
         ("1 2", "3 4\0", "a NUL byte; is it a text file?: '3 4\\x00'; check the file"),
         ("1 2", "3 4\r5 6",
          "a carriage return inside the line (old Mac line ends?): '3 4\\r5 6'; "

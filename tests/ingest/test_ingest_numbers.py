@@ -119,8 +119,8 @@ def test_every_rank_names_the_line(ranks: Ranks, tmp_path: Path, text: str) -> N
     with pytest.raises(InputError) as error:
         ranks.run(_weights, str(path))
     assert str(error.value) == (
-        f"{path}:51: weight is not a number: '3 4 {text}'; leave the column out with --column weight=none, "
-        "or leave bad lines out with --on-bad-line skip"
+        f"{path}:51: weight is not a number: '3 4 {text}'; leave the column out with --column weight=none "
+        "(columns={'weight': None}), or leave bad lines out with --on-bad-line skip"
     )
 
 

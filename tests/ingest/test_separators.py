@@ -135,7 +135,7 @@ def test_a_bad_line_between_two_colons(tmp_path: Path) -> None:
     for wrong, what in (
         ("1::2:3::4", "3 fields where the first data line has 4"),
         ("1::2::3::4::5", "more than the 4 fields of the first data line"),
-        ("1:: ::3::4", "the target id is empty"),
+        ("1:: ::3::4", "the target id (column 2) is empty"),
         ('1::"2"x::3::4', "a double quote that does not close its field"),
         ("1::2::3:::4", "column3 is not a number"),
     ):

@@ -21,10 +21,11 @@ from gaslab.ingest.corpus.text import read_folder, read_lines
 from gaslab.ingest.edges import EdgeList, Numbered
 from gaslab.ingest.files import InputFile
 from gaslab.ingest.formats import CALLED, CORPUS_FORMATS
-from gaslab.ingest.layout import Columns, Options, data_lines, find_layout
+from gaslab.ingest.layout import Options, data_lines, find_layout
 from gaslab.ingest.matrix_entries import WHOLE, no_counts, why_no_count
 from gaslab.ingest.problems import shown
 from gaslab.ingest.read import READERS, options_of, paths_of
+from gaslab.ingest.roles import Columns
 from gaslab.parallel.comm import Comm, as_comm
 
 log = logging.getLogger("gaslab")
