@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from gaslab.errors import LaunchError
-from gaslab.parallel import launch
+from gaslab.parallel import children, launch
 
 
 def load_mpi() -> Any:
@@ -30,9 +30,11 @@ def load_mpi() -> Any:
 
 
 def running_mpi() -> Any:
-    """Return mpi4py.MPI if it is running, else None."""
+    """Return mpi4py.MPI if it is running, else None; in a child process only its parent runs it."""
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None or not hasattr(mpi, "COMM_WORLD") or not mpi.Is_initialized() or mpi.Is_finalized():
+        return None
+    if children.is_child():
         return None
     return mpi
 
