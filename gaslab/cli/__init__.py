@@ -12,7 +12,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from gaslab.cli.codes import DONE, INTERRUPTED, USAGE
+from gaslab.cli import streams
+from gaslab.cli.codes import DONE, FAILED, INTERRUPTED, USAGE
+from gaslab.errors import GaslabError
 from gaslab.parallel import failure, launch
 from gaslab.version import __version__
 
@@ -51,13 +53,14 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 usage, 3 not converged, 124, 130."""
     began = time.perf_counter()
+    streams.reopen()
     words = list(sys.argv[1:] if argv is None else argv)
     if not words:
         return _usage(_help())
     if words[0] in ("-h", "--help", "help"):
-        _say(_help(), sys.stdout)
-        return DONE
+        return _answer(_help())
     if words[0] in ("-V", "--version"):
+<<<<<<< HEAD
         _say(f"gaslab {__version__}", sys.stdout)
         return DONE
     if launch.launcher().parallel:
@@ -66,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         from gaslab.cli.script import execute
 
         return execute(words)
+=======
+        return _answer(f"gaslab {__version__}")
+>>>>>>> fork
     if words[0] not in COMMANDS:
         from gaslab.errors import nearest
 
@@ -86,13 +92,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _usage(text: str) -> int:
     failure.disarm()  # every rank was given the same words
-    _say(text, sys.stderr)
+    if launch.launcher().rank == 0:
+        print(text, file=sys.stderr)
     return USAGE
 
 
-def _say(text: str, stream: object) -> None:
+def _answer(text: str) -> int:
+    """Print *text* on rank 0 and return the exit code."""
     if launch.launcher().rank == 0:
-        print(text, file=stream)  # type: ignore[call-overload]
+        try:
+            streams.write([text])
+        except GaslabError as error:
+            print(f"gaslab: {error}", file=sys.stderr)
+            return FAILED
+    return DONE
 
 
 def _help() -> str:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import IO, Any, NoReturn
 
-from gaslab.cli import option
+from gaslab.cli import option, streams
 from gaslab.errors import nearest
 from gaslab.parallel import launch
 from gaslab.partition.names import NAMES
@@ -51,7 +51,10 @@ class Parser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
         if launch.launcher().rank == 0:
-            (file or sys.stderr).write(message)
+            if file is sys.stdout:
+                streams.write([message.removesuffix("\n")])
+            else:
+                (file or sys.stderr).write(message)
 
 
 def _hint(word: str, known: Iterable[str]) -> str:

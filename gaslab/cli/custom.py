@@ -22,6 +22,7 @@ from gaslab.cli.arguments import (
     read_options,
 )
 from gaslab.cli.codes import DONE
+from gaslab.cli.streams import say
 from gaslab.errors import UsageError, nearest
 from gaslab.language.precision import class_in
 from gaslab.program import Storage, VertexProgram, parameter_annotations
@@ -89,8 +90,8 @@ def _run(arguments: Any) -> int:
     values = {name: typed(program, name, word, job.graph) for name, word in words.items()}
     chosen = [vertex_id(word, job.graph) for word in arguments.trace]
     result = run(program(**values), job.graph, **job.options(), trace=chosen or None)
-    if result.trace is not None and job.comm.rank == 0:
-        print(result.trace, flush=True)
+    if result.trace is not None:
+        say(job.comm, [str(result.trace)])
     return job.finish(result, list(arguments.fields or result.vertices.columns), "largest")
 
 
@@ -106,8 +107,7 @@ def _explain(arguments: Any) -> int:
     from gaslab.parallel.comm import world
 
     found = explain(class_in(load_class(arguments.program), arguments.precision))
-    if world().rank == 0:
-        print(found)
+    say(world(), [str(found)])
     return DONE
 
 
@@ -121,14 +121,11 @@ def _compile(arguments: Any) -> int:
     comm = world()
     if arguments.emit:
         texts = list(map(emit, parse_phases(program)))
-        if comm.rank == 0:
-            print(*texts, sep="\n")
+        say(comm, texts)
         return DONE
     directory = comm.on_root(lambda: _library_folder(arguments.output))
     made = comm.on_root(lambda: compile_ahead(program, directory), long_running=True)
-    for path in made:
-        if comm.rank == 0:
-            print(path)
+    say(comm, [*map(str, made)])
     return DONE
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gaslab.cli import option
 from gaslab.cli.arguments import Parser, add_talk
 from gaslab.cli.codes import DONE, FAILED
+from gaslab.cli.streams import say, write
 from gaslab.parallel import launch
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ def _clean() -> int:
         return len(found), len(gone), sum(segment.size for segment in gone)
 
     found, gone, size = (sum(column) for column in zip(*comm.allgather(comm.attempt(clean)), strict=True))
-    if comm.rank == 0:
-        print(f"removed {gone} segment{'s' * (gone != 1)} of killed jobs, {size / 1e6:.1f} MB")
-        if gone < found:
-            print(f"{found - gone} cannot be removed from {segments.FOLDER}")
+    lines = [f"removed {gone} segment{'s' * (gone != 1)} of killed jobs, {size / 1e6:.1f} MB"]
+    if gone < found:
+        lines.append(f"{found - gone} cannot be removed from {segments.FOLDER}")
+    say(comm, lines)
     return DONE if gone == found else FAILED
 
 
@@ -61,17 +62,17 @@ def _examine() -> int:
     every: list[list[Finding]] = here.allgather(findings) if here is not None else [findings]
     if launch.launcher().rank == 0:
         width = max(len(finding.name) for finding in findings)
-        for finding in findings:
-            _print_finding(finding, width, "")
+        lines = [_line(finding, width, "") for finding in findings]
         for rank, others in enumerate(every[1:], 1):
             for finding in others:
                 if not finding.good and finding not in findings:
-                    _print_finding(finding, width, f"rank {rank}: ")
+                    lines.append(_line(finding, width, f"rank {rank}: "))
+        write(lines)
     broken = any(not finding.good for part in every for finding in part)
     return FAILED if broken else DONE
 
 
-def _print_finding(finding: Finding, width: int, where: str) -> None:
-    print(f"{' ' if finding.good else '✗'} {finding.name:{width}}  {where}{finding.text}")
-    if finding.fix:
-        print(f"  {'':{width}}  -> {finding.fix}")
+def _line(finding: Finding, width: int, where: str) -> str:
+    """Return the line of a finding, and below it the way out, if it has one."""
+    line = f"{' ' if finding.good else '✗'} {finding.name:{width}}  {where}{finding.text}"
+    return f"{line}\n  {'':{width}}  -> {finding.fix}" if finding.fix else line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from gaslab.cli import option
 from gaslab.cli.arguments import Parser, add_input, add_report, read_options
 from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
+from gaslab.cli.streams import say
 from gaslab.errors import UsageError
 from gaslab.ingest.format import format_table
 from gaslab.parallel.comm import Comm, world
@@ -154,8 +154,7 @@ def _write_edges(comm: Comm, target: Target | None, edges: EdgeList, relabel: bo
         report_written(comm, target, edges)
         return
     parts = comm.gather_array(np.frombuffer(format_table(list(columns.values())), np.uint8))
-    for part in parts or []:
-        sys.stdout.buffer.write(part.tobytes())
+    say(comm, [part.tobytes() for part in parts or []])
 
 
 def report_written(comm: Comm, target: Target, edges: EdgeList) -> None:

@@ -11,6 +11,7 @@ from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, re
 from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
 from gaslab.cli.report import document, write_json
+from gaslab.cli.streams import say
 from gaslab.parallel.comm import Comm, world
 from gaslab.system.memory import human
 
@@ -38,9 +39,8 @@ def execute(arguments: Any) -> int:
     json = destinations(comm, arguments).json
     graph = read(arguments, read_options(arguments))
     lines = _facts(graph)
-    if comm.rank == 0:
-        width = max(len(name) for name, _ in lines)
-        print("\n".join(f"{name:{width}}  {text}".rstrip() for name, text in lines))
+    width = max(len(name) for name, _ in lines)
+    say(comm, [f"{name:{width}}  {text}".rstrip() for name, text in lines])
     if json is not None:
         report = document(arguments, graph, None)
         report["counts"] = graph.counts

@@ -17,6 +17,7 @@ from gaslab.cli.codes import DONE, NOT_CONVERGED
 from gaslab.cli.destinations import check_fields, destinations
 from gaslab.cli.preview import show, with_sides
 from gaslab.cli.report import describe, document, write_json
+from gaslab.cli.streams import say
 from gaslab.engine.observe.progress import LINES
 from gaslab.errors import InputError, UsageError, VertexNotFound, nearest
 from gaslab.graph.corpus import read_corpus
@@ -89,8 +90,7 @@ class Job:
             known = {**result.metrics.get("answer", {}), **result.metrics.get("figures", {})}
             figures = [f"{name}: {value:.6g}" for name, value in known.items() if isinstance(value, Real)]
             lines = style(graph, result, top) if callable(style) else show(style, graph, answer, top)
-            if self.comm.rank == 0 and (figures or lines):
-                print("\n".join([*figures, *lines]), flush=True)
+            say(self.comm, [*figures, *lines])
         if self.target is not None:
             write_table(self.comm, self.target, answer, graph.num_vertices)
             self._report_written(self.target.path, f"{graph.num_vertices:,} rows")

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from gaslab.cli import streams
 from gaslab.cli.codes import DONE, FAILED, INTERRUPTED, TIMEOUT, USAGE
 from gaslab.errors import ExecutionError, GaslabError, LaunchError, TimeoutExpired, UsageError
 from gaslab.parallel import failure, launch
@@ -42,12 +43,9 @@ def guarded(module: ModuleType, name: str, words: Sequence[str], began: float) -
                 with last_resort(arguments):
                     agree("gaslab", {"comm": None, "command line": [name, *words]}, frozenset({"comm"}))
             code = int(module.execute(arguments))
-        sys.stdout.flush()
+        streams.flush()
     except SystemExit as stop:  # argparse, after it has said why
         code = stop.code if isinstance(stop.code, int) else USAGE
-    except BrokenPipeError:  # `gaslab ... | head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = DONE
     except KeyboardInterrupt as stopped:
         return _end(INTERRUPTED, f"gaslab: {stopped}" if str(stopped) else "interrupted")
     except (GaslabError, OSError) as error:

@@ -11,6 +11,7 @@ from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
 from gaslab.cli.edgelists import ends, read, report_written
 from gaslab.cli.report import duration, write_json
+from gaslab.cli.streams import say
 from gaslab.errors import UsageError
 from gaslab.parallel.comm import world
 from gaslab.results.writers import write_rows
@@ -56,11 +57,7 @@ def execute(arguments: Any) -> int:
         rows.append((name, *(f"{value:.2f}" for value in quality), duration(took)))
         keys = ("replication_factor", "edge_balance", "vertex_balance")
         figures.append({"strategy": name, **dict(zip(keys, quality, strict=True)), "seconds": took})
-    if comm.rank == 0:
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        for first, *rest in rows:
-            cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-            print("  ".join([first.ljust(widths[0]), *cells]))
+    say(comm, _table(rows))
     if target is not None:
         write_rows(comm, target, {**ends(edges, relabel=False), "part": made.part})
         report_written(comm, target, edges)
@@ -76,3 +73,13 @@ def execute(arguments: Any) -> int:
         }
         comm.on_root(lambda: write_json(json, report))
     return DONE
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return rows as aligned lines, the first column to the left."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lines = []
+    for first, *rest in rows:
+        cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *cells]))
+    return lines

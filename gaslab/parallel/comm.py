@@ -8,6 +8,7 @@ All methods are collective unless they say otherwise.
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 import time
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gaslab.errors import GaslabError, UsageError
-from gaslab.parallel import failure, launch
+from gaslab.parallel import children, failure, launch
 from gaslab.parallel.mpilib import load_mpi, mpi_family
 from gaslab.parallel.reminder import remind
 from gaslab.parallel.rendezvous import Rendezvous, pauses
@@ -107,6 +108,10 @@ class Comm:
         """
         return action()
 
+    def is_here(self) -> bool:
+        """Return whether this process is a rank of this communicator, not a child forked from one."""
+        return True
+
     def all_here(self, seconds: float) -> bool:
         """Return whether every rank calls this within *seconds* (so not a collective if one is lost)."""
         return True
@@ -144,6 +149,7 @@ class MPIComm(Comm):
     def __init__(self, mpi: Any, communicator: Any) -> None:
         super().__init__()
         self._mpi = mpi
+        self._process = os.getpid()
         self._world = communicator.Dup()
         self._entrance = communicator.Dup()  # for all_here, where some may still be talking
         self._rendezvous = Rendezvous(mpi, communicator)
@@ -265,6 +271,9 @@ class MPIComm(Comm):
             raise root_error
         return value  # type: ignore[no-any-return]
 
+    def is_here(self) -> bool:
+        return self._process == os.getpid()
+
     def all_here(self, seconds: float) -> bool:
         request = self._entrance.Ibarrier()
         deadline = time.monotonic() + seconds
@@ -324,9 +333,12 @@ _key: int | None = None  # of the attribute by which a communicator keeps its `C
 
 
 def world() -> Comm:
-    """Return the communicator of this process; starts MPI at the first call under a launcher."""
+    """Return the communicator of this process; starts MPI at the first call under a launcher.
+
+    A child of a rank is a world of one (see `gaslab.parallel.children`).
+    """
     global _world
-    if _world is None:
+    if _world is None or not _world.is_here():
         _world = _start()
     return _world
 
@@ -363,6 +375,8 @@ def _of_communicator(mpi: Any, communicator: Any) -> Comm:
 
 
 def _start() -> Comm:
+    if children.is_child():
+        return Comm()
     if "mpi4py.MPI" not in sys.modules and not launch.launcher().parallel:
         return Comm()
     if launch.launcher().name == "Open MPI" and mpi_family() == "mpich":

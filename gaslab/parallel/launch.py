@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gaslab.errors import LaunchError
+from gaslab.parallel import children
 
 ALLOW_SINGLETON = "GASLAB_ALLOW_SINGLETON"
 RANKS_PAY = 1_000_000  # edges from which two ranks are faster than one: see docs/cluster.md
@@ -46,7 +47,12 @@ class Launcher(NamedTuple):
 
 
 def launcher(environment: Mapping[str, str] = os.environ) -> Launcher:
-    """Return what *environment* says of the MPI launcher that started this process."""
+    """Return what *environment* says of the MPI launcher that started this process.
+
+    A child of a rank has the rank's variables, but no launcher started it.
+    """
+    if environment is os.environ and children.is_child():
+        return Launcher()
     for name, *variables in _LAUNCHERS:
         size, rank, local_size, local_rank = (_number(environment.get(v, "")) for v in variables)
         if size is None and not (name == "PMIx" and rank is not None):

@@ -6,8 +6,13 @@ import sys
 import warnings
 from typing import Any
 
+<<<<<<< HEAD
 from gaslab.errors import LaunchError, PerformanceWarning, warn_user
 from gaslab.parallel import launch, polling
+=======
+from gaslab.errors import LaunchError
+from gaslab.parallel import children, launch
+>>>>>>> fork
 
 
 def load_mpi() -> Any:
@@ -54,9 +59,11 @@ def _started_before() -> Any:
 
 
 def running_mpi() -> Any:
-    """Return mpi4py.MPI if it is running, else None."""
+    """Return mpi4py.MPI if it is running, else None; in a child process only its parent runs it."""
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None or not hasattr(mpi, "COMM_WORLD") or not mpi.Is_initialized() or mpi.Is_finalized():
+        return None
+    if children.is_child():
         return None
     return mpi
 

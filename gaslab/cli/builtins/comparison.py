@@ -10,6 +10,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab.cli import option
+from gaslab.cli.streams import say
 
 ORDER = "needs the order of words, which a corpus does not keep; gaslab.topics.coherence takes texts"
 HELD_OUT = "held_out_log_likelihood_per_token"
@@ -67,16 +68,15 @@ def compared(graph: gl.Graph, arguments: Any, run: Callable[[int | None], gl.Res
         judge(graph, result, arguments.coherence or "npmi")
         number = result.metrics["parameters"]["topics"]
         rows.append({"topics": number, **_numbers(result), "seconds": seconds})
-        if several and graph.comm.rank == 0:
-            print("\n".join(_lines(rows)[0 if len(rows) == 1 else -1 :]), flush=True)
+        if several:
+            say(graph.comm, _lines(rows)[0 if len(rows) == 1 else -1 :])
         if best is None or _score(result) > _score(best):
             best = result
     assert best is not None
     if several:
         name = _judged_by(best)
-        if graph.comm.rank == 0:
-            chosen = best.metrics["parameters"]["topics"]
-            print(f"best by {name.replace('_', ' ')}: {chosen} topics", flush=True)
+        chosen = best.metrics["parameters"]["topics"]
+        say(graph.comm, [f"best by {name.replace('_', ' ')}: {chosen} topics"])
         best.metrics["comparison"] = rows
     return best
 

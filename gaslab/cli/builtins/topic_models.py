@@ -14,6 +14,7 @@ from gaslab.cli.builtins.entry import Builtin
 from gaslab.cli.builtins.sampling import check_sampling
 from gaslab.cli.codes import DONE
 from gaslab.cli.corpus_options import corpus_options
+from gaslab.cli.streams import say
 from gaslab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -154,8 +155,7 @@ def _transform(job: Any, model: Any) -> int:
         _report_written(comm, json.path, "the report")
     top = arguments.top or (0 if tables or json else 10)
     lines = [line for part in comm.allgather(_lines(table, top)) for line in part][:top]
-    if comm.rank == 0 and lines:
-        print("\n".join(lines), flush=True)
+    say(comm, lines)
     return DONE
 
 

@@ -1,0 +1,36 @@
+"""Child processes of a process that has used threads, and of a rank.
+
+OpenMP's threads end before a fork; parent and child can then start new ones (`gaslab._kernels.forks`).
+A child of a rank has the variables of the launcher and, after a fork, MPI in its memory. It is no rank, but a
+world of one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_first: int | None = None  # the process of the first collective call; a fork copies its number
+
+
+def prepare() -> None:
+    """Get ready for forks. The first collective call does it, before any thread starts."""
+    global _first
+    if _first is None:
+        from gaslab._kernels import forks
+
+        forks.handle()
+        _first = os.getpid()
+
+
+def is_child() -> bool:
+    """Return whether multiprocessing started this process, or a fork after the first collective call did."""
+    if _first not in (None, os.getpid()):
+        return True
+    process = sys.modules.get("multiprocessing.process")
+    if process is None:
+        return False
+    if process.parent_process() is not None:
+        return True
+    # Spawn and forkserver import the script before they name the parent; multiprocessing asks this, too.
+    return bool(getattr(process.current_process(), "_inheriting", False))
