@@ -1,11 +1,8 @@
 """The compiled loops, built from ``cython_kernels/``."""
 
-<<<<<<< HEAD
 import importlib
-=======
 import sys
 from pathlib import Path
->>>>>>> install
 from typing import TYPE_CHECKING, Any
 
 from gaslab.parallel import polling
@@ -15,12 +12,6 @@ if TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         """Say to type checkers that kernels carry no types."""
 
-<<<<<<< HEAD
-
-if _wanted := polling.wanted_by_openmp():
-    with polling.set_while_loading(_wanted):  # OpenMP's library reads them when this kernel loads it
-        importlib.import_module("gaslab._kernels.frontier")
-=======
 else:
     try:
         import gaslab._kernels.views  # noqa: F401  what all kernels share: without it none is built
@@ -31,4 +22,7 @@ else:
             f"them with `python -m pip install --editable {tree}`, or start Python in another folder to use "
             "an installed gaslab"
         ) from None
->>>>>>> install
+
+if _wanted := polling.wanted_by_openmp():
+    with polling.set_while_loading(_wanted):  # OpenMP's library reads them when this kernel loads it
+        importlib.import_module("gaslab._kernels.frontier")

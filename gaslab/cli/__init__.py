@@ -60,18 +60,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[0] in ("-h", "--help", "help"):
         return _answer(_help())
     if words[0] in ("-V", "--version"):
-<<<<<<< HEAD
-        _say(f"gaslab {__version__}", sys.stdout)
-        return DONE
+        return _answer(f"gaslab {__version__}")
     if launch.launcher().parallel:
         failure.install()  # before the first collective call: a rank may fail while it loads or reads
     if words[0] in ("-m", "-c") or words[0].endswith(".py"):
         from gaslab.cli.script import execute
 
         return execute(words)
-=======
-        return _answer(f"gaslab {__version__}")
->>>>>>> fork
     if words[0] not in COMMANDS:
         from gaslab.errors import nearest
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gaslab.errors import UsageError, nearest, warn_user
-from gaslab.graph.stored import StoredGraph
+
+if TYPE_CHECKING:  # the built-in programs are compiled where there is no numpy
+    from gaslab.graph.stored import StoredGraph
 
 
 def no_edge_column(graph: StoredGraph, name: str, hint: str = "") -> UsageError:

@@ -13,14 +13,13 @@ import sys
 _first: int | None = None  # the process of the first collective call; a fork copies its number
 
 
-def prepare() -> None:
-    """Get ready for forks. The first collective call does it, before any thread starts."""
+def note_process() -> bool:
+    """Note this process, and return whether this is the first collective call of it or of a parent."""
     global _first
-    if _first is None:
-        from gaslab._kernels import forks
-
-        forks.handle()
+    first = _first is None
+    if first:
         _first = os.getpid()
+    return first
 
 
 def is_child() -> bool:

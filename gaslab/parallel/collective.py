@@ -15,12 +15,8 @@ from collections.abc import Callable, Mapping, Set
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gaslab.arguments import shown
-<<<<<<< HEAD
 from gaslab.errors import UsageError, nearest, users_frames
-=======
-from gaslab.errors import UsageError, nearest
 from gaslab.parallel import children
->>>>>>> fork
 from gaslab.parallel.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -75,7 +71,10 @@ def collective(
             arguments = _bound(signature, called, options, own, args, kwargs)
             depth, comm = getattr(_inside, "depth", 0), None
             if not depth:
-                children.prepare()
+                if children.note_process():
+                    from gaslab._kernels.forks import handle
+
+                    handle()  # before any thread starts
                 rows = arguments.get("rows")
                 free = data if isinstance(rows, str) and rows != "same" else ()
                 comm = agree(called, arguments, {*EXEMPT, *exempt, *free})
@@ -145,16 +144,12 @@ def agree(called: str, arguments: Mapping[str, Any], exempt: Set[str]) -> Comm |
     """
     comm = _comm_of(arguments)
     if comm is None or comm.size == 1:
-<<<<<<< HEAD
         return None
-=======
-        return
     if not comm.is_here():
         raise UsageError(
             f"{called}(): this process is a child of rank {comm.rank} and cannot call in its place; make the "
             "call in the rank, or pass a graph that the child has made itself"
         )
->>>>>>> fork
     compared = {n: x for n, x in arguments.items() if n not in exempt}
     prints = {n: fingerprint(x) for n, x in compared.items()}
     where = f"{called}() at {_caller()}"

@@ -6,13 +6,8 @@ import sys
 import warnings
 from typing import Any
 
-<<<<<<< HEAD
 from gaslab.errors import LaunchError, PerformanceWarning, warn_user
-from gaslab.parallel import launch, polling
-=======
-from gaslab.errors import LaunchError
-from gaslab.parallel import children, launch
->>>>>>> fork
+from gaslab.parallel import children, launch, polling
 
 
 def load_mpi() -> Any:

@@ -13,12 +13,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
-<<<<<<< HEAD
-=======
-from gaslab.engine.options import Options
-from gaslab.engine.run import run_by
 from gaslab.graph.absent import no_edge_column, warn_of_default
->>>>>>> arrays
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._numpy import np
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gaslab as gl
-<<<<<<< HEAD
-from gaslab.programs._numpy import np
-
-CHUNK = 1 << 16  # vertices whose edges are searched for self-loops at a time
-=======
 from gaslab.programs._loops import count_self_loops
->>>>>>> toolkit
 
 
 class Neighbourhood(gl.VertexProgram):

@@ -82,13 +82,8 @@ def sssp(
     VertexNotFound
         *source* is not in the graph.
     UsageError
-<<<<<<< HEAD
-        A weight is negative or not a number, weights are so large that a path may sum to infinity, or
-        *delta* is not a finite number above 0.
-=======
         The graph has no column that *weight* names, a weight is negative or not a number, weights are so
-        large that a path may sum to infinity, or *delta* is not above 0.
->>>>>>> arrays
+        large that a path may sum to infinity, or *delta* is not a finite number above 0.
 
     Examples
     --------

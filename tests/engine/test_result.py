@@ -68,9 +68,7 @@ def tables(comm: Comm, kind: str, on: str) -> tuple[Any, ...]:
 
 def expected(kind: str) -> tuple[Any, ...]:
     to = IDS[kind]
-    ids = sorted({to(n) for n in (9, 30, 100)}) if kind != "object" else None
-    if ids is None:  # objects keep the order in which they came
-        ids = [to(30), to(100), to(9)]
+    ids = sorted({to(n) for n in (9, 30, 100)})
     place = {user: gid for gid, user in enumerate(ids)}
     pairs = sorted((place[to(s)], place[to(t)]) for s, t in zip(SOURCES, TARGETS, strict=True))
     outside = -1 if kind == "int" else None

@@ -197,14 +197,14 @@ def test_what_does_not_fit_is_refused(column: dict[str, Any], message: str) -> N
 
 def test_columns_that_are_no_numbers_are_refused() -> None:
     for values, message in (
-        (np.array([1j]), "column 'c' is complex128: fields are numbers or bools"),
-        (np.array(["a"]), "column 'c' is <U1: fields are numbers or bools"),
+        (np.array([1j]), r"column 'c' at position 0 is 1j \(complex128\): fields are numbers or bools"),
+        (np.array(["a"]), r"column 'c' at position 0 is 'a' \(<U1\): fields are numbers or bools"),
         (
             np.array([np.longdouble(1) + np.finfo(np.longdouble).eps]),
             "with values that float64 does not hold",
         ),
     ):
-        with pytest.raises(gl.UsageError, match=message):
+        with pytest.raises((gl.UsageError, gl.InputError), match=message):
             gl.Graph.from_edges([0], [1], columns={"c": values})
 
 

@@ -13,12 +13,8 @@ import pytest
 
 import gaslab as gl
 from gaslab.errors import LaunchError
-<<<<<<< HEAD
 from gaslab.parallel import launch, polling
-=======
-from gaslab.parallel import launch
 from gaslab.parallel.comm import Comm
->>>>>>> toolkit
 from gaslab.parallel.launch import Launcher
 from tests.mpi.launcher import environment
 from tests.mpi.ranks import Ranks

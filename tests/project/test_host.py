@@ -1,7 +1,7 @@
 """A program that uses gaslab keeps what is its own: handlers, hooks, workers, kernels.
 
-A host program is a script that prints what it does. It runs without gaslab, with ``import gaslab``, and after a
-call of gaslab's; its output and its exit code stay the same.
+A host program is a script that prints what it does. It runs without gaslab, with ``import gaslab``, and after
+a call of gaslab's; its output and its exit code stay the same.
 """
 
 from __future__ import annotations
