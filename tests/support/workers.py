@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from gaslab.parallel import launch
+from gaslab.parallel import polling
 
 SHARES = MANY, SHARED, TIMED = "many ranks", "shared", "timed"  # in the order in which they run
 
@@ -26,7 +26,7 @@ def is_worker() -> bool:
 
 def wait_politely() -> None:
     """Make MPI and OpenMP leave the core while they wait: the ranks of all workers outnumber the cores."""
-    for name, value in {**launch._MORE_RANKS_THAN_CORES, "OMP_WAIT_POLICY": "passive"}.items():
+    for name, value in {**polling._MPI, "OMP_WAIT_POLICY": "passive"}.items():
         os.environ.setdefault(name, value)
 
 
