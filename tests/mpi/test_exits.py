@@ -113,7 +113,7 @@ for _ in range(300):
 if graph.comm.rank == 1:
     sys.exit({code})
 time.sleep(2.0)
-print("done", graph.comm.rank, flush=True)
+print(f"done{graph.comm.rank} ", end="", flush=True)
 """
 
 
@@ -122,7 +122,7 @@ def test_an_error_that_all_ranks_catch_lets_one_leave_early(tmp_path: Path, code
     script = tmp_path / "script.py"
     script.write_text(APART.format(code=code))
     done = run_script(3, [str(script)], timeout=60)
-    assert sorted(done.stdout.splitlines()) == ["done 0", "done 2"]
+    assert {*done.stdout.split()} in ({"done0", "done2"}, {"done0done2"}, {"done2done0"})
     assert (done.returncode != 0) == (code != 0)
 
 

@@ -78,7 +78,7 @@ crash()
 """,
     "faulthandler.dump_traceback_later": """
 import faulthandler, sys, time
-faulthandler.dump_traceback_later(0.5, exit=True, file=sys.stdout)
+faulthandler.dump_traceback_later(50, exit=True, file=sys.stdout)
 {use}
 def wait():
     time.sleep(60)
@@ -181,7 +181,7 @@ def said(errors: str) -> list[str]:
     """Return the lines of standard error, without those that name a thread or a module that is loaded."""
     return [
         line for line in errors.splitlines()
-        if not line.startswith(("Current thread", "Thread 0x", "Extension modules:"))
+        if line and not line.startswith(("Current thread", "Thread 0x", "Extension modules:"))
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import networkx as nx
 import gaslab as gl
 from gaslab.engine.options import Options
 from gaslab.parallel.comm import Comm, world
-from gaslab.programs import _columns
+from gaslab.engine import run
 from tests.support.graphs import Drawn
 
 MODES: dict[str, dict[str, Any]] = {
@@ -120,13 +120,13 @@ def calls_of(drawn: Drawn) -> list[Call]:
 def every_call(comm: Comm, drawn: Drawn, strategy: str) -> tuple[list[Answer], set[str]]:
     """Return what every call answers, compiled, on one thread, and the programs that ran."""
     graph, found, ran = drawn.build(comm, strategy), [], set()
-    run_by = _columns.run_by
+    run_by = run.run_by
 
     def noted(options: Options, program: gl.VertexProgram, graph: gl.Graph) -> gl.Result:
         ran.add(type(program).__name__)
         return run_by(options, program, graph)
 
-    with warnings.catch_warnings(), patch.object(_columns, "run_by", noted):
+    with warnings.catch_warnings(), patch.object(run, "run_by", noted):
         warnings.simplefilter("ignore", UserWarning)  # of limits and self-loops
         for call in calls_of(drawn):
             try:
