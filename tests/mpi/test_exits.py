@@ -113,7 +113,7 @@ for _ in range(300):
 if graph.comm.rank == 1:
     sys.exit({code})
 time.sleep(2.0)
-print(f"done{graph.comm.rank} ", end="", flush=True)
+print("done%d " % graph.comm.rank, end="", flush=True)
 """
 
 

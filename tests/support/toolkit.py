@@ -11,9 +11,9 @@ from unittest.mock import patch
 import networkx as nx
 
 import gaslab as gl
+from gaslab.engine import run
 from gaslab.engine.options import Options
 from gaslab.parallel.comm import Comm, world
-from gaslab.engine import run
 from tests.support.graphs import Drawn
 
 MODES: dict[str, dict[str, Any]] = {
