@@ -53,8 +53,10 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 usage, 3 not converged, 124, 130."""
     began = time.perf_counter()
-    streams.reopen()
     words = list(sys.argv[1:] if argv is None else argv)
+    is_script = bool(words) and (words[0] in ("-m", "-c") or words[0].endswith(".py"))
+    if not is_script:  # which has its streams as Python makes them
+        streams.reopen()
     if not words:
         return _usage(_help())
     if words[0] in ("-h", "--help", "help"):
@@ -63,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _answer(f"gaslab {__version__}")
     if launch.launcher().parallel:
         failure.install()  # before the first collective call: a rank may fail while it loads or reads
-    if words[0] in ("-m", "-c") or words[0].endswith(".py"):
+    if is_script:
         from gaslab.cli.script import execute
 
         return execute(words)

@@ -91,3 +91,9 @@ def test_a_reader_that_has_seen_enough_leaves_the_file_to_be_written(size: int, 
     done = run(size, tmp_path, "degrees edges.txt -o out.tsv --top 2 --quiet | true")
     assert done.stderr == ""
     assert (tmp_path / "out.tsv").exists()
+
+
+def test_a_script_has_a_closed_standard_output_as_python_makes_it(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("import sys\nprint('lost')\nassert sys.stdout is None\n")
+    done = run(1, tmp_path, "script.py >&-")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -172,6 +172,7 @@ def test_a_host_does_the_same_with_gaslab(host: str, use: str, tmp_path: Path) -
     lines = USES[use].count("\n")
     alone = run(tmp_path, HOSTS[host].format(use="pass\n" * lines))  # as many lines: tracebacks name them
     with_gaslab = run(tmp_path, HOSTS[host].format(use=USES[use]))
+    assert "SyntaxError" not in alone.stderr
     assert with_gaslab.stdout == alone.stdout
     assert with_gaslab.returncode == alone.returncode
     assert said(with_gaslab.stderr) == said(alone.stderr)
