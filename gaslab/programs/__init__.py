@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gaslab.programs.mis import IndependentSet as IndependentSet
     from gaslab.programs.pagerank import PageRank as PageRank
     from gaslab.programs.pagerank import UndirectedPageRank as UndirectedPageRank
+    from gaslab.programs.pagerank_variants import LoopWeight as LoopWeight
     from gaslab.programs.pagerank_variants import OutWeight as OutWeight
     from gaslab.programs.pagerank_variants import PersonalizedPageRank as PersonalizedPageRank
     from gaslab.programs.pagerank_variants import Scale as Scale
@@ -77,6 +78,7 @@ CLASSES = {
     "mis": ("IndependentSet",),
     "pagerank": ("PageRank", "UndirectedPageRank"),
     "pagerank_variants": (
+        "LoopWeight",
         "OutWeight",
         "PersonalizedPageRank",
         "Scale",

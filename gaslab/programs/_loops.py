@@ -8,7 +8,7 @@ from typing import Any
 import gaslab as gl
 from gaslab.errors import warn_user
 from gaslab.programs._columns import run
-from gaslab.programs.pagerank_variants import OutWeight
+from gaslab.programs.pagerank_variants import LoopWeight
 
 CHUNK = 1 << 16  # vertices whose edges are searched at a time
 
@@ -40,14 +40,14 @@ def one_superstep(options: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def init_with_loops(graph: gl.Graph, options: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
-    """Return ``init=`` with the weight of self-loops, as `OutWeight` has it, as `loops` (collective).
+    """Return ``init=`` with the weight of self-loops as `loops` (collective).
 
     *fields* are those that the program takes from an earlier result.
     """
     given = options.get("init") or {}
     if isinstance(given, gl.Result):
         given = {name: given for name in fields if name in given.vertices.columns}
-    weighed = run(OutWeight(undirected=not graph.directed), graph, **one_superstep(options, init=None))
+    weighed = run(LoopWeight(), graph, **one_superstep(options, init=None))
     return {**given, "loops": weighed}
 
 

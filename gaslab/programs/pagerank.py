@@ -157,12 +157,17 @@ def pagerank(
         options["init"] = init_with_loops(graph, unweighted, ("score", "share", "moved"))
     if method == "signal":
         result = run(
-            variants.SignalPageRank(damping=damping, tolerance=_or(tolerance, 1e-3)), graph, **options
+            variants.SignalPageRank(damping=damping, loops_once=loops, tolerance=_or(tolerance, 1e-3)),
+            graph,
+            **options,
         )
         return result if unnormalised else _normalised(graph, result, options)
-    normalised = UndirectedPageRank if loops else PageRank
-    kind = variants.UnnormalizedPageRank if unnormalised else normalised
-    return run(kind(damping=damping, tolerance=_or(tolerance, 1e-9)), graph, **options)
+    tolerance = _or(tolerance, 1e-9)
+    if unnormalised:
+        program = variants.UnnormalizedPageRank(damping=damping, loops_once=loops, tolerance=tolerance)
+        return run(program, graph, **options)
+    kind = UndirectedPageRank if loops else PageRank
+    return run(kind(damping=damping, tolerance=tolerance), graph, **options)
 
 
 def _or(value: float | None, default: float) -> float:
@@ -193,7 +198,7 @@ def _personalized(
     options: dict[str, Any],
 ) -> gl.Result:
     options = {**options, "columns": {"weight": weights(graph, weight)}}
-    out = run(variants.OutWeight(undirected=not graph.directed), graph, **{**options, "max_iterations": 1})
+    out = run(variants.OutWeight(), graph, **{**options, "max_iterations": 1})
     for name in ("lightest", "heaviest") if out.history and graph.num_vertices else ():
         whole, vertex = out.history[-1][name]
         if whole > 0.0 and not LEAST <= whole <= MOST and (whole, name) != (math.inf, "lightest"):
@@ -211,8 +216,11 @@ def _personalized(
                 "sum that is positive and finite"
             )
         restart = {vertex: value / whole for vertex, value in personalization.items()}
+    loops = not graph.directed and count_self_loops(graph) > 0
+    given = init_with_loops(graph, {**options, "init": None}, ()) if loops else {}
+    program = variants.PersonalizedPageRank(
+        damping=damping, tolerance=_or(tolerance, 1e-9), loops_once=loops
+    )
     return run(
-        variants.PersonalizedPageRank(damping=damping, tolerance=_or(tolerance, 1e-9)),
-        graph,
-        **{**options, "init": {"restart": restart, "out_weight": out, "loops": out}},
+        program, graph, **{**options, "init": {**given, "restart": restart, "out_weight": out}}
     )

@@ -20,11 +20,12 @@ class PersonalizedPageRank(gl.VertexProgram):
 
     damping: float = 0.85
     tolerance: float = 1e-9
+    loops_once: bool = False  # whether `loops` is given
 
     class Vertex(gl.Vertex):
         restart: float = 0.0  # sums to 1
-        out_weight: float = 0.0  # of all out-edges
-        loops: float = 0.0  # see OutWeight
+        out_weight: float = 0.0  # of all out-edges, a self-loop as often as the gather meets it
+        loops: float = 0.0  # see LoopWeight
         score: float = 0.0
         share: float = 0.0
         moved: float = 0.0
@@ -42,42 +43,37 @@ class PersonalizedPageRank(gl.VertexProgram):
 
     def init(self, v: Vertex) -> None:
         v.score = v.restart
-        v.share = v.score / v.out_weight if v.out_weight > 0.0 else 0.0
+        out = v.out_weight - v.loops if self.loops_once else v.out_weight
+        v.share = v.score / out if out > 0.0 else 0.0
 
     def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
         return nbr.share * e.weight
 
     def apply(self, v: Vertex, total: float) -> None:
         d = self.damping
-        score = (1.0 - d + d * self.dangling) * v.restart + d * (total - v.loops * v.share)
+        out = v.out_weight
+        if self.loops_once:
+            out -= v.loops
+            total -= v.loops * v.share
+        score = (1.0 - d + d * self.dangling) * v.restart + d * total
         v.moved = abs(score - v.score)
         v.score = score
-        v.share = score / v.out_weight if v.out_weight > 0.0 else 0.0
+        v.share = score / out if out > 0.0 else 0.0
 
     def done(self) -> bool:
         return self.change < self.tolerance
 
 
 class OutWeight(gl.VertexProgram):
-    """The sum of the weights of each vertex's out-edges, a self-loop counting once.
+    """The sum of the weights of each vertex's out-edges; an undirected self-loop counts at both ends."""
 
-    A gather over undirected edges meets a self-loop twice, once at each end. `loops` is the weight of an
-    undirected graph's self-loops, which programs subtract from what they gather.
-    """
-
-    undirected: bool = False
     gather_edges = gl.OUT
 
     class Vertex(gl.Vertex):
         out_weight: float = 0.0
-        loops: float = 0.0
 
     class Edge(gl.Edge):
         weight: float = 1.0
-
-    class Total(gl.Accumulator):
-        weight: float
-        loops: float
 
     @gl.aggregator
     def lightest(self, v: Vertex) -> gl.ArgMin[float, gl.VertexId]:
@@ -87,12 +83,31 @@ class OutWeight(gl.VertexProgram):
     def heaviest(self, v: Vertex) -> gl.ArgMax[float, gl.VertexId]:
         return v.out_weight, v.id
 
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> Total:
-        half = 0.5 * e.weight if self.undirected and nbr.id == v.id else 0.0
-        return self.Total(weight=e.weight - half, loops=half)
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        return e.weight
 
-    def apply(self, v: Vertex, total: Total) -> None:
-        v.out_weight, v.loops = total.weight, total.loops
+    def apply(self, v: Vertex, total: float) -> None:
+        v.out_weight = total
+
+
+class LoopWeight(gl.VertexProgram):
+    """The weight of each vertex's self-loops in an undirected graph.
+
+    A gather over undirected edges meets a self-loop twice, once at each end; programs in which it counts once
+    subtract this weight from what they gather.
+    """
+
+    class Vertex(gl.Vertex):
+        loops: float = 0.0
+
+    class Edge(gl.Edge):
+        weight: float = 1.0
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        return 0.5 * e.weight if nbr.id == v.id else 0.0
+
+    def apply(self, v: Vertex, total: float) -> None:
+        v.loops = total
 
 
 class UnnormalizedScores(gl.VertexProgram):
@@ -102,24 +117,30 @@ class UnnormalizedScores(gl.VertexProgram):
     """
 
     damping: float = 0.85
+    loops_once: bool = False  # whether `loops` is given
 
     class Vertex(gl.Vertex):
         score: float = 1.0
         share: float = 0.0
         moved: float = 0.0
-        loops: float = 0.0  # see OutWeight
+        loops: float = 0.0  # how many self-loops: see LoopWeight
 
     def init(self, v: Vertex) -> None:
         v.score = 1.0
-        v.share = v.score / max(v.out_degree - v.loops, 1.0)
+        links = v.out_degree - v.loops if self.loops_once else float(v.out_degree)
+        v.share = v.score / max(links, 1.0)
 
     def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
         return nbr.share
 
     def apply(self, v: Vertex, total: float) -> None:
-        score = 1.0 - self.damping + self.damping * (total - v.loops * v.share)
+        links = float(v.out_degree)
+        if self.loops_once:
+            links -= v.loops
+            total -= v.loops * v.share
+        score = 1.0 - self.damping + self.damping * total
         v.moved = abs(score - v.score)
-        v.score, v.share = score, score / max(v.out_degree - v.loops, 1.0)
+        v.score, v.share = score, score / max(links, 1.0)
 
 
 class UnnormalizedPageRank(UnnormalizedScores):
