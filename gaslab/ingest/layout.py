@@ -51,6 +51,7 @@ class Layout:
     header: bytes | None = None  # the header line, without its line end
     said: list[str] = field(default_factory=list)  # decisions that are as expected
     doubts: list[str] = field(default_factory=list)  # decisions that the user should look at
+    left_out: dict[str, str] = field(default_factory=dict)  # columns that are not kept, and what they hold
     head: int = -1  # where the last line of the head starts, in a format that has one
     first: bytes | None = None  # the first line, where nobody said whether it is a header and it is not
 
@@ -142,7 +143,7 @@ def find_layout(files: Sequence[InputFile], options: Options) -> Layout:
         doubts.append(f"{line.file}: {_left_out(found.text)}")
     return Layout(
         delimiter, comment, found.role, found.fields, found.columns, strings,
-        lines[0].text if verdict.header else None, said, doubts,
+        lines[0].text if verdict.header else None, said, doubts, dict.fromkeys(found.text, "text"),
         first=line.text if options.header is None and names is None else None,
     )  # fmt: skip
 

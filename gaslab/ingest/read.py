@@ -86,8 +86,8 @@ def read_edges(
         double quotes, doubled inside.
     header : bool, optional
         Whether the first data line names the fields. By default it does if its ids are text and those behind
-        it numbers, or if it has words that headers have, such as ``source`` and ``target``; a warning tells
-        of doubts. A file that begins with the same line repeats it.
+        it numbers, or if it has words that headers have, such as ``source`` and ``target``; a warning names
+        doubts. A file that begins with the same line repeats it.
     directed : bool, optional
         False: a line is one edge between its ends, in both directions. By default True for edge lists; a
         METIS file and a symmetric MatrixMarket one are not directed. With True their edges lead both ways.
@@ -161,7 +161,7 @@ def read_edges(
         drop_self_loops=drop_self_loops, drop_duplicates=drop_duplicates,
         position=found.position() if drop_duplicates else None,
     )  # fmt: skip
-    made.vertices = found.vertices
+    made.vertices, made.left_out = found.vertices, found.left_out
     return made
 
 
@@ -203,6 +203,7 @@ def _read_list(files: Sequence[InputFile], options: Options, comm: Comm) -> Numb
         parsed.src, parsed.dst, columns, known,
         directed=options.directed is not False, counts=as_of_edges(counts),
         position=lambda: _positions(parsed, comm) if layout.columns else None,
+        left_out=layout.left_out,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from gaslab.ragged import RaggedColumn
 
 Arrays = dict[str, np.ndarray]
 NEEDS_THE_SAME = "rows='same' needs the same rows on every rank"
-EXACT = {str, int, float, bool, bytes}  # of which a fingerprint tells equal ones
+EXACT = {str, int, float, bool, bytes}  # their fingerprints are equal where they are
 OTHER_ROWS = "pass each rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
 
 

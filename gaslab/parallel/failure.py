@@ -32,7 +32,6 @@ PLACED_SECONDS = 0.4  # for a rank that Ctrl-C found in a method to print its li
 SPOKEN_SECONDS = 2.0  # for the first of them to end the others
 CAUSE_SECONDS = 1.0  # for a rank that fails to end those whose errors follow from its own
 
-
 _installed = False
 _armed = True
 _leave: Callable[[], int] | None = None

@@ -1,4 +1,4 @@
-"""The layout of edge lists: decided from whole first lines, checked on all of them, whoever reads."""
+"""The layout of edge lists: decided from whole first lines, checked on all of them, by every reader."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+import gaslab as gl
 from gaslab.cli import main
 from gaslab.errors import InputError
 from gaslab.ingest.layout import SAMPLE
 from gaslab.ingest.read import read_edges
 from gaslab.parallel.comm import Comm
+from tests.mpi.ranks import Ranks
 from tests.support.threadcomm import run_ranks
 
 
@@ -51,7 +53,7 @@ def refused(path: Path, **options: Any) -> str:
     return message
 
 
-def told(path: Path, **options: Any) -> list[str]:
+def warned(path: Path, **options: Any) -> list[str]:
     """Return the warnings of one read, without the path."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -163,8 +165,8 @@ def test_a_column_of_text_is_left_out_with_a_warning(
         ": column 'weight' is text and left out; columns={'weight': None} (--column weight=none) leaves "
         "'weight' out without a word"
     )
-    assert told(path) == [what]
-    assert told(path, columns={"weight": None}) == told(path, columns=[]) == []
+    assert warned(path) == [what]
+    assert warned(path, columns={"weight": None}) == warned(path, columns=[]) == []
     assert rows(path) == [(1, 2), (3, 4)]
     assert main(["convert", str(path)]) == 0
     assert f"warning: {path}{what}" in capsys.readouterr().err
@@ -195,7 +197,7 @@ def test_a_column_of_text_is_left_out_with_a_warning(
 def test_a_plain_header_is_no_edge(tmp_path: Path, text: str, wanted: list[Any]) -> None:
     path = written(tmp_path, text)
     assert rows(path) == wanted
-    assert told(path) == []
+    assert warned(path) == []
 
 
 OPTIONS = "; pass header=True (--header) if it names the columns, header=False (--no-header) if it is an edge"
@@ -222,11 +224,11 @@ def test_a_doubtful_first_line_is_warned_of(
 ) -> None:
     path = written(tmp_path, text)
     assert rows(path) == wanted
-    assert told(path) == [f":1: the first line {what}{OPTIONS}"]
+    assert warned(path) == [f":1: the first line {what}{OPTIONS}"]
     assert main(["degrees", str(path)]) == 0
     assert f"warning: {path}:1: the first line {what}" in capsys.readouterr().err
     for header in (True, False):
-        assert told(path, header=header, ids="str") == []
+        assert warned(path, header=header, ids="str") == []
 
 
 def test_a_line_with_number_ids_is_no_header(tmp_path: Path) -> None:
@@ -253,3 +255,27 @@ def test_a_line_that_is_nearly_a_banner_is_no_comment(tmp_path: Path, banner: st
     assert refused(path).startswith(f":1: a MatrixMarket file begins with %%MatrixMarket, not '{banner} ")
     assert main(["degrees", str(path), "--quiet"]) == 1
     assert rows(path, format="edges", columns=[]) == [(1, 2), (2, 2)]
+
+
+def paths_of_text(comm: Comm, path: str) -> tuple[dict[str, str], list[float], list[str], str]:
+    """Return what a file's column of text leads to: as a graph, by default, and where it is named."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        graph = gl.read_graph(path, comm=comm)
+        seen.clear()
+        distances = gl.sssp(graph, 1).vertices["distance"].tolist()
+        said = [str(one.message) for one in seen]
+    with pytest.raises(gl.UsageError) as caught:
+        gl.sssp(graph, 1, weight="weight")
+    return graph.left_out, distances, said, str(caught.value)
+
+
+def test_a_default_in_place_of_a_column_of_text_is_a_warning(ranks: Ranks, tmp_path: Path) -> None:
+    path = tmp_path / "roads.csv"
+    path.write_text("1,2,far\n2,3,near\n")
+    why = "the graph has no edge column 'weight': it was left out of the input (text)"
+    why += "; make it numbers on every edge"
+    for rank, found in enumerate(ranks.run(paths_of_text, str(path))):
+        left_out, distances, said, error = found
+        assert (left_out, distances, error) == ({"weight": "text"}, [0.0, 1.0, 2.0], why)
+        assert said == [f"every edge has length 1, as {why}"] * (rank == 0)
