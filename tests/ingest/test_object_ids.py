@@ -64,7 +64,7 @@ class Good:
 
 
 class ByValue(OwnHash):
-    """Of objects of such a class a fingerprint tells the class alone."""
+    """Of objects of such a class a fingerprint has the class alone."""
 
     def __repr__(self) -> str:
         return f"ByValue({self.n})"
