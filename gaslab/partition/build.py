@@ -15,7 +15,7 @@ from gaslab.partition.masters import Placement, place_masters
 from gaslab.partition.parts import parts_of
 from gaslab.partition.rows import rows_by_target
 from gaslab.partition.shuffle import check_limit, shuffle
-from gaslab.partition.strategies import SHIPPED, Context, Strategy
+from gaslab.partition.strategies import Context, Strategy, is_shipped
 from gaslab.ragged import RaggedColumn
 
 
@@ -31,9 +31,7 @@ def build_local(
     n = edges.num_vertices
     context = Context(comm, n, edges.directed, threads, edges.ids.num_left)
     if comm.size == 1:
-        if not any(
-            cut is known for known in SHIPPED
-        ):  # a strategy that returns nonsense is an error here too, not only on a cluster
+        if not is_shipped(strategy):  # one that returns nonsense is an error here too, not only on a cluster
             parts_of(strategy, cut, share.ends, 1, context)
         check_limit(np.array([share.ends[0].size]), "edges")
         check_limit(np.array([n]), "vertices")

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from gaslab.errors import GaslabError, UsageError
-from gaslab.ingest.missing import masked_at
-from gaslab.partition.strategies import Context, Strategy
+from gaslab.partition.answer import checked_parts
+from gaslab.partition.context import Context
+from gaslab.partition.registry import Strategy
 
 WAIT = 1.0  # seconds that a rank on which the strategy failed waits for the others, to raise with them
 
@@ -55,29 +56,5 @@ def _checked(
         raise error
     if error is not None:
         raise UsageError(f"strategy {name!r} failed: {type(error).__name__}: {error}") from error
-    return _parts(f"strategy {name!r} returned", part, src, dst, k)
-
-
-def _parts(what: str, part: Any, src: np.ndarray, dst: np.ndarray, k: int) -> np.ndarray:
-    need = f"an integer array with the part, 0 to {k - 1}, of each of the {src.size} edges is needed"
-    if part is None:
-        raise UsageError(f"{what} None; {need}")
-    hidden = masked_at(part)
-    if hidden is not None:
-        raise UsageError(f"{what} a masked value at position {hidden[0]}; {need}")
-    try:
-        values = np.asarray(part)
-    except Exception as error:
-        raise UsageError(f"{what} a {type(part).__name__}, which is no array ({error}); {need}") from error
-    if values.ndim != 1:
-        raise UsageError(f"{what} a {type(part).__name__} of shape {values.shape}; {need}")
-    if values.size != src.size:
-        raise UsageError(f"{what} {values.size} parts; {need}")
-    if values.size == 0:
-        return np.empty(0, np.int32)  # of no edges an empty list, which numpy makes float64
-    if values.dtype.kind not in "iu":
-        raise UsageError(f"{what} {values.dtype}; {need} (convert it with .astype('int32'))")
-    if int(values.min()) < 0 or int(values.max()) >= k:
-        at = int(np.argmax((values < 0) | (values >= k)))
-        raise UsageError(f"{what} part {values[at]} for the edge {src[at]} -> {dst[at]} (global ids); {need}")
-    return np.ascontiguousarray(values, np.int32)
+    what = f"strategy {name!r} returned"
+    return checked_parts(what, part, src.size, k, lambda at: f"the edge {src[at]} -> {dst[at]}")

@@ -1,0 +1,18 @@
+"""What a strategy may know of the whole graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gaslab.parallel.comm import Comm
+
+
+@dataclass
+class Context:
+    """The properties of the whole graph that a strategy may use, besides the edges of this rank."""
+
+    comm: Comm
+    num_vertices: int
+    directed: bool
+    threads: int = 1
+    num_left: int | None = None  # of a bipartite graph: of each edge one end has a global id below

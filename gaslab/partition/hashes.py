@@ -1,0 +1,124 @@
+"""The stateless strategies: the part of an edge is a function of its ends.
+
+It may depend on what `Context` can find out about the whole graph, too. The cut is the same however the
+edges were split over ranks, and parallel edges stay together in their order.
+
+References
+----------
+``random``, ``2d``: Gonzalez et al., PowerGraph (OSDI 2012); Jain et al., GraphBuilder (2013).
+``dbh``: Xie et al., Distributed power-law graph computing (NIPS 2014).
+``chunk``: Zhu et al., Gemini (OSDI 2016).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+import gaslab._kernels.partition as kernels
+from gaslab.partition.context import Context
+from gaslab.partition.directory import Directory
+from gaslab.partition.index import Index
+from gaslab.partition.registry import strategy
+
+VERTEX_WORK = 8  # of a vertex, in edges
+BLOCK = 1 << 20  # edges that numpy takes at once
+SLICES = 1 << 16  # ranges of ids between which a chunk may end
+BUCKETS, MOST_BUCKETS = 256, 1 << 18  # by one end: of a part, and of all
+
+
+@strategy("random")
+def random(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Hash the edge: the best edge balance, the most mirrors."""
+    part = np.empty(src.size, dtype=np.int32)
+    kernels.by_edge(src, dst, k, part, context.threads)
+    return part
+
+
+@strategy("1d")
+def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Hash the target: all in-edges of a vertex together, so that a gather over them stays local.
+
+    Of a bipartite graph hash the end on the side that has more vertices, so that only those of the other are
+    mirrored (Chen, Shi, Chen, Zang, "Bipartite-Oriented Distributed Graph Partitioning for Big Learning",
+    Journal of Computer Science and Technology 30, 2015).
+
+    What is hashed to one of many buckets stays together; the buckets, the largest first, each go to the part
+    that has the least work so far. With very many parts a bucket is a part.
+    """
+    buckets = max(min(BUCKETS, MOST_BUCKETS // k), 1) * k
+    part = np.empty(src.size, dtype=np.int32)
+    left = context.num_left
+    if left is None:
+        kernels.by_vertex(dst, buckets, part, context.threads)
+    else:  # of the ends of an edge the left one has the smaller id, also where the graph was reversed
+        end = np.minimum if 2 * left > context.num_vertices else np.maximum
+        for block in _blocks(part):
+            kernels.by_vertex(end(src[block], dst[block]), buckets, part[block], context.threads)
+    if buckets == k:
+        return part
+    edges = np.zeros(buckets, dtype=np.int64)
+    for block in _blocks(part):
+        edges += np.bincount(part[block], minlength=buckets)
+    work = context.comm.allreduce(edges) + VERTEX_WORK * context.num_vertices // buckets
+    dealt = np.empty(buckets, dtype=np.int32)
+    loads = [(0, p) for p in range(k)]
+    for bucket in np.argsort(-work, kind="stable").tolist():
+        load, dealt[bucket] = loads[0]
+        heapq.heapreplace(loads, (load + int(work[bucket]), loads[0][1]))
+    for block in _blocks(part):
+        part[block] = dealt[part[block]]
+    return part
+
+
+@strategy("2d")
+def by_grid(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Hash both ends onto a grid of parts: at most about 2 sqrt(k) replicas of a vertex.
+
+    Any *k* works: the grid has ceil(sqrt(k)) columns, of which the last may be shorter.
+    """
+    columns = math.isqrt(k - 1) + 1
+    rows = -(-k // columns)
+    columns = -(-k // rows)
+    part = np.empty(src.size, dtype=np.int32)
+    kernels.by_grid(src, dst, columns, rows, k - rows * (columns - 1), part, context.threads)
+    return part
+
+
+@strategy("dbh")
+def by_degree(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Hash the end of lower degree: hubs are cut, the many small vertices are not."""
+    index = Index(src, dst, context.num_vertices)
+    src_index, dst_index = index.of(src, context.threads), index.of(dst, context.threads)
+    here = np.zeros(index.gids.size, dtype=np.int64)
+    kernels.add_at(src_index, np.ones_like(src_index), here)
+    kernels.add_at(dst_index, np.ones_like(dst_index), here)
+    directory = Directory(context.comm, index.gids, context.num_vertices)
+    degree = directory.answer(directory.sums(here)[directory.slots])
+    part = np.empty(src.size, dtype=np.int32)
+    kernels.by_lower_degree(src, dst, src_index, dst_index, degree, k, part, context.threads)
+    return part
+
+
+@strategy("chunk")
+def by_chunk(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Range of the target, of *k* with as much work in each: few mirrors where ids follow the graph."""
+    width = max(1, -(-context.num_vertices // SLICES))
+    slices = max(1, -(-context.num_vertices // width))
+    edges = np.zeros(slices, dtype=np.int64)
+    for block in _blocks(dst):
+        edges += np.bincount(dst[block] // width, minlength=slices)
+    work = context.comm.allreduce(edges) + VERTEX_WORK * width
+    middle = np.cumsum(work) - work // 2
+    chunk = (middle * k // work.sum()).astype(np.int32)
+    part = np.empty(src.size, dtype=np.int32)
+    for block in _blocks(dst):
+        part[block] = chunk[dst[block] // width]
+    return part
+
+
+def _blocks(edges: np.ndarray) -> Iterator[slice]:
+    return (slice(lo, lo + BLOCK) for lo in range(0, edges.size, BLOCK))

@@ -1,0 +1,99 @@
+"""The strategies by name: how one is registered, and how a name with options is understood."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gaslab import arguments
+from gaslab.errors import UsageError
+from gaslab.partition.context import Context
+from gaslab.partition.names import DEFAULT
+from gaslab.partition.stateful import Stateful
+from gaslab.partition.stream import place
+
+# (src, dst, k, context) -> the part, 0..k-1, of each edge of this rank, as integers; collective.
+Strategy = Callable[[np.ndarray, np.ndarray, int, Context], np.ndarray]
+
+STRATEGIES: dict[str, Callable[..., Any]] = {}  # functions, and subclasses of `Stateful`
+
+Registered = TypeVar("Registered", bound=Callable[..., Any])
+
+
+def strategy(name: str) -> Callable[[Registered], Registered]:
+    """Register a strategy under a name: a function of (src, dst, k, context), or a subclass of `Stateful`.
+
+    ``docs/partitioning.md`` has what it gets and returns. Its keyword-only parameters, whose defaults are
+    numbers or text, are options that may follow the name, as in ``"hdrf:balance=2"``.
+
+    Raises
+    ------
+    UsageError
+        The name is no text, or has a colon, or what is registered cannot be called.
+    """
+    if not isinstance(name, str) or not name or ":" in name:
+        raise UsageError(
+            f"strategy({name!r}): a name without a colon is needed, as in @strategy('by-source')"
+        )
+
+    def register(made: Registered) -> Registered:
+        if not callable(made) or (isinstance(made, type) and not issubclass(made, Stateful)):
+            raise UsageError(
+                f"strategy {name!r} is {made!r}; a function of (src, dst, k, context) "
+                "or a subclass of Stateful is needed"
+            )
+        STRATEGIES[name] = made
+        return made
+
+    return register
+
+
+def find(name: str | None) -> tuple[str, Strategy]:
+    """Return the name of a strategy, with the options that were given, and the strategy; None is the default.
+
+    Raises
+    ------
+    UsageError
+        The name or an option is unknown, or the value of an option is not of its default's type.
+    """
+    if name is not None and not isinstance(name, str):
+        needed = "a name is needed; register a function of your own with @strategy('NAME')"
+        raise arguments.wrong("strategy", getattr(name, "__name__", name), needed)
+    known, _, rest = (DEFAULT if name is None else name).partition(":")
+    known = arguments.choice("strategy", known, STRATEGIES)
+    made = STRATEGIES[known]
+    options = _options(known, made, rest)
+    if options:
+        known += ":" + ",".join(f"{option}={value}" for option, value in options.items())
+    if isinstance(made, type):
+        return known, functools.partial(place, functools.partial(made, **options))
+    return known, functools.partial(made, **options) if options else made
+
+
+def _options(name: str, made: Callable[..., Any], text: str) -> dict[str, Any]:
+    """Return the options of ``option=value,option=value``, in the order of the strategy's parameters."""
+    signature = inspect.signature(made).parameters.values()
+    defaults = {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}
+    given: dict[str, Any] = {}
+    for item in re.split(r",(?=\w+=)", text) if text else []:
+        option, equals, value = item.partition("=")
+        if option not in defaults or not equals:
+            has = ", ".join(f"{o}={d}" for o, d in defaults.items()) or "none"
+            raise UsageError(f"strategy={name + ':' + text!r}: {item!r} is no option; {name} has {has}")
+        try:
+            given[option] = type(defaults[option])(value)
+            if given[option] != given[option] or given[option] in (math.inf, -math.inf):
+                raise ValueError
+        except ValueError:
+            kind = {int: "a whole number", float: "a number"}[type(defaults[option])]
+            raise UsageError(
+                f"strategy={name + ':' + text!r}: {option} is {value!r}; {kind} is needed, "
+                f"as in {name}:{option}={defaults[option]}"
+            ) from None
+    return {option: given[option] for option in defaults if option in given}

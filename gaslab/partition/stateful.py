@@ -1,0 +1,112 @@
+"""What a stateful strategy is: one that remembers where it put the edges before."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
+from gaslab.partition.context import Context
+
+MOST_PARTS = 1024  # a row of bits per vertex has one for each
+
+
+@dataclass
+class Stream(Context):
+    """What a stateful strategy knows from the start: a `Context` with the degrees and the cap.
+
+    Vertices are numbered by rising degree, equal degrees by rising global id; `Block` uses these numbers.
+
+    Attributes
+    ----------
+    num_edges : int
+        Edges of the whole graph.
+    degree : int32 or int64 array of num_vertices
+        The degree of each vertex, by number: ascending.
+    gid : array of num_vertices
+        The global id of each vertex, by number.
+    largest : int
+        The most parallel edges that any pair stands for.
+    cap : int
+        The most edges that a part may hold.
+    """
+
+    num_edges: int = 0
+    degree: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    gid: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    largest: int = 1
+    cap: int = 1
+
+
+@dataclass
+class Block:
+    """Some pairs of vertices that have an edge, each of them once.
+
+    Attributes
+    ----------
+    low, high : int32 arrays
+        The ends, numbered as `Stream` says: *low* has the lower degree. Pairs come in the order of *low*.
+    reverse : bool array
+        The edges lead from *high* to *low*. Of an undirected graph, where it says nothing, all False.
+    multiplicity : int64 array
+        How many edges the pair stands for: parallel ones stay together.
+    totals : int64 array of ranks
+        How many edges the block of each rank stands for in this round.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    reverse: np.ndarray
+    multiplicity: np.ndarray
+    totals: np.ndarray
+
+
+class Stateful(ABC):
+    """A strategy that keeps state from block to block: subclass it and register the class.
+
+    On each rank the methods are called in this order: `begin`, then in each round `assign` and `agree`, then
+    `finish`. Rounds grow from a 4,096th of the edges to a 16th. Every pair of vertices is in one block of one
+    rank, the same however the edges were split; pairs whose lower end is the same vertex are on the same rank.
+
+    Attributes
+    ----------
+    gathered : bool
+        All pairs are brought to rank 0 and come in one block; the blocks of the other ranks are empty.
+    """
+
+    gathered = False
+
+    @abstractmethod
+    def begin(self, k: int, stream: Stream) -> None:
+        """Start a cut into *k* parts (not collective)."""
+
+    @abstractmethod
+    def assign(self, block: Block) -> np.ndarray:
+        """Return the part, 0 to k-1, of each pair of a block (not collective)."""
+
+    def agree(self, comm: Comm) -> None:  # noqa: B027 - most gathered strategies have nothing to agree on
+        """Exchange what ranks must know of each other's blocks (collective)."""
+
+    def finish(self) -> None:  # noqa: B027
+        """End the cut: free what it needed (not collective)."""
+
+
+def cap(num_edges: int, k: int, largest: int) -> int:
+    """Return the most edges that a part may hold: 5 % over the mean, or as many as must stay together.
+
+    Where many edges stand between the same two vertices, these may not pack so tightly. A pair that fits
+    nowhere goes to the least loaded part, which then holds *largest* more than the mean at most.
+    """
+    return max(-(-21 * num_edges // (20 * k)), largest, 1)
+
+
+def check_parts(k: int) -> None:
+    """Raise a UsageError if *k* is more than a stateful strategy can hold."""
+    if k > MOST_PARTS:
+        raise UsageError(
+            f"k={k}: a strategy that keeps state cuts into {MOST_PARTS:,} parts at most; "
+            "random, 1d, 2d, dbh, hybrid and chunk take any number"
+        )

@@ -1,0 +1,48 @@
+"""The road of a stateful strategy: edges to pairs, pairs in rounds to parts, parts back to the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gaslab.partition.answer import checked_parts
+from gaslab.partition.context import Context
+from gaslab.partition.pairs import Degrees, Pairs, few
+from gaslab.partition.stateful import Block, Stateful, Stream, cap, check_parts
+
+
+def place(
+    make: Callable[[], Stateful], src: np.ndarray, dst: np.ndarray, k: int, context: Context
+) -> np.ndarray:
+    """Return the part of each edge by the stateful strategy that *make* returns (collective)."""
+    check_parts(k)
+    comm = context.comm
+    num_edges = int(comm.allreduce(src.size))
+    strategy = make()
+    degrees = Degrees(src, dst, context)
+    gathered = strategy.gathered or few(num_edges, k, comm)
+    pairs = Pairs(src, dst, degrees, context, gathered)
+    stream = Stream(
+        **vars(context), num_edges=num_edges, degree=degrees.degree, gid=degrees.gid,
+        largest=pairs.largest, cap=cap(num_edges, k, pairs.largest),
+    )  # fmt: skip
+    del degrees
+    strategy.begin(k, stream)
+    found: list[np.ndarray] = []
+    for block in pairs.blocks(strategy.gathered):
+        found.append(comm.attempt(lambda block=block: _assigned(strategy, block, k, stream)))
+        strategy.agree(comm)
+    strategy.finish()
+    return pairs.of_edges(np.concatenate(found), context.threads)
+
+
+def _assigned(strategy: Stateful, block: Block, k: int, stream: Stream) -> np.ndarray:
+    """Return what `Stateful.assign` does, checked."""
+
+    def pair(at: int) -> str:
+        ends = [int(stream.gid[end[at]]) for end in (block.low, block.high)]
+        return "the pair {} -> {}".format(*(reversed(ends) if block.reverse[at] else ends))
+
+    part = strategy.assign(block)
+    return checked_parts("assign() returned", part, block.low.size, k, pair, "pairs")
