@@ -11,7 +11,7 @@ from typing import IO, Any, NoReturn
 from gaslab.cli import option, streams
 from gaslab.errors import nearest
 from gaslab.parallel import launch
-from gaslab.partition.names import NAMES
+from gaslab.partitioning.names import NAMES
 
 LINE_OPTIONS = ("ids", "delimiter", "comments", "header", "on_bad_line", "max_bad_lines")  # of edge lists
 ENGINE_OPTIONS = ("--staleness", "--consistency", "--scheduler", "--max-updates")  # of one engine alone
@@ -67,7 +67,7 @@ def add_strategy(parser: Any, default: str = "") -> None:
     """Add the name of a vertex-cut; *default* says what happens without."""
 
     def known(word: str) -> str:
-        from gaslab.partition.strategies import STRATEGIES  # those of the user's own, too
+        from gaslab.partitioning.strategies import STRATEGIES  # those of the user's own, too
 
         return option.one_of(*STRATEGIES)(word)
 

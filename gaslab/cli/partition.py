@@ -36,8 +36,8 @@ def parser(name: str) -> Parser:
 
 def execute(arguments: Any) -> int:
     """Cut the graph by one strategy or by all, and print how good each cut is."""
-    from gaslab.partition.cut import cut
-    from gaslab.partition.strategies import STRATEGIES, find
+    from gaslab.partitioning.cut import cut
+    from gaslab.partitioning.strategies import STRATEGIES, find
 
     comm = world()
     names = [find(arguments.strategy)[0]] if arguments.strategy else list(STRATEGIES)

@@ -18,7 +18,7 @@ from gaslab.engine.bind import converted
 from gaslab.engine.storage import dtype_of, new_rows, total_dtype
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
-from gaslab.partition.local_graph import LocalGraph
+from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.program import ALL, IN, NOBODY, OUT
 from gaslab.ragged import NOBODY_32, RaggedColumn, Rows
 from gaslab.replication.exchange import Exchange, Section

@@ -16,7 +16,7 @@ from gaslab.engine.observe.progress import LINES, Say, Sweeps
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.language.precision import PRECISIONS
-from gaslab.partition import strategies
+from gaslab.partitioning import strategies
 from gaslab.program import VertexProgram
 from gaslab.results.result import Result
 

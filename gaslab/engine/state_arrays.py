@@ -17,7 +17,7 @@ from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
 from gaslab.errors import unknown
 from gaslab.parallel.comm import Comm
-from gaslab.partition.local_graph import LocalGraph
+from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.ragged import RaggedColumn, Rows
 
 VERSION = 1  # of the arrays

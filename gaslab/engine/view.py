@@ -10,7 +10,7 @@ from gaslab.compiler.tree.uses import by_source
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import scalars
 from gaslab.graph.graph import Graph
-from gaslab.partition.local_graph import LocalGraph
+from gaslab.partitioning.local_graph import LocalGraph
 
 
 def make_view(state: RunState, graph: Graph, params: list[Any]) -> phase_runner.View:

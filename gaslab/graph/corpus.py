@@ -63,7 +63,7 @@ def read_corpus(
     ids, comments, delimiter, header, on_bad_line, max_bad_lines
         As for `gaslab.read_graph`, of an edge list.
     strategy : str, optional
-        The vertex-cut; see `gaslab.partition.strategies`.
+        The vertex-cut; see `gaslab.partitioning.strategies`.
     comm : Comm or mpi4py communicator, optional
         The ranks; all of them by default.
 

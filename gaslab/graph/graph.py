@@ -21,7 +21,7 @@ class Graph(Sources, Operations):
     num_left : int
         Of a bipartite graph: how many vertices are on the left, side 0.
     strategy : str
-        Name of the vertex-cut, one of those in `gaslab.partition.strategies`.
+        Name of the vertex-cut, one of those in `gaslab.partitioning.strategies`.
     replication_factor : float
         Mean number of ranks that hold a vertex, over the vertices with an edge; 1 at best.
     edge_balance, vertex_balance : float

@@ -15,7 +15,7 @@ from gaslab.graph.stored import StoredGraph
 from gaslab.graph.vertexset import VertexSet, check_direction
 from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.collective import collective
-from gaslab.partition.local_graph import ALL
+from gaslab.partitioning.local_graph import ALL
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -11,7 +11,7 @@ from gaslab.ingest import arrays, convert, generate
 from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
-from gaslab.partition import strategies
+from gaslab.partitioning import strategies
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -18,10 +18,10 @@ from gaslab.ingest.sides import need_sides
 from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
-from gaslab.partition import strategies
-from gaslab.partition.build import build_local
-from gaslab.partition.local_graph import LocalGraph
-from gaslab.partition.metrics import measure
+from gaslab.partitioning import strategies
+from gaslab.partitioning.build import build_local
+from gaslab.partitioning.local_graph import LocalGraph
+from gaslab.partitioning.metrics import measure
 from gaslab.ragged import RaggedColumn
 from gaslab.replication.transfer import deliver
 

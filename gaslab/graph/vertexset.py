@@ -11,7 +11,7 @@ from gaslab import arguments
 from gaslab.errors import UsageError
 from gaslab.graph.stored import StoredGraph
 from gaslab.parallel.collective import collective
-from gaslab.partition.local_graph import ALL, IN, OUT
+from gaslab.partitioning.local_graph import ALL, IN, OUT
 from gaslab.replication.transfer import any_to_masters, deliver, to_mirrors
 
 

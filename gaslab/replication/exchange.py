@@ -25,7 +25,7 @@ import numpy as np
 from gaslab._kernels import frontier, pack
 from gaslab.parallel.comm import Comm, Pending
 from gaslab.parallel.tags import Tag
-from gaslab.partition.local_graph import LocalGraph
+from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.program import ALL, IN, NONE, OUT
 from gaslab.ragged import Rows
 from gaslab.replication.message import Message, lists_at, padded, positions_at, values_at

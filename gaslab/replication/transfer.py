@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gaslab.parallel.comm import Comm
-from gaslab.partition.local_graph import LocalGraph
+from gaslab.partitioning.local_graph import LocalGraph
 
 
 def to_mirrors(comm: Comm, local: LocalGraph, masters: np.ndarray) -> np.ndarray:

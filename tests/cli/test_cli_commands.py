@@ -11,7 +11,7 @@ import pytest
 import gaslab as gl
 from gaslab.cli.custom import load_class, typed
 from gaslab.errors import UsageError
-from gaslab.partition.strategies import STRATEGIES
+from gaslab.partitioning.strategies import STRATEGIES
 from tests.mpi.launcher import run_script
 from tests.support.command_line import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
 

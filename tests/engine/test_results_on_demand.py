@@ -15,7 +15,7 @@ import pytest
 import gaslab as gl
 from gaslab.engine import bind
 from gaslab.parallel.comm import Comm
-from gaslab.partition import local_graph
+from gaslab.partitioning import local_graph
 from gaslab.results import collect
 from gaslab.results.columns import Columns, LazyArray
 from tests.mpi.ranks import Ranks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.partition.names import NAMES
+from gaslab.partitioning.names import NAMES
 
 PROGRAM = """
 import gaslab as gl

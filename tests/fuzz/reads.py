@@ -15,7 +15,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab.parallel.comm import Comm
-from gaslab.partition.names import NAMES
+from gaslab.partitioning.names import NAMES
 from tests.fuzz.fuzzer import Fuzzer
 from tests.fuzz.on_ranks import Outcome, Together, attempt
 from tests.fuzz.plain import Answer

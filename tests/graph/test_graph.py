@@ -17,7 +17,7 @@ from gaslab.graph.graph import Graph
 from gaslab.graph.reading import read_graph
 from gaslab.parallel import launch
 from gaslab.parallel.comm import Comm
-from gaslab.partition import strategies
+from gaslab.partitioning import strategies
 from tests.conftest import Hosts
 from tests.mpi.ranks import Ranks
 from tests.support.threadcomm import run_ranks

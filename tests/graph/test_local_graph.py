@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gaslab.partition.local_graph as localgraph
+import gaslab.partitioning.local_graph as localgraph
 from gaslab.graph.graph import Graph
 from gaslab.parallel.comm import Comm
-from gaslab.partition import rows
-from gaslab.partition.build import order_by_group
-from gaslab.partition.local_graph import ALL, IN, OUT, LocalGraph
+from gaslab.partitioning import rows
+from gaslab.partitioning.build import order_by_group
+from gaslab.partitioning.local_graph import ALL, IN, OUT, LocalGraph
 from tests.support.threadcomm import run_ranks
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.parallel.comm import Comm
-from gaslab.partition import index, shuffle
-from gaslab.partition.cut import cut
-from gaslab.partition.directory import Directory
-from gaslab.partition.index import Index
+from gaslab.partitioning import index, shuffle
+from gaslab.partitioning.cut import cut
+from gaslab.partitioning.directory import Directory
+from gaslab.partitioning.index import Index
 from tests.mpi.ranks import Ranks
 from tests.support.built_graphs import STRATEGIES, build_and_check, edge_list, multigraphs, rank_of_cut
 from tests.support.threadcomm import run_ranks

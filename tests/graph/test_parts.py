@@ -15,8 +15,8 @@ import gaslab as gl
 from gaslab.errors import UsageError
 from gaslab.ingest.arrays import edges_from_arrays
 from gaslab.parallel.comm import Comm
-from gaslab.partition import strategies
-from gaslab.partition.cut import cut
+from gaslab.partitioning import strategies
+from gaslab.partitioning.cut import cut
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks
 from tests.support.built_graphs import build_and_check, edge_list
@@ -220,7 +220,7 @@ def test_a_strategy_is_registered_by_name() -> None:
 
 COLLECTIVE = """
 import gaslab as gl
-from gaslab.partition.strategies import strategy
+from gaslab.partitioning.strategies import strategy
 
 @strategy("mine")
 def mine(src, dst, k, context):

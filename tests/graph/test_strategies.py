@@ -13,7 +13,7 @@ import pytest
 from gaslab.cli import main
 from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
-from gaslab.partition import strategies
+from gaslab.partitioning import strategies
 from tests.support.built_graphs import build_and_check
 
 

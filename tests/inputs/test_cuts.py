@@ -14,7 +14,7 @@ import gaslab as gl
 from gaslab.ingest import generate
 from gaslab.ingest.arrays import edges_from_arrays
 from gaslab.parallel.comm import Comm
-from gaslab.partition.cut import cut
+from gaslab.partitioning.cut import cut
 from tests.mpi.ranks import Ranks
 from tests.support.command_line import Run, gaslab, on_ranks
 from tests.support.graphs import STRATEGIES

@@ -23,7 +23,7 @@ import pytest
 import gaslab as gl
 from gaslab.errors import GaslabError
 from gaslab.parallel.comm import Comm
-from gaslab.partition.strategies import STRATEGIES
+from gaslab.partitioning.strategies import STRATEGIES
 from tests.conftest import Hosts
 from tests.mpi.launcher import environment
 

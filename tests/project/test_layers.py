@@ -27,7 +27,7 @@ LAYERS = (
     "compiler",
     "cancellation",
     "ingest",
-    "partition",
+    "partitioning",
     "replication",
     "graph",
     "results",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gaslab.graph.graph import Graph
 from gaslab.parallel.comm import Comm
-from gaslab.partition import strategies
+from gaslab.partitioning import strategies
 from tests.support.threadcomm import run_ranks
 
 STRATEGIES = sorted(strategies.STRATEGIES)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gaslab.partition import strategies
+from gaslab.partitioning import strategies
 
 if TYPE_CHECKING:
     from gaslab.graph.graph import Graph

@@ -15,7 +15,7 @@ from gaslab.ingest.arrays import edges_from_arrays
 from gaslab.ingest.convert import edges_from_networkx, edges_from_pandas, edges_from_scipy
 from gaslab.ingest.generate import generate
 from gaslab.ingest.read import read_edges
-from gaslab.partition.cut import cut
+from gaslab.partitioning.cut import cut
 
 # Words that mean something inside a program's methods, where the compiler checks them.
 WORDS = {"at", "categorical", "common", "conjugate_gradient", "dirichlet", "mex", "mode", "right",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.partition.local_graph import LocalGraph
+from gaslab.partitioning.local_graph import LocalGraph
 
 ID, LOCK, RELEASE, BEGIN = range(4)  # the columns
 

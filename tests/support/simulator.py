@@ -20,7 +20,7 @@ import gaslab as gl
 from gaslab._kernels.machine import Relaxed, Serialisable
 from gaslab.engine.asynchronous import driver as asynchronous
 from gaslab.engine.asynchronous import make_machine
-from gaslab.partition import strategies
+from gaslab.partitioning import strategies
 from tests.support import scopes
 from tests.support.threadcomm import ThreadComm, run_ranks
 

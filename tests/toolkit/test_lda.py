@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 import gaslab as gl
 from examples.lda import corpus
 from gaslab.parallel.comm import Comm, world
-from gaslab.partition.names import NAMES
+from gaslab.partitioning.names import NAMES
 from gaslab.programs.lda import _tokens
 from tests.mpi.ranks import Ranks
 from tests.support.command_line import Run, gaslab

@@ -13,7 +13,7 @@ from gaslab.engine.mirrors import field_roles
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity, total_dtype
 from gaslab.engine.sync.cache import Cache
-from gaslab.partition.local_graph import LocalGraph
+from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.program import ALL, IN, OUT
 
 IN_FLIGHT = 32768  # masters of one rank that wait for others at once

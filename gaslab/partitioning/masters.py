@@ -8,7 +8,7 @@ import numpy as np
 
 import gaslab._kernels.partition as kernels
 from gaslab.parallel.comm import Comm
-from gaslab.partition.directory import Directory
+from gaslab.partitioning.directory import Directory
 
 
 @dataclass

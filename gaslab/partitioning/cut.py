@@ -10,12 +10,12 @@ import gaslab._kernels.partition as kernels
 from gaslab import arguments
 from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm, as_comm
-from gaslab.partition.directory import Directory
-from gaslab.partition.index import Index
-from gaslab.partition.metrics import CutMetrics
-from gaslab.partition.parts import parts_of
-from gaslab.partition.shuffle import INT32_LIMIT
-from gaslab.partition.strategies import Context, find
+from gaslab.partitioning.directory import Directory
+from gaslab.partitioning.index import Index
+from gaslab.partitioning.metrics import CutMetrics
+from gaslab.partitioning.parts import parts_of
+from gaslab.partitioning.shuffle import INT32_LIMIT
+from gaslab.partitioning.strategies import Context, find
 
 
 @dataclass(frozen=True)

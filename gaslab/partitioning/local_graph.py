@@ -11,7 +11,7 @@ import numpy as np
 
 import gaslab._kernels.csr as kernels
 from gaslab.parallel.comm import Comm
-from gaslab.partition.rows import transpose
+from gaslab.partitioning.rows import transpose
 
 IN, OUT, ALL = 1, 2, 3  # masks of edge directions, as in `gaslab.program`
 BLOCK_EDGES, BLOCK_VERTICES = 1 << 15, 1 << 12

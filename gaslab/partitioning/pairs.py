@@ -10,13 +10,13 @@ import gaslab._kernels.csr as csr
 import gaslab._kernels.pairs as kernels
 from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
-from gaslab.partition.context import Context
-from gaslab.partition.rows import rows_by_target
-from gaslab.partition.shuffle import check_limit, shuffle
-from gaslab.partition.stateful import Block
+from gaslab.partitioning.context import Context
+from gaslab.partitioning.rows import rows_by_target
+from gaslab.partitioning.shuffle import check_limit, shuffle
+from gaslab.partitioning.stateful import Block
 
 MOST_VERTICES = 1 << 30
-FEW = 1 << 16  # edges of a graph that is not worth its rounds: rank 0 has all of it
+FEW = 1 << 20  # edges of a graph that is not worth its rounds: rank 0 has all of it
 SHARE = 64  # so many edges for each part and rank, or rank 0 has all of them: ranks share what room parts have
 FIRST, LAST = 4096, 16  # the first round takes 1/4096 of the pairs, none more than 1/16
 

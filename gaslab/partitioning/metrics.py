@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaslab.parallel.comm import Comm
-from gaslab.partition.local_graph import LocalGraph
+from gaslab.partitioning.local_graph import LocalGraph
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import gaslab._kernels.partition as kernels
-from gaslab.partition.context import Context
-from gaslab.partition.directory import Directory
-from gaslab.partition.index import Index
-from gaslab.partition.registry import strategy
+from gaslab.partitioning.context import Context
+from gaslab.partitioning.directory import Directory
+from gaslab.partitioning.index import Index
+from gaslab.partitioning.registry import strategy
 
 VERTEX_WORK = 8  # of a vertex, in edges
 BLOCK = 1 << 20  # edges that numpy takes at once

@@ -9,13 +9,13 @@ import numpy as np
 import gaslab._kernels.csr as kernels
 from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
-from gaslab.partition.index import Index
-from gaslab.partition.local_graph import LocalGraph
-from gaslab.partition.masters import Placement, place_masters
-from gaslab.partition.parts import parts_of
-from gaslab.partition.rows import rows_by_target
-from gaslab.partition.shuffle import check_limit, shuffle
-from gaslab.partition.strategies import Context, Strategy, is_shipped
+from gaslab.partitioning.index import Index
+from gaslab.partitioning.local_graph import LocalGraph
+from gaslab.partitioning.masters import Placement, place_masters
+from gaslab.partitioning.parts import parts_of
+from gaslab.partitioning.rows import rows_by_target
+from gaslab.partitioning.shuffle import check_limit, shuffle
+from gaslab.partitioning.strategies import Context, Strategy, is_shipped
 from gaslab.ragged import RaggedColumn
 
 

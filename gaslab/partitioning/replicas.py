@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import gaslab._kernels.hdrf as kernels
-from gaslab.parallel.comm import Comm
-from gaslab.partition.stateful import Block, Stream
+from gaslab.partitioning.stateful import Block, Stream
 
 
 class Replicas:

@@ -13,10 +13,10 @@ import numpy as np
 
 from gaslab import arguments
 from gaslab.errors import UsageError
-from gaslab.partition.context import Context
-from gaslab.partition.names import DEFAULT
-from gaslab.partition.stateful import Stateful
-from gaslab.partition.stream import place
+from gaslab.partitioning.context import Context
+from gaslab.partitioning.names import DEFAULT
+from gaslab.partitioning.stateful import Stateful
+from gaslab.partitioning.stream import place
 
 # (src, dst, k, context) -> the part, 0..k-1, of each edge of this rank, as integers; collective.
 Strategy = Callable[[np.ndarray, np.ndarray, int, Context], np.ndarray]

@@ -13,9 +13,9 @@ import numpy as np
 
 import gaslab._kernels.hdrf as kernels
 from gaslab.parallel.comm import Comm
-from gaslab.partition.registry import strategy
-from gaslab.partition.replicas import Replicas
-from gaslab.partition.stateful import Block, Stateful, Stream
+from gaslab.partitioning.registry import strategy
+from gaslab.partitioning.replicas import Replicas
+from gaslab.partitioning.stateful import Block, Stateful, Stream
 
 
 @strategy("hdrf")

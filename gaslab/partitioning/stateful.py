@@ -9,7 +9,7 @@ import numpy as np
 
 from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
-from gaslab.partition.context import Context
+from gaslab.partitioning.context import Context
 
 MOST_PARTS = 1024  # a row of bits per vertex has one for each
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gaslab.partition.answer import checked_parts
-from gaslab.partition.context import Context
-from gaslab.partition.pairs import Degrees, Pairs, few
-from gaslab.partition.stateful import Block, Stateful, Stream, cap, check_parts
+from gaslab.partitioning.answer import checked_parts
+from gaslab.partitioning.context import Context
+from gaslab.partitioning.pairs import Degrees, Pairs, few
+from gaslab.partitioning.stateful import Block, Stateful, Stream, cap, check_parts
 
 
 def place(

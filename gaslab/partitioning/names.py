@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-NAMES = ("random", "1d", "2d", "dbh", "chunk", "hdrf")  # in the order of gaslab.partition.strategies
+NAMES = ("random", "1d", "2d", "dbh", "chunk", "hdrf")  # in the order of gaslab.partitioning.strategies
 DEFAULT = "1d"

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from gaslab.errors import GaslabError, UsageError
-from gaslab.partition.answer import checked_parts
-from gaslab.partition.context import Context
-from gaslab.partition.registry import Strategy
+from gaslab.partitioning.answer import checked_parts
+from gaslab.partitioning.context import Context
+from gaslab.partitioning.registry import Strategy
 
 WAIT = 1.0  # seconds that a rank on which the strategy failed waits for the others, to raise with them
 

@@ -1,0 +1,29 @@
+"""Vertex-cut strategies: which part each edge goes to.
+
+A *stateless* strategy is a function of an edge's ends; a *stateful* one remembers where it put the edges
+before. Register either kind with `strategy`; one that ships is named in `names`, too.
+"""
+
+from __future__ import annotations
+
+import gaslab.partitioning.hashes
+import gaslab.partitioning.hdrf  # noqa: F401 - each registers its strategies
+from gaslab.partitioning.context import Context as Context
+from gaslab.partitioning.names import DEFAULT as DEFAULT
+from gaslab.partitioning.names import NAMES
+from gaslab.partitioning.registry import STRATEGIES as STRATEGIES
+from gaslab.partitioning.registry import Strategy as Strategy
+from gaslab.partitioning.registry import find as find
+from gaslab.partitioning.registry import strategy as strategy
+from gaslab.partitioning.stateful import Block as Block
+from gaslab.partitioning.stateful import Stateful as Stateful
+from gaslab.partitioning.stateful import Stream as Stream
+
+assert tuple(STRATEGIES) == NAMES, "names.py names each strategy that ships, in this order"
+SHIPPED = dict(STRATEGIES)  # these return what they should: tests hold them to it
+
+
+def is_shipped(name: str) -> bool:
+    """Return whether a strategy, with options or without, is one of gaslab's own."""
+    known = name.partition(":")[0]
+    return known in SHIPPED and STRATEGIES[known] is SHIPPED[known]
