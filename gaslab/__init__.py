@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gaslab import errors as errors
     from gaslab import programs as programs
     from gaslab import topics as topics
+    from gaslab.cuts.partition import Partition as Partition
+    from gaslab.cuts.partition import partition as partition
     from gaslab.engine.explain import explain as explain
     from gaslab.engine.run import run as run
     from gaslab.errors import *  # noqa: F403  those of `gaslab.errors.__all__`
@@ -85,6 +87,7 @@ _HOME = {
     "read_graph": "gaslab.graph.reading",
     **dict.fromkeys(["corpus_from", "read_corpus"], "gaslab.graph.corpus"),
     "right": "gaslab.ingest.sides",
+    **dict.fromkeys(["Partition", "partition"], "gaslab.cuts.partition"),
     "Result": "gaslab.results.result",
     "Table": "gaslab.results.tables",
     "Trace": "gaslab.results.trace",

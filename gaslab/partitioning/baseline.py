@@ -1,4 +1,4 @@
-"""What a graph's degrees alone say of its cuts: the exact expectation of `random`, and the bound of a grid."""
+"""What a graph's degrees say of its cuts: the exact expectation of `random`, and the bound of a grid."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Baseline:
 
 
 def grid_bound(k: int) -> float:
-    """Return 2 sqrt(k), which a vertex of a cut onto a grid of parts has about as many replicas as at most."""
+    """Return 2 sqrt(k): about the most replicas of a vertex in a cut onto a grid of parts."""
     return 2 * math.sqrt(k)
 
 

@@ -186,7 +186,7 @@ class _Marks:
             self._gids, self._ends = index.gids, (index.of(src, threads), index.of(dst, threads))
 
     def ranges(self) -> Iterator[Range]:
-        """Yield gids (-1: none), where each vertex's replicas begin, their parts, and which edges they have."""
+        """Yield gids (-1: none), where the replicas of each begin, their parts and kinds of edges."""
         d = self.directories
         span = d * max(-(-self._n // (2 * d)), 1)
         for lo in range(0, self._n, span):
@@ -209,7 +209,7 @@ class _Marks:
 
     def _joined(self, lo: int, hi: int, rows: int) -> list[np.ndarray]:
         """Return the rows of the vertices at the directories here, first by edges from them, then to them."""
-        comm, threads = self._comm, self._threads
+        comm = self._comm
         if comm.size == 1:
             return [self._marked(end, lo, rows) for end in self._ends]
         first, last = np.searchsorted(self._gids, [lo, hi]).tolist()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-import gaslab._kernels.partition as kernels
 from gaslab import arguments
 from gaslab.ingest.edges import EdgeList
+from gaslab.parallel import launch
 from gaslab.parallel.comm import Comm, as_comm
-from gaslab.partitioning.directory import Directory
-from gaslab.partitioning.index import Index
-from gaslab.partitioning.metrics import CutMetrics
+from gaslab.partitioning.baseline import Baseline
+from gaslab.partitioning.census import Census, Holders, take_census
+from gaslab.partitioning.metrics import Cost, CutMetrics
 from gaslab.partitioning.parts import parts_of
 from gaslab.partitioning.shuffle import INT32_LIMIT
 from gaslab.partitioning.strategies import Context, find
@@ -29,18 +32,37 @@ class Cut:
         Number of parts, which need not be the number of ranks.
     part : int32 array
         The part, 0..k-1, of each edge of this rank, in the order of the edge list.
-    metrics : CutMetrics
-        Of the whole cut.
+    census : Census
+        What each part holds, of the whole cut.
+    holders : Holders
+        Where this rank's share of the vertices is.
+    cost : Cost
+        What it took.
     """
 
     strategy: str
     k: int
     part: np.ndarray
-    metrics: CutMetrics
+    census: Census
+    holders: Holders
+    cost: Cost
+
+    @property
+    def metrics(self) -> CutMetrics:
+        """The quality of the whole cut."""
+        return CutMetrics.of(self.census.vertices, self.census.edges, self.census.replicas)
 
 
-def cut(edges: EdgeList, k: int, strategy: str | None = None, comm: Comm | None = None) -> Cut:
+def cut(
+    edges: EdgeList,
+    k: int,
+    strategy: str | None = None,
+    comm: Comm | None = None,
+    baseline: Baseline | None = None,
+) -> Cut:
     """Cut *edges* into *k* parts and measure the cut (collective); *edges* stay as they are.
+
+    A *baseline* that is given saves counting the degrees again.
 
     Raises
     ------
@@ -48,30 +70,51 @@ def cut(edges: EdgeList, k: int, strategy: str | None = None, comm: Comm | None 
         *k* is below 1 or above 2**31 - 1, or the strategy returns no part for each edge.
     """
     comm, k = as_comm(comm), arguments.whole("k", k, 1, INT32_LIMIT)
+    check_edges(edges)
+    threads = launch.threads_per_rank(comm.local_ranks)
+    name, function = find(strategy)
+    context = Context(comm, edges.num_vertices, edges.directed, threads, edges.ids.num_left)
+
+    def place() -> np.ndarray:  # all that a cut is made of: a refinement of *part* has its place here
+        return parts_of(name, function, [edges.src, edges.dst], k, context)
+
+    part, cost = _timed(comm, place)
+    if baseline is None:
+        baseline = baseline_of(edges, comm)
+    census, holders = take_census(
+        edges.src, edges.dst, part, k, baseline.degree, edges.directed, comm, threads
+    )
+    return Cut(name, k, part, census, holders, cost)
+
+
+def baseline_of(edges: EdgeList, comm: Comm) -> Baseline:
+    """Count the edges and neighbours of each vertex, which all cuts have in common (collective)."""
+    threads = launch.threads_per_rank(comm.local_ranks)
+    return Baseline.of(edges.src, edges.dst, edges.num_vertices, comm, threads)
+
+
+def check_edges(edges: EdgeList) -> None:
+    """Raise a UsageError if *edges* is no EdgeList."""
     if isinstance(edges, type) or not all(
         hasattr(edges, name) for name in ("src", "dst", "num_vertices", "ids")
     ):
         raise arguments.wrong("edges", edges, f"an EdgeList is needed, not {type(edges).__name__}")
-    name, function = find(strategy)
-    context = Context(comm, edges.num_vertices, edges.directed, num_left=edges.ids.num_left)
-    part = parts_of(name, function, [edges.src, edges.dst], k, context)
-    return Cut(name, k, part, _measured(edges.src, edges.dst, part, k, edges.num_vertices, comm))
 
 
-def _measured(
-    src: np.ndarray, dst: np.ndarray, part: np.ndarray, k: int, num_vertices: int, comm: Comm
-) -> CutMetrics:
-    """Give every vertex a row of k bits, one per part it has an edge in, and join the rows of all ranks."""
-    index = Index(src, dst, num_vertices)
-    held = np.zeros((index.gids.size, -(-k // 64)), dtype=np.uint64)
-    for ends in (src, dst):
-        kernels.mark_parts(index.of(ends), part, held)
-    directory = Directory(comm, index.gids, num_vertices)
-    joined = np.zeros((directory.num_slots, held.shape[1]), dtype=np.uint64)
-    for word in range(held.shape[1]):
-        kernels.or_at(directory.slots, directory.send(held[:, word].copy()), joined, word)
-    replicas = np.zeros(64 * held.shape[1], dtype=np.int64)
-    kernels.count_bits(joined, replicas)
-    edges_of = comm.allreduce(np.bincount(part, minlength=k))
-    vertices = comm.allreduce(int(joined.any(axis=1).sum()))
-    return CutMetrics.of(vertices, edges_of, comm.allreduce(replicas[:k]))
+def _timed(comm: Comm, place: Callable[[], np.ndarray]) -> tuple[np.ndarray, Cost]:
+    """Return what *place* does, and what it took (collective)."""
+    ours = not tracemalloc.is_tracing()
+    if ours:
+        tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        began = time.perf_counter()
+        part = place()
+        took = time.perf_counter() - began
+        peak = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if ours:
+            tracemalloc.stop()
+    known = comm.allreduce(int(ours), "min")
+    total = int(comm.allreduce(max(peak, 0)))
+    return part, Cost(float(comm.allreduce(took, "max")), total if known else None)

@@ -30,6 +30,9 @@ FORMATS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 class Target:
     """Where a table goes: ``NAME.tsv``, ``NAME.csv`` (``.gz`` or not), ``DIR/``, or a device or pipe."""
 
+    formats: tuple[str, ...] = tuple(FORMATS)
+    per, hint = "rank", ""  # what a directory has a part for; what else a name may end in
+
     def __init__(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Understand *path*; raises UsageError for a name that says neither file nor directory."""
         text = os.fspath(path)
@@ -39,10 +42,10 @@ class Target:
         name = self.path.name
         self.compressed = name.endswith(".gz")
         suffix = Path(name.removesuffix(".gz")).suffix
-        if not self.directory and not self.output.stream and suffix not in FORMATS:
+        if not self.directory and not self.output.stream and suffix not in self.formats:
             raise UsageError(
                 f"cannot tell what to write to {text!r}: end it in .tsv, .csv, .tsv.gz or .csv.gz for one "
-                "file, or in / for a directory with a part per rank"
+                f"file, {self.hint}or in / for a directory with a part per {self.per}"
             )
         self.delimiter = "\t" if self.directory else FORMATS.get(suffix, "\t")
         self.header = self.delimiter == ","
@@ -78,7 +81,8 @@ def _is_answer(folder: Path) -> bool:
         return True
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        known = {MANIFEST, *(part["file"] for part in manifest["parts"])}
+        tables = [manifest["vertices"]] if "vertices" in manifest else []  # beside the parts of a cut
+        known = {MANIFEST, *(part["file"] for part in [*manifest["parts"], *tables])}
     except (OSError, ValueError, LookupError, TypeError):
         return False
     return names <= known
@@ -104,7 +108,7 @@ def write_rows(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) ->
 
 
 def _write_file(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
-    text = comm.attempt(lambda: _text(columns, target, header=target.header and comm.rank == 0))
+    text = comm.attempt(lambda: text_of(columns, target, header=target.header and comm.rank == 0))
     if comm.rank > 0:
         comm.begin({0: np.frombuffer(text, np.uint8)}, [], tag=Tag.TABLE_TEXT).end()
         comm.on_root(lambda: None)
@@ -134,7 +138,7 @@ def _write_directory(comm: Comm, target: Target, columns: Mapping[str, np.ndarra
             except OSError as error:
                 raise GaslabError(f"cannot write {target.path / name}: {error.strerror}") from None
 
-        comm.attempt(lambda: write(str(parts[comm.rank]["file"]), _text(columns, target, header=False)))
+        comm.attempt(lambda: write(str(parts[comm.rank]["file"]), text_of(columns, target, header=False)))
 
         def complete() -> None:
             write(MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
@@ -176,7 +180,8 @@ def _move(comm: Comm, values: np.ndarray, spans: list[slice]) -> np.ndarray:
 # ---- text ------------------------------------------------------------------------------------------
 
 
-def _text(columns: Mapping[str, np.ndarray], target: Target, header: bool) -> bytes:
+def text_of(columns: Mapping[str, np.ndarray], target: Target, header: bool) -> bytes:
+    """Return rows as the text of a target, with the names of the columns before them if *header*."""
     text = format_table(list(columns.values()), target.delimiter)
     if header:
         names = target.delimiter.join(_quoted(name, target.delimiter) for name in columns)

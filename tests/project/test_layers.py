@@ -31,6 +31,7 @@ LAYERS = (
     "replication",
     "graph",
     "results",
+    "cuts",
     "reference",
     "engine",
     "programs",

@@ -1,0 +1,22 @@
+"""Packages that pictures and Parquet files need, and that gaslab runs without."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from gaslab.errors import UsageError
+
+
+def need_matplotlib(what: str) -> None:
+    """Raise UsageError if matplotlib is not there; *what* needs it."""
+    _need("matplotlib", what, "plot")
+
+
+def need_pyarrow(what: str) -> None:
+    """Raise UsageError if pyarrow is not there; *what* needs it."""
+    _need("pyarrow", what, "interop")
+
+
+def _need(package: str, what: str, extra: str) -> None:
+    if find_spec(package) is None:
+        raise UsageError(f"{what} needs {package}, which is not installed: pip install 'gaslab[{extra}]'")

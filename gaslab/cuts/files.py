@@ -1,0 +1,231 @@
+"""Writes a cut: the edges with their parts as one file, or a folder with a file per part.
+
+Files are the same, byte for byte, on any number of ranks, if the cut is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab.cuts.extras import need_pyarrow
+from gaslab.cuts.vertices import vertex_table
+from gaslab.errors import GaslabError, UsageError
+from gaslab.ingest.edges import EdgeList
+from gaslab.parallel.comm import Comm
+from gaslab.parallel.tags import Tag
+from gaslab.partitioning.cut import Cut
+from gaslab.partitioning.shuffle import shuffle
+from gaslab.ragged import RaggedColumn
+from gaslab.results.tables import Table, objects
+from gaslab.results.writers import MANIFEST, Target, spread, text_of, write_rows
+from gaslab.system.atomic_writes import AtomicFile, AtomicFolder
+
+if TYPE_CHECKING:
+    import pyarrow
+
+PART = "part"  # the column
+VERTICES = "vertices.tsv"
+
+
+class CutTarget(Target):
+    """Where a cut goes: ``NAME.tsv``, ``NAME.csv`` (``.gz`` or not), ``NAME.parquet``, or ``DIR/``."""
+
+    formats = (*Target.formats, ".parquet")
+    per, hint = "part of the cut", "in .parquet, "
+
+    def __init__(self, path: str, force: bool = False) -> None:
+        super().__init__(path, force)
+        self.header = True
+        self.parquet = not self.directory and self.path.suffix == ".parquet"
+        if self.parquet:
+            need_pyarrow(f"writing {self.path}")
+
+
+def check_columns(names: Collection[str]) -> None:
+    """Raise UsageError if a graph has a column of the name that the parts get."""
+    if PART in names:
+        raise UsageError(
+            f"the graph has an edge column {PART!r} already; leave it out with --column {PART}=none, or "
+            f"gl.read_graph(..., columns={{{PART!r}: None}})"
+        )
+
+
+def write_cut(comm: Comm, target: Target, edges: EdgeList, made: Cut, ordered: bool = False) -> None:
+    """Write a cut (collective): edges by source and target if *ordered*, else as they come.
+
+    Parallel edges keep their order.
+    """
+    ends = [edges.src, edges.dst]
+    columns: dict[str, Any] = {**edges.columns, PART: made.part}
+    key = edges.src
+    if target.directory:
+        _moved(comm, ends, columns, made.part.astype(np.int64) * comm.size // made.k, edges.num_vertices)
+        key = columns[PART]
+    elif ordered:
+        _moved(comm, ends, columns, edges.src * comm.size // max(edges.num_vertices, 1), edges.num_vertices)
+        key = ends[0]
+    if target.directory or ordered:
+        order = np.lexsort((ends[1], ends[0], key)) if ordered else np.argsort(key, kind="stable")
+        ends = [end[order] for end in ends]
+        columns = {name: values[order] for name, values in columns.items()}
+    rows = _named(edges, ends, columns)
+    if target.directory:
+        _write_folder(comm, target, rows, edges, made)
+    elif getattr(target, "parquet", False):
+        _write_parquet(comm, target, rows)
+    else:
+        write_rows(comm, target, {name: rows[name] for name in rows.keys} | rows.flat())
+
+
+def write_vertices(comm: Comm, target: Target, edges: EdgeList, made: Cut) -> None:
+    """Write the table of vertices to one file, by id (collective)."""
+    table = spread(comm, _vertices(comm, edges, made), edges.num_vertices)
+    if getattr(target, "parquet", False):
+        _write_parquet(comm, target, table)
+    else:
+        write_rows(comm, target, _cells(table))
+
+
+def _vertices(comm: Comm, edges: EdgeList, made: Cut) -> Table:
+    return vertex_table(SimpleNamespace(comm=comm, ids=edges.ids), made, "local")
+
+
+def _cells(table: Table) -> dict[str, np.ndarray]:
+    """Return the columns of a table as they stand in a text, keys first."""
+    return {name: table[name] for name in table.keys} | table.flat()
+
+
+def _moved(
+    comm: Comm, ends: list[np.ndarray], columns: dict[str, Any], rank: np.ndarray, num_vertices: int
+) -> None:
+    """Bring edges to these ranks, in place (collective)."""
+    shuffle(comm, ends, columns, np.ascontiguousarray(rank, np.int32), num_vertices=num_vertices)
+
+
+def _named(edges: EdgeList, ends: list[np.ndarray], columns: Mapping[str, Any]) -> Table:
+    """Return edges with the user's ids (collective)."""
+    gids = dict(zip(("source", "target"), (end.astype(np.int64) for end in ends), strict=True))
+    keys = {name: edges.ids.lookup(end) for name, end in gids.items()}
+    values = {n: objects(x.tolist()) if isinstance(x, RaggedColumn) else x for n, x in columns.items()}
+    return Table(keys, values, gids)
+
+
+# ---- a folder --------------------------------------------------------------------------------------
+
+
+def _write_folder(comm: Comm, target: Target, rows: Table, edges: EdgeList, made: Cut) -> None:
+    """Write a file of edges per part, the vertices, and a manifest; each rank has the edges of some parts."""
+    cells = _cells(rows)
+    part = cells.pop(PART)
+    vertices = _cells(spread(comm, _vertices(comm, edges, made), edges.num_vertices))
+    lo, hi = (-(-made.k * r // comm.size) for r in (comm.rank, comm.rank + 1))
+    begin = np.searchsorted(part, np.arange(lo, hi + 1))
+    with contextlib.ExitStack() as ends:
+        drafts: list[AtomicFolder] = []  # on rank 0
+
+        def start() -> Path:
+            drafts.append(ends.enter_context(AtomicFolder(target.output)))
+            return drafts[0].beside
+
+        beside = comm.on_root(start)
+
+        def write_parts() -> None:
+            for p, first, last in zip(range(lo, hi), begin[:-1], begin[1:], strict=True):
+                text = text_of({n: x[first:last] for n, x in cells.items()}, target, header=True)
+                _write(beside, target, _file(p), text)
+
+        comm.attempt(write_parts)
+        texts = _gathered(comm, text_of(vertices, target, header=comm.rank == 0))
+
+        def complete() -> None:
+            _write(beside, target, VERTICES, b"".join(texts))
+            manifest = json.dumps(_manifest(list(cells), list(vertices), edges, made), indent=2)
+            _write(beside, target, MANIFEST, manifest.encode() + b"\n")
+            drafts[0].keep()
+
+        comm.on_root(complete)
+
+
+def _manifest(columns: list[str], of_vertices: list[str], edges: EdgeList, made: Cut) -> dict[str, Any]:
+    c = made.census
+    counts = zip(c.edges.tolist(), c.replicas.tolist(), c.masters.tolist(), strict=True)
+    return {
+        "schema_version": 1,
+        "strategy": made.strategy,
+        "k": made.k,
+        "directed": edges.directed,
+        "columns": columns,
+        "rows": int(c.edges.sum()),
+        "parts": [
+            {"file": _file(p), "rows": rows, "vertices": vertices, "masters": masters}
+            for p, (rows, vertices, masters) in enumerate(counts)
+        ],
+        "vertices": {"file": VERTICES, "columns": of_vertices, "rows": edges.num_vertices},
+    }
+
+
+def _file(part: int) -> str:
+    return f"part-{part:05d}.tsv"
+
+
+def _write(folder: Path, target: Target, name: str, content: bytes) -> None:
+    try:
+        (folder / name).write_bytes(content)
+    except OSError as error:
+        raise GaslabError(f"cannot write {target.path / name}: {error.strerror}") from None
+
+
+# ---- Parquet ---------------------------------------------------------------------------------------
+
+
+def _write_parquet(comm: Comm, target: Target, rows: Table) -> None:
+    """Write rows of which each rank holds some, those of rank 0 first; rank 0 has all of them meanwhile."""
+    target = comm.on_root(target.ready)
+    parts = _gathered(comm, comm.attempt(lambda: _packed(rows)))
+
+    def write() -> None:
+        import pyarrow
+        import pyarrow.parquet
+
+        tables = [pyarrow.ipc.open_stream(part).read_all() for part in parts]
+        whole = pyarrow.concat_tables(_with_rows(tables)).combine_chunks()
+        content = io.BytesIO()
+        pyarrow.parquet.write_table(whole, content)
+        with AtomicFile(target.output) as draft:
+            draft.write(content.getbuffer())
+            draft.keep()
+
+    comm.on_root(write)
+
+
+def _with_rows(tables: list[pyarrow.Table]) -> Iterator[pyarrow.Table]:
+    """Yield the tables that have rows, which know the types of all columns; the first if none has."""
+    full = [table for table in tables if table.num_rows]
+    yield from full or tables[:1]
+
+
+def _packed(rows: Table) -> bytes:
+    import pyarrow
+
+    table = rows.to_arrow()
+    sink = io.BytesIO()
+    with pyarrow.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue()
+
+
+def _gathered(comm: Comm, content: bytes) -> list[bytes]:
+    """Return the bytes of all ranks, in their order, on rank 0 (collective)."""
+    if comm.rank > 0:
+        comm.begin({0: np.frombuffer(content, np.uint8)}, [], tag=Tag.TABLE_TEXT).end()
+        return []
+    others = comm.begin({}, list(range(1, comm.size)), tag=Tag.TABLE_TEXT).end()
+    return [content, *(others[p].tobytes() for p in sorted(others))]

@@ -1,0 +1,191 @@
+"""`partition`: cut a graph into any number of parts, and say how good the cut is."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaslab import arguments
+from gaslab.cuts.extras import need_matplotlib
+from gaslab.cuts.files import CutTarget, check_columns, write_cut
+from gaslab.cuts.vertices import storage_of, vertex_table
+from gaslab.graph.graph import Graph
+from gaslab.ingest.edges import EdgeList
+from gaslab.parallel.collective import collective
+from gaslab.partitioning.census import Census
+from gaslab.partitioning.cut import Cut, baseline_of, cut
+from gaslab.partitioning.metrics import BANDWIDTH, VALUE_BYTES, PartitionMetrics
+from gaslab.partitioning.shuffle import INT32_LIMIT
+from gaslab.partitioning.strategies import find
+from gaslab.results.collect import Collector
+from gaslab.results.tables import Table
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+
+class Partition:
+    """A graph's edges in *k* parts, and how good that is; `gaslab.partition` makes one.
+
+    Attributes
+    ----------
+    strategy : str
+    k : int
+    metrics : PartitionMetrics
+        The figures of the cut.
+    census : Census
+        What each part holds: edges, replicas, masters, what it sends and receives.
+    edges : Table
+        One row per edge, sorted by source and target, with the graph's edge columns and ``part``.
+    vertices : Table
+        One row per vertex, sorted by id: ``master``, the part of its master; ``replicas``, in how many parts
+        it is; ``parts``, a list of these. A vertex without edges is where its master is.
+    on : str
+        ``"all"``, ``"root"`` or ``"local"``: where the tables are.
+    """
+
+    def __init__(self, graph: Graph, made: Cut, metrics: PartitionMetrics, on: str = "all") -> None:
+        """Put the tables together (collective)."""
+        self.strategy, self.k, self.metrics, self.on = made.strategy, made.k, metrics, on
+        self.census: Census = made.census
+        self.graph, self._cut = graph, made
+        local, columns = graph.local, {**graph.edge_columns, "part": made.part}
+        collector = Collector(graph, storage_of(columns), on)
+        self.edges: Table = collector.edges((local.gid, local.in_begin, local.in_neighbor), columns)
+        self.vertices: Table = vertex_table(graph, made, on)
+
+    @property
+    def parts(self) -> np.ndarray:
+        """The part of each edge, 0 to k - 1, in the order of `edges`: by source and target."""
+        return self.edges["part"]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the edges as a DataFrame indexed by source and target (not collective)."""
+        return self.edges.to_pandas()
+
+    def plot(self) -> Figure:
+        """Return a matplotlib figure of the cut: its parts, their traffic, replicas by degree.
+
+        Not collective. Needs matplotlib: ``pip install 'gaslab[plot]'``.
+
+        Raises
+        ------
+        UsageError
+            matplotlib is not there.
+        """
+        need_matplotlib("plot()")
+        from gaslab.cuts.pictures import draw_cut
+
+        return draw_cut(self.strategy, self.census, self.metrics)
+
+    @collective()
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the cut (collective); rows are sorted by source and target, the same on any number of ranks.
+
+        Parameters
+        ----------
+        path : path
+            ``DIR/``: a file of edges per part, a table of the vertices, and a manifest. ``NAME.tsv``,
+            ``.csv``, ``.gz`` or not, or ``NAME.parquet``: the edges with their parts.
+        force : bool
+            Whether what is there is replaced.
+
+        Raises
+        ------
+        UsageError
+            The name says no format, the file is there, or pyarrow is not.
+        """
+        name, force = arguments.path("path", path), arguments.flag("force", force)
+        comm = self.graph.comm
+        target = comm.on_root(lambda: CutTarget(name, force).ready())
+        write_cut(comm, target, edges_of(self.graph), self._cut, ordered=True)
+
+    def __fingerprint__(self) -> Any:
+        return [self.graph, self.strategy, self.k, self.on]
+
+    def __repr__(self) -> str:
+        m = self.metrics
+        return (
+            f"<Partition by {self.strategy}, {self.k} part{'s' * (self.k != 1)}: "
+            f"RF {m.replication_factor:.2f}, EB {m.edge_balance:.2f}, VB {m.vertex_balance:.2f}>"
+        )
+
+
+@collective()
+def partition(
+    graph: Graph,
+    k: int,
+    *,
+    strategy: str | None = None,
+    bytes_per_replica: int = VALUE_BYTES,
+    bandwidth: float = BANDWIDTH,
+    on: str = "all",
+) -> Partition:
+    """Cut a graph's edges into *k* parts and say how good the cut is (collective); the graph stays as it is.
+
+    The number of parts need not be that of ranks. The graph is cut by `random` as well, to compare.
+
+    Parameters
+    ----------
+    graph : Graph
+    k : int
+        Number of parts, at least 1.
+    strategy : str, optional
+        The vertex-cut, by default ``"1d"``; ``docs/partitioning.md`` has them all.
+    bytes_per_replica : int
+        Bytes of one value of a vertex, which travels from a mirror to its master to be gathered, and back to
+        the mirror: for the predicted bytes of a superstep.
+    bandwidth : float
+        Bytes a second into or out of a part: for the supersteps after which the cut pays.
+    on : {"all", "root", "local"}
+        Where the tables go: to every rank, to rank 0, or each rank's own share.
+
+    Raises
+    ------
+    UsageError
+        *k* is below 1, there is no such strategy, or it returns no part for each edge; the graph has an edge
+        column ``part``; the tables would not fit into memory.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> graph = gl.Graph.from_edges([0, 0, 0, 3], [1, 2, 3, 4])
+    >>> cut = gl.partition(graph, 2, strategy="2d")
+    >>> cut
+    <Partition by 2d, 2 parts: RF 1.20, EB 1.00, VB 1.00>
+    >>> cut.parts, cut.metrics.replication_factor
+    (array([0, 1, 1, 0], dtype=int32), 1.2)
+    >>> cut.vertices.to_dict("replicas")
+    {0: 2, 1: 1, 2: 1, 3: 2, 4: 1}
+
+    References
+    ----------
+    Gonzalez et al.: PowerGraph: Distributed Graph-Parallel Computation on Natural Graphs. OSDI, 2012.
+    """
+    arguments.instance("graph", graph, Graph, arguments.GRAPH)
+    k = arguments.whole("k", k, 1, INT32_LIMIT)
+    value_bytes = arguments.whole("bytes_per_replica", bytes_per_replica, 0)
+    bandwidth = arguments.number("bandwidth", bandwidth, above=0)
+    on = arguments.choice("on", on, arguments.PLACES)
+    name = find(strategy)[0]
+    check_columns(graph.edge_columns)
+    edges, comm = edges_of(graph), graph.comm
+    baseline = baseline_of(edges, comm)
+    made = cut(edges, k, name, comm, baseline)
+    random = made if name == "random" else cut(edges, k, "random", comm, baseline)
+    metrics = PartitionMetrics.judge(
+        made.census, made.cost, (random.census, random.cost), baseline, value_bytes, bandwidth
+    )
+    return Partition(graph, made, metrics, on)
+
+
+def edges_of(graph: Graph) -> EdgeList:
+    """Return this rank's edges of a graph as they are, in slot order."""
+    src, dst = graph.edges()
+    return EdgeList(
+        src=src, dst=dst, columns=graph.edge_columns, ids=graph.ids, num_vertices=graph.num_vertices,
+        directed=graph.directed, counts=graph.counts, source=graph.source, fingerprint=graph.fingerprint,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Graphs, their cuts and what is made of them."""
