@@ -48,17 +48,15 @@ def destinations(comm: Comm, arguments: Any) -> Destinations:
 
 def _checked(arguments: Any) -> Destinations:
     force, own = arguments.force, getattr(arguments, "tables", ())
-    tables = {name: Target(getattr(arguments, name), force) for name in _named(arguments, (*TABLES, *own))}
+    target = _target(arguments.command)
+    tables = {name: target(getattr(arguments, name), force) for name in _named(arguments, (*TABLES, *own))}
     files = {name: Output(getattr(arguments, name), force) for name in _named(arguments, FILES)}
     for table in tables.values():
         table.check()
     for file in files.values():
         file.check()
     if getattr(arguments, "report", None) is not None:
-        from gaslab.topics.report.write import check_page, page_output
-
-        files["report"] = page_output(arguments.report, force)
-        check_page(files["report"])
+        files["report"] = _page(arguments, force)
     outputs = {name: table.output for name, table in tables.items()} | files
     if outputs:
         options = ((f"--{name.replace('_', '-')}", one) for name, one in outputs.items())
@@ -67,6 +65,28 @@ def _checked(arguments: Any) -> Destinations:
         check_side_file(path)
     beside = {name: tables.pop(name) for name in own if name in tables}
     return Destinations(**tables, **files, tables=beside)  # type: ignore[arg-type]
+
+
+def _target(command: str) -> type[Target]:
+    """Return what understands the names of a command's tables."""
+    if command == "partition":
+        from gaslab.cuts.files import CutTarget
+
+        return CutTarget
+    return Target
+
+
+def _page(arguments: Any, force: bool) -> Output:
+    """Return the folder of the page that a command draws, checked."""
+    if arguments.command == "partition":
+        from gaslab.cuts import report
+
+        return report.page_output(arguments.report, force)
+    from gaslab.topics.report.write import check_page, page_output
+
+    output = page_output(arguments.report, force)
+    check_page(output)
+    return output
 
 
 def check_fields(arguments: Any, known: Iterable[str]) -> None:

@@ -1,20 +1,32 @@
-"""``gaslab partition``: vertex-cuts into any number of parts, compared or written."""
+"""``gaslab partition``: vertex-cuts into any number of parts, judged, compared, shown or written."""
 
 from __future__ import annotations
 
-import time
-from typing import Any
+import argparse
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from gaslab.cli import option
 from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy
 from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
-from gaslab.cli.edgelists import ends, read, report_written
+from gaslab.cli.edgelists import read, report_written
 from gaslab.cli.report import duration, write_json
 from gaslab.cli.streams import say
 from gaslab.errors import UsageError
-from gaslab.parallel.comm import world
-from gaslab.results.writers import write_rows
+from gaslab.parallel.comm import Comm, world
+
+if TYPE_CHECKING:
+    from gaslab.cuts.report import Content
+    from gaslab.ingest.edges import EdgeList
+    from gaslab.partitioning.baseline import Baseline
+    from gaslab.partitioning.cut import Cut
+    from gaslab.partitioning.metrics import PartitionMetrics
+
+log = logging.getLogger("gaslab")
 
 
 def parser(name: str) -> Parser:
@@ -24,59 +36,191 @@ def parser(name: str) -> Parser:
         "GRAPH... -k K",
         "Cut a graph by vertices into k parts, whatever the number of ranks, and say how good the cut is:\n"
         "RF, the parts that hold a vertex, on average; EB and VB, edges and vertices of the fullest part\n"
-        "over the mean.",
+        "over the mean. docs/partitioning.md says what the other figures are.",
     )
     add_input(made)
     made.add_argument("-k", "--parts", type=option.at_least(1), required=True, metavar="K",
                       help="number of parts")  # fmt: skip
-    add_strategy(made, " (default: compare all)")
+    which = made.add_mutually_exclusive_group()
+    add_strategy(which)
+    which.add_argument("--compare", type=_names, metavar="all|A,B",
+                       help="a table of several strategies (default: all)")  # fmt: skip
+    cost = made.add_argument_group("prediction")
+    option.whole(cost, "--bytes-per-replica", "N", "of one value of a vertex (8)", least=0)
+    option.number(cost, "--bandwidth", "B", "bytes a second into or out of a part (1e9)", least=1.0)
     add_report(made, output=True)
+    option.text(made, "--masters", "FILE", "write the table of vertices: master, replicas, parts")
+    option.text(made, "--report", "DIR", "write a page with pictures (needs matplotlib)")
+    made.set_defaults(tables=("masters",))
     return made
 
 
+def _names(words: str) -> list[str] | None:
+    """Argparse type: None for all strategies, or some by name; a comma may be between options of one, too."""
+    from gaslab.partitioning.strategies import find
+
+    if words == "all":
+        return None
+    try:
+        return list(dict.fromkeys(find(word)[0] for word in re.split(r",(?!\w+=)", words)))
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("strategy=")) from None
+
+
 def execute(arguments: Any) -> int:
-    """Cut the graph by one strategy or by all, and print how good each cut is."""
-    from gaslab.partitioning.cut import cut
+    """Cut the graph by one strategy or by several, and say how good each cut is."""
+    from gaslab.cuts.extras import need_matplotlib
+    from gaslab.cuts.figures import figures_of
+    from gaslab.cuts.files import check_columns, write_cut, write_vertices
+    from gaslab.partitioning.cut import baseline_of
     from gaslab.partitioning.strategies import STRATEGIES, find
 
     comm = world()
-    names = [find(arguments.strategy)[0]] if arguments.strategy else list(STRATEGIES)
+    one = arguments.strategy is not None
+    names = [find(arguments.strategy)[0]] if one else arguments.compare or list(STRATEGIES)
     outputs = destinations(comm, arguments)
-    target = outputs.output
-    if target is not None and len(names) > 1:
-        raise UsageError("--output writes one cut; name it with --strategy")
-    edges = read(arguments, columns=[])
-    rows: list[tuple[str, ...]] = [("strategy", "RF", "EB", "VB", "time")]
-    figures: list[dict[str, Any]] = []
-    for name in names:
-        began = time.perf_counter()
-        made = cut(edges, arguments.parts, name, comm)
-        took = time.perf_counter() - began
-        m = made.metrics
-        quality = (m.replication_factor, m.edge_balance, m.vertex_balance)
-        rows.append((name, *(f"{value:.2f}" for value in quality), duration(took)))
-        keys = ("replication_factor", "edge_balance", "vertex_balance")
-        figures.append({"strategy": name, **dict(zip(keys, quality, strict=True)), "seconds": took})
-    say(comm, _table(rows))
+    target, vertices = outputs.output, outputs.tables.get("masters")
+    for option_name, asked in (("--output", target), ("--masters", vertices)):
+        if asked is not None and len(names) > 1:
+            raise UsageError(f"{option_name} writes one cut; name it with --strategy")
+    if vertices is not None and vertices.directory:
+        raise UsageError("--masters writes one file; --output DIR/ has a table of the vertices as well")
+    if outputs.report is not None:
+        comm.on_root(lambda: need_matplotlib("--report"))
+
+    edges = read(arguments, columns=[] if target is None else None)
     if target is not None:
-        write_rows(comm, target, {**ends(edges, relabel=False), "part": made.part})
+        check_columns(edges.columns)
+    baseline = baseline_of(edges, comm)
+    judge = _Judge(edges, baseline, arguments, comm)
+    cuts = {name: made for name in names if (made := judge.cut(name, skip=not one and not arguments.compare))}
+    judged = {name: judge.metrics(made) for name, made in cuts.items()}
+    if one:
+        say(comm, _listed({"strategy": names[0], **figures_of(judged[names[0]])}))
+    else:
+        say(comm, _table(judged))
+    if outputs.report is not None:
+        from gaslab.cuts.report import write_page
+
+        page, content = outputs.report, _content(judge, cuts, judged)
+        comm.on_root(lambda: write_page(page, content), long_running=True)
+        log.info("wrote %s", page.path)
+    if target is not None:
+        write_cut(comm, target, edges, cuts[names[0]])
         report_written(comm, target, edges)
+    if vertices is not None:
+        write_vertices(comm, vertices, edges, cuts[names[0]])
     if outputs.json is not None:
-        json = outputs.json
-        report = {
-            "schema_version": 1,
-            "command": "partition",
-            "parts": arguments.parts,
-            "input": edges.source,
-            "input_fingerprint": edges.fingerprint,
-            "cuts": figures,
-        }
+        json, report = outputs.json, _document(arguments, edges, judged, comm)
         comm.on_root(lambda: write_json(json, report))
     return DONE
 
 
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return rows as aligned lines, the first column to the left."""
+class _Judge:
+    """Cuts one graph by several strategies and into several numbers of parts (collective)."""
+
+    def __init__(self, edges: EdgeList, baseline: Baseline, arguments: Any, comm: Comm) -> None:
+        self.edges, self.baseline, self.comm = edges, baseline, comm
+        self.k, self._arguments = arguments.parts, arguments
+        self._random: Cut | None = None
+
+    def cut(self, name: str, k: int | None = None, skip: bool = False) -> Cut | None:
+        """Return a cut; with *skip* None, and a warning, where a strategy of gaslab's own cannot make it."""
+        from gaslab.partitioning.cut import cut
+        from gaslab.partitioning.strategies import is_shipped
+
+        try:
+            made = cut(self.edges, k or self.k, name, self.comm, self.baseline)
+        except UsageError as error:  # which all ranks have: of a user's strategy, perhaps only some
+            if not skip or not is_shipped(name):
+                raise
+            log.warning("warning: %s is left out: %s", name, error)
+            return None
+        if name == "random" and made.k == self.k:
+            self._random = made
+        return made
+
+    def metrics(self, made: Cut) -> PartitionMetrics:
+        """Return the figures of a cut into as many parts as were asked for."""
+        from gaslab.partitioning.metrics import BANDWIDTH, VALUE_BYTES, PartitionMetrics
+
+        if self._random is None:
+            self._random = self.cut("random")
+        random, asked = self._random, self._arguments
+        assert random is not None
+        size = VALUE_BYTES if asked.bytes_per_replica is None else asked.bytes_per_replica
+        return PartitionMetrics.judge(
+            made.census, made.cost, (random.census, random.cost), self.baseline, size,
+            asked.bandwidth or BANDWIDTH,
+        )  # fmt: skip
+
+
+def _content(
+    judge: _Judge, cuts: Mapping[str, Cut], judged: Mapping[str, PartitionMetrics]
+) -> Content:
+    """Return what the page shows (collective)."""
+    from gaslab.cuts.report import Content, sweep
+    from gaslab.partitioning.baseline import grid_bound
+
+    edges, ks = judge.edges, sweep(judge.k)
+    by_k = {}
+    for name, asked in cuts.items():
+        made = [asked if k == judge.k else judge.cut(name, k) for k in ks]
+        by_k[name] = [(one.k, one.metrics.replication_factor) for one in made if one is not None]
+    facts = {
+        "vertices": f"{edges.num_vertices:,}",
+        "edges": f"{edges.counts['edges']:,}",
+        "direction": "directed" if edges.directed else "undirected",
+        "parts": f"{judge.k:,}",
+        "ranks": f"{judge.comm.size:,}",
+    }
+    return Content(
+        source=edges.source,
+        facts=facts,
+        cuts={name: (made.census, judged[name]) for name, made in cuts.items()},
+        by_k=by_k,
+        expected=[(k, judge.baseline.random_replication_factor(k)) for k in ks],
+        bound=[(k, grid_bound(k)) for k in ks],
+    )
+
+
+def _document(
+    arguments: Any, edges: EdgeList, judged: Mapping[str, PartitionMetrics], comm: Comm
+) -> dict[str, Any]:
+    return {
+        "schema_version": 1,
+        "command": "partition",
+        "parts": arguments.parts,
+        "input": edges.source,
+        "input_fingerprint": edges.fingerprint,
+        "vertices": edges.num_vertices,
+        "edges": edges.counts["edges"],
+        "ranks": comm.size,
+        "cuts": [{"strategy": name, **asdict(metrics)} for name, metrics in judged.items()],
+    }
+
+
+def _listed(figures: Mapping[str, str]) -> list[str]:
+    """Return figures as lines, the names to the left."""
+    width = max(map(len, figures))
+    return [f"{name.ljust(width)}  {value}" for name, value in figures.items()]
+
+
+def _table(judged: Mapping[str, PartitionMetrics]) -> list[str]:
+    """Return an aligned table of the main figures, a line per strategy."""
+    from gaslab.cuts.figures import FIGURES
+
+    columns = {
+        "RF": "replication factor (RF)",
+        "EB": "edge balance (EB)",
+        "VB": "vertex balance (VB)",
+        "sent": "sent in a superstep",
+        "busiest": "by or to the busiest part",
+        "pays after": "pays against random after",
+    }
+    rows = [("strategy", *columns, "time")]
+    for name, m in judged.items():
+        rows.append((name, *(FIGURES[figure](m) for figure in columns.values()), duration(m.seconds)))
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     lines = []
     for first, *rest in rows:

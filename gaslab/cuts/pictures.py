@@ -43,7 +43,8 @@ def draw_replication(
     """Return RF against the number of parts, a line per strategy, with random's expectation and the bound."""
     figure, axes = _axes("parts k", "replication factor RF")
     axes.plot(*zip(*bound, strict=True), color=QUIET, linestyle=":", label="2 √k, about 2d's bound")
-    axes.plot(*zip(*expected, strict=True), color=QUIET, linestyle="--", label="random, exact expectation")
+    axes.plot(*zip(*expected, strict=True), color="black", linestyle="--", linewidth=1,
+              zorder=4, label="random, exact expectation")  # fmt: skip
     for (name, points), (colour, mark) in zip(by_k.items(), _styles(), strict=False):
         axes.plot(*zip(*points, strict=True), color=colour, marker=mark, markersize=5, label=name)
     ticks = sorted({k for points in by_k.values() for k, _ in points})
@@ -75,21 +76,7 @@ def draw_balance(cuts: Mapping[str, CutMetrics]) -> Figure:
 def draw_parts(census: Census) -> Figure:
     """Return the edges and the replicas, masters and mirrors, of each part as bars, with their means."""
     figure = Figure(figsize=(SIZE[0], 5.0), layout="constrained")
-    edges, replicas = figure.subplots(2, 1, sharex=True)
-    where, width = np.arange(census.k), 0.85 if census.k <= WIDE_BARS else 1.0
-    edges.bar(where, census.edges, width, color=COLOURS[0], rasterized=census.k > WIDE_BARS)
-    replicas.bar(where, census.masters, width, color=COLOURS[2], label="masters")
-    replicas.bar(where, census.mirrors, width, census.masters, color=COLOURS[4], label="mirrors")
-    for axes, values, what in ((edges, census.edges, "edges"), (replicas, census.replicas, "replicas")):
-        _plain(axes)
-        axes.axhline(values.mean(), color="black", linewidth=1, linestyle="--", label=f"mean {what}")
-        axes.set_ylabel(f"{what} of a part")
-        axes.yaxis.set_major_formatter(FuncFormatter(_short))
-        axes.set_ylim(0, max(float(values.max()), 1.0) * 1.28)  # the legend stands above the bars
-        axes.legend(loc="upper right", ncols=3, frameon=False, fontsize=9)
-    replicas.set_xlabel("part")
-    replicas.set_xlim(-0.6, census.k - 0.4)
-    replicas.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _bars(census, *figure.subplots(2, 1, sharex=True))
     return figure
 
 
@@ -98,36 +85,14 @@ def draw_traffic(census: Census) -> Figure | None:
     if census.traffic is None:
         return None
     figure = Figure(figsize=(5.6, 4.8), layout="constrained")
-    axes = figure.subplots()
-    counts = np.ma.masked_equal(census.traffic, 0)
-    image = axes.imshow(counts, cmap="cividis", vmin=0, interpolation="nearest")
-    axes.set_facecolor("#eceff2")
-    axes.set_xlabel("part of the mirror")
-    axes.set_ylabel("part of the master")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    bar = figure.colorbar(image, ax=axes, label="mirrors", shrink=0.9)
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(_short))
-    if census.k <= LABELLED:
-        most = max(int(census.traffic.max()), 1)
-        for row, column in zip(*np.nonzero(census.traffic), strict=True):
-            value = int(census.traffic[row, column])
-            axes.text(column, row, _short(value), ha="center", va="center", fontsize=7 if census.k > 8 else 9,
-                      color="black" if value > 0.55 * most else "white")  # fmt: skip
+    _matrix(census.traffic, figure.subplots())
     return figure
 
 
 def draw_by_degree(cuts: Mapping[str, Census]) -> Figure:
     """Return the mean number of replicas of vertices by their degree, a line per strategy."""
-    figure, axes = _axes("degree (ranges from one power of 2 to the next)", "mean replicas of a vertex")
-    for (name, census), (colour, mark) in zip(cuts.items(), _styles(), strict=False):
-        low, vertices, replicas = census.by_degree
-        axes.plot(low, replicas / vertices, color=colour, marker=mark, markersize=4, label=name)
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(FuncFormatter(_short))
-    axes.set_ylim(bottom=0)
-    k = max(census.k for census in cuts.values())
-    axes.axhline(k, color=QUIET, linestyle=":", label=f"all {k:,} parts")
+    figure, axes = _axes()
+    _curves(cuts, axes)
     _legend(axes)
     return figure
 
@@ -139,10 +104,69 @@ def draw_cut(strategy: str, census: Census, metrics: PartitionMetrics) -> Figure
         f"{strategy}, k = {census.k:,}: RF {metrics.replication_factor:.2f}, "
         f"EB {metrics.edge_balance:.2f}, VB {metrics.vertex_balance:.2f}"
     )
+    grid = figure.subplots(2, 2)
+    _bars(census, grid[0, 0], grid[1, 0])
+    if census.traffic is None:
+        grid[0, 1].remove()
+    else:
+        _matrix(census.traffic, grid[0, 1])
+    _curves({strategy: census}, grid[1, 1])
+    grid[1, 1].legend(frameon=False, fontsize=9)
     return figure
 
 
-def _axes(x: str, y: str) -> tuple[Figure, Any]:
+def _bars(census: Census, edges: Any, replicas: Any) -> None:
+    where, width = np.arange(census.k), 0.85 if census.k <= WIDE_BARS else 1.0
+    edges.bar(where, census.edges, width, color=COLOURS[0])
+    replicas.bar(where, census.masters, width, color=COLOURS[2], label="masters")
+    replicas.bar(where, census.mirrors, width, census.masters, color=COLOURS[4], label="mirrors")
+    for axes, values, what in ((edges, census.edges, "edges"), (replicas, census.replicas, "replicas")):
+        _plain(axes)
+        axes.axhline(values.mean(), color="black", linewidth=1, linestyle="--", label=f"mean {what}")
+        axes.set_xlabel("part")
+        axes.set_ylabel(f"{what} of a part")
+        axes.set_xlim(-0.6, census.k - 0.4)
+        axes.set_ylim(0, max(float(values.max()), 1.0) * 1.28)  # the legend stands above the bars
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_formatter(FuncFormatter(_short))
+        axes.legend(loc="upper right", ncols=3, frameon=False, fontsize=9)
+
+
+def _matrix(traffic: np.ndarray, axes: Any) -> None:
+    counts = np.ma.masked_equal(traffic, 0)
+    image = axes.imshow(counts, cmap="cividis", vmin=0, interpolation="nearest")
+    axes.set_facecolor("#eceff2")
+    axes.set_xlabel("part of the mirror")
+    axes.set_ylabel("part of the master")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    bar = axes.figure.colorbar(image, ax=axes, label="mirrors", shrink=0.9)
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(_short))
+    k = len(traffic)
+    if k > LABELLED:
+        return
+    for row, column in zip(*np.nonzero(traffic), strict=True):
+        value = int(traffic[row, column])
+        colour = "black" if value > 0.55 * traffic.max() else "white"
+        axes.text(column, row, _short(value), ha="center", va="center", fontsize=6 if k > 8 else 9,
+                  color=colour)  # fmt: skip
+
+
+def _curves(cuts: Mapping[str, Census], axes: Any) -> None:
+    _plain(axes)
+    for (name, census), (colour, mark) in zip(cuts.items(), _styles(), strict=False):
+        low, vertices, replicas = census.by_degree
+        axes.plot(low, replicas / vertices, color=colour, marker=mark, markersize=4, label=name)
+    k = max(census.k for census in cuts.values())
+    axes.axhline(k, color=QUIET, linestyle=":", label=f"all {k:,} parts")
+    axes.set_xlabel("degree, from each power of 2 to the next")
+    axes.set_ylabel("mean replicas of a vertex")
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if x < 1e5 else _short(x)))
+    axes.set_ylim(bottom=0)
+
+
+def _axes(x: str = "", y: str = "") -> tuple[Figure, Any]:
     figure = Figure(figsize=SIZE, layout="constrained")
     axes = figure.subplots()
     _plain(axes)

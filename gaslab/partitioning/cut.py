@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.ma  # else the first cut that is timed loads it
 
 from gaslab import arguments
 from gaslab.ingest.edges import EdgeList

@@ -93,7 +93,7 @@ class PartitionMetrics(CutMetrics):
     break_even : float or None
         Supersteps after which the cut has saved the time that it took longer than `random`; 0 where it took
         no longer, None where the busiest part is no less busy. A superstep waits for that part, whose bytes
-        take         ``busiest_bytes / bandwidth`` seconds; time to compute is left out.
+        take ``busiest_bytes / bandwidth`` seconds; time to compute is left out.
     random_replication_factor : float
         The exact expectation of RF under `random`.
     grid_bound : float
