@@ -25,7 +25,7 @@ from gaslab.partitioning.cut import Cut
 from gaslab.partitioning.shuffle import shuffle
 from gaslab.ragged import RaggedColumn
 from gaslab.results.tables import Table, objects
-from gaslab.results.writers import MANIFEST, Target, spread, text_of, write_rows
+from gaslab.results.writers import MANIFEST, Target, compressed, spread, text_of, write_rows
 from gaslab.system.atomic_writes import AtomicFile, AtomicFolder
 
 if TYPE_CHECKING:
@@ -79,19 +79,13 @@ def write_cut(comm: Comm, target: Target, edges: EdgeList, made: Cut, ordered: b
     rows = _named(edges, ends, columns)
     if target.directory:
         _write_folder(comm, target, rows, edges, made)
-    elif getattr(target, "parquet", False):
-        _write_parquet(comm, target, rows)
     else:
-        write_rows(comm, target, {name: rows[name] for name in rows.keys} | rows.flat())
+        _write_file(comm, target, rows)
 
 
 def write_vertices(comm: Comm, target: Target, edges: EdgeList, made: Cut) -> None:
     """Write the table of vertices to one file, by id (collective)."""
-    table = spread(comm, _vertices(comm, edges, made), edges.num_vertices)
-    if getattr(target, "parquet", False):
-        _write_parquet(comm, target, table)
-    else:
-        write_rows(comm, target, _cells(table))
+    _write_file(comm, target, spread(comm, _vertices(comm, edges, made), edges.num_vertices))
 
 
 def _vertices(comm: Comm, edges: EdgeList, made: Cut) -> Table:
@@ -183,27 +177,39 @@ def _write(folder: Path, target: Target, name: str, content: bytes) -> None:
         raise GaslabError(f"cannot write {target.path / name}: {error.strerror}") from None
 
 
-# ---- Parquet ---------------------------------------------------------------------------------------
+# ---- one file --------------------------------------------------------------------------------------
 
 
-def _write_parquet(comm: Comm, target: Target, rows: Table) -> None:
-    """Write rows of which each rank holds some, those of rank 0 first; rank 0 has all of them meanwhile."""
+def _write_file(comm: Comm, target: Target, rows: Table) -> None:
+    """Write rows of which each rank holds some, those of rank 0 first (collective).
+
+    What is compressed is so as a whole, by rank 0, which has all rows meanwhile: else the bytes would depend
+    on the number of ranks.
+    """
+    if not target.parquet and not target.compressed:
+        write_rows(comm, target, _cells(rows))
+        return
     target = comm.on_root(target.ready)
-    parts = _gathered(comm, comm.attempt(lambda: _packed(rows)))
+    pack = _packed if target.parquet else lambda rows: text_of(_cells(rows), target, comm.rank == 0)
+    parts = _gathered(comm, comm.attempt(lambda: pack(rows)))
 
     def write() -> None:
-        import pyarrow
-        import pyarrow.parquet
-
-        tables = [pyarrow.ipc.open_stream(part).read_all() for part in parts]
-        whole = pyarrow.concat_tables(_with_rows(tables)).combine_chunks()
-        content = io.BytesIO()
-        pyarrow.parquet.write_table(whole, content)
+        content = _parquet(parts) if target.parquet else compressed(b"".join(parts))
         with AtomicFile(target.output) as draft:
-            draft.write(content.getbuffer())
+            draft.write(content)
             draft.keep()
 
     comm.on_root(write)
+
+
+def _parquet(parts: list[bytes]) -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    tables = [pyarrow.ipc.open_stream(part).read_all() for part in parts]
+    content = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.concat_tables(_with_rows(tables)).combine_chunks(), content)
+    return content.getvalue()
 
 
 def _with_rows(tables: list[pyarrow.Table]) -> Iterator[pyarrow.Table]:

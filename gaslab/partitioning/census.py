@@ -189,7 +189,7 @@ class _Marks:
         """Yield gids (-1: none), where the replicas of each begin, their parts and kinds of edges."""
         d = self.directories
         span = d * max(-(-self._n // (2 * d)), 1)
-        for lo in range(0, self._n, span):
+        for lo in range(0, max(self._n, 1), span):
             yield self._range(lo, min(lo + span, self._n))
 
     def _range(self, lo: int, hi: int) -> Range:

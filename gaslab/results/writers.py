@@ -31,6 +31,7 @@ class Target:
     """Where a table goes: ``NAME.tsv``, ``NAME.csv`` (``.gz`` or not), ``DIR/``, or a device or pipe."""
 
     formats: tuple[str, ...] = tuple(FORMATS)
+    parquet = False
     per, hint = "rank", ""  # what a directory has a part for; what else a name may end in
 
     def __init__(self, path: str | os.PathLike[str], force: bool = False) -> None:
@@ -108,7 +109,7 @@ def write_rows(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) ->
 
 
 def _write_file(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
-    text = comm.attempt(lambda: text_of(columns, target, header=target.header and comm.rank == 0))
+    text = comm.attempt(lambda: _text(columns, target, header=target.header and comm.rank == 0))
     if comm.rank > 0:
         comm.begin({0: np.frombuffer(text, np.uint8)}, [], tag=Tag.TABLE_TEXT).end()
         comm.on_root(lambda: None)
@@ -138,7 +139,7 @@ def _write_directory(comm: Comm, target: Target, columns: Mapping[str, np.ndarra
             except OSError as error:
                 raise GaslabError(f"cannot write {target.path / name}: {error.strerror}") from None
 
-        comm.attempt(lambda: write(str(parts[comm.rank]["file"]), text_of(columns, target, header=False)))
+        comm.attempt(lambda: write(str(parts[comm.rank]["file"]), _text(columns, target, header=False)))
 
         def complete() -> None:
             write(MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
@@ -180,13 +181,23 @@ def _move(comm: Comm, values: np.ndarray, spans: list[slice]) -> np.ndarray:
 # ---- text ------------------------------------------------------------------------------------------
 
 
+def _text(columns: Mapping[str, np.ndarray], target: Target, header: bool) -> bytes:
+    text = text_of(columns, target, header)
+    return compressed(text) if target.compressed else text
+
+
 def text_of(columns: Mapping[str, np.ndarray], target: Target, header: bool) -> bytes:
-    """Return rows as the text of a target, with the names of the columns before them if *header*."""
+    """Return rows as text, with the names of the columns before them if *header*."""
     text = format_table(list(columns.values()), target.delimiter)
     if header:
         names = target.delimiter.join(_quoted(name, target.delimiter) for name in columns)
         text = names.encode() + b"\n" + text
-    return gzip.compress(text, compresslevel=6, mtime=0) if target.compressed else text
+    return text
+
+
+def compressed(text: bytes) -> bytes:
+    """Return text in gzip's format, the same bytes for the same text."""
+    return gzip.compress(text, compresslevel=6, mtime=0)
 
 
 def _quoted(cell: str, delimiter: str) -> str:

@@ -1,1 +1,1 @@
-"""Graphs, their cuts and what is made of them."""
+"""Cuts into any number of parts: their figures, their files and their page."""
