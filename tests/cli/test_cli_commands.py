@@ -248,7 +248,7 @@ def test_partition_compares_strategies_for_any_number_of_parts(
     done = gaslab("partition", edges, "-k", 5, "--json", tmp_path / "cuts.json")
     assert done.code == 0
     head, *table = done.out.splitlines()
-    assert head.split() == ["strategy", "RF", "EB", "VB", "time"]
+    assert head.split() == ["strategy", "RF", "EB", "VB", "sent", "busiest", "pays", "after", "time"]
     report = json.loads((tmp_path / "cuts.json").read_text())
     assert [cut["strategy"] for cut in report["cuts"]] == [line.split()[0] for line in table]
     assert [cut["strategy"] for cut in report["cuts"]] == list(STRATEGIES)
