@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import tracemalloc
+import warnings
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -161,6 +162,24 @@ def test_as_many_ranks_have_these_masters_and_mirrors(k: int, strategy: str) -> 
     for part, (masters, held) in enumerate(run_ranks(k, rank)):
         assert gids[cut.vertices["master"] == part].tolist() == masters
         assert [v for v, parts in enumerate(cut.vertices["parts"].tolist()) if part in parts] == held
+
+
+def rank_of_pagerank(comm: Comm, strategy: str) -> tuple[int, float]:
+    graph = gl.Graph.generate("rmat", scale=13, edge_factor=16, seed=2, strategy=strategy, comm=comm)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gl.ConvergenceWarning)
+        result = gl.pagerank(graph, max_iterations=10, tolerance=0.0)
+    metrics = gl.partition(graph, comm.size, strategy=strategy).metrics
+    assert metrics.replication_factor == pytest.approx(graph.replication_factor)
+    return metrics.bytes_per_superstep, result.metrics["bytes_per_iteration"]
+
+
+@pytest.mark.parametrize("strategy", ["random", "1d", "2d", "dbh"])
+@pytest.mark.parametrize("ranks", [2, 3, 4], ids=lambda size: f"{size}ranks", indirect=True)
+def test_pagerank_sends_what_was_predicted(ranks: Ranks, strategy: str) -> None:
+    """Beside the values a superstep sends which vertices they are of, and aggregates."""
+    predicted, sent = ranks.run(rank_of_pagerank, strategy)[0]
+    assert predicted < sent < 1.2 * predicted
 
 
 # ---- by theory ---------------------------------------------------------------------------------------
