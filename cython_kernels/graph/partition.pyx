@@ -202,30 +202,9 @@ def place(const int64_t[::1] begin, const int32_t[::1] record, const int32_t[::1
 
 # ---- measuring a cut: a row of bits per vertex, one bit per part -----------------------------------
 
-def mark_parts(const int32_t[::1] vertex, const int32_t[::1] part, uint64_t[:, ::1] held):
-    """Set the bit of each edge's part in its vertex's row."""
-    cdef int64_t i
-    with nogil:
-        for i in range(vertex.shape[0]):
-            held[vertex[i], part[i] >> 6] |= <uint64_t>1 << (part[i] & 63)
-
-
 def or_at(const id_t[::1] slot, const uint64_t[::1] words, uint64_t[:, ::1] joined, int64_t column):
     """joined[slot[i], column] |= words[i]."""
     cdef int64_t i
     with nogil:
         for i in range(slot.shape[0]):
             joined[slot[i], column] |= words[i]
-
-
-def count_bits(const uint64_t[:, ::1] rows, int64_t[::1] counts):
-    """counts[64 w + b] += rows that have bit b of word w set."""
-    cdef int64_t i, w
-    cdef uint64_t bits
-    with nogil:
-        for i in range(rows.shape[0]):
-            for w in range(rows.shape[1]):
-                bits = rows[i, w]
-                while bits:
-                    counts[64 * w + GL_POPCOUNT((bits & (0 - bits)) - 1)] += 1
-                    bits &= bits - 1

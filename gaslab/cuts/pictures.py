@@ -7,7 +7,7 @@ marks as well.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -20,11 +20,12 @@ from gaslab.partitioning.census import Census
 from gaslab.partitioning.metrics import CutMetrics, PartitionMetrics
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F")
+LINES = ("-", "--", "-.")  # where two run together, both are seen
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 QUIET = "#6b737c"
 SIZE = (6.4, 4.2)  # inches
 WIDE_BARS = 64  # parts up to which bars have room for gaps
-LABELLED = 16  # parts up to which each cell of the traffic has its number
+LABELLED = 10  # parts up to which each cell of the traffic has its number
 
 
 def svg(figure: Figure) -> str:
@@ -45,8 +46,8 @@ def draw_replication(
     axes.plot(*zip(*bound, strict=True), color=QUIET, linestyle=":", label="2 √k, about 2d's bound")
     axes.plot(*zip(*expected, strict=True), color="black", linestyle="--", linewidth=1,
               zorder=4, label="random, exact expectation")  # fmt: skip
-    for (name, points), (colour, mark) in zip(by_k.items(), _styles(), strict=False):
-        axes.plot(*zip(*points, strict=True), color=colour, marker=mark, markersize=5, label=name)
+    for (name, points), style in zip(by_k.items(), _lines(), strict=False):
+        axes.plot(*zip(*points, strict=True), markersize=5, label=name, **style)
     ticks = sorted({k for points in by_k.values() for k, _ in points})
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
@@ -148,15 +149,15 @@ def _matrix(traffic: np.ndarray, axes: Any) -> None:
     for row, column in zip(*np.nonzero(traffic), strict=True):
         value = int(traffic[row, column])
         colour = "black" if value > 0.55 * traffic.max() else "white"
-        axes.text(column, row, _short(value), ha="center", va="center", fontsize=6 if k > 8 else 9,
+        axes.text(column, row, _short(value), ha="center", va="center", fontsize=8,
                   color=colour)  # fmt: skip
 
 
 def _curves(cuts: Mapping[str, Census], axes: Any) -> None:
     _plain(axes)
-    for (name, census), (colour, mark) in zip(cuts.items(), _styles(), strict=False):
+    for (name, census), style in zip(cuts.items(), _lines(), strict=False):
         low, vertices, replicas = census.by_degree
-        axes.plot(low, replicas / vertices, color=colour, marker=mark, markersize=4, label=name)
+        axes.plot(low, replicas / vertices, markersize=4, label=name, **style)
     k = max(census.k for census in cuts.values())
     axes.axhline(k, color=QUIET, linestyle=":", label=f"all {k:,} parts")
     axes.set_xlabel("degree, from each power of 2 to the next")
@@ -185,7 +186,13 @@ def _legend(axes: Any) -> None:
     axes.figure.legend(loc="outside right upper", frameon=False, fontsize=9)
 
 
-def _styles() -> Any:
+def _lines() -> Iterator[dict[str, str]]:
+    """Yield how each line is drawn."""
+    for (colour, mark), line in zip(_styles(), cycle(LINES), strict=False):
+        yield {"color": colour, "marker": mark, "linestyle": line}
+
+
+def _styles() -> Iterator[tuple[str, str]]:
     """Yield colour and mark of one line after the other; beyond eight the pairs differ."""
     for turn in cycle(range(len(MARKS))):
         for place, colour in enumerate(COLOURS):

@@ -72,6 +72,7 @@ def cut(
     """
     comm, k = as_comm(comm), arguments.whole("k", k, 1, INT32_LIMIT)
     check_edges(edges)
+    arguments.instance("baseline", baseline, Baseline, "what baseline_of(edges) returned", optional=True)
     threads = launch.threads_per_rank(comm.local_ranks)
     name, function = find(strategy)
     context = Context(comm, edges.num_vertices, edges.directed, threads, edges.ids.num_left)
