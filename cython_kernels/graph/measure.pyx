@@ -15,26 +15,37 @@ cdef extern from *:
     """
     #include <stdint.h>
     #define GL_POPCOUNT(x) __builtin_popcountll(x)
+    #define GL_ZEROS(x) __builtin_clzll((unsigned long long)(x))
+    #define GL_AHEAD 24  /* edges: rows are in no cache, but known long before */
+
+    /* The place of an edge's bit; vertices without a row have the last one, which no one reads. */
+    static inline uint64_t *gl_word(uint64_t *bits, int64_t row, int64_t count, int64_t words, int32_t part) {
+        uint64_t place = (uint64_t)row < (uint64_t)count ? (uint64_t)row : (uint64_t)count;
+        return bits + place * words + (part >> 6);
+    }
+    static inline void gl_fetch(uint64_t *word) { __builtin_prefetch(word, 1); }
     /* Most bits are set already: a look is cheaper than a write that other threads wait for. */
-    static inline void gl_set_bit(uint64_t *word, uint64_t bit) {
+    static inline void gl_set_bit(uint64_t *word, int32_t part) {
+        uint64_t bit = (uint64_t)1 << (part & 63);
         if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit)) __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
     }
     """
     int GL_POPCOUNT(uint64_t) nogil
-    void gl_set_bit(uint64_t *word, uint64_t bit) noexcept nogil
+    int GL_ZEROS(int64_t) nogil
+    enum: GL_AHEAD
+    uint64_t *gl_word(uint64_t *bits, int64_t row, int64_t count, int64_t words, int32_t part) noexcept nogil
+    void gl_fetch(uint64_t *word) noexcept nogil
+    void gl_set_bit(uint64_t *word, int32_t part) noexcept nogil
 
 
 def mark(const id_t[::1] vertex, const int32_t[::1] part, int64_t first, uint64_t[:, ::1] rows, int threads):
-    """Set the bit of each edge's part in row ``vertex[i] - first``; vertices without a row are left out."""
-    cdef int64_t i, row, count = rows.shape[0], words = rows.shape[1]
-    cdef uint64_t *bits
-    if count == 0:
-        return
-    bits = &rows[0, 0]
-    for i in prange(vertex.shape[0], nogil=True, num_threads=threads, schedule="static"):
-        row = vertex[i] - first
-        if 0 <= row < count:
-            gl_set_bit(bits + row * words + (part[i] >> 6), <uint64_t>1 << (part[i] & 63))
+    """Set the bit of each edge's part in row ``vertex[i] - first``; the last row takes all other vertices."""
+    cdef int64_t i, edges = vertex.shape[0], count = rows.shape[0] - 1, words = rows.shape[1]
+    cdef uint64_t *bits = &rows[0, 0]
+    for i in prange(edges, nogil=True, num_threads=threads, schedule="static"):
+        if i + GL_AHEAD < edges:
+            gl_fetch(gl_word(bits, vertex[i + GL_AHEAD] - first, count, words, part[i + GL_AHEAD]))
+        gl_set_bit(gl_word(bits, vertex[i] - first, count, words, part[i]), part[i])
 
 
 def count_replicas(const uint64_t[:, ::1] with_in, const uint64_t[:, ::1] with_out, int64_t groups,
@@ -71,21 +82,28 @@ def list_replicas(const uint64_t[:, ::1] with_in, const uint64_t[:, ::1] with_ou
 
 
 def tally(const int64_t[::1] begin, const int32_t[::1] holder, const uint8_t[::1] has_in,
-          const uint8_t[::1] has_out, const int32_t[::1] master, int64_t[:, ::1] counts,
-          int64_t[:, ::1] traffic):
+          const uint8_t[::1] has_out, const int32_t[::1] master, const int64_t[::1] gids,
+          const int64_t[::1] degree, int64_t[:, ::1] counts, int64_t[:, ::1] traffic, int64_t[:, ::1] levels):
     """Add up, per part, what vertices with an edge make of it.
 
     `counts` has a row for each of: replicas; masters; mirrors; mirrors with in-edges; mirrors with out-edges;
     and, at the part of the master, its mirrors with in-edges, and with out-edges. ``traffic[m, h]`` counts the
-    mirrors in part h whose master is in m; without rows it is left out.
+    mirrors in part h whose master is in m; without rows it is left out. ``levels[l]`` has, of the vertices
+    with a degree from 2^l to 2^(l+1) - 1, how many there are, how many are in more than one part, and their
+    replicas; `degree` is by global id.
     """
-    cdef int64_t v, r
+    cdef int64_t v, r, level, replicas
     cdef int32_t home, part
     cdef bint wanted = traffic.shape[0] > 0
     with nogil:
         for v in range(master.shape[0]):
-            if begin[v] == begin[v + 1]:
+            replicas = begin[v + 1] - begin[v]
+            if replicas == 0:
                 continue
+            level = 63 - GL_ZEROS(degree[gids[v]])
+            levels[level, 0] += 1
+            levels[level, 1] += replicas > 1
+            levels[level, 2] += replicas
             home = master[v]
             counts[1, home] += 1
             for r in range(begin[v], begin[v + 1]):

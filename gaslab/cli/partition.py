@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from gaslab.cuts.report import Content
     from gaslab.ingest.edges import EdgeList
     from gaslab.partitioning.baseline import Baseline
+    from gaslab.partitioning.census import Census
     from gaslab.partitioning.cut import Cut
-    from gaslab.partitioning.metrics import PartitionMetrics
+    from gaslab.partitioning.metrics import Cost, PartitionMetrics
 
 log = logging.getLogger("gaslab")
 
@@ -93,8 +94,12 @@ def execute(arguments: Any) -> int:
         check_columns(edges.columns)
     baseline = baseline_of(edges, comm)
     judge = _Judge(edges, baseline, arguments, comm)
-    cuts = {name: made for name in names if (made := judge.cut(name, skip=not one and not arguments.compare))}
-    judged = {name: judge.metrics(made) for name, made in cuts.items()}
+    cuts: dict[str, tuple[Census, Cost]] = {}
+    for name in names:
+        made = judge.cut(name, skip=not one and not arguments.compare)
+        if made is not None:  # the parts of one cut alone are kept: they are as many as edges
+            cuts[name] = made.census, made.cost
+    judged = {name: judge.metrics(*counted) for name, counted in cuts.items()}
     if one:
         say(comm, _listed({"strategy": names[0], **figures_of(judged[names[0]])}))
     else:
@@ -106,10 +111,12 @@ def execute(arguments: Any) -> int:
         comm.on_root(lambda: write_page(page, content), long_running=True)
         log.info("wrote %s", page.path)
     if target is not None:
-        write_cut(comm, target, edges, cuts[names[0]])
+        assert made is not None
+        write_cut(comm, target, edges, made)
         report_written(comm, target, edges)
     if vertices is not None:
-        write_vertices(comm, vertices, edges, cuts[names[0]])
+        assert made is not None
+        write_vertices(comm, vertices, edges, made)
     if outputs.json is not None:
         json, report = outputs.json, _document(arguments, edges, judged, comm)
         comm.on_root(lambda: write_json(json, report))
@@ -122,7 +129,7 @@ class _Judge:
     def __init__(self, edges: EdgeList, baseline: Baseline, arguments: Any, comm: Comm) -> None:
         self.edges, self.baseline, self.comm = edges, baseline, comm
         self.k, self._arguments = arguments.parts, arguments
-        self._random: Cut | None = None
+        self._random: tuple[Census, Cost] | None = None
 
     def cut(self, name: str, k: int | None = None, skip: bool = False) -> Cut | None:
         """Return a cut; with *skip* None, and a warning, where a strategy of gaslab's own cannot make it."""
@@ -137,26 +144,25 @@ class _Judge:
             log.warning("warning: %s is left out: %s", name, error)
             return None
         if name == "random" and made.k == self.k:
-            self._random = made
+            self._random = made.census, made.cost
         return made
 
-    def metrics(self, made: Cut) -> PartitionMetrics:
+    def metrics(self, census: Census, cost: Cost) -> PartitionMetrics:
         """Return the figures of a cut into as many parts as were asked for."""
         from gaslab.partitioning.metrics import BANDWIDTH, VALUE_BYTES, PartitionMetrics
 
         if self._random is None:
-            self._random = self.cut("random")
-        random, asked = self._random, self._arguments
-        assert random is not None
+            self.cut("random")
+        asked = self._arguments
+        assert self._random is not None
         size = VALUE_BYTES if asked.bytes_per_replica is None else asked.bytes_per_replica
         return PartitionMetrics.judge(
-            made.census, made.cost, (random.census, random.cost), self.baseline, size,
-            asked.bandwidth or BANDWIDTH,
+            census, cost, self._random, self.baseline, size, asked.bandwidth or BANDWIDTH
         )  # fmt: skip
 
 
 def _content(
-    judge: _Judge, cuts: Mapping[str, Cut], judged: Mapping[str, PartitionMetrics]
+    judge: _Judge, cuts: Mapping[str, tuple[Census, Cost]], judged: Mapping[str, PartitionMetrics]
 ) -> Content:
     """Return what the page shows (collective)."""
     from gaslab.cuts.report import Content, sweep
@@ -164,9 +170,10 @@ def _content(
 
     edges, ks = judge.edges, sweep(judge.k)
     by_k = {}
-    for name, asked in cuts.items():
-        made = [asked if k == judge.k else judge.cut(name, k) for k in ks]
-        by_k[name] = [(one.k, one.metrics.replication_factor) for one in made if one is not None]
+    for name, metrics in judged.items():
+        made = [(k, judge.cut(name, k)) for k in ks[:-1]]
+        by_k[name] = [(k, one.metrics.replication_factor) for k, one in made if one is not None]
+        by_k[name].append((judge.k, metrics.replication_factor))
     facts = {
         "vertices": f"{edges.num_vertices:,}",
         "edges": f"{edges.counts['edges']:,}",
@@ -177,7 +184,7 @@ def _content(
     return Content(
         source=edges.source,
         facts=facts,
-        cuts={name: (made.census, judged[name]) for name, made in cuts.items()},
+        cuts={name: (census, judged[name]) for name, (census, _) in cuts.items()},
         by_k=by_k,
         expected=[(k, judge.baseline.random_replication_factor(k)) for k in ks],
         bound=[(k, grid_bound(k)) for k in ks],

@@ -2,6 +2,7 @@
 
 Vertices are counted in two ranges of ids, so that their rows of bits, one for edges that lead to a vertex
 and one for edges from it, take n * ceil(k / 64) * 8 bytes on each rank, and at the directory a share of that.
+Where the replicas are is listed beside them: 10 bytes a replica for one range, of which 4 are kept.
 """
 
 from __future__ import annotations
@@ -95,32 +96,27 @@ def take_census(
     counts = np.zeros((7, k), np.int64)
     traffic = np.zeros((k, k) if k <= MOST_TRAFFIC else (0, 0), np.int64)
     load = _alone(degree, k, marks.directories, marks.groups, comm)
-    by_degree = np.zeros((2, int(degree.max(initial=1)).bit_length()), np.int64)
+    levels = np.zeros((int(degree.max(initial=1)).bit_length(), 3), np.int64)
     shares: list[Holders] = []
-    cut_vertices = 0
     for gids, begin, holder, has_in, has_out in marks.ranges():
         master = _masters(gids, begin, holder, has_in, load, k)
         if not directed:
             has_in = has_out = np.ones_like(has_in)
-        kernels.tally(begin, holder, has_in, has_out, master, counts, traffic)
-        replicas = np.diff(begin)
-        cut_vertices += int((replicas > 1).sum())
-        here = replicas > 0
-        level = np.frexp(degree[gids[here]])[1] - 1
-        by_degree[0] += np.bincount(level, minlength=by_degree.shape[1])
-        by_degree[1] += np.bincount(level, replicas[here], by_degree.shape[1]).astype(np.int64)
-        shares.append(_share(gids, master, replicas, holder))
-    counts, by_degree = comm.allreduce(counts), comm.allreduce(by_degree)
-    found = np.flatnonzero(by_degree[0])
+        kernels.tally(begin, holder, has_in, has_out, master, gids, degree, counts, traffic, levels)
+        shares.append(_share(gids, master, np.diff(begin), holder))
+    edges = np.zeros((threads, k), np.int64)
+    placing.count_parts(part, edges)
+    counts, levels = comm.allreduce(counts), comm.allreduce(levels)
+    found = np.flatnonzero(levels[:, 0])
     census = Census(
         k=k,
         vertices=int(counts[1].sum()),
-        cut_vertices=int(comm.allreduce(cut_vertices)),
-        edges=comm.allreduce(np.bincount(part, minlength=k)),
+        cut_vertices=int(levels[:, 1].sum()),
+        edges=comm.allreduce(edges.sum(axis=0)),
         replicas=counts[0], masters=counts[1], mirrors=counts[2],
         sends=counts[3] + counts[6], receives=counts[4] + counts[5],
         traffic=comm.allreduce(traffic) if traffic.size else None,
-        by_degree=np.stack([1 << found, *by_degree[:, found]]),
+        by_degree=np.stack([1 << found, levels[found, 0], levels[found, 2]]),
     )  # fmt: skip
     return census, Holders(*(np.concatenate(column) for column in zip(*map(_columns, shares), strict=True)))
 
@@ -227,6 +223,6 @@ class _Marks:
         return joined
 
     def _marked(self, end: np.ndarray, first: int, rows: int) -> np.ndarray:
-        held = np.zeros((rows, self._words), np.uint64)
+        held = np.zeros((rows + 1, self._words), np.uint64)
         kernels.mark(end, self._part, first, held, self._threads)
-        return held
+        return held[:-1]
