@@ -200,11 +200,11 @@ def add_output(parser: Parser, tables: Sequence[str] = ()) -> None:
     add_talk(parser, group)
 
 
-def add_report(parser: Parser, output: bool = False, json: bool = True) -> None:
-    """Add the outputs of commands that run no program."""
+def add_report(parser: Parser, output: bool = False, json: bool = True, help: str = "") -> None:
+    """Add the outputs of commands that run no program; *help* says what ``--output`` takes, if more."""
     group = parser.add_argument_group("output")
     if output:
-        text = "NAME.tsv, .csv (.gz): one file; DIR/: a part per rank"
+        text = help or "NAME.tsv, .csv (.gz): one file; DIR/: a part per rank"
         group.add_argument("-o", "--output", metavar="FILE|DIR/", help=text)
     if json:
         option.text(group, "--json", "FILE", "write the figures")

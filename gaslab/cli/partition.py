@@ -49,7 +49,7 @@ def parser(name: str) -> Parser:
     cost = made.add_argument_group("prediction")
     option.whole(cost, "--bytes-per-replica", "N", "of one value of a vertex (8)", least=0)
     option.number(cost, "--bandwidth", "B", "bytes a second into or out of a part (1e9)", least=1.0)
-    add_report(made, output=True)
+    add_report(made, output=True, help="NAME.tsv, .csv (.gz), .parquet: one file; DIR/: a file per part")
     option.text(made, "--masters", "FILE", "write the table of vertices: master, replicas, parts")
     option.text(made, "--report", "DIR", "write a page with pictures (needs matplotlib)")
     made.set_defaults(tables=("masters",))

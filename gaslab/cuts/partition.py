@@ -157,7 +157,7 @@ def partition(
     >>> cut
     <Partition by 2d, 2 parts: RF 1.20, EB 1.00, VB 1.00>
     >>> cut.parts, cut.metrics.replication_factor
-    (array([0, 1, 1, 0], dtype=int32), 1.2)
+    (array([1, 1, 0, 0], dtype=int32), 1.2)
     >>> cut.vertices.to_dict("replicas")
     {0: 2, 1: 1, 2: 1, 3: 2, 4: 1}
 

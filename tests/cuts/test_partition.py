@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import math
 import subprocess
 import sys
@@ -368,6 +370,15 @@ def test_plot(k: int) -> None:
     bars = figure.axes[0].patches
     assert sum(bar.get_height() for bar in bars) == 1024
     assert len(bars) == k
+
+
+@pytest.mark.parametrize(
+    "module", ["cuts.partition", "cuts.report", "partitioning.baseline", "partitioning.metrics"]
+)
+def test_the_examples_run(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(f"gaslab.{module}"))
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 def test_nothing_is_loaded_before_it_is_needed() -> None:
