@@ -159,7 +159,7 @@ def partition(
     >>> cut.parts, cut.metrics.replication_factor
     (array([1, 1, 0, 0], dtype=int32), 1.2)
     >>> cut.vertices.to_dict("replicas")
-    {0: 2, 1: 1, 2: 1, 3: 2, 4: 1}
+    {0: 2, 1: 1, 2: 1, 3: 1, 4: 1}
 
     References
     ----------
