@@ -28,8 +28,6 @@ cdef struct Grower:
     int64_t room  # edges that the part still takes
     int64_t places  # vertices that it still takes
     int32_t p
-    int64_t hub  # from this number on
-    int mode
 
 
 cdef inline void unlink(Grower *g, int32_t v) noexcept nogil:
@@ -82,22 +80,15 @@ cdef inline bint take(Grower *g, int64_t i) noexcept nogil:
 cdef void join(Grower *g, int32_t v) noexcept nogil:
     """Take v into the part, with its edges to the others there."""
     cdef int64_t j, i
-    cdef int32_t u
     g.seen[v] = g.p
     g.places -= 1
-    if v >= g.hub and g.mode != 1:
+    if v >= g.widest:
         return
     while g.first[v] < g.begin[v + 1] and g.part[g.first[v]] != NONE:
         g.first[v] += 1
     for i in range(g.first[v], g.begin[v + 1]):
-        if g.part[i] == NONE and (v < g.hub or g.mode == 0):
-            u = g.high[i]
-            if g.seen[u] == g.p:
-                if not take(g, i):
-                    break
-            elif g.mode == 2 and u >= g.hub and take(g, i):
-                g.seen[u] = g.p
-                g.places -= 1
+        if g.part[i] == NONE and g.seen[g.high[i]] == g.p:
+            take(g, i)
     j = g.back[v]
     while j < g.last[v]:
         i = g.pairs[j]
@@ -107,7 +98,7 @@ cdef void join(Grower *g, int32_t v) noexcept nogil:
             g.last[v] -= 1
             g.pairs[j] = g.pairs[g.last[v]]
             g.pairs[g.last[v]] = <int32_t> i
-    if g.rest[v] and g.prev[v] == v and v < g.hub:
+    if g.rest[v] and g.prev[v] == v:
         link(g, v)
 
 
@@ -165,29 +156,26 @@ def list_rows(const int32_t[::1] high, const int64_t[::1] back, int64_t widest, 
 def grow(const int32_t[::1] low, const int32_t[::1] high, const int64_t[::1] weight,
          const int64_t[::1] begin, const int64_t[::1] back, int64_t[::1] first, int64_t[::1] last,
          int32_t[::1] pairs, int32_t[::1] part, int32_t[::1] rest, int32_t[:, ::1] lists, int64_t widest,
-         int32_t p, int64_t room, int64_t places, int64_t seed, int64_t hub, int mode):
-    """Grow part p by up to *room* edges and about *places* vertices; return (the next seed, room, places).
+         int32_t p, int64_t room, int64_t places, int64_t seed):
+    """Grow part p by up to *room* edges and about *places* vertices; return the next seed and the room left.
 
     `lists` has the rows seen, head, next and prev.
     """
     cdef Grower g
     cdef int32_t v
-    cdef int64_t i
     g.low, g.high, g.weight, g.begin, g.back = &low[0], &high[0], &weight[0], &begin[0], &back[0]
     g.first, g.last, g.pairs, g.part, g.rest = &first[0], &last[0], &pairs[0], &part[0], &rest[0]
     g.seen, g.head, g.next, g.prev = &lists[0, 0], &lists[1, 0], &lists[2, 0], &lists[3, 0]
     g.widest, g.p, g.room, g.places = widest, p, room, places
-    g.hub = hub
-    g.mode = mode
     g.least = lists.shape[1]
     g.top = 0
     with nogil:
         while g.room > 0 and g.places > 0:
             v = nearest(&g)
             if v == NONE:
-                while seed < hub and rest[seed] == 0:
+                while seed < widest and rest[seed] == 0:
                     seed += 1
-                if seed >= hub:
+                if seed >= widest:
                     break
                 v = <int32_t> seed
                 if g.seen[v] == p:  # what is left of it does not fit
@@ -199,4 +187,4 @@ def grow(const int32_t[::1] low, const int32_t[::1] high, const int64_t[::1] wei
             if v == NONE:
                 break
             unlink(&g, v)
-    return seed, g.room, g.places
+    return seed, g.room

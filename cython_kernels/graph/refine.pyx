@@ -1,288 +1,201 @@
-"""Refinement of a cut: all edges that a vertex has in one part go elsewhere, where this saves replicas."""
+"""Refinement of a cut: all pairs that a vertex has in one part go to others, where this saves replicas."""
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+include "cut.pxi"
 
-cdef extern from *:
-    """
-    #define GL_LOWEST_BIT(x) __builtin_ctzll(x)
-    """
-    int GL_LOWEST_BIT(uint64_t) nogil
+cdef enum:
+    WORDS = 16  # of at most 1,024 parts
 
-cdef struct Cut:
-    const int32_t *low
-    const int32_t *high
-    const int64_t *weight
-    int32_t *part
-    uint64_t *held
-    int64_t words
-    const int64_t *slot
-    int32_t *used
-    int32_t *key
-    int32_t *count
-    int64_t *load
-    int64_t *size
-    int64_t k
-    int64_t cap
-    int64_t most  # vertices of a part
-    int64_t total
-
-cdef inline int64_t find(Cut *c, int32_t v, int32_t p) noexcept nogil:
-    cdef int64_t s = c.slot[v]
-    if c.slot[v + 1] - s == c.k:
-        return s + p
-    while c.key[s] != p:
-        s += 1
-    return s
-
-cdef inline bint holds(Cut *c, int64_t v, int64_t p) noexcept nogil:
-    return c.held[v * c.words + (p >> 6)] >> (p & 63) & 1
-
-cdef inline int32_t amount(Cut *c, int32_t v, int32_t p) noexcept nogil:
-    return c.count[find(c, v, p)] if holds(c, v, p) else 0
-
-cdef inline void add(Cut *c, int32_t v, int32_t p) noexcept nogil:
-    cdef int64_t s
-    if holds(c, v, p):
-        c.count[find(c, v, p)] += 1
-        return
-    c.held[v * c.words + (p >> 6)] |= <uint64_t> 1 << (p & 63)
-    c.size[p] += 1
-    c.total += 1
-    s = c.slot[v]
-    if c.slot[v + 1] - s == c.k:
-        s += p
-    else:
-        s += c.used[v]
-        c.used[v] += 1
-        c.key[s] = p
-    c.count[s] = 1
-
-cdef inline void drop(Cut *c, int32_t v, int32_t p) noexcept nogil:
-    cdef int64_t s = find(c, v, p), e
-    c.count[s] -= 1
-    if c.count[s]:
-        return
-    c.held[v * c.words + (p >> 6)] &= ~(<uint64_t> 1 << (p & 63))
-    c.size[p] -= 1
-    c.total -= 1
-    if c.slot[v + 1] - c.slot[v] != c.k:
-        c.used[v] -= 1
-        e = c.slot[v] + c.used[v]
-        c.key[s] = c.key[e]
-        c.count[s] = c.count[e]
-
-cdef inline void move(Cut *c, int32_t i, int32_t q) noexcept nogil:
-    cdef int32_t p = c.part[i]
-    # add before drop: a row has room for it, as its capacity is the degree or k (an edge leaves a slot only if it was alone)
-    drop(c, c.low[i], p)
-    drop(c, c.high[i], p)
-    add(c, c.low[i], q)
-    add(c, c.high[i], q)
-    c.load[p] -= c.weight[i]
-    c.load[q] += c.weight[i]
-    c.part[i] = q
+cdef struct Sweep:
+    Cut cut
+    int32_t *mine  # the pairs of a vertex, grouped by part
+    int64_t *goal  # of each of a group, where it goes; ~part if that brings the part a new vertex
+    uint64_t[WORDS] parts  # those that have such pairs
+    int64_t *start  # of each part, where its group begins
+    int64_t *end
+    int64_t *score
+    int64_t widest  # pairs of a group
+    int64_t debt  # replicas that a group may cost if its part has too many vertices
+    int64_t roof  # replicas that the cut may have after it
 
 
-def count(const int32_t[::1] low, const int32_t[::1] high, const int64_t[::1] weight, int32_t[::1] part,
-          uint64_t[:, ::1] held, const int64_t[::1] slot, int32_t[::1] used, int32_t[:, ::1] rows,
-          int64_t[::1] load, int64_t[::1] size):
-    cdef Cut c
-    cdef int64_t i
-    c.held = &held[0, 0]; c.words = held.shape[1]; c.slot = &slot[0]; c.used = &used[0]
-    c.key = &rows[0, 0]; c.count = &rows[1, 0]; c.load = &load[0]; c.size = &size[0]; c.k = load.shape[0]; c.total = 0
-    with nogil:
-        for i in range(low.shape[0]):
-            add(&c, low[i], part[i])
-            add(&c, high[i], part[i])
-            load[part[i]] += weight[i]
-    return c.total
+cdef inline int64_t other(const Cut *c, int64_t i, int64_t v) noexcept nogil:
+    return c.high[i] if c.low[i] == v else c.low[i]
 
 
-def sweep(const int32_t[::1] low, const int32_t[::1] high, const int64_t[::1] weight,
-          const int64_t[::1] begin, const int64_t[::1] back, const int32_t[::1] pairs, int32_t[::1] part,
-          uint64_t[:, ::1] held, const int64_t[::1] slot, int32_t[::1] used, int32_t[:, ::1] rows,
-          int64_t[::1] load, int64_t[::1] size, int64_t cap, double balance, int64_t total,
-          int64_t widest, int64_t foreign, int64_t debt, int32_t[:, ::1] room, int64_t[::1] where):
-    """room: rows mine(sorted pairs), goal ; where: k+1"""
-    cdef Cut c
-    cdef int64_t v, n = begin.shape[0] - 1, i, j, w, lo, hi, gain, x, moves = 0, fit, best_score
-    cdef int32_t p, q, u, best, o
+cdef inline bint due(Sweep *s, int64_t v, int64_t p, bint over) noexcept nogil:
+    """Return whether the pairs of v in p are to be tried."""
+    return (not over or s.cut.size[p] > s.cut.most) and amount(&s.cut, v, p) <= s.widest
+
+
+cdef bint any_due(Sweep *s, int64_t v, bint over) noexcept nogil:
+    cdef int64_t w
     cdef uint64_t bits
-    cdef int64_t k = load.shape[0]
-    cdef uint64_t *a
-    cdef uint64_t *b
-    cdef int32_t *mine = &room[0, 0]
-    cdef int32_t *goal = &room[1, 0]
-    cdef int32_t *score = &room[2, 0]
-    cdef int64_t deg
-    cdef bint ok
-    c.low = &low[0]; c.high = &high[0]; c.weight = &weight[0]; c.part = &part[0]
-    c.held = &held[0, 0]; c.words = held.shape[1]; c.slot = &slot[0]; c.used = &used[0]
-    c.key = &rows[0, 0]; c.count = &rows[1, 0]; c.load = &load[0]; c.size = &size[0]; c.k = k; c.total = total
-    c.cap = cap
-    with nogil:
-        for v in range(n):
-            deg = begin[v + 1] - begin[v] + back[v + 1] - back[v]
-            if deg == 0:
-                continue
-            c.most = <int64_t> (balance * c.total / k)
-            # the pairs of v by part
-            for p in range(k + 1):
-                where[p] = 0
-            for i in range(begin[v], begin[v + 1]):
-                where[part[i] + 1] += 1
-            for j in range(back[v], back[v + 1]):
-                if low[pairs[j]] != v:
-                    where[part[pairs[j]] + 1] += 1
-            for p in range(k):
-                where[p + 1] += where[p]
-            for i in range(begin[v], begin[v + 1]):
-                mine[where[part[i]]] = <int32_t> i
-                where[part[i]] += 1
-            for j in range(back[v], back[v + 1]):
-                i = pairs[j]
-                if low[i] != v:
-                    mine[where[part[i]]] = <int32_t> i
-                    where[part[i]] += 1
-            a = c.held + v * c.words
-            hi = 0
-            for p in range(k):
-                lo = hi
-                hi = where[p]
-                if hi == lo or hi - lo > widest:
-                    continue
-                # to parts that v is in
-                gain = 1 + (debt if c.size[p] > c.most else 0)
-                ok = True
-                fit = lo
-                a[p >> 6] &= ~(<uint64_t> 1 << (p & 63))  # hide p
-                for j in range(lo, hi):
-                    i = mine[j]
-                    u = high[i] if low[i] == v else low[i]
-                    if u != v and amount(&c, u, p) == 1:
-                        gain += 1
-                    b = c.held + u * c.words
-                    best = -1
-                    for w in range(c.words):
-                        bits = a[w] & b[w]
-                        while bits:
-                            q = <int32_t> (64 * w + GL_LOWEST_BIT(bits))
-                            bits &= bits - 1
-                            if c.load[q] + weight[i] <= cap and (best < 0 or c.load[q] < c.load[best]):
-                                best = q
-                    if best < 0:
-                        gain -= 1
-                        if gain + hi - j < 0:
-                            ok = False
-                            break
-                        for w in range(c.words):
-                            bits = a[w]
-                            while bits:
-                                q = <int32_t> (64 * w + GL_LOWEST_BIT(bits))
-                                bits &= bits - 1
-                                if c.load[q] + weight[i] <= cap and c.size[q] < c.most and (best < 0 or c.size[q] < c.size[best]):
-                                    best = q
-                        if best < 0:
-                            ok = False
-                            break
-                    goal[j] = best
-                    c.load[best] += weight[i]
-                    fit = j + 1
-                for j in range(lo, fit):
-                    c.load[goal[j]] -= weight[mine[j]]
-                a[p >> 6] |= <uint64_t> 1 << (p & 63)
-                if ok and gain > 0:
-                    for j in range(lo, hi):
-                        move(&c, mine[j], goal[j])
-                    moves += 1
-                    continue
-                if hi - lo > foreign:
-                    continue
-                # to one part that v is not in
-                for q in range(k):
-                    score[q] = 0
-                gain = debt if c.size[p] > c.most else 0
-                for j in range(lo, hi):
-                    i = mine[j]
-                    u = high[i] if low[i] == v else low[i]
-                    if u == v:
-                        gain += 1
-                        continue
-                    if amount(&c, u, p) == 1:
-                        gain += 1
-                    b = c.held + u * c.words
-                    for w in range(c.words):
-                        bits = b[w] & ~a[w]
-                        while bits:
-                            score[64 * w + GL_LOWEST_BIT(bits)] += 1
-                            bits &= bits - 1
-                best = -1
-                best_score = hi - lo - gain  # must be more
-                for q in range(k):
-                    if score[q] > best_score and c.load[q] + hi - lo <= cap and c.size[q] < c.most:
-                        best = q
-                        best_score = score[q]
-                if best >= 0:
-                    for j in range(lo, hi):
-                        move(&c, mine[j], best)
-                    moves += 1
-    return c.total, moves
+    for w in range(s.cut.words):
+        bits = s.cut.held[v * s.cut.words + w]
+        while bits:
+            if due(s, v, 64 * w + GL_LOWEST_BIT(bits), over):
+                return True
+            bits &= bits - 1
+    return False
 
 
-def shift(const int32_t[::1] low, const int32_t[::1] high, const int64_t[::1] weight, int32_t[::1] part,
-          uint64_t[:, ::1] held, const int64_t[::1] slot, int32_t[::1] used, int32_t[:, ::1] rows,
-          int64_t[::1] load, int64_t[::1] size, int64_t cap, double balance, int64_t total,
-          const double[::1] worth, double by_load, double by_size, bint everywhere):
-    """worth[c]: what an edge more is worth where the end has c."""
-    cdef Cut c
-    cdef int64_t i, w, moves = 0, last = worth.shape[0] - 1, x
-    cdef int64_t k = load.shape[0]
-    cdef int32_t p, q, u, v, best
-    cdef double score, top
+cdef void group(Sweep *s, int64_t v, const int64_t *begin, const int64_t *back,
+                const int32_t *pairs) noexcept nogil:
+    """Write the pairs of v by part."""
+    cdef Cut *c = &s.cut
+    cdef int64_t i, j, w, p, at = 0
     cdef uint64_t bits
-    cdef uint64_t *a
-    cdef uint64_t *b
-    c.low = &low[0]; c.high = &high[0]; c.weight = &weight[0]; c.part = &part[0]
-    c.held = &held[0, 0]; c.words = held.shape[1]; c.slot = &slot[0]; c.used = &used[0]
-    c.key = &rows[0, 0]; c.count = &rows[1, 0]; c.load = &load[0]; c.size = &size[0]; c.k = k; c.total = total
+    for w in range(c.words):
+        bits = c.held[v * c.words + w]
+        s.parts[w] = bits
+        while bits:
+            p = 64 * w + GL_LOWEST_BIT(bits)
+            bits &= bits - 1
+            s.start[p] = s.end[p] = at
+            at += amount(c, v, p)
+    for i in range(begin[v], begin[v + 1]):
+        s.mine[s.end[c.part[i]]] = <int32_t> i
+        s.end[c.part[i]] += 1
+    for j in range(back[v], back[v + 1]):
+        i = pairs[j]
+        if c.low[i] != v:  # a self-loop is there already
+            s.mine[s.end[c.part[i]]] = <int32_t> i
+            s.end[c.part[i]] += 1
+
+
+cdef inline bint worth_it(Sweep *s, int64_t gain, int64_t p) noexcept nogil:
+    return gain > 0 or (s.cut.size[p] > s.cut.most and gain + s.debt > 0 and s.cut.total - gain <= s.roof)
+
+
+cdef int64_t smallest(const Cut *c, const uint64_t *a, int64_t weight) noexcept nogil:
+    """Return the part below both caps, of a row of bits, that has the fewest vertices, or -1."""
+    cdef int64_t w, p, best = -1
+    cdef uint64_t bits
+    for w in range(c.words):
+        bits = a[w]
+        while bits:
+            p = 64 * w + GL_LOWEST_BIT(bits)
+            bits &= bits - 1
+            if c.load[p] + weight <= c.cap and c.size[p] < c.most and (best < 0 or c.size[p] < c.size[best]):
+                best = p
+    return best
+
+
+cdef bint disperse(Sweep *s, int64_t v, int64_t p, int64_t lo, int64_t hi) noexcept nogil:
+    """Move each pair of v in p to another part that has v, if this is worth it."""
+    cdef Cut *c = &s.cut
+    cdef uint64_t *a = c.held + v * c.words
+    cdef int64_t i, j, u, q, gain = 1, done = lo
+    cdef bint good = True
+    a[p >> 6] ^= <uint64_t> 1 << (p & 63)  # p is no goal
+    for j in range(lo, hi):
+        i = s.mine[j]
+        u = other(c, i, v)
+        if u != v and amount(c, u, p) == 1:
+            gain += 1
+        q = shared(c, a, c.held + u * c.words, c.weight[i])
+        if q >= 0:
+            s.goal[j - lo] = q
+        else:
+            gain -= 1
+            q = smallest(c, a, c.weight[i])
+            if q < 0 or not worth_it(s, gain + hi - 1 - j, p):
+                good = False
+                break
+            c.size[q] += 1
+            s.goal[j - lo] = ~q
+        c.load[q] += c.weight[i]
+        done = j + 1
+    for j in range(lo, done):
+        if s.goal[j - lo] < 0:
+            s.goal[j - lo] = ~s.goal[j - lo]
+            c.size[s.goal[j - lo]] -= 1
+        c.load[s.goal[j - lo]] -= c.weight[s.mine[j]]
+    a[p >> 6] ^= <uint64_t> 1 << (p & 63)
+    good = good and worth_it(s, gain, p)
+    if good:
+        for j in range(lo, hi):
+            move(c, s.mine[j], s.goal[j - lo])
+    return good
+
+
+cdef bint transfer(Sweep *s, int64_t v, int64_t p, int64_t lo, int64_t hi) noexcept nogil:
+    """Move all pairs of v in p to one part that does not have v, if this is worth it."""
+    cdef Cut *c = &s.cut
+    cdef uint64_t *a = c.held + v * c.words
+    cdef uint64_t[WORDS] met
+    cdef uint64_t bits
+    cdef int64_t i, j, w, u, q, gain = 0, weight = 0, best = -1
+    for w in range(c.words):
+        met[w] = 0
+    for j in range(lo, hi):
+        i = s.mine[j]
+        u = other(c, i, v)
+        weight += c.weight[i]
+        if u == v:
+            gain += 1
+            continue
+        if amount(c, u, p) == 1:
+            gain += 1
+        for w in range(c.words):
+            bits = c.held[u * c.words + w] & ~a[w]
+            met[w] |= bits
+            while bits:
+                s.score[64 * w + GL_LOWEST_BIT(bits)] += 1
+                bits &= bits - 1
+    for w in range(c.words):
+        bits = met[w]
+        while bits:
+            q = 64 * w + GL_LOWEST_BIT(bits)
+            bits &= bits - 1
+            i = hi - lo - s.score[q]  # other ends that q does not have, at most
+            if (c.load[q] + weight <= c.cap and c.size[q] + i < c.most and worth_it(s, gain - i, p)
+                    and (best < 0 or s.score[q] > s.score[best])):
+                best = q
+    for w in range(c.words):
+        bits = met[w]
+        if best >= 0 and best >> 6 == w:
+            bits ^= <uint64_t> 1 << (best & 63)
+        while bits:
+            s.score[64 * w + GL_LOWEST_BIT(bits)] = 0
+            bits &= bits - 1
+    if best < 0:
+        return False
+    s.score[best] = 0
+    for j in range(lo, hi):
+        move(c, s.mine[j], best)
+    return True
+
+
+def sweep(tuple pairs, tuple state, const int64_t[::1] begin, const int64_t[::1] back,
+          const int32_t[::1] rows, tuple room, int64_t cap, double balance, int64_t vertices, int64_t widest,
+          int64_t debt, int64_t roof, bint over):
+    """Try the groups of up to *widest* pairs of the first so many vertices; return how many moved.
+
+    Only groups in parts with more than *balance* times the mean of vertices may cost replicas, up to *debt*
+    each and *roof* together; *over* tries no others.
+    """
+    cdef Sweep s
+    cdef int32_t[::1] mine = room[0]
+    cdef int64_t[:, ::1] lists = room[1]
+    cdef int64_t[::1] goal = room[2]
+    cdef int64_t v, w, p, lo, hi, moved = 0
+    cdef uint64_t bits
+    s.cut = opened(pairs, state, cap, balance)
+    s.mine, s.goal, s.start, s.end, s.score = &mine[0], &goal[0], &lists[0, 0], &lists[1, 0], &lists[2, 0]
+    s.widest, s.debt, s.roof = widest, debt, roof
     with nogil:
-        for i in range(low.shape[0]):
-            u = low[i]
-            v = high[i]
-            if u == v:
+        for v in range(vertices):
+            limit(&s.cut)
+            if not any_due(&s, v, over):
                 continue
-            p = part[i]
-            c.most = <int64_t> (balance * c.total / k)
-            a = c.held + u * c.words
-            b = c.held + v * c.words
-            x = amount(&c, u, p) - 1
-            top = worth[min(x, last)]
-            x = amount(&c, v, p) - 1
-            top += worth[min(x, last)]
-            top -= by_load * (c.load[p] - weight[i]) + by_size * c.size[p]
-            best = -1
-            for w in range(c.words):
-                bits = a[w] & b[w]
-                if everywhere:
-                    bits = a[w] | b[w]
+            group(&s, v, &begin[0], &back[0], &rows[0])
+            for w in range(s.cut.words):
+                bits = s.parts[w]
                 while bits:
-                    q = <int32_t> (64 * w + GL_LOWEST_BIT(bits))
+                    p = 64 * w + GL_LOWEST_BIT(bits)
                     bits &= bits - 1
-                    if q == p or c.load[q] + weight[i] > cap:
-                        continue
-                    x = amount(&c, u, q)
-                    score = worth[min(x, last)]
-                    if x == 0 and c.size[q] >= c.most:
-                        continue
-                    x = amount(&c, v, q)
-                    if x == 0 and c.size[q] >= c.most:
-                        continue
-                    score += worth[min(x, last)]
-                    score -= by_load * c.load[q] + by_size * c.size[q]
-                    if score > top:
-                        top = score
-                        best = q
-            if best >= 0:
-                move(&c, <int32_t> i, best)
-                moves += 1
-    return c.total, moves
+                    lo, hi = s.start[p], s.end[p]
+                    if hi - lo == amount(&s.cut, v, p) and due(&s, v, p, over):  # no other group came here
+                        moved += disperse(&s, v, p, lo, hi) or transfer(&s, v, p, lo, hi)
+    return moved
