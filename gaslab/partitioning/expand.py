@@ -2,11 +2,11 @@
 
 References
 ----------
-Zhang, Wei, Liu, Tang, Li, "Graph edge partitioning via neighborhood heuristic" (KDD 2017): a part grows by the
-vertex of its rim with the fewest edges left. Mayer, Jacobsen, "Hybrid edge partitioner: partitioning large
-power-law graphs under memory constraints" (SIGMOD 2021): hubs do not expand, and edges between them are placed
-afterwards. New here is that a part also stops at its share of vertices; what is left then goes where both ends
-are, and refinement moves what a vertex has in a part until both caps hold.
+Zhang, Wei, Liu, Tang, Li, "Graph edge partitioning via neighborhood heuristic" (KDD 2017): a part grows by
+the vertex of its rim with the fewest edges left. Mayer, Jacobsen, "Hybrid edge partitioner: partitioning
+large power-law graphs under memory constraints" (SIGMOD 2021): hubs do not expand, and edges between them
+are placed afterwards. New here is that a part also stops at its share of vertices; what is left then goes
+where both ends are, and refinement moves what a vertex has in a part until both caps hold.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import gaslab._kernels.expand as kernels
 from gaslab.partitioning.refine import Cut, Rows, in_order
 
 GUESS = 2.0  # replicas of a vertex, before a first cut tells
-NEAR = 1.6  # a guess within this factor will do
+NEAR = 1.4  # a guess within this factor will do
 TRIES = 3
-SLACK = 1.45  # parts may grow to so much more than their share of vertices: refinement is better at the rest
+SLACK = 1.3  # parts may grow to so much more than their share of vertices: refinement is better at the rest
 
 
 def expand(
     low: np.ndarray, high: np.ndarray, multiplicity: np.ndarray, num_vertices: int, k: int, *, cap: int,
-    vertex_balance: float = 1.1, tau: float = np.inf, passes: int = 2,
+    vertex_balance: float = 1.1, tau: float = 30.0, passes: int = 2,
 ) -> np.ndarray:  # fmt: skip
     """Return the part, 0 to k-1, of each pair of vertices.
 
@@ -60,18 +60,20 @@ def expand(
     if order is not None:
         low, high, multiplicity = low[order], high[order], multiplicity[order]
     rows = Rows(low, high, num_vertices, tau)
-    vertices = np.count_nonzero(rows.degree)
-    guess = GUESS
-    for _ in range(TRIES):
+    vertices = int(np.count_nonzero(rows.degree))
+    guess, tries = GUESS, TRIES
+    cut: Cut | None = None
+    while cut is None:
         places = min(SLACK * vertex_balance * guess * vertices / k, num_vertices) + 1
         part = _grown(low, high, multiplicity, rows, k, cap, int(places))
-        cut = Cut(low, high, multiplicity, rows, part, k, cap, vertex_balance)
-        cut.fill()
-        found = cut.replicas / vertices
-        if vertex_balance == np.inf or max(found / guess, guess / found) <= NEAR:
-            break
+        made = Cut(low, high, multiplicity, rows, part, k, cap, vertex_balance)
+        made.fill()
+        found = made.replicas / vertices
+        tries -= 1
+        if not tries or vertex_balance == np.inf or max(found / guess, guess / found) <= NEAR:
+            cut = made
         guess = found
-        del cut
+        del made
     cut.improve(passes)
     if order is not None:
         placed, part = part, np.empty_like(part)
@@ -79,13 +81,13 @@ def expand(
     return part
 
 
-def bytes_needed(degree: np.ndarray, pairs: int, k: int, tau: float = np.inf) -> int:
+def bytes_needed(degree: np.ndarray, pairs: int, k: int, tau: float = 30.0) -> int:
     """Return how many bytes `expand` takes at most beside its sorted arguments and its result.
 
     *degree* has the edges of each vertex.
     """
-    n, vertices = degree.size, max(np.count_nonzero(degree), 1)
-    rows = min(pairs, int(degree[degree <= tau * 2 * pairs / vertices].sum()))
+    n, vertices = degree.size, max(int(np.count_nonzero(degree)), 1)
+    rows = min(pairs, int(degree[degree <= tau * degree.sum() / vertices].sum()))
     slots = min(2 * pairs, int(np.minimum(degree, k).sum()))
     widest = int(degree.max(initial=1))
     of_rows = 28 * n + 4 * rows
@@ -102,7 +104,7 @@ def _grown(
     first, last, rest = rows.begin[:-1].copy(), rows.last.copy(), rows.degree.copy()
     lists = np.full((4, max(rest.size, int(rest.max()) + 1)), -1, dtype=np.int32)
     lists[3] = np.arange(lists.shape[1], dtype=np.int32)
-    left, seed = int(multiplicity.sum()), 0
+    left, seed = int(multiplicity[: rows.begin[rows.widest]].sum()), 0  # edges that are not between two hubs
     for p in range(k):
         room = min(-(-left // (k - p)), cap)
         left -= room

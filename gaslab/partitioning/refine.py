@@ -10,7 +10,7 @@ import gaslab._kernels.refine as kernels
 
 WIDEST = 16  # pairs of a vertex in a part that may leave it together
 WIDER = 64  # the same, out of parts with too many vertices
-DEBTS = (1, 2, 4, 8, 16)  # replicas that it may cost to relieve these of a vertex
+DEBTS = (2, 4, 8, 16)  # replicas that it may cost to relieve these of a vertex
 ANY = 1 << 62  # replicas
 LONG = 4096  # counts from here on are as good as each other
 BY_LOAD = 0.3  # what an empty part is worth beside one of mean load, when both ends are in both
@@ -39,7 +39,7 @@ class Rows:
     def __init__(self, low: np.ndarray, high: np.ndarray, num_vertices: int, tau: float = np.inf) -> None:
         self.begin, self.back = begins(low, num_vertices), begins(high, num_vertices)
         self.degree = (np.diff(self.begin) + np.diff(self.back)).astype(np.int32)
-        mean = 2 * low.size / max(np.count_nonzero(self.degree), 1)
+        mean = 2 * low.size / max(int(np.count_nonzero(self.degree)), 1)
         above = np.flatnonzero(self.degree > tau * mean)
         self.widest = int(above[0]) if above.size else num_vertices
         self.back[self.widest :] = self.back[self.widest]
@@ -97,15 +97,17 @@ class Cut:
         """
         worth = 1.0 - softness / (softness + np.arange(LONG))
         by_load = BY_LOAD * self.k / max(self.num_edges, 1)
-        return fills.gather(self._pairs, self._state, worth, by_load, self.cap)
+        moved: int = fills.gather(self._pairs, self._state, worth, by_load, self.cap)
+        return moved
 
     def sweep(self, widest: int = WIDEST, debt: int = 0, roof: int = 0, over: bool = False) -> int:
         """Move what a vertex has in a part, if this saves replicas or balances vertices; return the moves."""
         rows = self.rows
-        return kernels.sweep(
+        moved: int = kernels.sweep(
             self._pairs, self._state, rows.begin, rows.back, rows.pairs, self._room, self.cap,
             self.vertex_balance, rows.widest, widest, debt, roof, over,
         )  # fmt: skip
+        return moved
 
     def improve(self, passes: int, roof: int | None = None) -> None:
         """Refine by so many passes, each of which then brings parts below the vertex cap.
@@ -117,11 +119,18 @@ class Cut:
             self.gather(4.0)
             self.gather(1.0)
             self.sweep()
-            for debt in DEBTS:
-                if self.heavy:
-                    self.sweep(WIDER, debt, ANY if roof is None else roof, over=True)
+            self._relieve(1, roof)
+            self._relieve(2, roof)
             if self.replicas == before:
-                return
+                break
+        for debt in DEBTS:
+            if self.heavy:
+                self.gather(1.0)  # makes room in the parts that are full
+                self._relieve(debt, roof)
+
+    def _relieve(self, debt: int, roof: int | None) -> None:
+        if self.heavy:
+            self.sweep(WIDER, debt, ANY if roof is None else roof, over=True)
 
 
 def in_order(low: np.ndarray) -> np.ndarray | None:
@@ -130,8 +139,8 @@ def in_order(low: np.ndarray) -> np.ndarray | None:
 
 
 def refine(
-    low: np.ndarray, high: np.ndarray, multiplicity: np.ndarray, num_vertices: int, part: np.ndarray, k: int, *,
-    cap: int, passes: int = 2, vertex_balance: float = 1.1,
+    low: np.ndarray, high: np.ndarray, multiplicity: np.ndarray, num_vertices: int, part: np.ndarray, k: int,
+    *, cap: int, passes: int = 2, vertex_balance: float = 1.1,
 ) -> np.ndarray:  # fmt: skip
     """Return a cut with fewer replicas than *part* has, or as many.
 
@@ -146,12 +155,13 @@ def refine(
         low, high, multiplicity, best = low[order], high[order], multiplicity[order], best[order]
     rows = Rows(low, high, num_vertices)
     cut = Cut(low, high, multiplicity, rows, best.copy(), k, cap, vertex_balance)
-    fewest, heavy = cut.replicas, cut.heavy
+    most = cut.replicas
+    state = cut.heavy, most
     for _ in range(passes):
         before = cut.replicas
-        cut.improve(1, roof=fewest)
-        if cut.replicas <= fewest and heavy >= cut.heavy:
-            best[:], heavy = cut.part, cut.heavy
+        cut.improve(1, roof=most)
+        if cut.replicas <= most and (cut.heavy, cut.replicas) <= state:
+            best[:], state = cut.part, (cut.heavy, cut.replicas)
         if cut.replicas == before:
             break
     if order is not None:
