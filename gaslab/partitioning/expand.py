@@ -16,10 +16,10 @@ import numpy as np
 import gaslab._kernels.expand as kernels
 from gaslab.partitioning.refine import Cut, Rows, in_order
 
-GUESS = 2.0  # replicas of a vertex, before a first cut tells
+GUESS = 2.2  # replicas of a vertex, before a first cut tells
 NEAR = 1.4  # a guess within this factor will do
 TRIES = 3
-SLACK = 1.3  # parts may grow to so much more than their share of vertices: refinement is better at the rest
+SLACK = 1.45  # parts may grow to so much more than their share of vertices: refinement is better at the rest
 
 
 def expand(
