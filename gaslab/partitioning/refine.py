@@ -1,0 +1,170 @@
+"""Refinement of a cut on one process: pairs move between parts where that saves replicas, under two caps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gaslab._kernels.expand as rows
+import gaslab._kernels.fill as fills
+import gaslab._kernels.refine as kernels
+
+WIDEST = 16  # pairs of a vertex in a part that may leave it together
+WIDER = 64  # the same, out of parts with too many vertices
+DEBTS = (2, 4, 8, 16)  # replicas that it may cost to relieve these of a vertex
+ANY = 1 << 62  # replicas
+LONG = 4096  # counts from here on are as good as each other
+BY_LOAD = 0.3  # what an empty part is worth beside one of mean load, when both ends are in both
+
+
+def begins(end: np.ndarray, num_vertices: int) -> np.ndarray:
+    """Return where the row of each vertex begins, if pairs are sorted by *end*."""
+    begin = np.zeros(num_vertices + 1, dtype=np.int64)
+    np.cumsum(np.bincount(end, minlength=num_vertices), out=begin[1:])
+    return begin
+
+
+class Rows:
+    """The pairs of each vertex: those of which it is the lower end are in a row, as pairs are sorted by it.
+
+    Attributes
+    ----------
+    begin, back : int64 arrays of num_vertices + 1
+        Where the row begins of which a vertex is the lower end, and in `pairs` the one of the higher end.
+    pairs : int32 array
+        The pairs by their higher end, of vertices up to *widest* alone.
+    degree : int32 array of num_vertices
+        Pairs of each vertex.
+    """
+
+    def __init__(self, low: np.ndarray, high: np.ndarray, num_vertices: int, tau: float = np.inf) -> None:
+        self.begin, self.back = begins(low, num_vertices), begins(high, num_vertices)
+        self.degree = (np.diff(self.begin) + np.diff(self.back)).astype(np.int32)
+        mean = 2 * low.size / max(int(np.count_nonzero(self.degree)), 1)
+        above = np.flatnonzero(self.degree > tau * mean)
+        self.widest = int(above[0]) if above.size else num_vertices
+        self.back[self.widest :] = self.back[self.widest]
+        self.last = np.empty(num_vertices, dtype=np.int64)
+        self.last[:] = self.back[1:]
+        self.pairs = np.empty(int(self.back[-1]), dtype=np.int32)
+        rows.list_rows(high, self.back, self.widest, self.last, self.pairs)
+
+
+class Cut:
+    """A cut under two caps: *cap* edges a part, and *vertex_balance* times the mean of replicas.
+
+    *part* has -1 for each pair that no part has yet; it changes in place.
+    """
+
+    def __init__(
+        self, low: np.ndarray, high: np.ndarray, multiplicity: np.ndarray, rows: Rows, part: np.ndarray,
+        k: int, cap: int, vertex_balance: float,
+    ) -> None:  # fmt: skip
+        n = rows.degree.size
+        self.k, self.cap, self.vertex_balance, self.rows, self.part = k, cap, vertex_balance, rows, part
+        self.num_edges = int(multiplicity.sum())
+        slot = np.zeros(n + 1, dtype=np.int64)
+        np.cumsum(np.minimum(rows.degree, k), out=slot[1:])
+        self.load, self.size = np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64)
+        self._pairs = (low, high, multiplicity, part)
+        self._state = (
+            slot, np.zeros(n, np.int32), np.empty((2, int(slot[-1])), np.int32),
+            np.zeros((n, -(-k // 64)), np.uint64), self.load, self.size,
+        )  # fmt: skip
+        self._room = (
+            np.empty(int(rows.degree.max(initial=1)), np.int32), np.zeros((3, k), np.int64),
+            np.empty(WIDER, np.int64),
+        )  # fmt: skip
+        fills.count(self._pairs, self._state)
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas there are."""
+        return int(self.size.sum())
+
+    @property
+    def heavy(self) -> bool:
+        """Whether a part has too many vertices."""
+        return int(self.size.max()) * self.k > self.vertex_balance * self.replicas
+
+    def fill(self) -> None:
+        """Give a part to each pair that has none."""
+        fills.fill(self._pairs, self._state, self.rows.degree, self.cap, self.vertex_balance)
+
+    def gather(self, softness: float) -> int:
+        """Move pairs to parts where both ends have more of theirs; return how many moved.
+
+        Few pairs are as good as none up to about *softness* of them.
+        """
+        worth = 1.0 - softness / (softness + np.arange(LONG))
+        by_load = BY_LOAD * self.k / max(self.num_edges, 1)
+        moved: int = fills.gather(self._pairs, self._state, worth, by_load, self.cap)
+        return moved
+
+    def sweep(self, widest: int = WIDEST, debt: int = 0, roof: int = 0, over: bool = False) -> int:
+        """Move what a vertex has in a part, if this saves replicas or balances vertices; return the moves."""
+        rows = self.rows
+        moved: int = kernels.sweep(
+            self._pairs, self._state, rows.begin, rows.back, rows.pairs, self._room, self.cap,
+            self.vertex_balance, rows.widest, widest, debt, roof, over,
+        )  # fmt: skip
+        return moved
+
+    def improve(self, passes: int, roof: int | None = None) -> None:
+        """Refine by so many passes, each of which then brings parts below the vertex cap.
+
+        Without *roof* that may cost replicas; with it no more than make them so many.
+        """
+        for _ in range(passes):
+            before = self.replicas
+            self.gather(4.0)
+            self.gather(1.0)
+            self.sweep()
+            self._relieve(1, roof)
+            self._relieve(2, roof)
+            if self.replicas == before:
+                break
+        for debt in DEBTS:
+            if self.heavy:
+                self.gather(1.0)  # makes room in the parts that are full
+                self._relieve(debt, roof)
+
+    def _relieve(self, debt: int, roof: int | None) -> None:
+        if self.heavy:
+            self.sweep(WIDER, debt, ANY if roof is None else roof, over=True)
+
+
+def in_order(low: np.ndarray) -> np.ndarray | None:
+    """Return the order that sorts pairs by *low*, or None if they are."""
+    return None if np.all(low[1:] >= low[:-1]) else np.argsort(low, kind="stable")
+
+
+def refine(
+    low: np.ndarray, high: np.ndarray, multiplicity: np.ndarray, num_vertices: int, part: np.ndarray, k: int,
+    *, cap: int, passes: int = 2, vertex_balance: float = 1.1,
+) -> np.ndarray:  # fmt: skip
+    """Return a cut with fewer replicas than *part* has, or as many.
+
+    The arguments are those of `gaslab.partitioning.expand.expand`. *part* is any cut, an int32 array with the
+    part of each pair; it is not changed. A cap that it holds, the result holds.
+    """
+    best = np.array(part, dtype=np.int32)
+    if low.size == 0:
+        return best
+    order = in_order(low)
+    if order is not None:
+        low, high, multiplicity, best = low[order], high[order], multiplicity[order], best[order]
+    rows = Rows(low, high, num_vertices)
+    cut = Cut(low, high, multiplicity, rows, best.copy(), k, cap, vertex_balance)
+    most = cut.replicas
+    state = cut.heavy, most
+    for _ in range(passes):
+        before = cut.replicas
+        cut.improve(1, roof=most)
+        if cut.replicas <= most and (cut.heavy, cut.replicas) <= state:
+            best[:], state = cut.part, (cut.heavy, cut.replicas)
+        if cut.replicas == before:
+            break
+    if order is not None:
+        placed, best = best, np.empty_like(best)
+        best[order] = placed
+    return best
