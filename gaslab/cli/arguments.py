@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import IO, Any, NoReturn
 
 from gaslab.cli import option, streams
-from gaslab.errors import nearest
+from gaslab.errors import UsageError, nearest
 from gaslab.parallel import launch
 from gaslab.partitioning.names import NAMES
 
@@ -66,13 +66,18 @@ def _hint(word: str, known: Iterable[str]) -> str:
 def add_strategy(parser: Any, default: str = "") -> None:
     """Add the name of a vertex-cut; *default* says what happens without."""
 
-    def known(word: str) -> str:
-        from gaslab.partitioning.strategies import STRATEGIES  # those of the user's own, too
-
-        return option.one_of(*STRATEGIES)(word)
-
     text = f"the vertex-cut: {', '.join(NAMES)}{default}"
-    parser.add_argument("--strategy", type=known, metavar="NAME", help=text)
+    parser.add_argument("--strategy", type=strategy_name, metavar="NAME", help=text)
+
+
+def strategy_name(word: str) -> str:
+    """Argparse type: a strategy, perhaps with options."""
+    from gaslab.partitioning.strategies import find
+
+    try:
+        return find(word)[0]
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("strategy=")) from None
 
 
 def format_name(word: str) -> str:

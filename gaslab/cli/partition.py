@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import re
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from gaslab.cli import option
-from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy
+from gaslab.cli.arguments import Parser, add_input, add_report, add_strategy, strategy_name
 from gaslab.cli.codes import DONE
 from gaslab.cli.destinations import destinations
 from gaslab.cli.edgelists import read, report_written
@@ -58,14 +57,9 @@ def parser(name: str) -> Parser:
 
 def _names(words: str) -> list[str] | None:
     """Argparse type: None for all strategies, or some by name; a comma may be between options of one, too."""
-    from gaslab.partitioning.strategies import find
-
     if words == "all":
         return None
-    try:
-        return list(dict.fromkeys(find(word)[0] for word in re.split(r",(?!\w+=)", words)))
-    except UsageError as error:
-        raise argparse.ArgumentTypeError(str(error).removeprefix("strategy=")) from None
+    return list(dict.fromkeys(strategy_name(word) for word in re.split(r",(?!\w+=)", words)))
 
 
 def execute(arguments: Any) -> int:
@@ -74,11 +68,11 @@ def execute(arguments: Any) -> int:
     from gaslab.cuts.figures import figures_of
     from gaslab.cuts.files import check_columns, write_cut, write_vertices
     from gaslab.partitioning.cut import baseline_of
-    from gaslab.partitioning.strategies import STRATEGIES, find
+    from gaslab.partitioning.strategies import STRATEGIES
 
     comm = world()
     one = arguments.strategy is not None
-    names = [find(arguments.strategy)[0]] if one else arguments.compare or list(STRATEGIES)
+    names = [arguments.strategy] if one else arguments.compare or list(STRATEGIES)
     outputs = destinations(comm, arguments)
     target, vertices = outputs.output, outputs.tables.get("masters")
     for option_name, asked in (("--output", target), ("--masters", vertices)):

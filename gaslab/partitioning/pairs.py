@@ -1,4 +1,4 @@
-"""The pairs of vertices that have an edge: each once, on one rank, sorted; and their parts back to the edges."""
+"""The pairs of vertices that have an edge: each once, on one rank, sorted; and the parts of their edges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gaslab.partitioning.stateful import Block
 
 MOST_VERTICES = 1 << 30
 FEW = 1 << 20  # edges of a graph that is not worth its rounds: rank 0 has all of it
-SHARE = 64  # so many edges for each part and rank, or rank 0 has all of them: ranks share what room parts have
+SHARE = 64  # so many edges for each part and rank, or rank 0 has all: ranks share what room parts have
 FIRST, LAST = 4096, 16  # the first round takes 1/4096 of the pairs, none more than 1/16
 
 

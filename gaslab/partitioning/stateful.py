@@ -68,8 +68,8 @@ class Stateful(ABC):
     """A strategy that keeps state from block to block: subclass it and register the class.
 
     On each rank the methods are called in this order: `begin`, then in each round `assign` and `agree`, then
-    `finish`. Rounds grow from a 4,096th of the edges to a 16th. Every pair of vertices is in one block of one
-    rank, the same however the edges were split; pairs whose lower end is the same vertex are on the same rank.
+    `finish`. Rounds grow from a 4,096th of the edges to a 16th. Every pair of vertices is in one block of
+    one rank, the same however the edges were split; pairs of the same lower end are on the same rank.
 
     Attributes
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def place(
     strategy.begin(k, stream)
     found: list[np.ndarray] = []
     for block in pairs.blocks(strategy.gathered):
-        found.append(comm.attempt(lambda block=block: _assigned(strategy, block, k, stream)))
+        found.append(comm.attempt(partial(_assigned, strategy, block, k, stream)))
         strategy.agree(comm)
     strategy.finish()
     return pairs.of_edges(np.concatenate(found), context.threads)

@@ -15,7 +15,7 @@ import gaslab as gl
 from gaslab.errors import UsageError
 from gaslab.ingest.arrays import edges_from_arrays
 from gaslab.parallel.comm import Comm
-from gaslab.partitioning import strategies
+from gaslab.partitioning import hashes, strategies
 from gaslab.partitioning.cut import cut
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks
@@ -125,7 +125,7 @@ def rank_of_wrong(comm: Comm, number: int, one_rank: bool) -> list[str]:
 
     def chosen(src: Any, dst: Any, k: int, context: Any) -> Any:
         wrong = not one_rank or context.comm.rank == context.comm.size - 1
-        return (function if wrong else strategies.random)(src, dst, k, context)
+        return (function if wrong else hashes.random)(src, dst, k, context)
 
     graph = gl.Graph.from_edges(SRC, DST, comm=comm)
     strategies.STRATEGIES["mine"] = chosen
@@ -203,7 +203,7 @@ def test_what_is_no_list_of_edges_is_not_cut(lacking: str) -> None:
 
 
 def test_a_strategy_is_registered_by_name() -> None:
-    with pytest.raises(UsageError, match=r"a name is needed, as in @strategy\('by-source'\)"):
+    with pytest.raises(UsageError, match=r"a name without a colon is needed, as in @strategy\('by-source'\)"):
 
         @strategies.strategy  # type: ignore[arg-type]
         def bare(src: Any, dst: Any, k: int, context: Any) -> Any: ...
@@ -215,7 +215,7 @@ def test_a_strategy_is_registered_by_name() -> None:
     assert "five" not in strategies.STRATEGIES
     graph: Any = gl.Graph.from_edges([0], [1])
     with pytest.raises(UsageError, match=r"strategy='\w+': a name is needed; register a function"):
-        graph.partitioned(strategies.by_one_end)
+        graph.partitioned(hashes.by_one_end)
 
 
 COLLECTIVE = """
