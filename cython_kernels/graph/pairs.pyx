@@ -67,6 +67,15 @@ def spread(const int32_t[::1] part_of_pair, const int32_t[::1] pair, const int32
         part[position[j]] = part_of_pair[pair[j]]
 
 
+def least(const int32_t[::1] part, const int32_t[::1] pair, const int32_t[::1] position,
+          int32_t[::1] part_of_pair):
+    """The inverse of `spread`: each pair's part is the least of its slots'."""
+    cdef int64_t j
+    with nogil:
+        for j in range(pair.shape[0]):
+            part_of_pair[pair[j]] = min(part_of_pair[pair[j]], part[position[j]])
+
+
 def unpack(const int32_t[::1] packed, const int32_t[::1] home, int64_t[::1] cursor,
            int32_t[::1] out):
     """The inverse of packing by home: out[i] = the next value from home[i]."""

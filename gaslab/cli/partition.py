@@ -45,6 +45,7 @@ def parser(name: str) -> Parser:
     add_strategy(which)
     which.add_argument("--compare", type=_names, metavar="all|A,B",
                        help="a table of several strategies (default: all)")  # fmt: skip
+    option.whole(made, "--refine", "N", "passes of refinement after the strategy (0)", least=0)
     cost = made.add_argument_group("prediction")
     option.whole(cost, "--bytes-per-replica", "N", "of one value of a vertex (8)", least=0)
     option.number(cost, "--bandwidth", "B", "bytes a second into or out of a part (1e9)", least=1.0)
@@ -68,11 +69,12 @@ def execute(arguments: Any) -> int:
     from gaslab.cuts.figures import figures_of
     from gaslab.cuts.files import check_columns, write_cut, write_vertices
     from gaslab.partitioning.cut import baseline_of
-    from gaslab.partitioning.strategies import STRATEGIES
+    from gaslab.partitioning.strategies import STRATEGIES, with_passes
 
     comm = world()
     one = arguments.strategy is not None
-    names = [arguments.strategy] if one else arguments.compare or list(STRATEGIES)
+    asked = [arguments.strategy] if one else arguments.compare or list(STRATEGIES)
+    names = [with_passes(name, arguments.refine or 0) for name in asked]
     outputs = destinations(comm, arguments)
     target, vertices = outputs.output, outputs.tables.get("masters")
     for option_name, asked in (("--output", target), ("--masters", vertices)):

@@ -18,7 +18,7 @@ from gaslab.partitioning.census import Census
 from gaslab.partitioning.cut import Cut, baseline_of, cut
 from gaslab.partitioning.metrics import BANDWIDTH, VALUE_BYTES, PartitionMetrics
 from gaslab.partitioning.shuffle import INT32_LIMIT
-from gaslab.partitioning.strategies import find
+from gaslab.partitioning.strategies import with_passes
 from gaslab.results.collect import Collector
 from gaslab.results.tables import Table
 
@@ -120,6 +120,7 @@ def partition(
     k: int,
     *,
     strategy: str | None = None,
+    refine: int = 0,
     bytes_per_replica: int = VALUE_BYTES,
     bandwidth: float = BANDWIDTH,
     on: str = "all",
@@ -134,7 +135,10 @@ def partition(
     k : int
         Number of parts, at least 1.
     strategy : str, optional
-        The vertex-cut, by default ``"1d"``; ``docs/partitioning.md`` has them all.
+        The vertex-cut, by default ``"1d"``; ``docs/partitioning.md`` has them all. Options may follow the
+        name, as in ``"hep:tau=10,vertex_balance=1.2"``.
+    refine : int
+        Passes of refinement after it, for which all edges are brought to rank 0.
     bytes_per_replica : int
         Bytes of one value of a vertex, which travels from a mirror to its master to be gathered, and back to
         the mirror: for the predicted bytes of a superstep.
@@ -170,7 +174,7 @@ def partition(
     value_bytes = arguments.whole("bytes_per_replica", bytes_per_replica, 0)
     bandwidth = arguments.number("bandwidth", bandwidth, above=0)
     on = arguments.choice("on", on, arguments.PLACES)
-    name = find(strategy)[0]
+    name = with_passes(strategy, arguments.whole("refine", refine, 0))
     check_columns(graph.edge_columns)
     edges, comm = edges_of(graph), graph.comm
     baseline = baseline_of(edges, comm)

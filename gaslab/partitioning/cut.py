@@ -77,7 +77,7 @@ def cut(
     name, function = find(strategy)
     context = Context(comm, edges.num_vertices, edges.directed, threads, edges.ids.num_left)
 
-    def place() -> np.ndarray:  # all that a cut is made of: a refinement of *part* has its place here
+    def place() -> np.ndarray:
         return parts_of(name, function, [edges.src, edges.dst], k, context)
 
     part, cost = _timed(comm, place)

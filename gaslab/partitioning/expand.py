@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 import gaslab._kernels.expand as kernels
-from gaslab.partitioning.refine import Cut, Rows, in_order
+from gaslab.partitioning.refine import Cut, Rows, bytes_of_cut, bytes_of_rows, in_order
 
 GUESS = 2.2  # replicas of a vertex, before a first cut tells
 NEAR = 1.4  # a guess within this factor will do
@@ -86,14 +86,10 @@ def bytes_needed(degree: np.ndarray, pairs: int, k: int, tau: float = 30.0) -> i
 
     *degree* has the edges of each vertex.
     """
-    n, vertices = degree.size, max(int(np.count_nonzero(degree)), 1)
-    rows = min(pairs, int(degree[degree <= tau * degree.sum() / vertices].sum()))
-    slots = min(2 * pairs, int(np.minimum(degree, k).sum()))
-    widest = int(degree.max(initial=1))
-    of_rows = 28 * n + 4 * rows
-    of_growth = 20 * n + 16 * max(n, widest + 1)
-    of_cut = (20 + 8 * -(-k // 64)) * n + 8 * slots + 4 * widest
-    return of_rows + max(of_growth, of_cut, pairs - of_rows) + 64 * k + (1 << 16)
+    n, widest = degree.size, int(degree.max(initial=1))
+    rows = bytes_of_rows(degree, pairs, tau)
+    growth = 20 * n + 16 * max(n, widest + 1)
+    return rows + max(growth, bytes_of_cut(degree, pairs, k), pairs - rows)
 
 
 def _grown(

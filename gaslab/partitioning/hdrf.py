@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 import gaslab._kernels.hdrf as kernels
+from gaslab import arguments
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning.registry import strategy
 from gaslab.partitioning.replicas import Replicas
@@ -29,7 +30,7 @@ class HDRF(Stateful):
     """
 
     def __init__(self, *, balance: float = 1.0) -> None:
-        self.balance = balance
+        self.balance = arguments.number("balance", balance, least=0)
 
     def begin(self, k: int, stream: Stream) -> None:
         self.degree, self.ranks = stream.degree, stream.comm.size

@@ -87,17 +87,29 @@ class Pairs:
         kernels.list_pairs(begin, other, self._pair, self._low, self._high, self._multiplicity)
         self.largest = int(comm.allreduce(int(self._multiplicity.max(initial=1)), "max"))
 
-    def blocks(self, whole: bool) -> Iterator[Block]:
-        """Yield this rank's pairs in rounds, as many on every rank; in one if *whole* (collective)."""
+    def of_pairs(self, part: np.ndarray, threads: int) -> np.ndarray:
+        """Return the part of each pair: the least of those that *part* has of its edges (collective)."""
+        moved = {"part": part}
+        if self._comm.size > 1:
+            shuffle(self._comm, [], moved, self._home, num_vertices=0, threads=threads)
+        part_of_pair = np.full(self._low.size, np.iinfo(np.int32).max, np.int32)
+        kernels.least(moved["part"], self._pair, self._position, part_of_pair)
+        return part_of_pair
+
+    def blocks(self, whole: bool, part: np.ndarray | None = None) -> Iterator[Block]:
+        """Yield this rank's pairs in rounds, as many on every rank; in one if *whole* (collective).
+
+        *part* has the part of each pair in a cut to refine.
+        """
         size = self._low.size
         lo, share, done = 0, 1.0 if whole else 1 / FIRST, 0.0
         while done < 1.0:  # powers of two: exact
             done += share
             hi = int(size * done)
-            yield self._block(lo, hi)
+            yield self._block(lo, hi, part)
             lo, share = hi, min(2 * share, 1 / LAST, 1.0 - done)
 
-    def _block(self, lo: int, hi: int) -> Block:
+    def _block(self, lo: int, hi: int, part: np.ndarray | None) -> Block:
         multiplicity = self._multiplicity[lo:hi]
         high = self._high[lo:hi]
         return Block(
@@ -106,6 +118,7 @@ class Pairs:
             reverse=(high & 1).astype(bool),
             multiplicity=multiplicity,
             totals=np.array(self._comm.allgather(int(multiplicity.sum()))),
+            part=None if part is None else part[lo:hi],
         )
 
     def of_edges(self, part_of_pair: np.ndarray, threads: int) -> np.ndarray:

@@ -13,8 +13,7 @@ import numpy as np
 
 from gaslab.errors import GaslabError, UsageError
 from gaslab.partitioning.answer import checked_parts
-from gaslab.partitioning.context import Context
-from gaslab.partitioning.registry import Strategy
+from gaslab.partitioning.context import Context, Strategy
 
 WAIT = 1.0  # seconds that a rank on which the strategy failed waits for the others, to raise with them
 

@@ -7,6 +7,7 @@ import numpy as np
 import gaslab._kernels.expand as rows
 import gaslab._kernels.fill as fills
 import gaslab._kernels.refine as kernels
+from gaslab.partitioning.stateful import Block, Stateful, Stream
 
 WIDEST = 16  # pairs of a vertex in a part that may leave it together
 WIDER = 64  # the same, out of parts with too many vertices
@@ -133,6 +134,19 @@ class Cut:
             self.sweep(WIDER, debt, ANY if roof is None else roof, over=True)
 
 
+def bytes_of_rows(degree: np.ndarray, pairs: int, tau: float = np.inf) -> int:
+    """Return how many bytes `Rows` take; *degree* has the edges of each vertex."""
+    mean = degree.sum() / max(int(np.count_nonzero(degree)), 1)
+    return 28 * degree.size + 4 * min(pairs, int(degree[degree <= tau * mean].sum()))
+
+
+def bytes_of_cut(degree: np.ndarray, pairs: int, k: int) -> int:
+    """Return how many bytes a `Cut` takes beside its arguments."""
+    slots = min(2 * pairs, int(np.minimum(degree, k).sum()))
+    row = 20 + 8 * -(-k // 64)
+    return row * degree.size + 8 * slots + 4 * int(degree.max(initial=1)) + 64 * k + (1 << 16)
+
+
 def in_order(low: np.ndarray) -> np.ndarray | None:
     """Return the order that sorts pairs by *low*, or None if they are."""
     return None if np.all(low[1:] >= low[:-1]) else np.argsort(low, kind="stable")
@@ -168,3 +182,29 @@ def refine(
         placed, best = best, np.empty_like(best)
         best[order] = placed
     return best
+
+
+class Refinement(Stateful):
+    """What follows a strategy, if passes of refinement are asked for.
+
+    No part holds more than the cap after it that did not before.
+    """
+
+    gathered = True
+
+    def __init__(self, passes: int) -> None:
+        self.passes = passes
+
+    def bytes_needed(self, k: int, degree: np.ndarray, num_edges: int) -> int:
+        own = bytes_of_rows(degree, num_edges) + bytes_of_cut(degree, num_edges, k) + 12 * num_edges
+        return super().bytes_needed(k, degree, num_edges) + own
+
+    def begin(self, k: int, stream: Stream) -> None:
+        self.k, self.cap, self.num_vertices = k, stream.cap, stream.num_vertices
+
+    def assign(self, block: Block) -> np.ndarray:
+        assert block.part is not None
+        return refine(
+            block.low, block.high, block.multiplicity, self.num_vertices, block.part, self.k, cap=self.cap,
+            passes=self.passes,
+        )  # fmt: skip

@@ -9,18 +9,16 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
-
 from gaslab import arguments
 from gaslab.errors import UsageError
-from gaslab.partitioning.context import Context
+from gaslab.partitioning.context import Strategy
 from gaslab.partitioning.names import DEFAULT
+from gaslab.partitioning.parts import parts_of
+from gaslab.partitioning.refine import Refinement
 from gaslab.partitioning.stateful import Stateful
 from gaslab.partitioning.stream import place
 
-# (src, dst, k, context) -> the part, 0..k-1, of each edge of this rank, as integers; collective.
-Strategy = Callable[[np.ndarray, np.ndarray, int, Context], np.ndarray]
-
+REFINE = "refine"  # an option of every strategy: so many passes of refinement follow
 STRATEGIES: dict[str, Callable[..., Any]] = {}  # functions, and subclasses of `Stateful`
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])
@@ -30,7 +28,8 @@ def strategy(name: str) -> Callable[[Registered], Registered]:
     """Register a strategy under a name: a function of (src, dst, k, context), or a subclass of `Stateful`.
 
     ``docs/partitioning.md`` has what it gets and returns. Its keyword-only parameters, whose defaults are
-    numbers or text, are options that may follow the name, as in ``"hdrf:balance=2"``.
+    numbers or text, are options that may follow the name, as in ``"hdrf:balance=2"``. Every strategy has the
+    option *refine*: passes of refinement after it.
 
     Raises
     ------
@@ -69,17 +68,38 @@ def find(name: str | None) -> tuple[str, Strategy]:
     known = arguments.choice("strategy", known, STRATEGIES)
     made = STRATEGIES[known]
     options = _options(known, made, rest)
-    if options:
-        known += ":" + ",".join(f"{option}={value}" for option, value in options.items())
+    passes = options.pop(REFINE, 0)
+    if passes < 0:
+        raise UsageError(f"strategy={name!r}: {REFINE} is {passes}; 0 or more passes are needed")
+    plain = _named(known, options)
+    with_options: Any = functools.partial(made, **options) if options else made
+    function: Strategy = with_options
     if isinstance(made, type):
-        return known, functools.partial(place, functools.partial(made, **options))
-    return known, functools.partial(made, **options) if options else made
+        with_options()  # refuses values that are out of range
+        function = functools.partial(place, with_options)
+    if not passes:
+        return plain, function
+    first = functools.partial(parts_of, plain, function)
+    refinement = functools.partial(place, functools.partial(Refinement, passes), first=first)
+    return _named(known, {**options, REFINE: passes}), refinement
+
+
+def with_passes(name: str | None, passes: int) -> str:
+    """Return the name of a strategy that has so many passes of refinement after it."""
+    known = find(name)[0]
+    return f"{known}{',' if ':' in known else ':'}{REFINE}={passes}" if passes else known
+
+
+def _named(name: str, options: dict[str, Any]) -> str:
+    listed = ",".join(f"{option}={value}" for option, value in options.items())
+    return f"{name}:{listed}" if listed else name
 
 
 def _options(name: str, made: Callable[..., Any], text: str) -> dict[str, Any]:
     """Return the options of ``option=value,option=value``, in the order of the strategy's parameters."""
     signature = inspect.signature(made).parameters.values()
     defaults = {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}
+    defaults.setdefault(REFINE, 0)  # of every strategy
     given: dict[str, Any] = {}
     for item in re.split(r",(?=\w+=)", text) if text else []:
         option, equals, value = item.partition("=")

@@ -12,6 +12,7 @@ from gaslab.parallel.comm import Comm
 from gaslab.partitioning.context import Context
 
 MOST_PARTS = 1024  # a row of bits per vertex has one for each
+PAIR_BYTES, VERTEX_BYTES = 40, 40  # of all pairs on one rank, by edge and by vertex
 
 
 @dataclass
@@ -55,6 +56,8 @@ class Block:
         How many edges the pair stands for: parallel ones stay together.
     totals : int64 array of ranks
         How many edges the block of each rank stands for in this round.
+    part : int32 array or None
+        The part that each pair has in the cut to refine; None where a cut is made.
     """
 
     low: np.ndarray
@@ -62,6 +65,7 @@ class Block:
     reverse: np.ndarray
     multiplicity: np.ndarray
     totals: np.ndarray
+    part: np.ndarray | None = None
 
 
 class Stateful(ABC):
@@ -75,9 +79,23 @@ class Stateful(ABC):
     ----------
     gathered : bool
         All pairs are brought to rank 0 and come in one block; the blocks of the other ranks are empty.
+    memory : float
+        Bytes that a gathered strategy may take there; 0 is what is free.
     """
 
     gathered = False
+    memory = 0.0
+
+    def bytes_needed(self, k: int, degree: np.ndarray, num_edges: int) -> int:
+        """Return the bytes that a gathered strategy takes on rank 0 at most (not collective).
+
+        *degree* is as in `Stream`. Pairs take so much before anything is done with them.
+        """
+        return PAIR_BYTES * num_edges + VERTEX_BYTES * degree.size
+
+    def shrink(self) -> bool:
+        """Make do with less memory from here on; return False if that is not possible (not collective)."""
+        return False
 
     @abstractmethod
     def begin(self, k: int, stream: Stream) -> None:

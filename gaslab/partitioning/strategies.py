@@ -7,14 +7,16 @@ before. Register either kind with `strategy`; one that ships is named in `names`
 from __future__ import annotations
 
 import gaslab.partitioning.hashes
-import gaslab.partitioning.hdrf  # noqa: F401 - each registers its strategies
+import gaslab.partitioning.hdrf
+import gaslab.partitioning.neighborhood  # noqa: F401 - each registers its strategies
 from gaslab.partitioning.context import Context as Context
+from gaslab.partitioning.context import Strategy as Strategy
 from gaslab.partitioning.names import DEFAULT as DEFAULT
 from gaslab.partitioning.names import NAMES
 from gaslab.partitioning.registry import STRATEGIES as STRATEGIES
-from gaslab.partitioning.registry import Strategy as Strategy
 from gaslab.partitioning.registry import find as find
 from gaslab.partitioning.registry import strategy as strategy
+from gaslab.partitioning.registry import with_passes as with_passes
 from gaslab.partitioning.stateful import Block as Block
 from gaslab.partitioning.stateful import Stateful as Stateful
 from gaslab.partitioning.stateful import Stream as Stream

@@ -9,19 +9,27 @@ import numpy as np
 
 from gaslab.partitioning.answer import checked_parts
 from gaslab.partitioning.context import Context
+from gaslab.partitioning.gathering import make_room
 from gaslab.partitioning.pairs import Degrees, Pairs, few
 from gaslab.partitioning.stateful import Block, Stateful, Stream, cap, check_parts
 
 
 def place(
-    make: Callable[[], Stateful], src: np.ndarray, dst: np.ndarray, k: int, context: Context
-) -> np.ndarray:
-    """Return the part of each edge by the stateful strategy that *make* returns (collective)."""
+    make: Callable[[], Stateful], src: np.ndarray, dst: np.ndarray, k: int, context: Context,
+    first: Callable[..., np.ndarray] | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Return the part of each edge by the stateful strategy that *make* returns (collective).
+
+    *first* makes the cut that it gets to refine, as `parts_of` does.
+    """
     check_parts(k)
     comm = context.comm
+    part = None if first is None else first([src, dst], k, context)
     num_edges = int(comm.allreduce(src.size))
     strategy = make()
     degrees = Degrees(src, dst, context)
+    if strategy.gathered:
+        make_room(strategy, k, degrees.degree, num_edges, comm)
     gathered = strategy.gathered or few(num_edges, k, comm)
     pairs = Pairs(src, dst, degrees, context, gathered)
     stream = Stream(
@@ -31,7 +39,8 @@ def place(
     del degrees
     strategy.begin(k, stream)
     found: list[np.ndarray] = []
-    for block in pairs.blocks(strategy.gathered):
+    before = None if part is None else pairs.of_pairs(part, context.threads)
+    for block in pairs.blocks(strategy.gathered, before):
         found.append(comm.attempt(partial(_assigned, strategy, block, k, stream)))
         strategy.agree(comm)
     strategy.finish()

@@ -1,0 +1,38 @@
+"""All pairs on one rank: whether they have room there."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from gaslab.errors import UsageError
+from gaslab.parallel.comm import Comm
+from gaslab.partitioning.stateful import Stateful
+from gaslab.system.memory import available_memory, human
+
+log = logging.getLogger("gaslab")
+
+
+def make_room(strategy: Stateful, k: int, degree: np.ndarray, num_edges: int, comm: Comm) -> None:
+    """Let a gathered strategy make do with the memory of rank 0 (collective).
+
+    Raises
+    ------
+    UsageError
+        It needs more than is free, or than its `memory`.
+    """
+    free = int(comm.bcast(available_memory()))
+    room = min(free, int(strategy.memory)) if strategy.memory else free
+    asked = needed = strategy.bytes_needed(k, degree, num_edges)
+    while needed > room and strategy.shrink():
+        needed = strategy.bytes_needed(k, degree, num_edges)
+    if needed > room:
+        has = f"its memory= is {human(room)}" if room < free else f"{human(room)} are free there"
+        raise UsageError(
+            f"the strategy needs {human(needed)} on rank 0 to cut {num_edges:,} edges into {k} parts, and "
+            f"{has}; hdrf leaves the edges on their ranks, and hep takes less than ne"
+        )
+    if comm.rank == 0 and comm.size > 1:
+        less = f" rather than {human(asked)}: more hubs are placed apart" if needed < asked else ""
+        log.info("cuts on rank 0, where %s edges take up to %s", f"{num_edges:,}", human(needed) + less)
