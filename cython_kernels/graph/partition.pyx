@@ -181,23 +181,37 @@ def group_by_slot(const id_t[::1] slot, int64_t[::1] cursor, int32_t[::1] record
 
 
 def place(const int64_t[::1] begin, const int32_t[::1] record, const int32_t[::1] holder,
-          const uint8_t[::1] has_in, int64_t[::1] load, int32_t[::1] master):
-    """Choose each slot's master among its holders: one with in-edges first, then the least loaded.
+          const uint8_t[::1] kinds, int64_t[::1] load, int32_t[::1] master):
+    """Choose each slot's master among its holders: one with both kinds of edges before one with in-edges
+    before one with out-edges, so that the fewest values travel; and among those the one that has the fewest
+    to send and to receive so far, which `load` counts. Slots without a holder are left.
 
-    `load` (vertices per rank so far) goes on from slot to slot; slots without a holder are left.
+    A mirror with in-edges (1 in `kinds`) sends a value to the master, one with out-edges (2) receives one.
     """
-    cdef int64_t s, j, r, best
+    cdef int64_t s, j, best, values
+    cdef int32_t r, h
     with nogil:
         for s in range(master.shape[0]):
             best = -1
             for j in range(begin[s], begin[s + 1]):
                 r = record[j]
-                if (best < 0 or has_in[r] > has_in[best]
-                        or (has_in[r] == has_in[best] and load[holder[r]] < load[holder[best]])):
+                if (best < 0 or rank_of(kinds[r]) > rank_of(kinds[best])
+                        or (kinds[r] == kinds[best] and load[holder[r]] < load[holder[best]])):
                     best = r
-            if best >= 0:
-                master[s] = holder[best]
-                load[holder[best]] += 1
+            if best < 0:
+                continue
+            h = holder[best]
+            master[s] = h
+            for j in range(begin[s], begin[s + 1]):
+                r = record[j]
+                if r != best:
+                    values = (kinds[r] & 1) + (kinds[r] >> 1)
+                    load[holder[r]] += values
+                    load[h] += values
+
+
+cdef inline int rank_of(uint8_t kinds) noexcept nogil:
+    return 2 * (kinds & 1) + (kinds >> 1)
 
 
 # ---- measuring a cut: a row of bits per vertex, one bit per part -----------------------------------

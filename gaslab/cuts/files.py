@@ -231,7 +231,7 @@ def _packed(rows: Table) -> bytes:
 def _gathered(comm: Comm, content: bytes) -> list[bytes]:
     """Return the bytes of all ranks, in their order, on rank 0 (collective)."""
     if comm.rank > 0:
-        comm.begin({0: np.frombuffer(content, np.uint8)}, [], tag=Tag.TABLE_TEXT).end()
+        comm.begin({0: np.frombuffer(content, np.uint8)}, [], tag=Tag.CUT_TEXT).end()
         return []
-    others = comm.begin({}, list(range(1, comm.size)), tag=Tag.TABLE_TEXT).end()
+    others = comm.begin({}, list(range(1, comm.size)), tag=Tag.CUT_TEXT).end()
     return [content, *(others[p].tobytes() for p in sorted(others))]

@@ -45,7 +45,7 @@ def build_local(
     for end, ids in enumerate(share.ends):
         share.ends[end] = index.of(ids, threads)
     out_count, in_count = _count_ends(share, index.gids.size, threads)
-    placement = place_masters(comm, index.gids, in_count, out_count, n)
+    placement = place_masters(comm, index.gids, in_count, out_count, n, edges.directed)
     return _assemble(share, index, in_count, out_count, placement, comm, edges.directed, threads)
 
 

@@ -17,6 +17,7 @@ import gaslab._kernels.partition as placing
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning.directory import Directory
 from gaslab.partitioning.index import Index
+from gaslab.partitioning.masters import kinds_of
 
 MOST_DIRECTORIES = 1024  # that masters are chosen at; a run has one on each rank
 MOST_TRAFFIC = 1024  # parts up to which what each sends to each is counted
@@ -95,13 +96,13 @@ def take_census(
     marks = _Marks(src, dst, part, k, degree.size, comm, threads)
     counts = np.zeros((7, k), np.int64)
     traffic = np.zeros((k, k) if k <= MOST_TRAFFIC else (0, 0), np.int64)
-    load = _alone(degree, k, marks.directories, marks.groups, comm)
+    load = np.zeros((marks.groups, k), np.int64)
     levels = np.zeros((int(degree.max(initial=1)).bit_length(), 3), np.int64)
     shares: list[Holders] = []
     for gids, begin, holder, has_in, has_out in marks.ranges():
-        master = _masters(gids, begin, holder, has_in, load, k)
         if not directed:
             has_in = has_out = np.ones_like(has_in)
+        master = _masters(gids, begin, holder, kinds_of(has_in, has_out), load, k)
         kernels.tally(begin, holder, has_in, has_out, master, gids, degree, counts, traffic, levels)
         shares.append(_share(gids, master, np.diff(begin), holder))
     edges = np.zeros((threads, k), np.int64)
@@ -125,25 +126,15 @@ def _columns(share: Holders) -> tuple[np.ndarray, ...]:
     return share.gids, share.master, share.counts, share.parts
 
 
-def _alone(degree: np.ndarray, k: int, directories: int, groups: int, comm: Comm) -> np.ndarray:
-    """Return how many vertices without edges each part has, counted at the directories of this rank."""
-    load = np.zeros((groups, k), np.int64)
-    alone = np.flatnonzero(degree == 0)
-    home = alone % directories
-    here = home % comm.size == comm.rank
-    np.add.at(load, (home[here] // comm.size, alone[here] % k), 1)
-    return load
-
-
 def _masters(
-    gids: np.ndarray, begin: np.ndarray, holder: np.ndarray, has_in: np.ndarray, load: np.ndarray, k: int
+    gids: np.ndarray, begin: np.ndarray, holder: np.ndarray, kinds: np.ndarray, load: np.ndarray, k: int
 ) -> np.ndarray:
     """Choose masters as a run does; *load* goes on from range to range."""
     master = (gids % k).astype(np.int32)
     record = np.arange(holder.size, dtype=np.int32)
     for group in range(load.shape[0]):
         lo, hi = (gids.size * g // load.shape[0] for g in (group, group + 1))
-        placing.place(begin[lo : hi + 1], record, holder, has_in, load[group], master[lo:hi])
+        placing.place(begin[lo : hi + 1], record, holder, kinds, load[group], master[lo:hi])
     return master
 
 

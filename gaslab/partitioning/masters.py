@@ -22,19 +22,21 @@ class Placement:
 
 
 def place_masters(
-    comm: Comm, gids: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, num_vertices: int
-) -> Placement:
+    comm: Comm, gids: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, num_vertices: int,
+    directed: bool,
+) -> Placement:  # fmt: skip
     """Choose the master of every vertex (collective).
 
     *gids* are the vertices with an edge on this rank, ascending; the counts are their edges here.
-    Among a vertex's holders those with in-edges go first, because a gather over in-edges then
-    starts at the master, and among those the one with the fewest masters so far. Each directory
-    rank balances its own share, a vertex without edges staying with the directory itself.
+    Among a vertex's holders those with in-edges and out-edges go first: fewer values travel. Among
+    the others those with in-edges do, because a gather over in-edges then starts at the master, and among
+    equals the one with the fewest values to send and receive so far. Without direction all are
+    equal. Each directory rank balances its own share, a vertex without edges staying with the directory.
     """
     directory = Directory(comm, gids, num_vertices)
     in_totals = directory.sums(in_count)
     out_totals = directory.sums(out_count)
-    has_in = directory.send((in_count > 0).astype(np.uint8))
+    kinds = directory.send(kinds_of((in_count > 0) | (not directed), (out_count > 0) | (not directed)))
 
     begin = np.zeros(directory.num_slots + 1, dtype=np.int64)
     np.cumsum(np.bincount(directory.slots, minlength=directory.num_slots), out=begin[1:])
@@ -43,12 +45,17 @@ def place_masters(
     lonely = np.flatnonzero(begin[1:] == begin[:-1])
 
     load = np.zeros(comm.size, dtype=np.int64)
-    load[comm.rank] = lonely.size
     master = np.full(directory.num_slots, comm.rank, dtype=np.int32)
-    kernels.place(begin, record, directory.sender, has_in, load, master)
+    kernels.place(begin, record, directory.sender, kinds, load, master)
     return Placement(
         master=directory.answer(master[directory.slots]),
         in_degree=directory.answer(in_totals[directory.slots]),
         out_degree=directory.answer(out_totals[directory.slots]),
         isolated=lonely * comm.size + comm.rank,
     )
+
+
+def kinds_of(has_in: np.ndarray, has_out: np.ndarray) -> np.ndarray:
+    """Return what edges replicas have, as uint8: 1 for in-edges, 2 for out-edges, 3 for both."""
+    kinds: np.ndarray = has_in.astype(np.uint8) | has_out.astype(np.uint8) << 1
+    return kinds

@@ -137,7 +137,8 @@ class Cut:
 def bytes_of_rows(degree: np.ndarray, pairs: int, tau: float = np.inf) -> int:
     """Return how many bytes `Rows` take; *degree* has the edges of each vertex."""
     mean = degree.sum() / max(int(np.count_nonzero(degree)), 1)
-    return 28 * degree.size + 4 * min(pairs, int(degree[degree <= tau * mean].sum()))
+    below = int(degree[degree <= tau * mean].sum()) if mean else 0
+    return 28 * degree.size + 4 * min(pairs, below)
 
 
 def bytes_of_cut(degree: np.ndarray, pairs: int, k: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,19 +30,25 @@ def balance(loads: Sequence[int]) -> float:
 
 
 def masters_of(
-    n: int, k: int, holders: dict[int, set[int]], targets: set[tuple[int, int]]
+    n: int, k: int, holders: dict[int, set[int]], kinds: Callable[[int, int], tuple[bool, bool]]
 ) -> dict[int, int]:
     """Choose masters as ``docs/partitioning.md`` says, at a directory for every k-th vertex."""
     found = {}
     for d in range(k):
-        own = range(d, n, k)
-        load = Counter({d: sum(v not in holders for v in own)})
-        for v in own:
+        load: Counter[int] = Counter()
+        for v in range(d, n, k):
             if v not in holders:
                 found[v] = d
                 continue
-            found[v] = min(sorted(holders[v]), key=lambda p, v=v, load=load: ((v, p) not in targets, load[p]))
-            load[found[v]] += 1
+
+            def rank(p: int, v: int = v, load: Counter[int] = load) -> tuple[int, int]:
+                into, out_of = kinds(v, p)
+                return -2 * into - out_of, load[p]
+
+            found[v] = min(sorted(holders[v]), key=rank)
+            for p in holders[v] - {found[v]}:
+                load[p] += sum(kinds(v, p))
+                load[found[v]] += sum(kinds(v, p))
     return found
 
 
@@ -54,7 +60,12 @@ def judged(
     holders: dict[int, set[int]] = defaultdict(set)
     for v, p in sources | targets:
         holders[v].add(p)
-    master = masters_of(n, k, holders, targets)
+
+    def kinds(v: int, p: int) -> tuple[bool, bool]:
+        """Whether v has in-edges in p, and out-edges; without direction, both."""
+        return not directed or (v, p) in targets, not directed or (v, p) in sources
+
+    master = masters_of(n, k, holders, kinds)
     masters, mirrors, sends, receives = ([0] * k for _ in range(4))
     peers: dict[int, set[int]] = defaultdict(set)
     for v, held in holders.items():
@@ -64,12 +75,11 @@ def judged(
             mirrors[p] += 1
             peers[p].add(home)
             peers[home].add(p)
-            if not directed or (v, p) in targets:
-                sends[p] += 1
-                receives[home] += 1
-            if not directed or (v, p) in sources:
-                sends[home] += 1
-                receives[p] += 1
+            into, out_of = kinds(v, p)
+            sends[p] += into
+            receives[home] += into
+            sends[home] += out_of
+            receives[p] += out_of
     edges, replicas = Counter(part), [a + b for a, b in zip(masters, mirrors, strict=True)]
     return {
         "replication_factor": sum(replicas) / len(holders) if holders else 1.0,
