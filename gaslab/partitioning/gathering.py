@@ -24,9 +24,8 @@ def make_room(strategy: Stateful, k: int, degree: np.ndarray, num_edges: int, co
     """
     free = int(comm.bcast(available_memory()))
     room = min(free, int(strategy.memory)) if strategy.memory else free
-    asked = needed = strategy.bytes_needed(k, degree, num_edges)
-    while needed > room and strategy.shrink():
-        needed = strategy.bytes_needed(k, degree, num_edges)
+    asked = strategy.bytes_needed(k, degree, num_edges)
+    needed = _least(strategy, k, degree, num_edges, room)
     if needed > room:
         has = f"its memory= is {human(room)}" if room < free else f"{human(room)} are free there"
         raise UsageError(
@@ -36,3 +35,17 @@ def make_room(strategy: Stateful, k: int, degree: np.ndarray, num_edges: int, co
     if comm.rank == 0 and comm.size > 1:
         less = f" rather than {human(asked)}: more hubs are placed apart" if needed < asked else ""
         log.info("cuts on rank 0, where %s edges take up to %s", f"{num_edges:,}", human(needed) + less)
+
+
+def fits(strategy: Stateful, k: int, degree: np.ndarray, num_edges: int, comm: Comm) -> bool:
+    """Return whether a gathered strategy can make do with the memory of rank 0 (collective)."""
+    room = int(comm.bcast(available_memory()))
+    return _least(strategy, k, degree, num_edges, room) <= room
+
+
+def _least(strategy: Stateful, k: int, degree: np.ndarray, num_edges: int, room: int) -> int:
+    """Return the bytes that a strategy takes, once it has made do with *room* as well as it can."""
+    needed = strategy.bytes_needed(k, degree, num_edges)
+    while needed > room and strategy.shrink():
+        needed = strategy.bytes_needed(k, degree, num_edges)
+    return needed

@@ -2,6 +2,5 @@
 
 from __future__ import annotations
 
-# In the order of gaslab.partitioning.strategies.
-NAMES = ("random", "1d", "2d", "dbh", "chunk", "hdrf", "ne", "hep")
+NAMES = ("random", "1d", "2d", "dbh", "chunk", "hdrf", "ne", "hep", "auto")
 DEFAULT = "1d"

@@ -12,8 +12,6 @@ import random
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from gaslab.partitioning.names import NAMES as STRATEGIES
-
 
 @dataclass(frozen=True)
 class Feature:
@@ -122,7 +120,7 @@ FEATURES: tuple[Feature, ...] = (
     *_all("graph", "string ids, sparse ids", 0.2, "ids"),
     *_all("graph", "no edges, no vertices, large graph", 0.05, "size"),
     # runs
-    *_all("cut", ", ".join(STRATEGIES), 0.15, "cut"),
+    *_all("cut", "random, 1d, 2d, dbh, chunk, hdrf, ne", 0.15, "cut"),  # hashes; with state; on one rank
     Feature("init=", "run", 0.2), Feature("start= ids", "run", 0.12, (SENDS,), "start="),
     Feature("start= messages", "run", 0.08, ("a message",), "start="),
     Feature("columns=", "run", 0.2, ("edge column",)), Feature("seed=", "run", 0.3),

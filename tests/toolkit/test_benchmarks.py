@@ -124,7 +124,7 @@ def test_folders_of_texts_are_compared_by_words_and_held_out_likelihood(tmp_path
 def test_an_unknown_benchmark_is_named(name: str) -> None:
     done = _run(name)
     assert done.returncode == 1
-    assert f"there is no benchmark {name!r}; there are asynchronous, calls, counts, draws, " in done.stderr
+    assert f"there is no benchmark {name!r}; there are asynchronous, calls, counts, cutting, " in done.stderr
 
 
 @pytest.mark.parametrize(
