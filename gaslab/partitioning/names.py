@@ -2,5 +2,6 @@
 
 from __future__ import annotations
 
-NAMES = ("random", "1d", "2d", "dbh", "chunk", "hdrf")  # in the order of gaslab.partitioning.strategies
+# In the order of gaslab.partitioning.strategies.
+NAMES = ("random", "1d", "1d-source", "2d", "dbh", "hybrid", "chunk", "hdrf")
 DEFAULT = "1d"
