@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 # In the order of gaslab.partitioning.strategies.
-NAMES = ("random", "1d", "1d-source", "2d", "dbh", "hybrid", "chunk", "hdrf")
+NAMES = ("random", "1d", "1d-source", "2d", "dbh", "hybrid", "chunk", "hdrf", "metis", "file")
 DEFAULT = "1d"

@@ -7,13 +7,16 @@ before. Register either kind with `strategy`; one that ships is named in `names`
 from __future__ import annotations
 
 import gaslab.partitioning.hashes
-import gaslab.partitioning.hdrf  # noqa: F401 - each registers its strategies
+import gaslab.partitioning.hdrf
+import gaslab.partitioning.metis
+import gaslab.partitioning.saved  # noqa: F401 - each registers its strategies
 from gaslab.partitioning.context import Context as Context
 from gaslab.partitioning.names import DEFAULT as DEFAULT
 from gaslab.partitioning.names import NAMES
 from gaslab.partitioning.registry import STRATEGIES as STRATEGIES
 from gaslab.partitioning.registry import Strategy as Strategy
 from gaslab.partitioning.registry import find as find
+from gaslab.partitioning.registry import needs_options as needs_options
 from gaslab.partitioning.registry import strategy as strategy
 from gaslab.partitioning.stateful import Block as Block
 from gaslab.partitioning.stateful import Stateful as Stateful

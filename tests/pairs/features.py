@@ -12,7 +12,7 @@ import random
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from gaslab.partitioning.names import NAMES as STRATEGIES
+from tests.support.strategies import STRATEGIES
 
 
 @dataclass(frozen=True)
