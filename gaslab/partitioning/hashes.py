@@ -1,7 +1,8 @@
 """The stateless strategies: the part of an edge is a function of its ends.
 
 It may depend on what `Context` can find out about the whole graph, too. The cut is the same however the
-edges were split over ranks, and parallel edges stay together in their order.
+edges were split over ranks, and parallel edges stay together in their order. Of an undirected edge the end
+with the higher id is the target, unless said otherwise, so that its reverse is parallel to it.
 
 References
 ----------
@@ -51,7 +52,7 @@ def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np
     """
     left = context.num_left
     if left is None:
-        return _by_end(lambda block: dst[block], dst.size, k, context)
+        return _by_end(lambda block: _target(src, dst, block, context), dst.size, k, context)
     # Of the ends of an edge the left one has the smaller id, also where the graph was reversed.
     larger = np.minimum if 2 * left > context.num_vertices else np.maximum
     return _by_end(lambda block: larger(src[block], dst[block]), dst.size, k, context)
@@ -60,7 +61,7 @@ def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np
 @strategy("1d-source")
 def by_source(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
     """Hash the source: all out-edges of a vertex together, so that scattering over them stays local."""
-    return _by_end(lambda block: src[block], src.size, k, context)
+    return _by_end(lambda block: _source(src, dst, block, context), src.size, k, context)
 
 
 def _by_end(end: Callable[[slice], np.ndarray], size: int, k: int, context: Context) -> np.ndarray:
@@ -124,7 +125,9 @@ def by_grid(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.nd
     rows = -(-k // columns)
     columns = -(-k // rows)
     part = np.empty(src.size, dtype=np.int32)
-    kernels.by_grid(src, dst, columns, rows, k - rows * (columns - 1), part, context.threads)
+    for block in _blocks(part):
+        ends = _source(src, dst, block, context), _target(src, dst, block, context)
+        kernels.by_grid(*ends, columns, rows, k - rows * (columns - 1), part[block], context.threads)
     return part
 
 
@@ -174,14 +177,22 @@ def by_chunk(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.n
     slices = max(1, -(-context.num_vertices // width))
     edges = np.zeros(slices, dtype=np.int64)
     for block in _blocks(dst):
-        edges += np.bincount(dst[block] // width, minlength=slices)
+        edges += np.bincount(_target(src, dst, block, context) // width, minlength=slices)
     work = context.comm.allreduce(edges) + VERTEX_WORK * width
     middle = np.cumsum(work) - work // 2
     chunk = (middle * k // work.sum()).astype(np.int32)
     part = np.empty(src.size, dtype=np.int32)
     for block in _blocks(dst):
-        part[block] = chunk[dst[block] // width]
+        part[block] = chunk[_target(src, dst, block, context) // width]
     return part
+
+
+def _source(src: np.ndarray, dst: np.ndarray, block: slice, context: Context) -> np.ndarray:
+    return src[block] if context.directed else np.minimum(src[block], dst[block])
+
+
+def _target(src: np.ndarray, dst: np.ndarray, block: slice, context: Context) -> np.ndarray:
+    return dst[block] if context.directed else np.maximum(src[block], dst[block])
 
 
 def _blocks(edges: np.ndarray) -> Iterator[slice]:

@@ -15,6 +15,7 @@ from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning import hashes, strategies
 from tests.support.built_graphs import build_and_check
+from tests.support.strategies import STRATEGIES
 from tests.support.threadcomm import run_ranks
 
 
@@ -195,6 +196,14 @@ def test_random_keeps_an_edge_and_its_reverse_together() -> None:
     context = strategies.Context(Comm(), 1 << 40, True)
     assert np.array_equal(hashes.random(a, b, 7, context), hashes.random(b, a, 7, context))
     assert set(hashes.random(a, b, 7, context)) == set(range(7))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_an_undirected_edge_and_its_reverse_stay_together(name: str) -> None:
+    a, b = np.random.default_rng(5).integers(0, 300, (2, 4000)) ** 2 // 300
+    part = parts_on(2, name, np.concatenate([a, b]), np.concatenate([b, a]), 300, 7, directed=False)
+    assert np.array_equal(part[:4000], part[4000:])
+    assert set(part) == set(range(7))
 
 
 def test_unknown_strategy_names_the_nearest() -> None:
