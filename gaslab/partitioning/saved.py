@@ -9,7 +9,7 @@ import numpy as np
 
 import gaslab._kernels.partition as kernels
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest.ids import VertexIds
+from gaslab.ingest.ids import VertexIds, placed
 from gaslab.ingest.names import Names, NameTable
 from gaslab.ingest.number_ids import number_integers, number_names
 from gaslab.ingest.parted import PartedEdges, read_parted
@@ -55,7 +55,8 @@ def by_file(src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, path:
     by_key = np.argsort(row_key, kind="stable")  # of the same ends by their order in the file
     row_key, part, row = row_key[by_key], columns["part"][by_key], columns["row"][by_key]
     _check_same(row_key, part, row, rows, comm)
-    place = np.searchsorted(row_key, edge_key)
+    in_order = np.argsort(edge_key)  # else the search misses the cache
+    place = placed(in_order, np.searchsorted(row_key, edge_key[in_order]))
     found = np.zeros(place.size, bool)
     within = place < row_key.size
     found[within] = row_key[place[within]] == edge_key[within]
