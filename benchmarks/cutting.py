@@ -12,6 +12,7 @@ import argparse
 import os
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -19,7 +20,7 @@ import gaslab as gl
 from common import data_file, parser, rmat, row
 from gaslab.cuts.partition import edges_of
 from gaslab.partitioning.cut import baseline_of, cut
-from gaslab.partitioning.strategies import SHIPPED
+from gaslab.partitioning.strategies import SHIPPED, needs_options
 
 SIDE = 1000  # of the grid
 FILES = ("soc-Epinions1.undirected.txt", "wiki-Vote.txt")
@@ -29,7 +30,7 @@ def main() -> None:
     made = parser(__doc__)
     made.set_defaults(repeats=3)
     made.add_argument("--parts", type=int, default=32)
-    made.add_argument("--strategies", default=",".join(SHIPPED), help="with a comma between them")
+    made.add_argument("--strategies", default=",".join(_names()), help="with a comma between them")
     options = made.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     cells: dict[str, list[str]] = {name: [] for name in re.split(r",(?!\w+=)", options.strategies)}
@@ -48,6 +49,12 @@ def main() -> None:
         print(row(*heads), row(*["---"] * len(heads)), sep="\n")
         for name, made_of in cells.items():
             print(row(f"`{name}`", *made_of))
+
+
+def _names() -> list[str]:
+    """All strategies that can be tried here."""
+    lacking = () if find_spec("pymetis") else ("metis",)
+    return [name for name in SHIPPED if name not in lacking and not needs_options(name)]
 
 
 def graphs(options: argparse.Namespace) -> Iterator[tuple[str, gl.Graph]]:

@@ -84,6 +84,27 @@ def by_lower_degree(const id_t[::1] src, const id_t[::1] dst, const int32_t[::1]
         part[i] = pick(mix(chosen), k)
 
 
+def by_target_unless_hub(const id_t[::1] src, const id_t[::1] dst, const int32_t[::1] src_index,
+                         const int32_t[::1] dst_index, const int64_t[::1] degree, int64_t threshold,
+                         bint directed, int64_t k, int32_t[::1] part, int threads):
+    """part = hash of the target; of the source where the target's degree is above the threshold.
+
+    Without directions the target is the end of the higher degree, the higher id where both are equal.
+    """
+    cdef int64_t i, source, target, a, b
+    cdef bint swap
+    for i in prange(src.shape[0], nogil=True, num_threads=threads, schedule="static"):
+        source = src[i]
+        target = dst[i]
+        b = degree[dst_index[i]]
+        if not directed:
+            a = degree[src_index[i]]
+            swap = a > b or (a == b and source > target)
+            source, target = (target, source) if swap else (source, target)
+            b = a if swap else b
+        part[i] = pick(mix(source if b > threshold else target), k)
+
+
 # ---- packing for the shuffle -----------------------------------------------------------------------
 
 cdef inline int64_t chunk_start(int64_t n, int64_t chunk, int64_t chunks) noexcept nogil:

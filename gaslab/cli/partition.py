@@ -65,15 +65,16 @@ def _names(words: str) -> list[str] | None:
 
 def execute(arguments: Any) -> int:
     """Cut the graph by one strategy or by several, and say how good each cut is."""
-    from gaslab.cuts.extras import need_matplotlib
     from gaslab.cuts.figures import figures_of
     from gaslab.cuts.files import check_columns, write_cut, write_vertices
     from gaslab.partitioning.cut import baseline_of
-    from gaslab.partitioning.strategies import STRATEGIES, with_passes
+    from gaslab.partitioning.strategies import STRATEGIES, needs_options, with_passes
+    from gaslab.system.extras import need_matplotlib
 
     comm = world()
     one = arguments.strategy is not None
-    asked = [arguments.strategy] if one else arguments.compare or list(STRATEGIES)
+    every = [name for name in STRATEGIES if not needs_options(name)]
+    asked = [arguments.strategy] if one else arguments.compare or every
     names = [with_passes(name, arguments.refine or 0) for name in asked]
     outputs = destinations(comm, arguments)
     target, vertices = outputs.output, outputs.tables.get("masters")
@@ -163,11 +164,13 @@ def _content(
     """Return what the page shows (collective)."""
     from gaslab.cuts.report import Content, sweep
     from gaslab.partitioning.baseline import grid_bound
+    from gaslab.partitioning.strategies import needs_options
 
     edges, ks = judge.edges, sweep(judge.k)
     by_k = {}
     for name, metrics in judged.items():
-        made = [(k, judge.cut(name, k)) for k in ks[:-1]]
+        others = () if needs_options(name) else ks[:-1]  # what is in a file is one cut
+        made = [(k, judge.cut(name, k)) for k in others]
         by_k[name] = [(k, one.metrics.replication_factor) for k, one in made if one is not None]
         by_k[name].append((judge.k, metrics.replication_factor))
     facts = {

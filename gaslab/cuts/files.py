@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaslab.cuts.extras import need_pyarrow
 from gaslab.cuts.vertices import vertex_table
 from gaslab.errors import GaslabError, UsageError
 from gaslab.ingest.edges import EdgeList
@@ -27,6 +26,7 @@ from gaslab.ragged import RaggedColumn
 from gaslab.results.tables import Table, objects
 from gaslab.results.writers import MANIFEST, Target, compressed, spread, text_of, write_rows
 from gaslab.system.atomic_writes import AtomicFile, AtomicFolder
+from gaslab.system.extras import need_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab import arguments
-from gaslab.cuts.extras import need_matplotlib
 from gaslab.cuts.files import CutTarget, check_columns, write_cut
 from gaslab.cuts.vertices import storage_of, vertex_table
 from gaslab.graph.graph import Graph
@@ -21,6 +20,7 @@ from gaslab.partitioning.shuffle import INT32_LIMIT
 from gaslab.partitioning.strategies import with_passes
 from gaslab.results.collect import Collector
 from gaslab.results.tables import Table
+from gaslab.system.extras import need_matplotlib
 
 if TYPE_CHECKING:
     import pandas

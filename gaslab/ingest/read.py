@@ -196,7 +196,7 @@ def _read_list(files: Sequence[InputFile], options: Options, comm: Comm) -> Numb
             log.info(said)
     for doubt in layout.doubts:
         warn_user(doubt, UserWarning, comm.rank)
-    number = _number_sides if options.bipartite else _number
+    number = number_sides if options.bipartite else number_ends
     known = number(parsed, layout.strings, comm, options.threads)
     columns = parsed.named(layout.columns, comm)
     return Numbered(
@@ -232,7 +232,7 @@ def _columns(columns: Any) -> Columns:
     return columns
 
 
-def _number(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
+def number_ends(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
     """Replace the ends by global ids, in place; return the directory (collective)."""
     if not strings:
         return number_integers([parsed.src, parsed.dst], parsed.largest, comm, threads)
@@ -246,8 +246,8 @@ def _number(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexId
     return known
 
 
-def _number_sides(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
-    """As `_number`, each column in an id space of its own; the right one's global ids are the later."""
+def number_sides(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
+    """As `number_ends`, each column in an id space of its own; the right one's global ids are the later."""
     sides = [_number_side(parsed, ends, strings, comm, threads) for ends in (parsed.src, parsed.dst)]
     parsed.dst += sides[0].num_vertices
     return SidedIds(comm, *sides)

@@ -15,7 +15,7 @@ from gaslab.partitioning.masters import Placement, place_masters
 from gaslab.partitioning.parts import parts_of
 from gaslab.partitioning.rows import rows_by_target
 from gaslab.partitioning.shuffle import check_limit, shuffle
-from gaslab.partitioning.strategies import Context, Strategy, is_shipped
+from gaslab.partitioning.strategies import Context, Strategy, is_shipped, needs_options
 from gaslab.ragged import RaggedColumn
 
 
@@ -29,9 +29,10 @@ def build_local(
     """
     share = _Share(edges)
     n = edges.num_vertices
-    context = Context(comm, n, edges.directed, threads, edges.ids.num_left)
+    context = Context.of(edges, comm, threads)
     if comm.size == 1:
-        if not is_shipped(strategy):  # one that returns nonsense is an error here too, not only on a cluster
+        # A strategy that returns nonsense, or a file with other parts, is an error here too.
+        if not is_shipped(strategy) or needs_options(strategy):
             parts_of(strategy, cut, share.ends, 1, context)
         check_limit(np.array([share.ends[0].size]), "edges")
         check_limit(np.array([n]), "vertices")

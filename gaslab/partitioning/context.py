@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gaslab.ingest.edges import EdgeList
+from gaslab.ingest.ids import VertexIds
 from gaslab.parallel.comm import Comm
 
 
@@ -19,6 +21,12 @@ class Context:
     directed: bool
     threads: int = 1
     num_left: int | None = None  # of a bipartite graph: of each edge one end has a global id below
+    ids: VertexIds | None = None  # the user's ids of global ids; a gaslab graph has them always
+
+    @classmethod
+    def of(cls, edges: EdgeList, comm: Comm, threads: int) -> Context:
+        """Return the context of a graph."""
+        return cls(comm, edges.num_vertices, edges.directed, threads, edges.ids.num_left, edges.ids)
 
 
 # (src, dst, k, context) -> the part, 0..k-1, of each edge of this rank, as integers; collective.

@@ -75,7 +75,7 @@ def cut(
     arguments.instance("baseline", baseline, Baseline, "what baseline_of(edges) returned", optional=True)
     threads = launch.threads_per_rank(comm.local_ranks)
     name, function = find(strategy)
-    context = Context(comm, edges.num_vertices, edges.directed, threads, edges.ids.num_left)
+    context = Context.of(edges, comm, threads)
 
     def place() -> np.ndarray:
         return parts_of(name, function, [edges.src, edges.dst], k, context)

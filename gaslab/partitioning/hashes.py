@@ -1,12 +1,14 @@
 """The stateless strategies: the part of an edge is a function of its ends.
 
 It may depend on what `Context` can find out about the whole graph, too. The cut is the same however the
-edges were split over ranks, and parallel edges stay together in their order.
+edges were split over ranks, and parallel edges stay together in their order. Of an undirected edge the end
+with the higher id is the target, unless said otherwise, so that its reverse is parallel to it.
 
 References
 ----------
 ``random``, ``2d``: Gonzalez et al., PowerGraph (OSDI 2012); Jain et al., GraphBuilder (2013).
 ``dbh``: Xie et al., Distributed power-law graph computing (NIPS 2014).
+``hybrid``: Chen et al., PowerLyra (EuroSys 2015).
 ``chunk``: Zhu et al., Gemini (OSDI 2016).
 """
 
@@ -14,11 +16,12 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 import gaslab._kernels.partition as kernels
+from gaslab.errors import UsageError
 from gaslab.partitioning.context import Context
 from gaslab.partitioning.directory import Directory
 from gaslab.partitioning.index import Index
@@ -26,6 +29,7 @@ from gaslab.partitioning.registry import strategy
 
 VERTEX_WORK = 8  # of a vertex, in edges
 BLOCK = 1 << 20  # edges that numpy takes at once
+HUB = 4  # hybrid: a hub has more than so many times the edges of a vertex on average
 SLICES = 1 << 16  # ranges of ids between which a chunk may end
 BUCKETS, MOST_BUCKETS = 256, 1 << 18  # by one end: of a part, and of all
 
@@ -45,19 +49,56 @@ def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np
     Of a bipartite graph hash the end on the side that has more vertices, so that only those of the other are
     mirrored (Chen, Shi, Chen, Zang, "Bipartite-Oriented Distributed Graph Partitioning for Big Learning",
     Journal of Computer Science and Technology 30, 2015).
+    """
+    left = context.num_left
+    if left is None:
+        return _by_end(lambda block: _target(src, dst, block, context), dst.size, k, context)
+    # Of the ends of an edge the left one has the smaller id, also where the graph was reversed.
+    larger = np.minimum if 2 * left > context.num_vertices else np.maximum
+    return _by_end(lambda block: larger(src[block], dst[block]), dst.size, k, context)
+
+
+@strategy("1d-source")
+def by_source(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+    """Hash the source: all out-edges of a vertex together, so that scattering over them stays local."""
+    return _by_end(lambda block: _source(src, dst, block, context), src.size, k, context)
+
+
+def _by_end(end: Callable[[slice], np.ndarray], size: int, k: int, context: Context) -> np.ndarray:
+    """Hash *end* of the edges, balanced (collective)."""
+    buckets = _buckets(k)
+    part = np.empty(size, dtype=np.int32)
+    for block in _blocks(part):
+        kernels.by_vertex(end(block), buckets, part[block], context.threads)
+    return _dealt(part, buckets, k, context)
+
+
+def _degrees(ends: list[np.ndarray], context: Context) -> tuple[list[np.ndarray], np.ndarray, float]:
+    """Count how often each vertex is in *ends* on all ranks (collective).
+
+    Returns the index of each end, the degree by index, and edges per vertex that has one.
+    """
+    index = Index(ends[0], ends[-1], context.num_vertices)
+    indices = [index.of(end, context.threads) for end in ends]
+    here = np.zeros(index.gids.size, dtype=np.int64)
+    for one in indices:
+        kernels.add_at(one, np.ones_like(one), here)
+    directory = Directory(context.comm, index.gids, context.num_vertices)
+    totals = directory.sums(here)
+    edges, vertices = context.comm.allreduce(np.array([ends[0].size, np.count_nonzero(totals)]))
+    return indices, directory.answer(totals[directory.slots]), edges / max(vertices, 1)
+
+
+def _buckets(k: int) -> int:
+    return max(min(BUCKETS, MOST_BUCKETS // k), 1) * k
+
+
+def _dealt(part: np.ndarray, buckets: int, k: int, context: Context) -> np.ndarray:
+    """Replace buckets by parts, in place (collective).
 
     What is hashed to one of many buckets stays together; the buckets, the largest first, each go to the part
     that has the least work so far. With very many parts a bucket is a part.
     """
-    buckets = max(min(BUCKETS, MOST_BUCKETS // k), 1) * k
-    part = np.empty(src.size, dtype=np.int32)
-    left = context.num_left
-    if left is None:
-        kernels.by_vertex(dst, buckets, part, context.threads)
-    else:  # of the ends of an edge the left one has the smaller id, also where the graph was reversed
-        end = np.minimum if 2 * left > context.num_vertices else np.maximum
-        for block in _blocks(part):
-            kernels.by_vertex(end(src[block], dst[block]), buckets, part[block], context.threads)
     if buckets == k:
         return part
     edges = np.zeros(buckets, dtype=np.int64)
@@ -84,23 +125,49 @@ def by_grid(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.nd
     rows = -(-k // columns)
     columns = -(-k // rows)
     part = np.empty(src.size, dtype=np.int32)
-    kernels.by_grid(src, dst, columns, rows, k - rows * (columns - 1), part, context.threads)
+    for block in _blocks(part):
+        ends = _source(src, dst, block, context), _target(src, dst, block, context)
+        kernels.by_grid(*ends, columns, rows, k - rows * (columns - 1), part[block], context.threads)
     return part
 
 
 @strategy("dbh")
 def by_degree(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
     """Hash the end of lower degree: hubs are cut, the many small vertices are not."""
-    index = Index(src, dst, context.num_vertices)
-    src_index, dst_index = index.of(src, context.threads), index.of(dst, context.threads)
-    here = np.zeros(index.gids.size, dtype=np.int64)
-    kernels.add_at(src_index, np.ones_like(src_index), here)
-    kernels.add_at(dst_index, np.ones_like(dst_index), here)
-    directory = Directory(context.comm, index.gids, context.num_vertices)
-    degree = directory.answer(directory.sums(here)[directory.slots])
+    (src_index, dst_index), degree, _ = _degrees([src, dst], context)
     part = np.empty(src.size, dtype=np.int32)
     kernels.by_lower_degree(src, dst, src_index, dst_index, degree, k, part, context.threads)
     return part
+
+
+@strategy("hybrid")
+def by_hub(src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, threshold: int = 0) -> np.ndarray:
+    """Hash the target, or the source if the target is a hub, balanced.
+
+    The in-edges of most vertices are together, and each in-edge of a hub is with the in-edges of its source.
+    Of an undirected edge the end of higher degree is the target: an edge and its reverse are together.
+
+    Parameters
+    ----------
+    threshold : int
+        A vertex of more in-edges (of more edges, where they have no direction) is a hub. By default, 0, it is
+        4 times the edges per vertex that has any.
+    """
+    if threshold < 0:
+        raise UsageError(
+            f"strategy='hybrid:threshold={threshold}': a number of edges is needed, as in "
+            "hybrid:threshold=100, or 0 to find one from the degrees"
+        )
+    directed = context.directed
+    indices, degree, per_vertex = _degrees([dst] if directed else [src, dst], context)
+    if not threshold:
+        threshold = math.floor(HUB * per_vertex)
+    buckets = _buckets(k)
+    part = np.empty(src.size, dtype=np.int32)
+    kernels.by_target_unless_hub(
+        src, dst, indices[0], indices[-1], degree, threshold, directed, buckets, part, context.threads
+    )
+    return _dealt(part, buckets, k, context)
 
 
 @strategy("chunk")
@@ -110,14 +177,22 @@ def by_chunk(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.n
     slices = max(1, -(-context.num_vertices // width))
     edges = np.zeros(slices, dtype=np.int64)
     for block in _blocks(dst):
-        edges += np.bincount(dst[block] // width, minlength=slices)
+        edges += np.bincount(_target(src, dst, block, context) // width, minlength=slices)
     work = context.comm.allreduce(edges) + VERTEX_WORK * width
     middle = np.cumsum(work) - work // 2
     chunk = (middle * k // work.sum()).astype(np.int32)
     part = np.empty(src.size, dtype=np.int32)
     for block in _blocks(dst):
-        part[block] = chunk[dst[block] // width]
+        part[block] = chunk[_target(src, dst, block, context) // width]
     return part
+
+
+def _source(src: np.ndarray, dst: np.ndarray, block: slice, context: Context) -> np.ndarray:
+    return src[block] if context.directed else np.minimum(src[block], dst[block])
+
+
+def _target(src: np.ndarray, dst: np.ndarray, block: slice, context: Context) -> np.ndarray:
+    return dst[block] if context.directed else np.maximum(src[block], dst[block])
 
 
 def _blocks(edges: np.ndarray) -> Iterator[slice]:

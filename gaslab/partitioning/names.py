@@ -2,5 +2,7 @@
 
 from __future__ import annotations
 
-NAMES = ("random", "1d", "2d", "dbh", "chunk", "hdrf", "ne", "hep", "auto")
+NAMES = (
+    "random", "1d", "1d-source", "2d", "dbh", "hybrid", "chunk", "hdrf", "ne", "hep", "metis", "file", "auto",
+)  # fmt: skip
 DEFAULT = "1d"

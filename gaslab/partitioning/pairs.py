@@ -12,7 +12,7 @@ from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning.context import Context
 from gaslab.partitioning.rows import rows_by_target
-from gaslab.partitioning.shuffle import check_limit, shuffle
+from gaslab.partitioning.shuffle import check_limit, send_back, shuffle
 from gaslab.partitioning.stateful import Block
 
 MOST_VERTICES = 1 << 30
@@ -123,17 +123,9 @@ class Pairs:
 
     def of_edges(self, part_of_pair: np.ndarray, threads: int) -> np.ndarray:
         """Return the part of each of the edges that the pairs were made of (collective)."""
-        comm = self._comm
         part = np.empty(self._pair.size, np.int32)
         kernels.spread(part_of_pair, self._pair, self._position, part, threads)
-        if comm.size == 1:
-            return part
-        sent = np.bincount(self._home, minlength=comm.size)
-        received = np.array(comm.allgather(sent))[:, comm.rank]
-        back = np.concatenate(comm.alltoall(np.split(part, np.cumsum(received)[:-1])))
-        found = np.empty(self._home.size, np.int32)
-        kernels.unpack(back, self._home, np.cumsum(sent) - sent, found)
-        return found
+        return send_back(self._comm, part, self._home)
 
 
 def few(num_edges: int, k: int, comm: Comm) -> bool:

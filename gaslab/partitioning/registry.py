@@ -21,6 +21,9 @@ from gaslab.partitioning.stream import place
 REFINE = "refine"  # an option of every strategy: so many passes of refinement follow
 STRATEGIES: dict[str, Callable[..., Any]] = {}  # functions, and subclasses of `Stateful`
 
+NEEDED = inspect.Parameter.empty  # the default of an option that has none
+KINDS = {int: "a whole number", float: "a number", str: "text"}  # of options
+
 Registered = TypeVar("Registered", bound=Callable[..., Any])
 
 
@@ -28,8 +31,8 @@ def strategy(name: str) -> Callable[[Registered], Registered]:
     """Register a strategy under a name: a function of (src, dst, k, context), or a subclass of `Stateful`.
 
     ``docs/partitioning.md`` has what it gets and returns. Its keyword-only parameters, whose defaults are
-    numbers or text, are options that may follow the name, as in ``"hdrf:balance=2"``. Every strategy has the
-    option *refine*: passes of refinement after it.
+    numbers or text, are options that may follow the name, as in ``"hdrf:balance=2"``. One without a default
+    is text that must. Every strategy has the option *refine*: passes of refinement after it.
 
     Raises
     ------
@@ -75,7 +78,8 @@ def find(name: str | None) -> tuple[str, Strategy]:
     with_options: Any = functools.partial(made, **options) if options else made
     function: Strategy = with_options
     if isinstance(made, type):
-        with_options()  # refuses values that are out of range
+        if options:
+            with_options()  # refuses values that are out of range
         function = functools.partial(place, with_options)
     if not passes:
         return plain, function
@@ -95,25 +99,44 @@ def _named(name: str, options: dict[str, Any]) -> str:
     return f"{name}:{listed}" if listed else name
 
 
-def _options(name: str, made: Callable[..., Any], text: str) -> dict[str, Any]:
-    """Return the options of ``option=value,option=value``, in the order of the strategy's parameters."""
+def needs_options(name: str) -> bool:
+    """Return whether a strategy has an option that must be given."""
+    return any(default is NEEDED for default in _defaults(STRATEGIES[name.partition(":")[0]]).values())
+
+
+def _defaults(made: Callable[..., Any]) -> dict[str, Any]:
+    """Return the options of a strategy, in the order of its parameters, with their defaults."""
     signature = inspect.signature(made).parameters.values()
     defaults = {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}
-    defaults.setdefault(REFINE, 0)  # of every strategy
+    defaults.setdefault(REFINE, 0)
+    return defaults
+
+
+def _options(name: str, made: Callable[..., Any], text: str) -> dict[str, Any]:
+    """Return the options of ``option=value,option=value``, in the order of the strategy's parameters."""
+    defaults = _defaults(made)
     given: dict[str, Any] = {}
     for item in re.split(r",(?=\w+=)", text) if text else []:
         option, equals, value = item.partition("=")
         if option not in defaults or not equals:
-            has = ", ".join(f"{o}={d}" for o, d in defaults.items()) or "none"
+            has = ", ".join(map(_example, defaults.items())) or "none"
             raise UsageError(f"strategy={name + ':' + text!r}: {item!r} is no option; {name} has {has}")
+        kind = str if defaults[option] is NEEDED else type(defaults[option])
         try:
-            given[option] = type(defaults[option])(value)
-            if given[option] != given[option] or given[option] in (math.inf, -math.inf):
+            given[option] = kind(value)
+            if given[option] != given[option] or given[option] in (math.inf, -math.inf, ""):
                 raise ValueError
         except ValueError:
-            kind = {int: "a whole number", float: "a number"}[type(defaults[option])]
             raise UsageError(
-                f"strategy={name + ':' + text!r}: {option} is {value!r}; {kind} is needed, "
-                f"as in {name}:{option}={defaults[option]}"
+                f"strategy={name + ':' + text!r}: {option} is {value!r}; {KINDS[kind]} is needed, "
+                f"as in {name}:{_example((option, defaults[option]))}"
             ) from None
+    for option, default in defaults.items():
+        if default is NEEDED and option not in given:
+            example = f"{name}:{_example((option, default))}"
+            raise UsageError(f"strategy={name!r}: {option} is needed, as in {example}")
     return {option: given[option] for option in defaults if option in given}
+
+
+def _example(option: tuple[str, Any]) -> str:
+    return f"{option[0]}={'...' if option[1] is NEEDED else option[1]}"

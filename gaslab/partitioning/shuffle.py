@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import gaslab._kernels.pairs as pairs
 import gaslab._kernels.partition as kernels
 from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
@@ -56,6 +57,22 @@ def shuffle(
         elements = [np.ascontiguousarray(flat[:, k]).view(bits) for k in range(flat.shape[1])]
         moved = [exchange(kernels.pack_items, element, bits).view(dtype) for element in elements]
         columns[name] = np.stack(moved, axis=1).reshape(-1, *shape) if shape else moved[0]
+
+
+def send_back(comm: Comm, values: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """Return to each rank the int32 values of the edges that `shuffle` took from it, in their order before.
+
+    *values* are those of the edges that this rank was given, *part* is what `shuffle` was called with
+    (collective).
+    """
+    if comm.size == 1:
+        return values
+    sent = np.bincount(part, minlength=comm.size)
+    received = np.array(comm.allgather(sent))[:, comm.rank]
+    back = np.concatenate(comm.alltoall(np.split(values, np.cumsum(received)[:-1])))
+    found = np.empty(part.size, np.int32)
+    pairs.unpack(back, part, np.cumsum(sent) - sent, found)
+    return found
 
 
 def check_limit(per_rank: np.ndarray, what: str) -> None:

@@ -6,13 +6,14 @@ before. Register either kind with `strategy`; one that ships is named in `names`
 
 from __future__ import annotations
 
-from gaslab.partitioning import auto, hashes, hdrf, neighborhood  # noqa: F401 - each registers its own
+from gaslab.partitioning import auto, hashes, hdrf, metis, neighborhood, saved  # noqa: F401 - register
 from gaslab.partitioning.context import Context as Context
 from gaslab.partitioning.context import Strategy as Strategy
 from gaslab.partitioning.names import DEFAULT as DEFAULT
 from gaslab.partitioning.names import NAMES
 from gaslab.partitioning.registry import STRATEGIES as STRATEGIES
 from gaslab.partitioning.registry import find as find
+from gaslab.partitioning.registry import needs_options as needs_options
 from gaslab.partitioning.registry import strategy as strategy
 from gaslab.partitioning.registry import with_passes as with_passes
 from gaslab.partitioning.stateful import Block as Block

@@ -11,9 +11,9 @@ import pytest
 import gaslab as gl
 from gaslab.cli.custom import load_class, typed
 from gaslab.errors import UsageError
-from gaslab.partitioning.strategies import STRATEGIES
 from tests.mpi.launcher import run_script
 from tests.support.command_line import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
+from tests.support.strategies import COMPARED
 
 __all__ = ["edges", "gaslab", "weighted"]  # fixtures
 
@@ -251,7 +251,7 @@ def test_partition_compares_strategies_for_any_number_of_parts(
     assert head.split() == ["strategy", "RF", "EB", "VB", "sent", "busiest", "pays", "after", "time"]
     report = json.loads((tmp_path / "cuts.json").read_text())
     assert [cut["strategy"] for cut in report["cuts"]] == [line.split()[0] for line in table]
-    assert [cut["strategy"] for cut in report["cuts"]] == list(STRATEGIES)
+    assert [cut["strategy"] for cut in report["cuts"]] == list(COMPARED)
     on_three = on_ranks(3, "partition", edges, "-k", 5)
     assert [line.split()[:4] for line in on_three.out.splitlines()] == [
         line.split()[:4] for line in done.out.splitlines()

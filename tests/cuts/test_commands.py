@@ -15,6 +15,7 @@ from gaslab.cuts.figures import FIGURES
 from gaslab.partitioning import strategies
 from gaslab.partitioning.metrics import PartitionMetrics
 from tests.support.command_line import Run, edges, gaslab, on_ranks
+from tests.support.strategies import COMPARED
 
 __all__ = ["edges", "gaslab"]  # fixtures
 
@@ -63,7 +64,7 @@ def test_all_is_the_default(gaslab: Run, edges: Path) -> None:
     said = [gaslab("partition", edges, "-k", 3, "-q", *more).out for more in ((), ("--compare", "all"))]
     first, second = ([line.split()[:4] for line in text.splitlines()] for text in said)
     assert first == second
-    assert [row[0] for row in first[1:]] == list(strategies.STRATEGIES)
+    assert [row[0] for row in first[1:]] == list(COMPARED)
 
 
 def test_all_leaves_out_what_cannot_cut_so_far(gaslab: Run, edges: Path) -> None:

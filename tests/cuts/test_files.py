@@ -164,7 +164,7 @@ def test_names_that_say_no_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     cut = gl.partition(letters(), 2)
     with pytest.raises(UsageError, match=r"in \.parquet, or in / for a directory with a part per part of"):
         cut.save(tmp_path / "cut.json")
-    monkeypatch.setattr("gaslab.cuts.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("gaslab.system.extras.find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"needs pyarrow, .* pip install 'gaslab\[interop\]'"):
         cut.save(tmp_path / "cut.parquet")
     assert not list(tmp_path.iterdir())

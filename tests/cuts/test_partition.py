@@ -353,7 +353,7 @@ def test_ranks_that_disagree(ranks: Ranks) -> None:
 
 
 def test_plot_needs_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gaslab.cuts.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("gaslab.system.extras.find_spec", lambda name: None)
     with pytest.raises(UsageError) as caught:
         gl.partition(GRAPH, 2).plot()
     assert str(caught.value) == (

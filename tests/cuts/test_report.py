@@ -114,7 +114,7 @@ def test_a_page_is_replaced_by_force_alone(gaslab: Run, edges: Path, tmp_path: P
 def test_without_matplotlib_nothing_is_read(
     gaslab: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gaslab.cuts.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("gaslab.system.extras.find_spec", lambda name: None)
     done = gaslab("partition", tmp_path / "missing.txt", "-k", 2, "--report", tmp_path / "page")
     assert (done.code, done.out) == (2, "")
     assert done.err == (

@@ -15,7 +15,6 @@ from typing import Any
 
 import gaslab as gl
 from gaslab.parallel.comm import Comm
-from gaslab.partitioning.names import NAMES
 from tests.fuzz.fuzzer import Fuzzer
 from tests.fuzz.on_ranks import Outcome, Together, attempt
 from tests.fuzz.plain import Answer
@@ -31,9 +30,10 @@ from tests.fuzz.text import (
     unreadable,
     write,
 )
+from tests.support.strategies import STRATEGIES
 from tests.support.threadcomm import run_ranks
 
-STRATEGIES = (None, None, *NAMES)
+CUTS = (None, None, *STRATEGIES)
 
 
 MPI_BATCHES = 10  # of so many batches one is read under MPI
@@ -76,7 +76,7 @@ class Reads(Fuzzer):
 
     def draw(self, random: randoms.Random) -> dict[str, Any]:
         case = draw(random)
-        case["options"] |= {"strategy": random.choice(STRATEGIES)}
+        case["options"] |= {"strategy": random.choice(CUTS)}
         return case
 
     def check(self, case: dict[str, Any]) -> str | None:

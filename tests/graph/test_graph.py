@@ -17,9 +17,9 @@ from gaslab.graph.graph import Graph
 from gaslab.graph.reading import read_graph
 from gaslab.parallel import launch
 from gaslab.parallel.comm import Comm
-from gaslab.partitioning import strategies
 from tests.conftest import Hosts
 from tests.mpi.ranks import Ranks
+from tests.support.strategies import STRATEGIES
 from tests.support.threadcomm import run_ranks
 
 SRC, DST, WEIGHT = [3, 3, 9, 3, 4, 4], [9, 4, 3, 9, 4, 12], [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]
@@ -47,7 +47,7 @@ def rank_of_arrays(comm: Comm, strategy: str, directed: bool) -> tuple[Any, ...]
     return graph.num_vertices, graph.num_edges, whole(graph), graph.fingerprint, graph.counts["self_loops"]
 
 
-@pytest.mark.parametrize("strategy", sorted(strategies.STRATEGIES))
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("directed", [True, False])
 def test_from_edges(ranks: Ranks, strategy: str, directed: bool) -> None:
     alone = rank_of_arrays(Comm(), "random", directed)
@@ -69,7 +69,7 @@ def test_read_graph(ranks: Ranks, tmp_path: Path) -> None:
         "# made up\n" + "".join(f"{a}\t{b}\t{i}\n" for i, (a, b) in enumerate(zip(src, dst, strict=True)))
     )
     expected = sorted(zip(src.tolist(), dst.tolist(), range(700), strict=True))
-    for strategy in strategies.STRATEGIES:
+    for strategy in STRATEGIES:
         got = ranks.run(rank_of_file, file, strategy)
         assert got == [(np.union1d(src, dst).size, 1, expected, True)] * ranks.size
 
@@ -99,7 +99,7 @@ ends = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 59)), max_size=80)
 
 
 @given(
-    ends, st.integers(1, 4), st.lists(st.sampled_from(sorted(strategies.STRATEGIES)), min_size=2, max_size=4)
+    ends, st.integers(1, 4), st.lists(st.sampled_from(STRATEGIES), min_size=2, max_size=4)
 )
 def test_partitioned_is_the_cut_made_directly(edges: Any, size: int, steps: list[str]) -> None:
     src, dst = [a for a, _ in edges], [b for _, b in edges]
@@ -237,7 +237,7 @@ def rank_of_networkx(comm: Comm, strategy: str) -> None:
 
 @pytest.mark.slow
 def test_from_networkx(ranks: Ranks) -> None:
-    for strategy in strategies.STRATEGIES:
+    for strategy in STRATEGIES:
         ranks.run(rank_of_networkx, strategy)
 
 

@@ -15,6 +15,8 @@ from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning import hashes, strategies
 from tests.support.built_graphs import build_and_check
+from tests.support.strategies import STRATEGIES
+from tests.support.threadcomm import run_ranks
 
 
 def test_1d_has_no_in_edges_on_mirrors() -> None:
@@ -76,6 +78,17 @@ def test_targets_go_to_very_many_parts(k: int) -> None:
     assert len(set(part.tolist())) > 500
 
 
+def test_1d_source_is_1d_of_the_edges_turned_round() -> None:
+    src, dst = np.random.default_rng(7).integers(0, 5000, (2, 60_000)) ** 2 // 5000
+    context = strategies.Context(Comm(), 5000, True)
+    part = hashes.by_source(src, dst, 9, context)
+    assert np.array_equal(part, hashes.by_one_end(dst, src, 9, context))
+    bipartite = strategies.Context(Comm(), 10_000, True, num_left=5000)
+    of = np.full(5000, -1)
+    of[src] = hashes.by_source(src, dst + 5000, 9, bipartite)
+    assert np.array_equal(of[src], hashes.by_source(src, dst + 5000, 9, bipartite)), "a source is in one part"
+
+
 def test_2d_bounds_the_replicas() -> None:
     rng = np.random.default_rng(3)
     src, dst = np.zeros(4000, dtype=int), rng.integers(0, 500, 4000)  # vertex 0 is the source of every edge
@@ -101,6 +114,61 @@ def test_dbh_keeps_leaves_whole() -> None:
     holders = Counter(v for g in got for v in g["graph"].local.gid.tolist())
     assert holders[0] == 4
     assert all(holders[v] == 1 for v in leaves)
+
+
+def parts_on(
+    size: int, name: str, src: np.ndarray, dst: np.ndarray, n: int, k: int, directed: bool = True
+) -> np.ndarray:
+    """The parts of all edges by a strategy on *size* ranks, which have runs of them of several lengths."""
+
+    def rank(comm: Comm) -> np.ndarray:
+        cuts = src.size * np.arange(size + 1) ** 2 // size**2
+        mine = slice(cuts[comm.rank], cuts[comm.rank + 1])
+        context = strategies.Context(comm, n, directed)
+        return strategies.find(name)[1](src[mine], dst[mine], k, context)
+
+    return np.concatenate(run_ranks(size, rank))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize("threshold", [None, 12])
+def test_hybrid_keeps_low_targets_whole_and_cuts_hubs_by_source(size: int, threshold: int | None) -> None:
+    rng = np.random.default_rng(8)
+    src, dst = rng.integers(0, 3000, 40_000), rng.integers(0, 3000, 40_000) ** 3 // 3000**2
+    name = "hybrid" if threshold is None else f"hybrid:threshold={threshold}"
+    part = parts_on(size, name, src, dst, 3000, 7)
+    degree = np.bincount(dst, minlength=3000)
+    hub = degree > (threshold or hashes.HUB * dst.size / np.count_nonzero(degree))
+    at = np.where(hub[dst], src, dst)
+    assert 0.1 < hub[dst].mean() < 0.99
+    of = np.full(3000, -1)
+    of[at] = part
+    assert np.array_equal(of[at], part), "an edge is where the end that decides has its edges"
+    assert np.bincount(part).max() < 1.05 * part.size / 7
+    assert np.array_equal(part, parts_on(1, name, src, dst, 3000, 7))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_hybrid_of_undirected_edges(size: int) -> None:
+    rng = np.random.default_rng(9)
+    src, dst = rng.integers(0, 3000, 40_000), rng.integers(0, 3000, 40_000) ** 3 // 3000**2
+    part = parts_on(size, "hybrid", src, dst, 3000, 7, directed=False)
+    flip = rng.random(src.size) < 0.5
+    turned = [np.where(flip, dst, src), np.where(flip, src, dst)]
+    assert np.array_equal(part, parts_on(size, "hybrid", *turned, 3000, 7, directed=False))
+    degree = np.bincount(src, minlength=3000) + np.bincount(dst, minlength=3000)
+    target = np.where((degree[src] > degree[dst]) | ((degree[src] == degree[dst]) & (src > dst)), src, dst)
+    hub = degree[target] > hashes.HUB * src.size / np.count_nonzero(degree)
+    at = np.where(hub, src + dst - target, target)
+    of = np.full(3000, -1)
+    of[at] = part
+    assert 0.1 < hub.mean() < 0.99
+    assert np.array_equal(of[at], part)
+
+
+def test_a_negative_threshold_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"hybrid:threshold=-2': .*or 0 to find one from the degrees"):
+        parts_on(1, "hybrid:threshold=-2", np.array([0]), np.array([1]), 2, 3)
 
 
 @pytest.mark.parametrize("n", [1000, hashes.SLICES - 1, hashes.SLICES, 300_001])
@@ -130,6 +198,14 @@ def test_random_keeps_an_edge_and_its_reverse_together() -> None:
     assert set(hashes.random(a, b, 7, context)) == set(range(7))
 
 
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_an_undirected_edge_and_its_reverse_stay_together(name: str) -> None:
+    a, b = np.random.default_rng(5).integers(0, 300, (2, 4000)) ** 2 // 300
+    part = parts_on(2, name, np.concatenate([a, b]), np.concatenate([b, a]), 300, 7, directed=False)
+    assert np.array_equal(part[:4000], part[4000:])
+    assert set(part) == set(range(7))
+
+
 def test_unknown_strategy_names_the_nearest() -> None:
     with pytest.raises(UsageError, match="strategy='dhb' is unknown; did you mean 'dbh'"):
         strategies.find("dhb")
@@ -155,10 +231,11 @@ QUOTED = re.compile(r"""[`'"]([0-9a-z-]+)[`'"]""")
 def test_the_documentation_has_two_rows_for_each_strategy() -> None:
     rows = (ROOT / "docs" / "partitioning.md").read_text().splitlines()
     tables = [row.split("|") for row in rows if row.startswith("|")]
-    for heading in ("which part an edge", "RF / EB / VB"):
+    measured = [name for name in NAMES if name != "auto" and not strategies.needs_options(name)]
+    for heading, names in (("which part an edge", NAMES), ("RF / EB / VB", measured)):
         head = next(k for k, cells in enumerate(tables) if heading in cells[2])
         named = [name for cells in tables[head + 2 :] for name in QUOTED.findall(cells[1])[:1]]
-        assert named[: len(NAMES)] == NAMES, heading
+        assert named[: len(names)] == names, heading
     default = [row for row in rows if "(the default)" in row]
     assert QUOTED.findall(default[0])[0] == strategies.DEFAULT
 

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from gaslab.graph.graph import Graph
 from gaslab.parallel.comm import Comm
-from gaslab.partitioning import strategies
+from tests.support.strategies import STRATEGIES as STRATEGIES
 from tests.support.threadcomm import run_ranks
-
-STRATEGIES = sorted(strategies.STRATEGIES)
 
 
 def edge_list(

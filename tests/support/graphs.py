@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gaslab.partitioning import strategies
+from tests.support.strategies import STRATEGIES as STRATEGIES
 
 if TYPE_CHECKING:
     from gaslab.graph.graph import Graph
     from gaslab.parallel.comm import Comm
 
 KINDS = ("dense", "sparse", "str")
-STRATEGIES = tuple(strategies.STRATEGIES)
 
 
 @dataclass(frozen=True)

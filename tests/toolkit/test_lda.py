@@ -13,10 +13,10 @@ from scipy.optimize import linear_sum_assignment
 import gaslab as gl
 from examples.lda import corpus
 from gaslab.parallel.comm import Comm, world
-from gaslab.partitioning.names import NAMES
 from gaslab.programs.lda import _tokens
 from tests.mpi.ranks import Ranks
 from tests.support.command_line import Run, gaslab
+from tests.support.strategies import STRATEGIES
 
 __all__ = ["gaslab"]
 
@@ -56,7 +56,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 def in_every_way(comm: Comm) -> list[dict[str, Any]]:
     ways: list[dict[str, Any]] = [{"threads": 1}, {"threads": 2}, {"compile": "never"}]
-    return [fitted(comm, **way) for way in ways] + [fitted(comm, strategy) for strategy in NAMES]
+    return [fitted(comm, **way) for way in ways] + [fitted(comm, strategy) for strategy in STRATEGIES]
 
 
 @pytest.mark.slow

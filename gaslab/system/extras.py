@@ -1,4 +1,4 @@
-"""Packages that pictures and Parquet files need, and that gaslab runs without."""
+"""Packages that pictures, Parquet files and METIS need, and that gaslab runs without."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ def need_matplotlib(what: str) -> None:
 def need_pyarrow(what: str) -> None:
     """Raise UsageError if pyarrow is not there; *what* needs it."""
     _need("pyarrow", what, "interop")
+
+
+def need_pymetis(what: str) -> None:
+    """Raise UsageError if pymetis is not there; *what* needs it."""
+    _need("pymetis", what, "metis")
 
 
 def _need(package: str, what: str, extra: str) -> None:
