@@ -18,8 +18,12 @@ def need_pyarrow(what: str) -> None:
 
 
 def need_pymetis(what: str) -> None:
-    """Raise UsageError if pymetis is not there; *what* needs it."""
+    """Raise UsageError if pymetis is not there, or too old; *what* needs it."""
     _need("pymetis", what, "metis")
+    import pymetis
+
+    if not hasattr(pymetis, "CSRAdjacency"):
+        raise UsageError(f"{what} needs pymetis 2025.2 or later: pip install --upgrade 'gaslab[metis]'")
 
 
 def _need(package: str, what: str, extra: str) -> None:

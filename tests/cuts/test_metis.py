@@ -100,6 +100,13 @@ def test_without_pymetis(gaslab: Run, edges: Path, monkeypatch: pytest.MonkeyPat
     assert gaslab("partition", edges, "-k", 3, "--strategy", "metis").code == 2
 
 
+def test_an_old_pymetis(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pymetis", ModuleType("pymetis"))
+    monkeypatch.setattr("gaslab.system.extras.find_spec", lambda name: ModuleType)
+    with pytest.raises(UsageError, match=r"strategy 'metis' needs pymetis 2025\.2 or later: pip install"):
+        gl.partition(gl.Graph.from_edges([0], [1]), 2, strategy="metis")
+
+
 # ---- METIS itself ----------------------------------------------------------------------------------------
 
 
