@@ -78,7 +78,7 @@ class Stateful(ABC):
     Attributes
     ----------
     gathered : bool
-        All pairs are brought to rank 0 and come in one block; the blocks of the other ranks are empty.
+        All pairs are brought to rank 0 and come in one block; `assign` is not called on the other ranks.
     memory : float
         Bytes that a gathered strategy may take there; 0 is what is free.
     """

@@ -37,22 +37,26 @@ def place(
         largest=pairs.largest, cap=cap(num_edges, k, pairs.largest),
     )  # fmt: skip
     del degrees
-    strategy.begin(k, stream)
+    comm.attempt(partial(strategy.begin, k, stream))
     found: list[np.ndarray] = []
     before = None if part is None else pairs.of_pairs(part, context.threads)
     for block in pairs.blocks(strategy.gathered, before):
-        found.append(comm.attempt(partial(_assigned, strategy, block, k, stream)))
+        assign = partial(_assign, found, strategy, block, k, stream)
+        if strategy.gathered:
+            comm.on_root(assign, long_running=True)
+        else:
+            comm.attempt(assign)
         strategy.agree(comm)
-    strategy.finish()
-    return pairs.of_edges(np.concatenate(found), context.threads)
+    comm.attempt(strategy.finish)
+    return pairs.of_edges(np.concatenate([*found, np.empty(0, np.int32)]), context.threads)
 
 
-def _assigned(strategy: Stateful, block: Block, k: int, stream: Stream) -> np.ndarray:
-    """Return what `Stateful.assign` does, checked."""
+def _assign(found: list[np.ndarray], strategy: Stateful, block: Block, k: int, stream: Stream) -> None:
+    """Append what `Stateful.assign` returns, checked."""
 
     def pair(at: int) -> str:
         ends = [int(stream.gid[end[at]]) for end in (block.low, block.high)]
         return "the pair {} -> {}".format(*(reversed(ends) if block.reverse[at] else ends))
 
     part = strategy.assign(block)
-    return checked_parts("assign() returned", part, block.low.size, k, pair, "pairs")
+    found.append(checked_parts("assign() returned", part, block.low.size, k, pair, "pairs"))
