@@ -56,10 +56,10 @@ def parser(name: str) -> Parser:
     return made
 
 
-def _names(words: str) -> list[str] | None:
-    """Argparse type: None for all strategies, or some by name; a comma may be between options of one, too."""
+def _names(words: str) -> list[str]:
+    """Argparse type: some strategies by name, or none for all; a comma may be between options of one, too."""
     if words == "all":
-        return None
+        return []  # not None, which argparse takes for an option that was not given
     return list(dict.fromkeys(strategy_name(word) for word in re.split(r",(?!\w+=)", words)))
 
 
@@ -73,7 +73,7 @@ def execute(arguments: Any) -> int:
 
     comm = world()
     one = arguments.strategy is not None
-    every = [name for name in STRATEGIES if not needs_options(name)]
+    every = [name for name in STRATEGIES if name != "auto" and not needs_options(name)]  # auto is one of them
     asked = [arguments.strategy] if one else arguments.compare or every
     names = [with_passes(name, arguments.refine or 0) for name in asked]
     outputs = destinations(comm, arguments)

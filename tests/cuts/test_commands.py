@@ -60,6 +60,14 @@ def test_several_strategies_are_a_table(gaslab: Run, edges: Path) -> None:
     assert len({len(line) for line in [head, *rows]}) == 1
 
 
+def test_each_strategy_is_refined(gaslab: Run, edges: Path) -> None:
+    asked = ("partition", edges, "-k", 3, "--compare", "2d,hdrf:balance=2", "-q")
+    before, after = ([line.split() for line in gaslab(*asked, *more).out.splitlines()[1:]]
+                     for more in ((), ("--refine", 2)))  # fmt: skip
+    assert [row[0] for row in after] == ["2d:refine=2", "hdrf:balance=2.0,refine=2"]
+    assert all(float(row[1]) <= float(was[1]) for row, was in zip(after, before, strict=True))
+
+
 def test_all_is_the_default(gaslab: Run, edges: Path) -> None:
     said = [gaslab("partition", edges, "-k", 3, "-q", *more).out for more in ((), ("--compare", "all"))]
     first, second = ([line.split()[:4] for line in text.splitlines()] for text in said)
@@ -91,6 +99,9 @@ def test_a_strategy_of_the_users_that_fails(gaslab: Run, edges: Path, mine: str)
         ("-k 2 --compare 1d,dhb", "argument --compare: 'dhb' is unknown; did you mean 'dbh'?"),
         ("-k 2 --compare all,2d", "argument --compare: 'all' is unknown"),
         ("-k 2 --compare 1d --strategy 2d", "argument --strategy: not allowed with argument --compare"),
+        ("-k 2 --strategy 2d --compare all", "argument --compare: not allowed with argument --strategy"),
+        ("-k 2 --refine -1", "argument --refine: -1 is less than 0"),
+        ("-k 2000 --strategy dbh --refine 1", "k=2000: a strategy that keeps state cuts into 1,024 parts"),
         ("-k 2 --compare 1d,2d -o x.tsv", "--output writes one cut; name it with --strategy"),
         ("-k 2 --masters x.tsv", "--masters writes one cut; name it with --strategy"),
         ("-k 2 --strategy 1d -o x.json", "cannot tell what to write to 'x.json'"),
