@@ -6,7 +6,7 @@ cdef struct Dialect:
     const uint8_t *comment    # [256], 1 where the byte starts a comment line
     int strings               # 1: ids are names, interned; 0: integers
     int num_fields
-    int head                  # 1: all data lines above the header are part of it
+    int head                  # 1: all data lines above the header are part of it, and no id is negative
     const int32_t *role       # [num_fields]
     int plain                 # 1: source, target, then columns, and no digit starts a comment: the fast path
 
@@ -88,24 +88,28 @@ cdef const uint8_t *_quick(const uint8_t *p, Dialect *dialect, Run *run) noexcep
     return p + 1
 
 
-cdef int _integer_id(gl_field *token, int64_t *value, int64_t *leading_zero) noexcept nogil:
+cdef int _integer_id(gl_field *token, bint signed, int64_t *value, int64_t *leading_zero) noexcept nogil:
     cdef uint64_t digits
-    cdef int64_t count, zeros = 0
+    cdef int64_t count, zeros = 0, length = token.length
     cdef const uint8_t *p = token.at
-    if token.length == 0:
+    cdef bint minus
+    if length == 0:
         return EMPTY_ID
-    if p[0] == 45 and token.length > 1:
-        return NEGATIVE if gl_read_digits(p + 1, &digits) == token.length - 1 else NOT_INTEGER
-    while zeros < token.length - 1 and p[zeros] == 48:
+    minus = p[0] == 45 and length > 1
+    p += minus
+    length -= minus
+    while zeros < length - 1 and p[zeros] == 48:
         zeros += 1
     count = gl_read_digits(p + zeros, &digits)
-    if count < token.length - zeros:
+    if count < length - zeros:
         return NOT_INTEGER
-    if zeros:
+    if minus and not signed:
+        return NEGATIVE
+    if zeros or (minus and digits == 0):               # not how an integer is written
         leading_zero[0] = 1
-    if count > 19 or digits > <uint64_t> INT64_MAX:
-        return TOO_LARGE
-    value[0] = <int64_t> digits
+    if count > 19 or digits > <uint64_t> INT64_MAX + minus:
+        return TOO_SMALL if minus else TOO_LARGE
+    value[0] = <int64_t> (0 - digits if minus else digits)
     return FINE
 
 
@@ -159,7 +163,7 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
                 if not gl_is_utf8(token[k].at, token[k].length):
                     return NOT_UTF8
             else:
-                problem = _integer_id(&token[k], &ends[-1 - role], &zero)
+                problem = _integer_id(&token[k], not dialect.head, &ends[-1 - role], &zero)
                 if problem != FINE:
                     return problem
         elif role == CHECKED or role >= 0:
@@ -189,4 +193,5 @@ cdef int _careful(const uint8_t *p, const uint8_t *end, Dialect *dialect, Run *r
         run.counter[LARGEST] = ends[0]
     if ends[1] > run.counter[LARGEST]:
         run.counter[LARGEST] = ends[1]
+    run.counter[LEAST] = min(run.counter[LEAST], min(ends[0], ends[1]))
     return FINE

@@ -40,9 +40,11 @@ MAX_FIELDS = FIELDS
 TWICE = REPEATED              # added to the byte of a delimiter of two such bytes
 
 # What a run reports, by index; the names are the contract with gaslab.ingest.text.
-COUNTERS = ("lines", "edges", "comments", "blanks", "headers", "rejected", "self_loops", "largest", "leading_zero")
+COUNTERS = (
+    "lines", "edges", "comments", "blanks", "headers", "rejected", "self_loops", "largest", "least", "leading_zero",
+)
 cdef enum:
-    LINES, EDGES, COMMENTS, BLANKS, HEADERS, REJECTED, SELF_LOOPS, LARGEST, LEADING_ZERO, NUM_COUNTERS
+    LINES, EDGES, COMMENTS, BLANKS, HEADERS, REJECTED, SELF_LOOPS, LARGEST, LEAST, LEADING_ZERO, NUM_COUNTERS
 
 cdef enum:                    # roles of a field; a column k has role k
     SOURCE = -1
@@ -135,7 +137,7 @@ def parse(
     (`gaslab.ingest.names.NameTable.describe`) and ends are indices into it.
 
     Returns (counters int64[runs, len(COUNTERS)], where *largest* is the size of a run's name table if there
-    are any, bad int64[runs, KEPT_BAD, 5] as (line, offset,
+    are any, and *least* is 0 or a negative id, bad int64[runs, KEPT_BAD, 5] as (line, offset,
     length, problem, field), real uint8[runs, columns]).
     """
     cdef int runs = bounds.shape[0] - 1, num_columns = len(columns), t, k

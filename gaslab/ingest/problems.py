@@ -85,6 +85,7 @@ def _explain(bad: BadLine, columns: list[str], line: str = "the first data line"
         "not_integer": (f"the {column} id is not an integer", text_ids),
         "negative": (f"the {column} id is negative", text_ids),
         "too_large": (f"the {column} id is larger than 2**63 - 1", text_ids),
+        "too_small": (f"the {column} id is less than -2**63", text_ids),
         "empty_id": (f"the {column} id (column {bad.field + 1}) is empty", "fix the line"),
         "not_number": (f"{column} is not a number", unwanted),
         "decimal_comma": (f"{column} has a decimal comma", f"write it with a point, or {unwanted}"),

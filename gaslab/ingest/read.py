@@ -63,10 +63,10 @@ def read_edges(
     comm : Comm, optional
         The ranks; all of them by default.
     ids : {"auto", "int", "str"}
-        ``"int"``: 0 to 2**63 - 1 in digits alone, ``007`` is 7. ``"str"``: any UTF-8, byte for byte.
+        ``"int"``: -2**63 to 2**63 - 1 in digits, ``007`` is 7. ``"str"``: any UTF-8, byte for byte.
         ``"auto"``: text if an id of the first data line is not an integer (``+5``, ``1_000`` and ``5.0``
-        are not) or any id of an edge has a leading zero; else integers, and then a negative, larger
-        or other id is a bad line. Bad lines decide nothing.
+        are not) or any id of an edge has a leading zero, as ``-0`` does; else integers, and then a
+        larger or other id is a bad line. Bad lines decide nothing.
     columns : dict or sequence of str, optional
         Which further fields become columns. By default all: fields are called ``weight`` (the third)
         and ``column3``, ``column4``, ... (counted from 0), or as the header names them. A dict binds
@@ -235,7 +235,7 @@ def _columns(columns: Any) -> Columns:
 def number_ends(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
     """Replace the ends by global ids, in place; return the directory (collective)."""
     if not strings:
-        return number_integers([parsed.src, parsed.dst], parsed.largest, comm, threads)
+        return number_integers([parsed.src, parsed.dst], parsed.largest, comm, threads, parsed.least)
     every, *others = parsed.tables
     index = [None, *(every.intern(table.names()) for table in others)]
     numbers, known = number_names(every.names(), comm)
@@ -255,7 +255,7 @@ def number_sides(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> Ver
 
 def _number_side(parsed: Parsed, ends: np.ndarray, strings: bool, comm: Comm, threads: int) -> VertexIds:
     if not strings:
-        return number_integers([ends], parsed.largest, comm, threads)
+        return number_integers([ends], parsed.largest, comm, threads, parsed.least)
     every = NameTable()
     index = []  # for each of the run's tables: the place in *every* of the names that this column has
     for number, table in enumerate(parsed.tables):

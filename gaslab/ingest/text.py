@@ -48,6 +48,7 @@ class Parsed:
     bad: list[BadLine] = field(default_factory=list)  # the first of them, lines counted within the piece
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
     largest: int = -1
+    least: int = 0  # or the least id, if one is negative
     leading_zero: bool = False
     rows: int = 0
 
@@ -214,6 +215,7 @@ def _parse_block(
     for name in COUNTED:
         parsed.counts[name] += int(counted[name].sum())
     parsed.largest = max(parsed.largest, int(counted["largest"].max()))
+    parsed.least = min(parsed.least, int(counted["least"].min()))
     parsed.leading_zero |= bool(counted["leading_zero"].any())
 
 

@@ -42,7 +42,7 @@ def by_file(src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, path:
     comm, ids = context.comm, context.ids
     if ids is None:
         raise UsageError("strategy 'file' needs the ids of the vertices: Context(..., ids=edges.ids)")
-    kind = "int" if ids.kind == "int" and not ids.negative else "str"
+    kind = "int" if ids.kind == "int" else "str"
     rows = read_parted(path, kind, ids.num_left is not None, comm, context.threads)
     _check_parts(rows, k, comm)
     graph, listed, known = _in_common([src, dst], rows, context, ids)

@@ -208,11 +208,13 @@ class Meaning:
                 if not text:
                     return None
             else:
-                digits = text.lstrip(b"0") or b"0"
-                if not re.fullmatch(b"[0-9]+", text) or len(digits) > 19 or int(digits) > LARGEST:
+                digits = re.sub(b"^(-?)0+(?=.)", rb"\1", text)
+                if not re.fullmatch(b"-?[0-9]+", text) or len(digits) > 20:
+                    return None
+                if not -LARGEST - 1 <= int(digits) <= LARGEST:
                     return None
                 ends.append(int(digits))
-                zeros |= len(text) > 1 and text[:1] == b"0"
+                zeros |= digits != text or digits == b"-0"
         values = [number(fields[at]) for at in self.kept]
         if None in values or any(number(fields[at]) is None for at in self.checked):
             return None

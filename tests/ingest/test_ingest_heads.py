@@ -149,7 +149,7 @@ def test_a_digit_may_start_a_comment(tmp_path: Path, comments: str, text: str) -
 
 
 @pytest.mark.parametrize(
-    "bad", ["007 x", "x 007", "007", "007 -5", "-5 007", "007 3 4", "007 99999999999999999999"]
+    "bad", ["007 x", "x 007", "007", "007 -5-", "-x 007", "007 3 4", "007 99999999999999999999"]
 )
 def test_a_rejected_line_does_not_make_ids_text(tmp_path: Path, bad: str) -> None:
     path = tmp_path / "g.txt"
@@ -160,6 +160,14 @@ def test_a_rejected_line_does_not_make_ids_text(tmp_path: Path, bad: str) -> Non
             run_ranks(size, lambda comm: read_edges(path, comm))
     path.write_text(f"1 2\n{bad}\n4 05\n")  # an edge with a leading zero does
     assert on_all(path, on_bad_line="skip")[4] == "str"
+
+
+@pytest.mark.parametrize("zero", ["-0", "-05", "-007"])
+def test_zeros_behind_a_minus_are_leading_ones(tmp_path: Path, zero: str) -> None:
+    path = tmp_path / "g.txt"
+    path.write_text(f"1 -2\n{zero} 1\n")
+    assert on_all(path)[0] == [("-0" if zero == "-0" else zero, "1"), ("1", "-2")]
+    assert on_all(path, ids="int")[0] == [*sorted([(int(zero), 1), (1, -2)])]
 
 
 # ---- long lines --------------------------------------------------------------------------------------

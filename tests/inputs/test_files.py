@@ -34,6 +34,8 @@ FILES = {
     "negative, as text": File(
         "cugraph#488, graphia#74", "ids.txt", b"-5 6\n", ["-5\t6"], {"ids": "str"}, ("--ids", "str")
     ),
+    "negative": File("cugraph#488, graphia#74", "ids.txt", b"-5 6\n7 -5\n", ["-5\t6", "7\t-5"]),
+    "minus zero": File("cugraph#488, graphia#74", "ids.txt", b"-0 6\n7 -5\n", ["-0\t6", "7\t-5"]),
     "leading zeros": File("Raphtory#1315", "names.txt", b"01 001\n1 01\n", ["01\t001", "1\t01"]),
     "a star": File("essentials#9", "star.mtx", STAR, ["1\t2", "1\t3", "1\t4", "1\t5"]),
     "an edge of length 0": File(
@@ -105,21 +107,21 @@ def test_files_on_the_command_line_of_three_ranks(gaslab: Run, name: str, tmp_pa
 # ---- more than reading -----------------------------------------------------------------------------
 
 
-def negative_ids(comm: Comm, path: str) -> str:
-    """Return the degrees of a file with the id -5 as text, or the error; for `Ranks.run`."""
-    try:
-        return str(gl.degrees(gl.read_graph(path, comm=comm)).vertices.to_dict("edges"))
-    except gl.InputError as error:
-        return str(error)
+def negative_ids(comm: Comm, path: str) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the degrees and the components of a file with negative ids; for `Ranks.run`."""
+    graph = gl.read_graph(path, comm=comm)
+    edges = gl.degrees(graph).vertices.to_dict("edges")
+    return edges, gl.components(graph).vertices.to_dict("component")
 
 
 @pytest.mark.parametrize("ranks", [1, 3], ids=lambda size: f"{size}ranks", indirect=True)
-def test_a_negative_id_is_kept_or_refused_by_name(ranks: Ranks, tmp_path: Path) -> None:
+def test_a_negative_id_is_kept(ranks: Ranks, tmp_path: Path) -> None:
     path = tmp_path / "negative.txt"
-    path.write_text("-5 6\n6 7\n")
-    kept, refused = "{-5: 1, 6: 2, 7: 1}", f"{path}:1: the source id is negative: '-5 6'; "
-    for said in ranks.run(negative_ids, str(path)):
-        assert said == kept or said.startswith(refused)
+    path.write_text("-5 6\n6 7\n-9223372036854775808 8\n")
+    least = -(1 << 63)
+    edges = {least: 1, -5: 1, 6: 2, 7: 1, 8: 1}
+    component = {least: least, -5: -5, 6: -5, 7: -5, 8: least}
+    assert ranks.run(negative_ids, str(path)) == [(edges, component)] * ranks.size
 
 
 def distances(comm: Comm, path: str) -> list[float]:
