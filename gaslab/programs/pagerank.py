@@ -150,6 +150,8 @@ def pagerank(
     if personalization is not None or weight is not None:
         if unnormalised or method == "signal":
             raise gl.UsageError("personalization and weight need method='power' and normalised scores")
+        if options.get("init") is not None:
+            raise gl.UsageError("init= goes with neither personalization nor weight")
         return _personalized(graph, damping, tolerance, personalization, weight, options)
     loops = not graph.directed and count_self_loops(graph) > 0
     if loops:

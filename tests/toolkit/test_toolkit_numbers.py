@@ -30,6 +30,7 @@ def matrix(comm: Comm | None, *rows: list[float]) -> gl.Graph:
 
 
 FINITE = "a finite number of at least 0 is needed"
+NEITHER = "init= goes with neither personalization nor weight"
 SUMS = "personalization needs finite weights of at least 0, with a sum that is positive and finite"
 SCALE = "and PageRank divides by it; scale the column, so that it is 1e-290 to 1e+290"
 PRODUCTS = "and HITS sums products of two weights; scale the column, so that it is 1e-100 to 1e+100"
@@ -48,6 +49,8 @@ def odds(smoothing: str, weight: str, product: str) -> str:
 WRONG: list[tuple[str, tuple[float, ...], dict[str, Any], str]] = [
     ("pagerank", (), {"personalization": {0: HUGE, 1: HUGE}}, f"the weights sum to inf; {SUMS}"),
     ("pagerank", (), {"personalization": {0: 0.0, 1: 0}}, f"the weights sum to 0; {SUMS}"),
+    ("pagerank", (), {"personalization": {0: 1}, "init": {"score": 1.0}}, NEITHER),
+    ("pagerank", (), {"weight": "w", "init": {"score": 1.0}}, NEITHER),
     ("pagerank", (), {"personalization": {}}, f"the weights sum to 0; {SUMS}"),
     ("pagerank", (), {"personalization": {0: 1.0, 1: INF}},
      "personalization[1]=inf: a finite number is needed"),
