@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 NAMES = (
-    "random", "1d", "1d-source", "2d", "dbh", "hybrid", "chunk", "hdrf", "ne", "hep", "metis", "file", "auto",
+    "random", "1d", "1d-source", "2d", "dbh", "hybrid", "chunk", "hdrf", "2ps", "ne", "hep", "metis", "file",
+    "auto",
 )  # fmt: skip
 DEFAULT = "1d"

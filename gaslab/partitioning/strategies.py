@@ -6,7 +6,7 @@ before. Register either kind with `strategy`; one that ships is named in `names`
 
 from __future__ import annotations
 
-from gaslab.partitioning import auto, hashes, hdrf, metis, neighborhood, saved  # noqa: F401 - register
+from gaslab.partitioning import auto, hashes, hdrf, metis, neighborhood, saved, two_phase  # noqa: F401
 from gaslab.partitioning.context import Context as Context
 from gaslab.partitioning.context import Strategy as Strategy
 from gaslab.partitioning.names import DEFAULT as DEFAULT

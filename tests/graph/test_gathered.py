@@ -21,10 +21,11 @@ from gaslab.partitioning.neighborhood import HEP, NE
 from gaslab.partitioning.pairs import Degrees
 from gaslab.partitioning.refine import Refinement
 from gaslab.partitioning.stateful import cap
+from gaslab.partitioning.two_phase import TwoPhase
 from tests.support.built_graphs import edge_list, multigraphs
 from tests.support.threadcomm import run_ranks
 
-GATHERED = ["ne", "hep", "hep:tau=2", "dbh:refine=1", "random:refine=3", "chunk:refine=2"]
+GATHERED = ["2ps", "ne", "hep", "hep:tau=2", "dbh:refine=1", "random:refine=3", "chunk:refine=2"]
 
 
 def power_law(n: int = 3000, m: int = 20_000) -> tuple[np.ndarray, np.ndarray, int]:
@@ -110,6 +111,8 @@ def test_passes_are_given_by_name_or_beside_it() -> None:
         ("dbh:refine=some", "refine is 'some'; a whole number is needed"),
         ("ne:vertex_balance=0.9", "vertex_balance=0.9: a number of at least 1 is needed"),
         ("ne:passes=-1", "passes=-1"),
+        ("2ps:passes=0", "passes=0"),
+        ("2ps:volume=0", "volume=0.0: a number above 0 is needed"),
         ("hep:tau=0", "tau=0.0: a number above 0 is needed"),
         ("hep:memory=-5", "memory=-5.0"),
         ("ne:tau=3", "'tau=3' is no option; ne has vertex_balance=1.1, passes=2, memory=0.0, refine=0"),
@@ -167,10 +170,12 @@ def test_hep_makes_do_with_less(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("k", [8, 200])
-@pytest.mark.parametrize("make", [NE, HEP, lambda: Refinement(2)], ids=["ne", "hep", "refine"])
+@pytest.mark.parametrize(
+    "make", [TwoPhase, NE, HEP, lambda: Refinement(2)], ids=["2ps", "ne", "hep", "refine"]
+)
 def test_no_more_memory_is_taken_than_is_said(make: Any, k: int) -> None:
     src, dst, n = power_law(20_000, 200_000)
-    name = {NE: "ne", HEP: "hep"}.get(make, "random:refine=2")
+    name = {TwoPhase: "2ps", NE: "ne", HEP: "hep"}.get(make, "random:refine=2")
     context = Context(Comm(), n, True)
     degree = Degrees(src, dst, context).degree
     said = make().bytes_needed(k, degree, src.size)
