@@ -129,16 +129,20 @@ class _Judge:
         self._random: tuple[Census, Cost] | None = None
 
     def cut(self, name: str, k: int | None = None, skip: bool = False) -> Cut | None:
-        """Return a cut; with *skip* None, and a warning, where a strategy of gaslab's own cannot make it."""
+        """Return a cut; with *skip* None, and a word, where a strategy of gaslab's own cannot make it."""
         from gaslab.partitioning.cut import cut
         from gaslab.partitioning.strategies import is_shipped
+        from gaslab.system.extras import MissingPackage
 
         try:
             made = cut(self.edges, k or self.k, name, self.comm, self.baseline)
         except UsageError as error:  # which all ranks have: of a user's strategy, perhaps only some
             if not skip or not is_shipped(name):
                 raise
-            log.warning("warning: %s is left out: %s", name, error)
+            if isinstance(error, MissingPackage):
+                log.info("%s is left out: %s", name, error)
+            else:
+                log.warning("warning: %s is left out: %s", name, error)
             return None
         if name == "random" and made.k == self.k:
             self._random = made.census, made.cost

@@ -7,6 +7,10 @@ from importlib.util import find_spec
 from gaslab.errors import UsageError
 
 
+class MissingPackage(UsageError):
+    """A package that gaslab runs without is not installed."""
+
+
 def need_matplotlib(what: str) -> None:
     """Raise UsageError if matplotlib is not there; *what* needs it."""
     _need("matplotlib", what, "plot")
@@ -28,4 +32,4 @@ def need_pymetis(what: str) -> None:
 
 def _need(package: str, what: str, extra: str) -> None:
     if find_spec(package) is None:
-        raise UsageError(f"{what} needs {package}, which is not installed: pip install 'gaslab[{extra}]'")
+        raise MissingPackage(f"{what} needs {package}, which is not installed: pip install 'gaslab[{extra}]'")
