@@ -11,9 +11,10 @@ import pytest
 import gaslab as gl
 from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
-from gaslab.partitioning import auto, gathering
+from gaslab.partitioning import gathering
 from gaslab.partitioning.context import Context
 from gaslab.partitioning.cut import cut
+from gaslab.partitioning.strategies import auto
 from tests.support.built_graphs import edge_list
 from tests.support.threadcomm import run_ranks
 

@@ -17,11 +17,11 @@ from gaslab.parallel.comm import Comm
 from gaslab.partitioning import gathering, strategies
 from gaslab.partitioning.context import Context
 from gaslab.partitioning.cut import Cut, cut
-from gaslab.partitioning.neighborhood import HEP, NE
 from gaslab.partitioning.pairs import Degrees
 from gaslab.partitioning.refine import Refinement
 from gaslab.partitioning.stateful import cap
-from gaslab.partitioning.two_phase import TwoPhase
+from gaslab.partitioning.strategies.neighborhood import HEP, NE
+from gaslab.partitioning.strategies.two_phase import TwoPhase
 from tests.support.built_graphs import edge_list, multigraphs
 from tests.support.threadcomm import run_ranks
 

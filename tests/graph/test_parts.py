@@ -15,8 +15,9 @@ import gaslab as gl
 from gaslab.errors import UsageError
 from gaslab.ingest.arrays import edges_from_arrays
 from gaslab.parallel.comm import Comm
-from gaslab.partitioning import hashes, strategies
+from gaslab.partitioning import strategies
 from gaslab.partitioning.cut import cut
+from gaslab.partitioning.strategies import hashes
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks
 from tests.support.built_graphs import build_and_check, edge_list

@@ -13,7 +13,8 @@ import pytest
 from gaslab.cli import main
 from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
-from gaslab.partitioning import hashes, strategies
+from gaslab.partitioning import strategies
+from gaslab.partitioning.strategies import hashes
 from tests.support.built_graphs import build_and_check
 from tests.support.strategies import STRATEGIES
 from tests.support.threadcomm import run_ranks

@@ -15,8 +15,8 @@ import gaslab._kernels.hdrf as kernels
 from gaslab import arguments
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning.registry import strategy
-from gaslab.partitioning.replicas import Replicas
 from gaslab.partitioning.stateful import Block, Stateful, Stream
+from gaslab.partitioning.strategies.replicas import Replicas
 
 
 @strategy("hdrf")

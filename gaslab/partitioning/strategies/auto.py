@@ -16,10 +16,10 @@ import gaslab._kernels.csr as csr
 from gaslab import arguments
 from gaslab.partitioning.context import Context
 from gaslab.partitioning.gathering import fits
-from gaslab.partitioning.hashes import VERTEX_WORK
-from gaslab.partitioning.neighborhood import HEP
 from gaslab.partitioning.registry import find, strategy
 from gaslab.partitioning.stateful import MOST_PARTS
+from gaslab.partitioning.strategies.hashes import VERTEX_WORK
+from gaslab.partitioning.strategies.neighborhood import HEP
 
 log = logging.getLogger("gaslab")
 

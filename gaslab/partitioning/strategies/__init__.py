@@ -6,7 +6,6 @@ before. Register either kind with `strategy`; one that ships is named in `names`
 
 from __future__ import annotations
 
-from gaslab.partitioning import auto, hashes, hdrf, metis, neighborhood, saved, two_phase  # noqa: F401
 from gaslab.partitioning.context import Context as Context
 from gaslab.partitioning.context import Strategy as Strategy
 from gaslab.partitioning.names import DEFAULT as DEFAULT
@@ -19,6 +18,13 @@ from gaslab.partitioning.registry import with_passes as with_passes
 from gaslab.partitioning.stateful import Block as Block
 from gaslab.partitioning.stateful import Stateful as Stateful
 from gaslab.partitioning.stateful import Stream as Stream
+from gaslab.partitioning.strategies import auto as auto
+from gaslab.partitioning.strategies import hashes as hashes
+from gaslab.partitioning.strategies import hdrf as hdrf
+from gaslab.partitioning.strategies import metis as metis
+from gaslab.partitioning.strategies import neighborhood as neighborhood
+from gaslab.partitioning.strategies import saved as saved
+from gaslab.partitioning.strategies import two_phase as two_phase
 
 assert {*STRATEGIES} == {*NAMES}, "names.py names each strategy that ships"
 for name in NAMES:
