@@ -2,8 +2,12 @@
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+ctypedef fused degree_t:
+    int32_t
+    int64_t
 
-def cluster(const int32_t[::1] low, const int32_t[::1] high, const int64_t[::1] degree, int64_t most,
+
+def cluster(const int32_t[::1] low, const int32_t[::1] high, const degree_t[::1] degree, int64_t most,
             int32_t[::1] of, int64_t[::1] volume):
     """Of each pair bring the end with less around it into the cluster of the other, up to *most* degrees there.
 

@@ -3,6 +3,10 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+ctypedef fused degree_t:
+    int32_t
+    int64_t
+
 cdef extern from *:
     """
     #define GL_LOWEST_BIT(x) __builtin_ctzll(x)
@@ -50,7 +54,7 @@ cdef int64_t roomiest(const int64_t *room, int64_t k) noexcept nogil:
 
 
 def assign(const int32_t[::1] low, const int32_t[::1] high, const int64_t[::1] multiplicity,
-           const int64_t[::1] degree, double balance, double scale, double[::1] load, int64_t[::1] room,
+           const degree_t[::1] degree, double balance, double scale, double[::1] load, int64_t[::1] room,
            uint64_t[:, ::1] held, int32_t[::1] part, int64_t[::1] fresh):
     """Choose the part of each pair; return how many (vertex, part) are new, which `fresh` lists.
 
@@ -99,7 +103,7 @@ def assign(const int32_t[::1] low, const int32_t[::1] high, const int64_t[::1] m
                 if rooms[best] < need:
                     best = roomiest(rooms, k)
                 worth = balance / (1.0 + most - few) if few < most else 0.0
-                share = <double> degree[low[i]] / (degree[low[i]] + degree[high[i]])
+                share = <double> degree[low[i]] / (<double> degree[low[i]] + degree[high[i]])
                 of_low = 2.0 - share
                 of_high = 1.0 + share
                 top = worth * (most - few)

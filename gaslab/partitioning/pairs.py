@@ -12,7 +12,7 @@ from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning.context import Context
 from gaslab.partitioning.rows import rows_by_target
-from gaslab.partitioning.shuffle import check_limit, send_back, shuffle
+from gaslab.partitioning.shuffle import INT32_LIMIT, check_limit, send_back, shuffle
 from gaslab.partitioning.stateful import Block
 
 MOST_VERTICES = 1 << 30
@@ -26,8 +26,8 @@ class Degrees:
 
     Attributes
     ----------
-    degree : int64 array of num_vertices
-        By number.
+    degree : int32 array of num_vertices
+        By number; int64 if one is 2**31 or more.
     gid, number : int32 arrays of num_vertices
         The global id of each number, and the number of each global id.
     """
@@ -46,6 +46,8 @@ class Degrees:
         self.number = np.empty(n, dtype=np.int32)
         self.number[self.gid] = np.arange(n, dtype=np.int32)
         self.degree = degree[self.gid]
+        if not n or self.degree[-1] <= INT32_LIMIT:
+            self.degree = self.degree.astype(np.int32)
 
 
 class Pairs:

@@ -49,7 +49,7 @@ class TwoPhase(Stateful):
     def assign(self, block: Block) -> np.ndarray:
         low, high, weight, k = block.low, block.high, block.multiplicity, self.k
         n = self.degree.size
-        of, volume = np.arange(n, dtype=np.int32), self.degree.copy()
+        of, volume = np.arange(n, dtype=np.int32), self.degree.astype(np.int64)
         most = max(int(self.volume * self.degree.sum() / k), 1)
         for _ in range(self.passes):
             if not kernels.cluster(low, high, self.degree, most, of, volume):
