@@ -140,25 +140,37 @@ def main() -> None:
         (source,) = work.glob("*.tar.gz")
         say(source.name)
 
-        def make(version: str) -> Path | None:
+        def build(version: str) -> Path | None:
             python = pythons[version]
             if python is None:
                 say(f"Python {version} is not on this machine: no wheel")
                 return None
             folder = work / f"python{version.replace('/', '-')}"
             folder.mkdir()
-            made = wheel(python, source, tools, folder)
+            return wheel(python, source, tools, folder)
+
+        def prove(version: str, made: Path | None) -> None:
+            if made is None:
+                return
+            folder = made.parents[1]
             start = time.monotonic()
-            programs = environment(python, folder / "installed", made, "mpich")
+            programs = environment(pythons[version] or "", folder / "installed", made, "mpich")
             seconds = time.monotonic() - start
             try_out(programs, folder)
             say(f"{made.name}: installed in {seconds:.0f} s, runs")
-            return made
 
-        with ThreadPoolExecutor(2) as pool:  # the first alone: it compiles the built-in programs for all
-            first, *others = pythons
-            wheels = [make(first), *pool.map(make, others)]
-        made = [source, *filter(None, wheels)]
+        first, *others = pythons
+        wheels = {first: build(first)}  # alone: it compiles the built-in programs for all
+        with ThreadPoolExecutor(len(pythons)) as pool:  # more than cores: each waits for pip at times
+            trial = pool.submit(prove, first, wheels[first])
+
+            def make(version: str) -> None:
+                wheels[version] = build(version)
+                prove(version, wheels[version])
+
+            for done in [trial, *[pool.submit(make, version) for version in others]]:
+                done.result()
+        made = [source, *filter(None, (wheels[version] for version in pythons))]
         if asked.output:
             asked.output.mkdir(parents=True, exist_ok=True)
             for path in made:
