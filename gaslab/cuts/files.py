@@ -5,7 +5,6 @@ Files are the same, byte for byte, on any number of ranks, if the cut is.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -16,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaslab.cuts.vertices import vertex_table
-from gaslab.errors import GaslabError, UsageError
+from gaslab.errors import UsageError
 from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
+from gaslab.parallel.folders import write_folder
 from gaslab.parallel.tags import Tag
 from gaslab.partitioning.cut import Cut
 from gaslab.partitioning.shuffle import shuffle
 from gaslab.ragged import RaggedColumn
 from gaslab.results.tables import Table, objects
 from gaslab.results.writers import MANIFEST, Target, compressed, spread, text_of, write_rows
-from gaslab.system.atomic_writes import AtomicFile, AtomicFolder
+from gaslab.system.atomic_writes import AtomicFile
 from gaslab.system.extras import need_pyarrow
 
 if TYPE_CHECKING:
@@ -122,30 +122,20 @@ def _write_folder(comm: Comm, target: Target, rows: Table, edges: EdgeList, made
     vertices = _cells(spread(comm, _vertices(comm, edges, made), edges.num_vertices))
     lo, hi = (-(-made.k * r // comm.size) for r in (comm.rank, comm.rank + 1))
     begin = np.searchsorted(part, np.arange(lo, hi + 1))
-    with contextlib.ExitStack() as ends:
-        drafts: list[AtomicFolder] = []  # on rank 0
 
-        def start() -> Path:
-            drafts.append(ends.enter_context(AtomicFolder(target.output)))
-            return drafts[0].beside
+    texts = _gathered(comm, comm.attempt(lambda: text_of(vertices, target, header=comm.rank == 0)))
 
-        beside = comm.on_root(start)
+    def write(folder: Path) -> None:
+        for p, first, last in zip(range(lo, hi), begin[:-1], begin[1:], strict=True):
+            text = text_of({n: x[first:last] for n, x in cells.items()}, target, header=True)
+            (folder / _file(p)).write_bytes(text)
+        if comm.rank == 0:
+            (folder / VERTICES).write_bytes(b"".join(texts))
 
-        def write_parts() -> None:
-            for p, first, last in zip(range(lo, hi), begin[:-1], begin[1:], strict=True):
-                text = text_of({n: x[first:last] for n, x in cells.items()}, target, header=True)
-                _write(beside, target, _file(p), text)
+    def describe(_: list[None]) -> bytes:
+        return json.dumps(_manifest(list(cells), list(vertices), edges, made), indent=2).encode() + b"\n"
 
-        comm.attempt(write_parts)
-        texts = _gathered(comm, text_of(vertices, target, header=comm.rank == 0))
-
-        def complete() -> None:
-            _write(beside, target, VERTICES, b"".join(texts))
-            manifest = json.dumps(_manifest(list(cells), list(vertices), edges, made), indent=2)
-            _write(beside, target, MANIFEST, manifest.encode() + b"\n")
-            drafts[0].keep()
-
-        comm.on_root(complete)
+    write_folder(comm, target.output, write, MANIFEST, describe)
 
 
 def _manifest(columns: list[str], of_vertices: list[str], edges: EdgeList, made: Cut) -> dict[str, Any]:
@@ -168,13 +158,6 @@ def _manifest(columns: list[str], of_vertices: list[str], edges: EdgeList, made:
 
 def _file(part: int) -> str:
     return f"part-{part:05d}.tsv"
-
-
-def _write(folder: Path, target: Target, name: str, content: bytes) -> None:
-    try:
-        (folder / name).write_bytes(content)
-    except OSError as error:
-        raise GaslabError(f"cannot write {target.path / name}: {error.strerror}") from None
 
 
 # ---- one file --------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ the same value.
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
 import os
@@ -15,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gaslab.errors import GaslabError, UsageError
+from gaslab.errors import UsageError
 from gaslab.ingest.format import format_table
 from gaslab.parallel.comm import Comm
+from gaslab.parallel.folders import write_folder
 from gaslab.parallel.tags import Tag
 from gaslab.results.tables import Table, objects
-from gaslab.system.atomic_writes import AtomicFile, AtomicFolder
+from gaslab.system.atomic_writes import AtomicFile
 from gaslab.system.outputs import Output
 
 MANIFEST = "manifest.json"
@@ -121,31 +121,17 @@ def _write_file(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -
 
 
 def _write_directory(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
-    with contextlib.ExitStack() as ends:
-        drafts: list[AtomicFolder] = []  # on rank 0
+    def write(folder: Path) -> dict[str, str | int]:
+        name = f"part-{comm.rank:05d}.tsv"
+        (folder / name).write_bytes(_text(columns, target, header=False))
+        return {"file": name, "rows": int(next(iter(columns.values())).size)}
 
-        def begin() -> Path:
-            drafts.append(ends.enter_context(AtomicFolder(target.output)))
-            return drafts[0].beside
+    def describe(parts: list[dict[str, str | int]]) -> bytes:
+        rows = sum(int(part["rows"]) for part in parts)
+        manifest = {"schema_version": 1, "columns": list(columns), "rows": rows, "parts": parts}
+        return (json.dumps(manifest, indent=2) + "\n").encode()
 
-        beside = comm.on_root(begin)
-        rows = comm.allgather(int(next(iter(columns.values())).size))
-        parts = [{"file": f"part-{rank:05d}.tsv", "rows": count} for rank, count in enumerate(rows)]
-        manifest = {"schema_version": 1, "columns": list(columns), "rows": sum(rows), "parts": parts}
-
-        def write(name: str, text: bytes) -> None:
-            try:
-                (beside / name).write_bytes(text)
-            except OSError as error:
-                raise GaslabError(f"cannot write {target.path / name}: {error.strerror}") from None
-
-        comm.attempt(lambda: write(str(parts[comm.rank]["file"]), _text(columns, target, header=False)))
-
-        def complete() -> None:
-            write(MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
-            drafts[0].keep()
-
-        comm.on_root(complete)
+    write_folder(comm, target.output, write, MANIFEST, describe)
 
 
 def spread(comm: Comm, table: Table, rows: int) -> Table:

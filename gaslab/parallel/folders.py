@@ -1,0 +1,53 @@
+"""A folder that all ranks write together: beside its final name, and renamed when it is complete."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from gaslab.errors import GaslabError
+from gaslab.parallel.comm import Comm
+from gaslab.system.atomic_writes import AtomicFolder
+from gaslab.system.outputs import Output
+
+T = TypeVar("T")
+
+
+def write_folder(
+    comm: Comm,
+    output: Output,
+    write: Callable[[Path], T],
+    manifest: str,
+    describe: Callable[[list[T]], bytes],
+) -> None:
+    """Let every rank *write* its files into a folder, and rank 0 the file *manifest* last (collective).
+
+    *write* gets the folder and is not collective; *describe* gets what it returned on all ranks, and returns
+    the bytes of the manifest. Raises GaslabError with the path if something could not be written.
+    """
+    with contextlib.ExitStack() as ends:
+        drafts: list[AtomicFolder] = []  # on rank 0
+
+        def begin() -> Path:
+            drafts.append(ends.enter_context(AtomicFolder(output)))
+            return drafts[0].beside
+
+        def complete() -> None:
+            _named(output, lambda: (beside / manifest).write_bytes(describe(written)))
+            drafts[0].keep()
+
+        beside = comm.on_root(begin)
+        written = comm.allgather(comm.attempt(lambda: _named(output, lambda: write(beside))))
+        comm.on_root(complete)
+
+
+def _named(output: Output, write: Callable[[], T]) -> T:
+    """Return what *write* does; an OSError as an error that names the final path."""
+    try:
+        return write()
+    except OSError as error:
+        path = output.path / os.path.basename(str(error.filename or ""))
+        raise GaslabError(f"cannot write {path}: {error.strerror or error}") from None
