@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 import gaslab._kernels.csr as kernels
 from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
+from gaslab.parallel.virtual import Peers
 from gaslab.partitioning.index import Index
 from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.partitioning.masters import Placement, place_masters
@@ -21,49 +23,63 @@ from gaslab.ragged import RaggedColumn
 
 def build_local(
     edges: EdgeList, strategy: str, cut: Strategy, comm: Comm, threads: int = 1
-) -> tuple[LocalGraph, dict[str, np.ndarray]]:
+) -> tuple[LocalGraph, dict[str, Any]]:
     """Build this rank's part of the graph and its edge columns in slot order (collective).
 
     *cut* is the function of the strategy, *strategy* what errors call it. Takes the arrays of *edges*
     over: they are freed as soon as they are not needed.
     """
-    share = _Share(edges)
-    n = edges.num_vertices
+    share, n = Share.of(edges), edges.num_vertices
     context = Context.of(edges, comm, threads)
-    if comm.size == 1:
+    if comm.size > 1:
+        part = parts_of(strategy, cut, share.ends, comm.size, context)
+        shuffle(comm, share.ends, share.columns, part, num_vertices=n, threads=threads)
+    elif not is_shipped(strategy) or needs_options(strategy):
         # A strategy that returns nonsense, or a file with other parts, is an error here too.
-        if not is_shipped(strategy) or needs_options(strategy):
-            parts_of(strategy, cut, share.ends, 1, context)
-        check_limit(np.array([share.ends[0].size]), "edges")
-        check_limit(np.array([n]), "vertices")
-        return _alone(share, n, edges.directed, threads)
+        parts_of(strategy, cut, share.ends, 1, context)
+    return build_placed(share, n, edges.directed, comm, threads)
 
-    part = parts_of(strategy, cut, share.ends, comm.size, context)
-    shuffle(comm, share.ends, share.columns, part, num_vertices=n, threads=threads)
-    del part
-    index = Index(share.ends[0], share.ends[1], n)
+
+@dataclass
+class Share:
+    """The edges of one rank while they are built into its part: each step frees what it has read."""
+
+    ends: list[np.ndarray]  # global ids of the sources and of the targets
+    columns: dict[str, Any]
+
+    @classmethod
+    def of(cls, edges: EdgeList) -> Share:
+        """Take the arrays of an edge list over."""
+        made = cls(
+            [np.ascontiguousarray(edges.src), np.ascontiguousarray(edges.dst)],
+            {
+                name: values if isinstance(values, RaggedColumn) else np.ascontiguousarray(values)
+                for name, values in edges.columns.items()
+            },
+        )
+        edges.src = edges.dst = np.empty(0, dtype=np.int64)
+        edges.columns = {}
+        return made
+
+
+def build_placed(
+    share: Share, num_vertices: int, directed: bool, comm: Peers, threads: int = 1
+) -> tuple[LocalGraph, dict[str, Any]]:
+    """As `build_local` of edges that are where they are to be (collective)."""
+    if comm.size == 1:
+        check_limit(np.array([share.ends[0].size]), "edges")
+        check_limit(np.array([num_vertices]), "vertices")
+        return _alone(share, num_vertices, directed, threads)
+    index = Index(share.ends[0], share.ends[1], num_vertices)
     check_limit(np.array(comm.allgather(index.gids.size)), "vertices")
     for end, ids in enumerate(share.ends):
         share.ends[end] = index.of(ids, threads)
     out_count, in_count = _count_ends(share, index.gids.size, threads)
-    placement = place_masters(comm, index.gids, in_count, out_count, n, edges.directed)
-    return _assemble(share, index, in_count, out_count, placement, comm, edges.directed, threads)
+    placement = place_masters(comm, index.gids, in_count, out_count, num_vertices, directed)
+    return _assemble(share, index, in_count, out_count, placement, comm, directed, threads)
 
 
-class _Share:
-    """The edges of this rank while they are moved: each step replaces or drops its input, which is freed."""
-
-    def __init__(self, edges: EdgeList) -> None:
-        self.ends = [np.ascontiguousarray(edges.src), np.ascontiguousarray(edges.dst)]
-        self.columns: dict[str, Any] = {
-            name: values if isinstance(values, RaggedColumn) else np.ascontiguousarray(values)
-            for name, values in edges.columns.items()
-        }
-        edges.src = edges.dst = np.empty(0, dtype=np.int64)
-        edges.columns = {}
-
-
-def _alone(share: _Share, n: int, directed: bool, threads: int) -> tuple[LocalGraph, dict[str, np.ndarray]]:
+def _alone(share: Share, n: int, directed: bool, threads: int) -> tuple[LocalGraph, dict[str, Any]]:
     """Build the whole graph on the only rank: every vertex a master, nothing to exchange."""
     out_count, in_count = _count_ends(share, n, threads)
     order = order_by_group(np.zeros(n, dtype=np.int64), in_count, out_count)
@@ -85,9 +101,9 @@ def _alone(share: _Share, n: int, directed: bool, threads: int) -> tuple[LocalGr
 
 
 def _assemble(
-    share: _Share, index: Index, in_count: np.ndarray, out_count: np.ndarray, placement: Placement,
-    comm: Comm, directed: bool, threads: int,
-) -> tuple[LocalGraph, dict[str, np.ndarray]]:  # fmt: skip
+    share: Share, index: Index, in_count: np.ndarray, out_count: np.ndarray, placement: Placement,
+    comm: Peers, directed: bool, threads: int,
+) -> tuple[LocalGraph, dict[str, Any]]:  # fmt: skip
     """Order the vertices, agree on the mirrors, sort the edges."""
     lonely = placement.isolated.size
     in_count, out_count = _pad(in_count, lonely), _pad(out_count, lonely)
@@ -124,7 +140,7 @@ def _assemble(
     return local, columns
 
 
-def _count_ends(share: _Share, n: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
+def _count_ends(share: Share, n: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
     out_count, in_count = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
     src, dst = share.ends
     kernels.count_ends(src, dst, out_count, in_count, threads)
@@ -164,7 +180,7 @@ def inverse(order: np.ndarray) -> np.ndarray:
 
 
 def _sort_edges(
-    share: _Share, order: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, threads: int
+    share: Share, order: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, threads: int
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
     """Sort the edges by target and source: ``in_begin``, ``in_neighbor``, columns in slot order."""
     out_begin, in_begin = _begins(out_count[order]), _begins(in_count[order])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import gaslab._kernels.partition as kernels
-from gaslab.parallel.comm import Comm
+from gaslab.parallel.virtual import Peers
 
 
 class Directory:
@@ -15,7 +15,7 @@ class Directory:
     rank's mention of the vertex ``slots[i] * size + rank``; records come in the order of the ranks.
     """
 
-    def __init__(self, comm: Comm, gids: np.ndarray, num_vertices: int) -> None:
+    def __init__(self, comm: Peers, gids: np.ndarray, num_vertices: int) -> None:
         self.comm = comm
         self.num_slots = (num_vertices - comm.rank + comm.size - 1) // comm.size
         home = (gids % comm.size).astype(np.uint16 if comm.size <= 1 << 16 else np.int64)

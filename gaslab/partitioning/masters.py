@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import gaslab._kernels.partition as kernels
-from gaslab.parallel.comm import Comm
+from gaslab.parallel.virtual import Peers
 from gaslab.partitioning.directory import Directory
 
 
@@ -22,7 +22,7 @@ class Placement:
 
 
 def place_masters(
-    comm: Comm, gids: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, num_vertices: int,
+    comm: Peers, gids: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, num_vertices: int,
     directed: bool,
 ) -> Placement:  # fmt: skip
     """Choose the master of every vertex (collective).
