@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gaslab.graph.corpus import corpus_from as corpus_from
     from gaslab.graph.corpus import read_corpus as read_corpus
     from gaslab.graph.graph import Graph as Graph
+    from gaslab.graph.reading import load_graph as load_graph
     from gaslab.graph.reading import read_graph as read_graph
     from gaslab.graph.vertexset import VertexSet as VertexSet
     from gaslab.graph.vertextable import read_vertices as read_vertices
@@ -84,7 +85,7 @@ _HOME = {
         "gaslab.program",
     ),
     "Graph": "gaslab.graph.graph",
-    "read_graph": "gaslab.graph.reading",
+    **dict.fromkeys(["load_graph", "read_graph"], "gaslab.graph.reading"),
     **dict.fromkeys(["corpus_from", "read_corpus"], "gaslab.graph.corpus"),
     "right": "gaslab.ingest.sides",
     **dict.fromkeys(["Partition", "partition"], "gaslab.cuts.partition"),

@@ -11,6 +11,7 @@ from gaslab.ingest.files import expanded
 from gaslab.ingest.sidefile import check_side_file
 from gaslab.parallel.comm import Comm
 from gaslab.results.writers import Target
+from gaslab.storage.write import check_folder, graph_folder
 from gaslab.system.outputs import Output, check_distinct
 
 TABLES = ("output", "map")  # beside those that a command has of its own, which its `tables` name
@@ -51,6 +52,8 @@ def _checked(arguments: Any) -> Destinations:
     target = _target(arguments.command)
     tables = {name: target(getattr(arguments, name), force) for name in _named(arguments, (*TABLES, *own))}
     files = {name: Output(getattr(arguments, name), force) for name in _named(arguments, FILES)}
+    if "save" in files and arguments.command == "partition":
+        files["save"] = graph_folder(arguments.save, force, "--force")
     for table in tables.values():
         table.check()
     for file in files.values():
@@ -73,7 +76,19 @@ def _target(command: str) -> type[Target]:
         from gaslab.cuts.files import CutTarget
 
         return CutTarget
+    if command == "convert":
+        return GraphTarget
     return Target
+
+
+class GraphTarget(Target):
+    """Where a graph goes: a file of its edges, or a folder that holds all of it."""
+
+    hint = "or in / for a folder that commands start from"
+
+    def _guard(self) -> None:
+        if self.directory:
+            check_folder(self.output)
 
 
 def _page(arguments: Any, force: bool) -> Output:

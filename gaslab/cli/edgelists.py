@@ -1,4 +1,4 @@
-"""``gaslab generate`` and ``gaslab convert``: edge lists to text."""
+"""``gaslab generate`` and ``gaslab convert``: edge lists to text, and graphs to folders."""
 
 from __future__ import annotations
 
@@ -70,7 +70,12 @@ def _generate_parser(name: str) -> Parser:
 
 
 def _convert_parser(name: str) -> Parser:
-    made = Parser(name, "GRAPH...", "Rewrite an edge list: to TSV or CSV, gzipped or not, with numbered ids.")
+    made = Parser(
+        name,
+        "GRAPH...",
+        "Rewrite a graph: its edges as TSV or CSV, gzipped or not, with numbered ids; or the whole\n"
+        "graph as a folder, DIR/, from which every command starts without reading text.",
+    )
     add_input(made)
     option.flag(made, "--relabel", "number the vertices 0, 1, ... in the order of their ids")
     option.text(made, "--map", "FILE", "with --relabel: write which number is which id")
@@ -100,6 +105,10 @@ def _convert(arguments: Any) -> int:
         raise UsageError("--map goes with --relabel: without it the ids stay as they are")
     outputs = destinations(comm, arguments)
     mapped = outputs.map
+    if outputs.output is not None and outputs.output.directory:
+        if arguments.relabel:
+            raise UsageError("--relabel is of text; a folder keeps the ids")
+        return _save(arguments, outputs.output)
     edges = read(arguments)
     _warn_left_out(comm, edges, arguments.directed, arguments.bipartite)
     _write_edges(comm, outputs.output, edges, arguments.relabel)
@@ -107,6 +116,18 @@ def _convert(arguments: Any) -> int:
         lo, hi = (edges.num_vertices * r // comm.size for r in (comm.rank, comm.rank + 1))
         numbers = np.arange(lo, hi, dtype=np.int64)
         write_rows(comm, mapped, {"number": numbers, "id": _user(edges, numbers)})
+    return DONE
+
+
+def _save(arguments: Any, target: Target) -> int:
+    """Write the graph into a folder, with a part for each rank."""
+    from gaslab.cli.job import read as read_graph
+
+    graph = read_graph(arguments, read_options(arguments))
+    graph.save(target.path, force=target.output.force)
+    if graph.comm.rank == 0:
+        parts = graph.comm.size
+        log.info("wrote %s (%d part%s by %s)", target.path, parts, "s" * (parts != 1), graph.strategy)
     return DONE
 
 
@@ -129,10 +150,14 @@ def _warn_left_out(comm: Comm, edges: EdgeList, directed: bool | None, bipartite
 
 
 def read(arguments: Any, columns: list[str] | None = None) -> EdgeList:
+    """Read the edges of files, or of a saved graph (collective)."""
     from gaslab.ingest.read import read_edges
+    from gaslab.storage.load import open_saved
 
     paths = arguments.input[0] if len(arguments.input) == 1 else arguments.input
-    return read_edges(paths, world(), **read_options(arguments, columns))
+    options = read_options(arguments, columns)
+    saved = open_saved(paths, world(), options, read_edges)
+    return read_edges(paths, world(), **options) if saved is None else saved.edges()
 
 
 def _user(edges: EdgeList, gids: np.ndarray) -> np.ndarray:

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from gaslab.partitioning.census import Census
     from gaslab.partitioning.cut import Cut
     from gaslab.partitioning.metrics import Cost, PartitionMetrics
+    from gaslab.system.outputs import Output
 
 log = logging.getLogger("gaslab")
+MOST_SAVED = 1024  # parts of a graph that are built at once
 
 
 def parser(name: str) -> Parser:
@@ -50,6 +52,7 @@ def parser(name: str) -> Parser:
     option.whole(cost, "--bytes-per-replica", "N", "of one value of a vertex (8)", least=0)
     option.number(cost, "--bandwidth", "B", "bytes a second into or out of a part (1e9)", least=1.0)
     add_report(made, output=True, help="NAME.tsv, .csv (.gz), .parquet: one file; DIR/: a file per part")
+    option.text(made, "--save", "DIR", "write the graph, cut so, as a folder that commands start from")
     option.text(made, "--masters", "FILE", "write the table of vertices: master, replicas, parts")
     option.text(made, "--report", "DIR", "write a page with pictures (needs matplotlib)")
     made.set_defaults(tables=("masters",))
@@ -78,7 +81,7 @@ def execute(arguments: Any) -> int:
     names = [with_passes(name, arguments.refine or 0) for name in asked]
     outputs = destinations(comm, arguments)
     target, vertices = outputs.output, outputs.tables.get("masters")
-    for option_name, asked in (("--output", target), ("--masters", vertices)):
+    for option_name, asked in (("--output", target), ("--masters", vertices), ("--save", outputs.save)):
         if asked is not None and len(names) > 1:
             raise UsageError(f"{option_name} writes one cut; name it with --strategy")
     if vertices is not None and vertices.directory:
@@ -86,7 +89,9 @@ def execute(arguments: Any) -> int:
     if outputs.report is not None:
         comm.on_root(lambda: need_matplotlib("--report"))
 
-    edges = read(arguments, columns=[] if target is None else None)
+    if outputs.save is not None and arguments.parts > MOST_SAVED:
+        raise UsageError(f"--save writes up to {MOST_SAVED:,} parts, and -k asks for {arguments.parts:,}")
+    edges = read(arguments, columns=[] if target is None and outputs.save is None else None)
     if target is not None:
         check_columns(edges.columns)
     baseline = baseline_of(edges, comm)
@@ -114,10 +119,24 @@ def execute(arguments: Any) -> int:
     if vertices is not None:
         assert made is not None
         write_vertices(comm, vertices, edges, made)
+    if outputs.save is not None:
+        assert made is not None
+        _save(comm, outputs.save, edges, made)
     if outputs.json is not None:
         json, report = outputs.json, _document(arguments, edges, judged, comm)
         comm.on_root(lambda: write_json(json, report))
     return DONE
+
+
+def _save(comm: Comm, folder: Output, edges: EdgeList, made: Cut) -> None:
+    """Write the graph, cut so, into a folder (collective)."""
+    from gaslab.storage.manifest import manifest_of
+    from gaslab.storage.write import parts_of_cut, save
+
+    parts = parts_of_cut(comm, edges, made.part, made.k)
+    save(comm, folder, manifest_of(edges, made.strategy), edges.ids, parts, made.k)
+    if comm.rank == 0:
+        log.info("wrote %s (%d part%s by %s)", folder.path, made.k, "s" * (made.k != 1), made.strategy)
 
 
 class _Judge:

@@ -196,6 +196,8 @@ def converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:
     dtype = dtype_of(variable.storage)
     if values.dtype.kind not in "biuf":
         raise UsageError(f"{what!r} is {values.dtype}; {variable.name} needs {variable.storage}")
+    if values.dtype == dtype and values.flags.c_contiguous:
+        return values  # itself, by which what is made of it is kept: numpy may make another array of it
     if dtype.kind in "iu" and values.dtype.kind in "iu" and values.size:
         least, largest = limits_of(dtype)
         if int(values.min()) < least or int(values.max()) > largest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +11,10 @@ from gaslab.graph.graph import Graph
 from gaslab.ingest.corpus.files import read_corpus_edges
 from gaslab.ingest.corpus.memory import corpus_edges_from
 from gaslab.ingest.edges import EdgeList
+from gaslab.ingest.read import paths_of
 from gaslab.parallel.collective import collective
-from gaslab.parallel.comm import Comm
+from gaslab.parallel.comm import Comm, as_comm
+from gaslab.storage.load import open_saved
 
 
 @collective()
@@ -96,14 +99,16 @@ def read_corpus(
     ['bank', 'bond', 'cat', 'dog']
     """
 
-    def load(comm: Comm) -> EdgeList:
-        return read_corpus_edges(
-            path, comm, format=format, vocabulary=vocabulary, stop_words=stop_words, min_df=min_df,
-            max_df=max_df, columns=columns, ids=ids, comments=comments, delimiter=delimiter, header=header,
-            on_bad_line=on_bad_line, max_bad_lines=max_bad_lines,
-        )  # fmt: skip
-
-    return Graph._ingest(load, strategy, comm)
+    options: dict[str, Any] = {
+        "format": format, "vocabulary": vocabulary, "stop_words": stop_words, "min_df": min_df,
+        "max_df": max_df, "columns": columns, "ids": ids, "comments": comments, "delimiter": delimiter,
+        "header": header, "on_bad_line": on_bad_line, "max_bad_lines": max_bad_lines,
+    }  # fmt: skip
+    started = time.perf_counter()
+    saved = open_saved(paths_of(path), as_comm(comm), options, read_corpus_edges)
+    if saved is not None:
+        return Graph._from_saved(saved, strategy, started)
+    return Graph._ingest(lambda comm: read_corpus_edges(path, comm, **options), strategy, comm)
 
 
 @collective(exempt=("data",), data=("vocabulary",))

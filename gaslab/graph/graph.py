@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from gaslab.graph.operations import Operations
+from gaslab.graph.saving import Saving
 from gaslab.graph.sources import Sources
 
 
-class Graph(Sources, Operations):
+class Graph(Sources, Operations, Saving):
     """A graph, cut by vertices over the ranks of a communicator; it never changes.
 
-    Make one with `read_graph`, `from_edges`, `from_networkx`, `from_scipy`, `from_pandas` or
+    Make one with `read_graph`, `load_graph`, `from_edges`, `from_networkx`, `from_scipy`, `from_pandas` or
     `generate`. All of them are collective, as are `partitioned` and, by `ids`, looking up vertices;
     everything else here is known on every rank.
 

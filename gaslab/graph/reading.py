@@ -1,16 +1,18 @@
-"""`read_graph`: a graph from files."""
+"""`read_graph` and `load_graph`: a graph from files."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gaslab import arguments
 from gaslab.graph.graph import Graph
-from gaslab.ingest.edges import EdgeList
-from gaslab.ingest.read import read_edges
+from gaslab.ingest.read import columns_of, paths_of, read_edges
 from gaslab.parallel.collective import collective
-from gaslab.parallel.comm import Comm
+from gaslab.parallel.comm import as_comm
+from gaslab.storage.load import SavedGraph, open_saved
 
 
 @collective()
@@ -42,6 +44,7 @@ def read_graph(
     Parameters
     ----------
     path : path, glob, or sequence of them
+        Files, a folder whose files are of one kind, or one that `gaslab.Graph.save` wrote.
     ids : {"auto", "int", "str"}
         Whether vertex ids are integers from 0 to 2**63 - 1 or text; "auto" decides over all of the input.
     columns : dict of str to position or header name, or sequence of names, optional
@@ -111,12 +114,61 @@ def read_graph(
     (2, {'edge': 2, 'graph': 1})
     """
 
-    def load(comm: Comm) -> EdgeList:
-        return read_edges(
-            path, comm, ids=ids, columns=columns, comments=comments, delimiter=delimiter, header=header,
-            directed=directed, bipartite=bipartite, on_bad_line=on_bad_line, max_bad_lines=max_bad_lines,
-            drop_duplicates=drop_duplicates, drop_self_loops=drop_self_loops, format=format,
-            vocabulary=vocabulary,
-        )  # fmt: skip
+    options: dict[str, Any] = {
+        "ids": ids, "columns": columns, "comments": comments, "delimiter": delimiter, "header": header,
+        "directed": directed, "bipartite": bipartite, "on_bad_line": on_bad_line,
+        "max_bad_lines": max_bad_lines, "drop_duplicates": drop_duplicates,
+        "drop_self_loops": drop_self_loops, "format": format, "vocabulary": vocabulary,
+    }  # fmt: skip
+    started = time.perf_counter()
+    saved = open_saved(paths_of(path), as_comm(comm), options, read_edges)
+    if saved is not None:
+        return Graph._from_saved(saved, strategy, started)
+    return Graph._ingest(lambda comm: read_edges(path, comm, **options), strategy, comm)
 
-    return Graph._ingest(load, strategy, comm)
+
+@collective()
+def load_graph(
+    path: str | os.PathLike[str],
+    *,
+    columns: Mapping[str, str | None] | Sequence[str] | None = None,
+    strategy: str | None = None,
+    comm: Any = None,
+) -> Graph:
+    """Start from a graph that `gaslab.Graph.save` or ``gaslab convert`` wrote into a folder (collective).
+
+    On as many ranks as the graph has parts each maps its part into memory: nothing is parsed or cut. On fewer
+    the parts are packed to the ranks, by their edges and what they exchange. On more, the edges are cut by
+    the strategy that they were cut by, and by *strategy* where that is another one.
+
+    Parameters
+    ----------
+    path : path
+        The folder, which holds ``gaslab-graph.json``.
+    columns : mapping or sequence of str, optional
+        The edge columns that are read, by default all: their names, or a mapping from the name that a column
+        is to have to the one it was saved with, None to leave it out.
+    strategy : str, optional
+        The vertex-cut, by default the one that the graph was saved with.
+    comm : Comm or mpi4py communicator, optional
+        The ranks; all of them by default.
+
+    Raises
+    ------
+    InputError
+        The folder is no saved graph, another version's, incomplete or damaged: the file is named.
+    UsageError
+        There is no such edge column or strategy.
+
+    Examples
+    --------
+    >>> import gaslab as gl, os, tempfile
+    >>> folder = os.path.join(tempfile.mkdtemp(), "graph")
+    >>> gl.Graph.generate("rmat", scale=8, edge_factor=4, seed=1).save(folder)
+    >>> gl.load_graph(folder).num_edges
+    1024
+    """
+    started = time.perf_counter()
+    chosen: Any = columns_of(columns)
+    saved = SavedGraph(as_comm(comm), arguments.path("path", path), chosen)
+    return Graph._from_saved(saved, strategy, started)

@@ -23,7 +23,7 @@ from gaslab.partitioning.build import build_local
 from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.partitioning.metrics import measure
 from gaslab.ragged import RaggedColumn
-from gaslab.replication.transfer import deliver
+from gaslab.replication.transfer import deliver_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -95,14 +95,26 @@ class StoredGraph:
         seconds = {"load": load_seconds, "partition": time.perf_counter() - started}
         of_vertices = {}
         if vertices is not None:
-            masters = local.gid[: local.num_masters]
-            found = deliver(comm, vertices[0], list(vertices[1].values()), masters)
-            of_vertices = dict(zip(vertices[1], found, strict=True))
+            of_vertices = deliver_columns(comm, *vertices, local.gid[: local.num_masters])
         return cls(edges, local, columns, name, seconds, comm, of_vertices)
 
     def __fingerprint__(self) -> Any:
         columns = sorted(self.edge_columns), sorted(self.vertex_columns)
         return [self.fingerprint, self.strategy, self.num_vertices, self.num_edges, self.directed, *columns]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle takes; UsageError on several ranks, each of which has a part of the graph."""
+        if self.comm.size > 1:
+            raise UsageError(
+                f"a graph on {self.comm.size} ranks cannot be pickled or copied deeply, since each has a "
+                "part of it; graph.save(DIR) writes it for gaslab.load_graph(DIR)"
+            )
+        return vars(self)
+
+    def __copy__(self) -> Self:
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        return made
 
     @property
     def bipartite(self) -> bool:

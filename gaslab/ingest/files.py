@@ -21,7 +21,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab._kernels import parser
 from gaslab.errors import InputError, UsageError
-from gaslab.ingest.formats import CALLED, FORMATS, HEAD_BYTES, find_format
+from gaslab.ingest.formats import CALLED, FORMATS, HEAD_BYTES, ending_of, find_format
 
 BLOCK_BYTES = 8 << 20  # text of one block: large against the cost of a call, small against caches and memory
 LONGEST_LINE = 1 << 20  # without its end; beyond it the file is not lines of text
@@ -71,7 +71,7 @@ def find_files(paths: Path | Sequence[Path], wanted: str = "auto") -> list[Input
     All of them are edge lists, or there is one file.
     """
     arguments.choice("format", wanted, FORMATS)
-    files = named_files(paths, wanted, find_format)
+    files = [file for name in expanded(paths) for file in _in(name, wanted)]
     other = next((file for file in files if file.format != "edges"), None)
     if other is not None and len(files) > 1:
         raise UsageError(
@@ -84,6 +84,26 @@ def find_files(paths: Path | Sequence[Path], wanted: str = "auto") -> list[Input
 def named_files(paths: Path | Sequence[Path], wanted: str, find: Finder) -> list[InputFile]:
     """Return the files that *paths* name, globs expanded and sorted, in the formats that *find* finds."""
     return [look_at(name, wanted, find) for name in expanded(paths)]
+
+
+def _in(name: str, wanted: str) -> list[InputFile]:
+    """Return the file *name*, or those of a folder, which are all of one kind."""
+    if not os.path.isdir(name):
+        return [look_at(name, wanted)]
+    inside = sorted(os.path.join(name, one) for one in os.listdir(name) if not one.startswith("."))
+    if not inside:
+        raise InputError(f"{name}: is a folder without a file")
+    within = next(filter(os.path.isdir, inside), None)
+    if within is not None:
+        raise InputError(f"{name}: is no saved graph, and holds the folder {within}; name files")
+    files = [look_at(one, wanted) for one in inside]
+    for file in files:
+        if (ending_of(file.name), file.format) != (ending_of(inside[0]), files[0].format):
+            raise InputError(
+                f"{name}: is a folder of files of several kinds, as {os.path.basename(inside[0])} and "
+                f"{os.path.basename(file.name)}, and no saved graph; name those that are to be read"
+            )
+    return files
 
 
 def expanded(paths: Path | Sequence[Path]) -> list[str]:

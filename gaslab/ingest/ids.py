@@ -117,6 +117,14 @@ class VertexIds:
 
         return make
 
+    def directories(self) -> list[VertexIds]:
+        """Return the directories of plain ids that these are made of: one for each side (collective)."""
+        return [self]
+
+    def table_here(self) -> np.ndarray | Names | None:
+        """Return this rank's part of the directory: int64, or names; None where ids are 0 to n - 1."""
+        return self._table
+
     @collective(data=("user_ids",))
     def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
         """Return the int64 global ids of *user_ids* (collective).

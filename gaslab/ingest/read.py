@@ -174,7 +174,7 @@ def options_of(
     threads = arguments.threads(threads)
     return Options(
         ids=arguments.choice("ids", ids, KINDS),
-        columns=_columns(columns),
+        columns=columns_of(columns),
         comments=arguments.text("comments", comments),
         delimiter=arguments.text("delimiter", delimiter, optional=True),
         header=arguments.flag("header", header, optional=True),
@@ -218,7 +218,7 @@ def paths_of(path: Any) -> Any:
     return [arguments.path("path", one) for one in every]
 
 
-def _columns(columns: Any) -> Columns:
+def columns_of(columns: Any) -> Columns:
     """Return ``columns=`` of `read_edges`: names, or a mapping from name to field."""
     if columns is None:
         return None

@@ -144,6 +144,10 @@ class SidedIds(VertexIds):
             hint = "" if number else "; gl.right(id) names one of the right side"
             raise VertexNotFound(text + hint) from None
 
+    def directories(self) -> list[VertexIds]:
+        """Return the directories of the left side and of the right one (collective)."""
+        return [one for side in self.sides for one in side.directories()]
+
     def hash_here(self) -> int:
         """Return the sum of a hash of each user id in this rank's directories (not collective)."""
         left, right = (side.hash_here() for side in self.sides)

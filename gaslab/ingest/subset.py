@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gaslab.errors import VertexNotFound
 from gaslab.ingest.ids import VertexIds, listed
+from gaslab.ingest.names import Names
 
 
 class SubsetIds(VertexIds):
@@ -55,6 +57,27 @@ class SubsetIds(VertexIds):
         before = self._whole.locate(user_ids, rows)
         after = self._kept.locate(before.tolist(), rows)
         return np.where(before < 0, -1, after)
+
+    def directories(self) -> list[VertexIds]:
+        """Return directories of the same ids that do without the graph they were cut from (collective)."""
+        ends = [0, self.num_vertices] if self.num_left is None else [0, self.num_left, self.num_vertices]
+        before = [0, self._whole.num_left or 0]
+        return [
+            self._directory(whole, lo, hi, first)
+            for whole, (lo, hi), first in zip(self._whole.directories(), pairwise(ends), before, strict=False)
+        ]
+
+    def _directory(self, whole: VertexIds, lo: int, hi: int, first: int) -> VertexIds:
+        """Return the directory of the global ids *lo* to *hi*, of a side whose ids were in *whole*."""
+        comm, kind = self.comm, whole.kind
+        everywhere = kind == "object"  # every rank keeps such ids
+        gids = np.arange(lo, hi) if everywhere else np.arange(lo + comm.rank, hi, comm.size)
+        found = whole.lookup(self._kept.lookup(gids) - first)
+        if kind == "object":
+            return VertexIds(comm, kind, hi - lo, objects=found.tolist())
+        made = VertexIds(comm, kind, hi - lo, found if kind == "int" else Names.of(found.tolist()))
+        made.negative = whole.negative
+        return made
 
     def hash_here(self) -> int:
         """Return the sum of a hash of each user id in this rank's directory (not collective)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,11 @@ class LocalGraph:
     _kept: list[tuple[Any, Hashable, Any]] = field(default_factory=list, repr=False)  # see derived
     _blocks: dict[tuple[int, int, int], np.ndarray] = field(default_factory=dict, repr=False)
     _plan: tuple[Hashable, Any] | None = field(default=None, repr=False)  # see planned
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arrays alone, for pickle and copy: what is derived of them and kept is made again."""
+        arrays = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
+        return vars(LocalGraph(**arrays))
 
     @property
     def num_edges(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -29,6 +29,14 @@ def any_to_masters(comm: Comm, local: LocalGraph, flags: np.ndarray) -> np.ndarr
         for rows, part in zip(local.send_list, received, strict=True):
             marked[rows] |= part
     return np.asarray(marked)
+
+
+def deliver_columns(
+    comm: Comm, gids: np.ndarray, columns: Mapping[str, np.ndarray], wanted: np.ndarray
+) -> dict[str, np.ndarray]:
+    """As `deliver`, of columns by name, of which there may be none (collective)."""
+    found = deliver(comm, gids, list(columns.values()), wanted) if columns else []
+    return dict(zip(columns, found, strict=True))
 
 
 def deliver(

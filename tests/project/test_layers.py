@@ -29,6 +29,7 @@ LAYERS = (
     "ingest",
     "partitioning",
     "replication",
+    "storage",
     "graph",
     "results",
     "cuts",

@@ -110,7 +110,7 @@ def described(graph: Graph) -> dict[str, Any]:
     masters = graph.ids.marked(graph.local.gid[: graph.local.num_masters])
     values = zip(masters, *(c.tolist() for c in graph.vertex_columns.values()), strict=True)
     return {
-        "edges": sorted(row for part in comm.allgather(list(rows)) for row in part),
-        "vertices": sorted(row for part in comm.allgather(list(values)) for row in part),
+        "edges": sorted((row for part in comm.allgather(list(rows)) for row in part), key=repr),
+        "vertices": sorted((row for part in comm.allgather(list(values)) for row in part), key=repr),
         "sizes": (graph.num_vertices, graph.num_edges, graph.directed),
     }
