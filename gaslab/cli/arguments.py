@@ -158,7 +158,8 @@ def add_running(parser: Parser, iterations: str = "supersteps at most", sweeps: 
     option.whole(group, "--seed", "N", "of everything random (default 0)", least=0, default=0)
     if "--init" not in parser.refused:
         group.add_argument("--init", type=option.pair, action="append", default=[], metavar="FIELD=FILE",
-                           help="start from earlier values: id first, value last")  # fmt: skip
+                           help="start from earlier values: a table with a column FIELD, or id first, "
+                           "value last")  # fmt: skip
     option.word(group, "--compile", ("auto", "require", "never"),
                 "whether to run interpreted without a C compiler", default="auto")  # fmt: skip
     add_precision(group)

@@ -39,7 +39,7 @@ def parser(name: str) -> Parser:
         made = Parser(name, "FILE.py:Class GRAPH...", "Run a vertex program of your own on a graph.")
         made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
         add_input(made)
-        option.text(made, "--vertices", "FILE", "a table of vertices: a header, ids first; for vertex fields")
+        option.text(made, "--vertices", "FILE", "a table of vertices, text, .parquet or .npz, for fields")
         group = made.add_argument_group("program")
         group.add_argument(
             "-p", "--parameter", type=option.pair, action="append", default=[], metavar="NAME=VALUE",

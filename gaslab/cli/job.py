@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import logging
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +26,7 @@ from gaslab.graph.graph import Graph
 from gaslab.graph.reading import read_graph
 from gaslab.ingest.sidefile import side_file
 from gaslab.ingest.sides import SIDES
+from gaslab.ingest.tablefile import BINARY
 from gaslab.parallel.comm import world
 from gaslab.results.result import Result
 from gaslab.results.writers import write_table
@@ -65,7 +67,7 @@ class Job:
             if getattr(arguments, name, None) is not None:  # a command has those that it takes
                 options[name] = getattr(arguments, name)
         if getattr(arguments, "init", None):
-            options["init"] = {x: read_values(file, self.graph, start=True) for x, file in arguments.init}
+            options["init"] = {x: _initial(x, file, self.graph) for x, file in arguments.init}
         if arguments.timeout is not None:
             left = self.comm.bcast(max(arguments.timeout - (time.perf_counter() - arguments.began), 0.0))
             options["timeout"] = TimeLeft(left, arguments.timeout)
@@ -141,6 +143,21 @@ def vertex_id(word: str, graph: Graph) -> Any:
         return graph.ids.from_text(word)
     except VertexNotFound:
         raise UsageError(f"{word!r} is no vertex id: the ids of this graph are integers") from None
+
+
+def _initial(field: str, path: str, graph: Graph) -> Any:
+    """Return what ``--init FIELD=FILE`` says: the file itself where it has such a column (collective)."""
+
+    def names_field() -> bool:
+        if path.endswith(BINARY):
+            return True
+        with side_file(path) as (_, file):
+            first = next((line.strip() for line in file if line.strip()), "")
+        names = re.split("[,\t]", first)
+        return names[0] == "id" and any(name.partition("[")[0] == field for name in names[1:])
+
+    by_name = graph.comm.on_root(names_field)
+    return path if by_name else read_values(path, graph, start=True)
 
 
 def read_values(

@@ -5,12 +5,11 @@ Files are the same, byte for byte, on any number of ranks, if the cut is.
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,35 +17,23 @@ from gaslab.cuts.vertices import vertex_table
 from gaslab.errors import UsageError
 from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
-from gaslab.parallel.folders import write_folder
-from gaslab.parallel.tags import Tag
+from gaslab.parallel.folders import put, write_folder
 from gaslab.partitioning.cut import Cut
 from gaslab.partitioning.shuffle import shuffle
 from gaslab.ragged import RaggedColumn
+from gaslab.results.table_files import TableTarget, cells_of, gathered, write_whole
 from gaslab.results.tables import Table, objects
-from gaslab.results.writers import MANIFEST, Target, compressed, spread, text_of, write_rows
-from gaslab.system.atomic_writes import AtomicFile
-from gaslab.system.extras import need_pyarrow
-
-if TYPE_CHECKING:
-    import pyarrow
+from gaslab.results.writers import MANIFEST, Target, spread, text_of
 
 PART = "part"  # the column
 VERTICES = "vertices.tsv"
 
 
-class CutTarget(Target):
+class CutTarget(TableTarget):
     """Where a cut goes: ``NAME.tsv``, ``NAME.csv`` (``.gz`` or not), ``NAME.parquet``, or ``DIR/``."""
 
-    formats = (*Target.formats, ".parquet")
+    binary = (".parquet",)
     per, hint = "part of the cut", "in .parquet, "
-
-    def __init__(self, path: str, force: bool = False) -> None:
-        super().__init__(path, force)
-        self.header = True
-        self.parquet = not self.directory and self.path.suffix == ".parquet"
-        if self.parquet:
-            need_pyarrow(f"writing {self.path}")
 
 
 def check_columns(names: Collection[str]) -> None:
@@ -80,21 +67,16 @@ def write_cut(comm: Comm, target: Target, edges: EdgeList, made: Cut, ordered: b
     if target.directory:
         _write_folder(comm, target, rows, edges, made)
     else:
-        _write_file(comm, target, rows)
+        write_whole(comm, target, rows)
 
 
 def write_vertices(comm: Comm, target: Target, edges: EdgeList, made: Cut) -> None:
     """Write the table of vertices to one file, by id (collective)."""
-    _write_file(comm, target, spread(comm, _vertices(comm, edges, made), edges.num_vertices))
+    write_whole(comm, target, spread(comm, _vertices(comm, edges, made), edges.num_vertices))
 
 
 def _vertices(comm: Comm, edges: EdgeList, made: Cut) -> Table:
     return vertex_table(SimpleNamespace(comm=comm, ids=edges.ids), made, "local")
-
-
-def _cells(table: Table) -> dict[str, np.ndarray]:
-    """Return the columns of a table as they stand in a text, keys first."""
-    return {name: table[name] for name in table.keys} | table.flat()
 
 
 def _moved(
@@ -117,20 +99,20 @@ def _named(edges: EdgeList, ends: list[np.ndarray], columns: Mapping[str, Any]) 
 
 def _write_folder(comm: Comm, target: Target, rows: Table, edges: EdgeList, made: Cut) -> None:
     """Write a file of edges per part, the vertices, and a manifest; each rank has the edges of some parts."""
-    cells = _cells(rows)
+    cells = cells_of(rows)
     part = cells.pop(PART)
-    vertices = _cells(spread(comm, _vertices(comm, edges, made), edges.num_vertices))
+    vertices = cells_of(spread(comm, _vertices(comm, edges, made), edges.num_vertices))
     lo, hi = (-(-made.k * r // comm.size) for r in (comm.rank, comm.rank + 1))
     begin = np.searchsorted(part, np.arange(lo, hi + 1))
 
-    texts = _gathered(comm, comm.attempt(lambda: text_of(vertices, target, header=comm.rank == 0)))
+    texts = gathered(comm, comm.attempt(lambda: text_of(vertices, target, header=comm.rank == 0)))
 
     def write(folder: Path) -> None:
         for p, first, last in zip(range(lo, hi), begin[:-1], begin[1:], strict=True):
             text = text_of({n: x[first:last] for n, x in cells.items()}, target, header=True)
-            (folder / _file(p)).write_bytes(text)
+            put(folder / _file(p), text)
         if comm.rank == 0:
-            (folder / VERTICES).write_bytes(b"".join(texts))
+            put(folder / VERTICES, b"".join(texts))
 
     def describe(_: list[None]) -> bytes:
         return json.dumps(_manifest(list(cells), list(vertices), edges, made), indent=2).encode() + b"\n"
@@ -158,63 +140,3 @@ def _manifest(columns: list[str], of_vertices: list[str], edges: EdgeList, made:
 
 def _file(part: int) -> str:
     return f"part-{part:05d}.tsv"
-
-
-# ---- one file --------------------------------------------------------------------------------------
-
-
-def _write_file(comm: Comm, target: Target, rows: Table) -> None:
-    """Write rows of which each rank holds some, those of rank 0 first (collective).
-
-    What is compressed is so as a whole, by rank 0, which has all rows meanwhile: else the bytes would depend
-    on the number of ranks.
-    """
-    if not target.parquet and not target.compressed:
-        write_rows(comm, target, _cells(rows))
-        return
-    target = comm.on_root(target.ready)
-    pack = _packed if target.parquet else lambda rows: text_of(_cells(rows), target, comm.rank == 0)
-    parts = _gathered(comm, comm.attempt(lambda: pack(rows)))
-
-    def write() -> None:
-        content = _parquet(parts) if target.parquet else compressed(b"".join(parts))
-        with AtomicFile(target.output) as draft:
-            draft.write(content)
-            draft.keep()
-
-    comm.on_root(write)
-
-
-def _parquet(parts: list[bytes]) -> bytes:
-    import pyarrow
-    import pyarrow.parquet
-
-    tables = [pyarrow.ipc.open_stream(part).read_all() for part in parts]
-    content = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.concat_tables(_with_rows(tables)).combine_chunks(), content)
-    return content.getvalue()
-
-
-def _with_rows(tables: list[pyarrow.Table]) -> Iterator[pyarrow.Table]:
-    """Yield the tables that have rows, which know the types of all columns; the first if none has."""
-    full = [table for table in tables if table.num_rows]
-    yield from full or tables[:1]
-
-
-def _packed(rows: Table) -> bytes:
-    import pyarrow
-
-    table = rows.to_arrow()
-    sink = io.BytesIO()
-    with pyarrow.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return sink.getvalue()
-
-
-def _gathered(comm: Comm, content: bytes) -> list[bytes]:
-    """Return the bytes of all ranks, in their order, on rank 0 (collective)."""
-    if comm.rank > 0:
-        comm.begin({0: np.frombuffer(content, np.uint8)}, [], tag=Tag.CUT_TEXT).end()
-        return []
-    others = comm.begin({}, list(range(1, comm.size)), tag=Tag.CUT_TEXT).end()
-    return [content, *(others[p].tobytes() for p in sorted(others))]

@@ -196,8 +196,6 @@ def converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:
     dtype = dtype_of(variable.storage)
     if values.dtype.kind not in "biuf":
         raise UsageError(f"{what!r} is {values.dtype}; {variable.name} needs {variable.storage}")
-    if values.dtype == dtype and values.flags.c_contiguous:
-        return values  # itself, by which what is made of it is kept: numpy may make another array of it
     if dtype.kind in "iu" and values.dtype.kind in "iu" and values.size:
         least, largest = limits_of(dtype)
         if int(values.min()) < least or int(values.max()) > largest:
@@ -205,11 +203,20 @@ def converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:
                 f"{what!r} has values outside the range of {variable.name}'s {variable.storage}, "
                 f"{least} to {largest}"
             )
-        return np.ascontiguousarray(values, dtype)
+        return _contiguous(values, dtype)
     if values.dtype == dtype:
-        return np.ascontiguousarray(values)
+        return _contiguous(values, dtype)
     with np.errstate(invalid="ignore", over="ignore"):
         made = values.astype(dtype)
         if dtype.kind != "f" and not np.array_equal(made.astype(values.dtype), values):
             raise UsageError(f"{what!r} has values that are not {variable.storage}, as {variable.name} needs")
     return made
+
+
+def _contiguous(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return values in a row; themselves if they are so, by which what is made of them is kept.
+
+    numpy may make another array of values whose type is equal and called otherwise.
+    """
+    same = values.dtype == dtype and values.flags.c_contiguous
+    return values if same else np.ascontiguousarray(values, dtype)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from gaslab.compiler.tree import Tree, Variable, is_list
+from gaslab.compiler.tree import Tree, Variable, element_storage, is_list
 from gaslab.engine.bind import converted
 from gaslab.engine.initial_draws import InitialDraws
+from gaslab.engine.initial_files import EarlierValues
 from gaslab.engine.lists import gids_of, gids_of_result, initial_lists
 from gaslab.engine.storage import dtype_of
 from gaslab.errors import UsageError, nearest
@@ -20,15 +22,26 @@ from gaslab.results.result import Result, vertex_names
 
 
 def bind_initial_values(
-    tree: Tree, graph: Graph, init: Mapping[str, Any] | Result | None, starts: InitialDraws
+    tree: Tree, graph: Graph, init: Mapping[str, Any] | Result | str | os.PathLike[str] | None,
+    starts: InitialDraws
 ) -> dict[str, Any]:
     """Return the initial values of vertex fields, by field, for this rank's masters (collective).
 
     *init* maps fields to values: a dict or pandas Series by vertex id (other vertices keep the
     field's default), an earlier `Result` that has the field, an array in the order of the sorted
-    ids, or one number for all. A Result itself gives all its fields that the program has too.
+    ids, one number for all, or the path of a file that `Result.save` wrote. A Result itself, and such a path,
+    give all their fields that the program has too.
     """
     known = {v.name: v for v in tree.vertex_fields}
+    of_ids = [v.name for v in tree.vertex_fields if _holds_ids(v)]
+    if isinstance(init, (str, os.PathLike)):
+        earlier = EarlierValues(init, graph, of_ids)
+        init = {name: earlier for name in earlier.columns if name in known}
+        if not init:
+            raise UsageError(
+                f"init={earlier.path!r} has none of the fields of {tree.name} ({', '.join(known)}); it has "
+                f"{', '.join(earlier.columns) or 'none'}"
+            )
     if isinstance(init, Result):
         init = {name: init for name in init.vertices.columns if name in known}
     for name in init or ():
@@ -42,11 +55,16 @@ def bind_initial_values(
             if isinstance(default, Draw):
                 drawn = starts.of_vertices(default, k, dtype_of(variable.storage), variable.shape)
                 default = drawn[:masters]
-            found[variable.name] = _of_masters(variable, default, (init or {})[variable.name], graph)
+            data = (init or {})[variable.name]
+            if isinstance(data, (str, os.PathLike)):
+                data = EarlierValues(data, graph, of_ids)
+            found[variable.name] = _of_masters(variable, default, data, graph)
     return found
 
 
 def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> Any:
+    if isinstance(data, EarlierValues):
+        data = dict(zip(data.names, data.values(variable.name, _holds_ids(variable)), strict=True))
     if is_list(variable.storage):
         return initial_lists(variable, data, graph)
     masters = graph.local.gid[: graph.local.num_masters]
@@ -76,6 +94,12 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
             f"{graph.num_vertices}, in the order of the sorted ids is needed (or a dict by id)"
         )
     return _converted(_content(variable, values[masters], graph, "parts"), variable, graph)
+
+
+def _holds_ids(variable: Variable) -> bool:
+    """Return whether a field is a vertex, or a list of them."""
+    kind = variable.storage
+    return (element_storage(kind) if is_list(kind) else kind) in ("id", "id32")
 
 
 def _content(variable: Variable, values: Any, graph: Graph, rows: str = "same") -> np.ndarray:

@@ -32,7 +32,7 @@ class Options:
     engine: str = "sync"
     strategy: str | None = None
     threads: int | None = None
-    init: Mapping[str, Any] | Result | None = None
+    init: Mapping[str, Any] | Result | str | os.PathLike[str] | None = None
     start: Start | None = None
     columns: Mapping[str, str | None] | None = None
     seed: int = 0
@@ -82,7 +82,10 @@ def _check_values(options: Options) -> Options:
         "columns": arguments.bound_columns(options.columns),
     }
     what = "a mapping from field to values"
-    arguments.instance("init", options.init, (Mapping, Result), what, optional=True)
+    if isinstance(options.init, (str, os.PathLike)):
+        found["init"] = arguments.path("init", options.init)
+    else:
+        arguments.instance("init", options.init, (Mapping, Result), what, optional=True)
     found["start"] = check_start(options.start)
     found["seed"] = arguments.whole("seed", options.seed)
     found["compile"] = arguments.choice("compile", options.compile, MODES)

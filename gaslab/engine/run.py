@@ -50,7 +50,7 @@ def run(
     engine: str = "sync",
     strategy: str | None = None,
     threads: int | None = None,
-    init: Mapping[str, Any] | Result | None = None,
+    init: Mapping[str, Any] | Result | str | os.PathLike[str] | None = None,
     start: Start | None = None,
     columns: Mapping[str, str | None] | None = None,
     seed: int = 0,
@@ -86,9 +86,10 @@ def run(
     threads : int, optional
         Threads of each rank; by default OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else the usable
         cores divided by the ranks on this machine.
-    init : mapping or Result, optional
+    init : mapping, Result or path, optional
         Vertex fields to start from: field name to a dict by vertex id, an array in the order of the
-        sorted ids, or one number. ``init()`` does not overwrite them.
+        sorted ids, one number, or a file that `Result.save` wrote. A result, or such a file, gives all its
+        fields that the program has. ``init()`` does not overwrite them.
     start : iterable of vertex ids, or mapping, optional
         The vertices that run in superstep 0, in place of those of the method ``start``; a mapping also gives
         each its message.

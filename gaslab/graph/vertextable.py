@@ -1,8 +1,7 @@
-"""Tables of vertices: read from text, and joined to a graph by id."""
+"""Tables of vertices: read from files, and joined to a graph by id."""
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -14,35 +13,35 @@ from gaslab.errors import InputError, UsageError
 from gaslab.graph.stored import StoredGraph
 from gaslab.ingest.columns import column_of
 from gaslab.ingest.convert import frame_columns
-from gaslab.ingest.formats import foreign
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.missing import WAY_OUT, first_missing, plain
 from gaslab.ingest.rows import object_array, share
-from gaslab.ingest.sidefile import side_file
 from gaslab.ingest.sides import SIDES, right
+from gaslab.ingest.tablefile import Columns, read_table
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
-
-Columns = dict[str, Any]
 
 
 @collective()
 def read_vertices(path: str | os.PathLike[str], *, comm: Any = None) -> Columns:
-    """Read a table of vertices from text: a header, then a line per vertex (collective).
+    """Read a table of vertices: text, a header and a line per vertex; ``.parquet``; ``.npz`` (collective).
 
-    The fields are between tabs, or commas in a ``.csv``, else blanks; the file may be gzipped. The first
-    column holds ids. Columns of numbers become int64 or float64; ``true`` and ``false`` become bool. Rank
-    0 reads, every rank gets the table.
+    The fields of text are between tabs, or commas in a ``.csv``, else blanks; the file may be gzipped. The
+    first column holds ids. Columns of numbers become int64 or float64; ``true`` and ``false`` become bool.
+    Columns ``x[0]``, ``x[1]``, ... are one, ``x``. The other formats are as `Result.save` writes them.
+    Rank 0 reads, every rank gets the table.
 
     Returns
     -------
     dict of str to list or array
-        ``"id"`` with the ids as text, then every column by its name; for `Graph.with_vertices`.
+        ``"id"`` with the ids, as text where the file is text, then every column by its name; for
+        `Graph.with_vertices`.
 
     Raises
     ------
     InputError
-        The file cannot be read, has no header or a line with too few or too many fields.
+        The file cannot be read, has no header or a line with too few or too many fields, or a column that
+        is no numbers.
 
     Examples
     --------
@@ -53,53 +52,7 @@ def read_vertices(path: str | os.PathLike[str], *, comm: Any = None) -> Columns:
     {'id': ['ann', 'bob'], 'age': array([31, 28])}
     """
     shared, file = as_comm(comm), arguments.path("path", path)
-    return shared.on_root(lambda: _read(file))
-
-
-def _read(path: str) -> Columns:
-    with side_file(path) as (head, file):
-        other = foreign(path, head)
-        if other is not None:
-            raise InputError(
-                f"{path}: is {other.what}; a table of vertices is text: a header, then a line per vertex"
-            )
-        lines = [(k, line.strip()) for k, line in enumerate(file, 1)]
-    kept = [(k, line) for k, line in lines if line and line[0] not in "#%"]
-    if not kept:
-        raise InputError(f"{path} has no header; its first line names the columns: id, then the others")
-    rows = [(k, _fields(path, line)) for k, line in kept]
-    names = rows[0][1]
-    twice = next((name for k, name in enumerate(names) if name in ("id", *names[1:k]) and k), None)
-    if twice is not None:
-        raise InputError(f"{path}, line {rows[0][0]}: two columns are called {twice!r}; rename one")
-    for k, row in rows[1:]:
-        if len(row) != len(names):
-            raise InputError(f"{path}, line {k}: {len(row)} fields, the header has {len(names)}")
-    columns = list(zip(*(row for _, row in rows[1:]), strict=True)) or [()] * len(names)
-    table: Columns = {"id": list(columns[0])}
-    for name, texts in zip(names[1:], columns[1:], strict=True):
-        table[name] = _numbers(path, name, texts)
-    return table
-
-
-def _fields(path: str, line: str) -> list[str]:
-    comma = path.removesuffix(".gz").endswith(".csv")
-    if comma or "\t" in line:
-        return [field.strip() for field in next(csv.reader([line], delimiter="," if comma else "\t"))]
-    return line.split()
-
-
-def _numbers(path: str, name: str, texts: tuple[str, ...]) -> np.ndarray:
-    if texts and {text.lower() for text in texts} <= {"true", "false"}:
-        return np.array([text.lower() == "true" for text in texts])
-    together = "".join(texts)
-    plain = "_" not in together and together.isascii()  # Python reads 1_0, and digits of other scripts
-    for kind in (np.int64, np.float64) if plain else ():
-        try:
-            return np.array(texts, dtype=str).astype(kind)
-        except (ValueError, OverflowError):
-            continue
-    raise InputError(f"{path}: column {name!r} is not all numbers, or all true and false")
+    return shared.on_root(lambda: read_table(file))
 
 
 def joined(
@@ -179,7 +132,7 @@ def _named(ids: VertexIds, words: list[Any], columns: dict[str, np.ndarray], tex
     if texts:
         if sides is not None:
             words = [f"{SIDES[int(side)]}:{word}" for side, word in zip(sides, words, strict=True)]
-        return [ids.from_text(word) for word in words]
+        return [ids.from_text(str(word)) for word in words]
     assert sides is not None
     return [right(one) if side else one for one, side in zip(words, sides.tolist(), strict=True)]
 

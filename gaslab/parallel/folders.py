@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,18 +36,34 @@ def write_folder(
             return drafts[0].beside
 
         def complete() -> None:
-            _named(output, lambda: (beside / manifest).write_bytes(describe(written)))
+            _named(output, beside, lambda: put(beside / manifest, describe(written)))
             drafts[0].keep()
 
         beside = comm.on_root(begin)
-        written = comm.allgather(comm.attempt(lambda: _named(output, lambda: write(beside))))
+        written = comm.allgather(comm.attempt(lambda: _named(output, beside, lambda: write(beside))))
         comm.on_root(complete)
 
 
-def _named(output: Output, write: Callable[[], T]) -> T:
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Let an OSError inside the block name the file, which one on a full disk does not."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file of a folder under way."""
+    with writing(path):
+        path.write_bytes(content)
+
+
+def _named(output: Output, beside: Path, write: Callable[[], T]) -> T:
     """Return what *write* does; an OSError as an error that names the final path."""
     try:
         return write()
     except OSError as error:
-        path = output.path / os.path.basename(str(error.filename or ""))
+        path = output.path / os.path.relpath(error.filename or beside, beside)
         raise GaslabError(f"cannot write {path}: {error.strerror or error}") from None

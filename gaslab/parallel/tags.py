@@ -13,7 +13,7 @@ class Tag(IntEnum):
     ALLTOALL = 2
     GATHER = 3
     TABLE_TEXT = 9  # of an answer's file, to rank 0
-    CUT_TEXT = 10  # of the files of a cut, to rank 0
+    TABLE_FILE = 10  # of the files of a cut, to rank 0
     SPREAD = 11  # masters' fields to mirrors
     COLLECT = 12  # mirrors' signals and messages to masters
     PARTIALS = 13  # mirrors' partial totals to masters

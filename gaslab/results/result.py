@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from gaslab import arguments
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.ingest.sides import right
+from gaslab.parallel.collective import collective
+from gaslab.parallel.comm import Comm
 from gaslab.results.collect import Collector, SpreadEdges, Values
+from gaslab.results.table_files import single_file, write_result
 from gaslab.results.tables import Table
 from gaslab.results.trace import Trace
 
@@ -66,11 +71,12 @@ class Result:
         iterations: int,
         on: str,
         fingerprint: str,
+        comm: Comm,
     ) -> None:
         self.vertices, self._edges = vertices, edges
         self.metrics, self.history = dict(metrics), list(history)
         self.converged, self.iterations = converged, iterations
-        self.on, self.fingerprint = on, fingerprint
+        self.on, self.fingerprint, self.comm = on, fingerprint, comm
         self.aggregates: dict[str, Any] = {}
         self.tables: dict[str, Table] = {}
         self.trace: Trace | None = None
@@ -125,7 +131,8 @@ class Result:
             table = collector.edges(ends, edge_values)
         else:
             table = SpreadEdges(collector, ends, edge_values)
-        return cls(vertices, table, metrics, history, converged, iterations, on, graph.fingerprint)
+        mark, comm = graph.fingerprint, graph.comm
+        return cls(vertices, table, metrics, history, converged, iterations, on, mark, comm)
 
     @property
     def edges(self) -> Table:
@@ -164,13 +171,55 @@ class Result:
             self._edges = self._edges.collect()
         return self._edges
 
+    @collective()
+    def save(self, path: str | os.PathLike[str], *, edges: bool = False, force: bool = False) -> None:
+        """Write the table of vertices into a file (collective), wherever the answer is.
+
+        ``gl.run(init=path)`` starts from it, ``gl.read_vertices`` and `Graph.with_vertices` read it, and so
+        do ``--init`` and ``--vertices``.
+
+        Parameters
+        ----------
+        path : path
+            ``NAME.parquet`` (needs pyarrow), ``NAME.npz``, or text with a header: ``NAME.csv``,
+            ``NAME.tsv``, both also ``.gz``. In text a field of arrays has a column per element, ``x[0]``, ...
+        edges : bool
+            Whether the table of edges is written instead; it is exchanged now if it was not before.
+        force : bool
+            Whether what is there is replaced.
+
+        Raises
+        ------
+        UsageError
+            The name says no format, the file is there, pyarrow is not, or there are lists and the file is an
+            ``.npz``.
+        GaslabError
+            Writing failed, as on a full disk.
+
+        Examples
+        --------
+        >>> import gaslab as gl, os, tempfile
+        >>> graph = gl.Graph.from_edges([1, 2], [2, 3])
+        >>> path = os.path.join(tempfile.mkdtemp(), "scores.npz")
+        >>> gl.pagerank(graph).save(path)
+        >>> gl.read_vertices(path)["id"]
+        array([1, 2, 3])
+        >>> gl.run(gl.programs.PageRank(), graph, init=path).iterations
+        1
+        """
+        name, comm = arguments.path("path", path), self.comm
+        edges, force = arguments.flags(edges=edges, force=force)
+        target = comm.on_root(lambda: single_file(name, force))
+        write_result(comm, target, self.collect_edges() if edges else self.vertices, self.on)
+
     def __fingerprint__(self) -> Any:
         whole = [self.vertices, self._edges] if self.on == "all" else []  # else each rank has its own part
         return [self.on, self.fingerprint, self.metrics.get("program"), self.iterations, *whole]
 
     def replaced(self, **changes: Any) -> Result:
         """Return this result with some of its attributes changed."""
-        names = ("vertices", "metrics", "history", "converged", "iterations", "on", "fingerprint")
+        names = ("vertices", "metrics", "history", "converged", "iterations", "on", "fingerprint",
+                 "comm")  # fmt: skip
         own = {"edges": self._edges, **{name: getattr(self, name) for name in names}}
         return Result(**{**own, **changes})
 

@@ -17,7 +17,7 @@ import numpy as np
 from gaslab.errors import UsageError
 from gaslab.ingest.format import format_table
 from gaslab.parallel.comm import Comm
-from gaslab.parallel.folders import write_folder
+from gaslab.parallel.folders import put, write_folder
 from gaslab.parallel.tags import Tag
 from gaslab.results.tables import Table, objects
 from gaslab.system.atomic_writes import AtomicFile
@@ -31,7 +31,7 @@ class Target:
     """Where a table goes: ``NAME.tsv``, ``NAME.csv`` (``.gz`` or not), ``DIR/``, or a device or pipe."""
 
     formats: tuple[str, ...] = tuple(FORMATS)
-    parquet = False
+    format = ""  # of bytes: the ending of the name; else it is text
     per, hint = "rank", ""  # what a directory has a part for; what else a name may end in
 
     def __init__(self, path: str | os.PathLike[str], force: bool = False) -> None:
@@ -123,7 +123,7 @@ def _write_file(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -
 def _write_directory(comm: Comm, target: Target, columns: Mapping[str, np.ndarray]) -> None:
     def write(folder: Path) -> dict[str, str | int]:
         name = f"part-{comm.rank:05d}.tsv"
-        (folder / name).write_bytes(_text(columns, target, header=False))
+        put(folder / name, _text(columns, target, header=False))
         return {"file": name, "rows": int(next(iter(columns.values())).size)}
 
     def describe(parts: list[dict[str, str | int]]) -> bytes:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from gaslab.errors import InputError
+from gaslab.parallel.folders import writing
 
 Described = dict[str, Any]  # of an array, as the manifest has it
 
@@ -21,7 +22,7 @@ def write_array(path: Path, array: np.ndarray) -> Described:
     """Write an array, little-endian; return its dtype, shape, and the size and CRC-32 of the file."""
     plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
     head, data = _header(plain.dtype, plain.shape), plain.reshape(-1).view(np.uint8).data
-    with open(path, "xb") as file:
+    with writing(path), open(path, "xb") as file:
         file.write(head)
         file.write(data)
     return {
