@@ -41,6 +41,12 @@ class Comm:
         self.bytes_sent = 0
         self.messages_sent = 0
 
+    def __reduce__(self) -> Any:
+        return Comm, ()  # who unpickles it is alone
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Comm:
+        return self
+
     def barrier(self) -> None:
         """Wait for every rank."""
 

@@ -135,6 +135,11 @@ class Result:
         return cls(vertices, table, metrics, history, converged, iterations, on, mark, comm)
 
     @property
+    def edge_fields(self) -> list[str]:
+        """The edge fields that the program wrote, whether or not their table was exchanged."""
+        return list(self._edges.columns)
+
+    @property
     def edges(self) -> Table:
         if isinstance(self._edges, SpreadEdges):
             raise UsageError(
@@ -176,7 +181,7 @@ class Result:
         """Write the table of vertices into a file (collective), wherever the answer is.
 
         ``gl.run(init=path)`` starts from it, ``gl.read_vertices`` and `Graph.with_vertices` read it, and so
-        do ``--init`` and ``--vertices``.
+        do ``--init`` and ``--vertices``. An unpickled result writes the rows that came with it.
 
         Parameters
         ----------

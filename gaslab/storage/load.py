@@ -224,7 +224,8 @@ def _chosen(columns: Columns, known: Sequence[Column], folder: Path) -> dict[str
     bound = {name: str(field) for name, field in asked.items() if field is not None}
     for field in bound.values():
         if field not in names:
-            raise UsageError(f"{folder} was saved without an edge column {field!r}{nearest(field, names)}")
+            hint = nearest(field, names)
+            raise UsageError(f"columns: {folder} was saved without an edge column {field!r}{hint}")
     if not isinstance(columns, Mapping):
         return {name: names.index(name) for name in columns}
     # As of text: what a mapping does not name, or leave out, keeps its own name.

@@ -18,7 +18,7 @@ from tests.conftest import Hosts
 from tests.support.public_calls import calls, programs
 
 ZOO: list[Any] = [
-    None, "x", 1.5, float("nan"), float("inf"), [], {}, object(), -1, 0, True, b"x", np.array([1.5]),
+    None, "xyz", 1.5, float("nan"), float("inf"), [], {}, object(), -1, 0, True, b"x", np.array([1.5]),
     np.array([[1, 2], [3, 4]]), dict, 10**30, np.int64(2), np.array(["async", "sync"]),
 ]  # fmt: skip
 CALLED = {"src": "source", "dst": "target"}  # what messages call ends of edges
@@ -36,6 +36,7 @@ def wrong_end(call: Callable[..., Any], name: str, value: Any) -> str | None:
     except gl.GaslabError as error:
         text = str(error)
         named = name in text or CALLED.get(name, name) in text or isinstance(error, gl.InputError)
+        named |= name == "path" and str(value) in text
         return None if named else text
     except Exception as error:
         return repr(error)
@@ -45,7 +46,7 @@ def wrong_end(call: Callable[..., Any], name: str, value: Any) -> str | None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_wrong_value_works_or_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # "x" is a path, too
+    monkeypatch.chdir(tmp_path)  # "xyz" is a path, too
     every = calls(tmp_path)
     known = {"run", "explain", "read_graph", "pagerank", "Graph.from_edges", "Table.take", "generate"}
     assert known <= {call.name for call in every}

@@ -119,9 +119,9 @@ def in_python(drawn: Drawn, score: dict[Any, int], some: set[Any]) -> dict[str, 
     many, odds = {v for v in ids if net.degree(v) > LIMIT}, {v for v in ids if score[v] % 2 == 1}
 
     def graph_of(vertices: Any, edges: Any, way: bool = directed) -> dict[str, Any]:
-        listed = sorted(edges)
+        listed = sorted(edges, key=repr)
         return {
-            "edges": listed, "vertices": sorted((v, score[v]) for v in vertices),
+            "edges": listed, "vertices": sorted(((v, score[v]) for v in vertices), key=repr),
             "sizes": (len(vertices), len(listed), way),
         }  # fmt: skip
 
@@ -156,8 +156,8 @@ def in_python(drawn: Drawn, score: dict[Any, int], some: set[Any]) -> dict[str, 
         "equal": [True, False],
         "neighbors": [ordered(s) for s in ((into, out, into | out) if directed else [into | out] * 3)],
         "mapped": {
-            "edges": sorted((*row, x) for row, x in zip(rows, spans, strict=True)),
-            "vertices": sorted((v, score[v], score[v] / 2 + going(v)) for v in ids),
+            "edges": sorted(((*row, x) for row, x in zip(rows, spans, strict=True)), key=repr),
+            "vertices": sorted(((v, score[v], score[v] / 2 + going(v)) for v in ids), key=repr),
             "sizes": (len(ids), len(rows), directed),
         },
         "reduced": [sum(values), min(values), max(values), sum(spans), min(spans), max(spans), len(many),

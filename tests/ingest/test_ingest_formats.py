@@ -85,9 +85,7 @@ def test_the_first_bytes_say_what_a_file_is(tmp_path: Path, what: str, zipped: b
     if what in BINARY:
         with pytest.raises(InputError, match=f"is {what}; "):
             read_edges(path, Comm(), format="edges")
-    with pytest.raises(
-        InputError, match=f"is {what}; a table of vertices is text: a header, then a line per vertex"
-    ):
+    with pytest.raises(InputError, match=f"is {what}; a table of vertices is text, .* or .*npz"):
         gl.read_vertices(path)
 
 

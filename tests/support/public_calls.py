@@ -22,7 +22,7 @@ WORDS = {"at", "categorical", "common", "conjugate_gradient", "dirichlet", "mex"
          "solve_spd", "stop"}  # fmt: skip
 # Methods of public classes that only gaslab's own modules call.
 INNER = {"Graph.from_edge_list", "Graph.first_edge", "Graph.check_column", "Graph.bounds_here",
-         "VertexSet.of_ids",
+         "VertexSet.of_ids", "Result.collect", "Result.replaced",
          "VertexIds.locate", "VertexIds.named", "VertexIds.named_alone", "VertexIds.marked",
          "VertexIds.begin_lookup", "VertexIds.begin_whole",
          "TopicModel.write", "TopicModel.recounted", "TopicModel.probabilities"}  # fmt: skip
@@ -94,9 +94,11 @@ def examples(folder: Path) -> dict[str, Any]:
     topics = gl.lda(corpus, topics=2, iterations=1)
     model = gl.TopicModel.of(corpus, topics)
     model.save(folder / "model.npz")
+    graph.save(folder / "graph")
     return {
         "of.graph": corpus, "of.result": topics, "load.path": folder / "model.npz", "model": model,
         "save.path": folder / "other.npz", "save.force": True, "corpus": corpus, "tokens": corpus,
+        "Graph.save.path": folder / "other", "load_graph.path": folder / "graph",
         "graph": graph, "edges": edges_from_arrays([0, 1], [1, 2]), "program": gl.programs.Components(),
         "jacobi.graph": gl.Graph.from_scipy(matrix), "jacobi.rhs": 1.0,
         "lda.graph": gl.Graph.from_edges([0, 1], [0, 1], bipartite=True), "repeat_edges.column": "weight",
@@ -123,16 +125,16 @@ def calls(folder: Path) -> list[Call]:
     sided = gl.Graph.from_edges([0, 1], [0, 1], bipartite=True)
     owners = {
         "Graph": graph, "Table": gl.degrees(sided).vertices, "VertexSet": graph.vertices([0]),
-        "Trace": result.trace, "VertexIds": graph.ids, "TopicModel": known["model"],
+        "Result": result, "Trace": result.trace, "VertexIds": graph.ids, "TopicModel": known["model"],
     }  # fmt: skip
     found: list[Call] = []
 
     def add_call(name: str, function: Callable[..., Any]) -> None:
         needed = {}
         for parameter in inspect.signature(function).parameters.values():
-            short = f"{name.rpartition('.')[2]}.{parameter.name}"
-            if short in known:
-                needed[parameter.name] = known[short]
+            full, short = f"{name}.{parameter.name}", f"{name.rpartition('.')[2]}.{parameter.name}"
+            if full in known or short in known:
+                needed[parameter.name] = known.get(full, known.get(short))
             elif parameter.kind is OPTIONS and parameter.name == "size":
                 needed.update(known["size"])
             elif parameter.default is parameter.empty and parameter.kind not in OPEN:
