@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from gaslab.graph.export import Export
 from gaslab.graph.operations import Operations
 from gaslab.graph.saving import Saving
 from gaslab.graph.sources import Sources
 
 
-class Graph(Sources, Operations, Saving):
+class Graph(Sources, Operations, Saving, Export):
     """A graph, cut by vertices over the ranks of a communicator; it never changes.
 
     Make one with `read_graph`, `load_graph`, `from_edges`, `from_networkx`, `from_scipy`, `from_pandas` or
