@@ -86,6 +86,12 @@ class Job:
                 raise UsageError(f"there is no vertex field {name!r}{nearest(name, result.vertices.columns)}")
         answer = result.vertices.select(*with_sides(result.vertices, fields)).in_words()
         describe(arguments.command, graph, result)
+        left_out = result.edge_fields
+        if self.target is not None and left_out and self.comm.rank == 0:
+            log.info(
+                "left out of %s: edge field%s %s; result.save(FILE, edges=True) writes them from Python",
+                self.target.path, "s" * (len(left_out) != 1), ", ".join(left_out),
+            )  # fmt: skip
         written = self.target or arguments.json or self.outputs.tables or self.outputs.report
         top = arguments.top or (0 if written else count)
         if top:

@@ -8,10 +8,14 @@ import math
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
+import numpy as np
+
 import gaslab as gl
+from gaslab.parallel.comm import Comm
 from gaslab.system.atomic_writes import write_bytes
 from gaslab.system.memory import human, peak_rss_bytes
 from gaslab.system.outputs import Output
@@ -86,6 +90,7 @@ def document(arguments: Any, graph: gl.Graph, result: gl.Result | None) -> dict[
         "bytes_per_iteration": metrics.get("bytes_per_iteration", 0),
         **{name: metrics[name] for name in BESIDE if name in metrics},
         **_of_sweeps(result),
+        "history": [] if result is None else _history(comm, result.history),
         "peak_rss_bytes": {"sum": int(comm.allreduce(peak)), "max": int(comm.allreduce(peak, "max"))},
     }
 
@@ -94,7 +99,20 @@ def _of_sweeps(result: gl.Result | None) -> dict[str, Any]:
     """Return what a program of sweeps measured: its figures, and those of every sweep."""
     if result is None or "figures" not in result.metrics:
         return {}
-    return {**result.metrics["figures"], "history": result.history}
+    return dict(result.metrics["figures"])
+
+
+def _history(comm: Comm, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of supersteps or sweeps: bytes of all ranks, seconds of the slowest (collective)."""
+    found = [dict(row) for row in rows]
+    for name, op in (("bytes_sent", "sum"), ("seconds", "max")):
+        counted = [k for k, row in enumerate(found) if isinstance(row.get(name), Real)]
+        if comm.allreduce(len(counted), "min") != comm.allreduce(len(counted), "max"):
+            continue  # ranks that do not wait for each other have rows of their own
+        whole = comm.allreduce(np.array([found[k][name] for k in counted]), op)
+        for k, value in zip(counted, whole.tolist(), strict=True):
+            found[k][name] = value
+    return found
 
 
 def versions() -> dict[str, str]:
@@ -117,12 +135,14 @@ def write_json(output: Output, report: Mapping[str, Any]) -> None:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, gl.Accumulator):
+        value = vars(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if hasattr(value, "item"):  # a numpy number
-        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

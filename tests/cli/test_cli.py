@@ -169,7 +169,7 @@ KEYS = {
     ),
     *("edges", "lines_rejected", "ranks", "threads", "strategy", "replication_factor", "edge_balance"),
     *("vertex_balance", "iterations", "converged", "seconds", "updates", "bytes_sent", "bytes_per_iteration"),
-    "peak_rss_bytes",
+    *("history", "peak_rss_bytes"),
 }
 
 
@@ -195,7 +195,55 @@ def test_the_json_document(gaslab: Run, edges: Path, tmp_path: Path) -> None:
     assert summary["updates"] == 7 * summary["iterations"]
     assert summary["peak_rss_bytes"]["max"] == summary["peak_rss_bytes"]["sum"] > 1 << 20
     assert summary["versions"].keys() >= {"gaslab", "python", "numpy", "mpi4py"}
+    assert [row["superstep"] for row in summary["history"]] == list(range(summary["iterations"]))
+    assert all(row["active"] == 7 and row["seconds"] >= 0 for row in summary["history"])
     assert done.out == ""  # a report was asked for, no table
+
+
+SHARES = """
+import numpy as np
+import gaslab as gl
+class Shares(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        share: float = 1.0
+    class Edge(gl.Edge):
+        mark: int = 0
+        _own: int = 0
+    class Two(gl.Accumulator):
+        x: gl.Vector = gl.field(shape=2)
+    @gl.aggregator
+    def sums(self, v: Vertex) -> Two:
+        return self.Two(x=np.ones(2) * v.share)
+    def apply(self, v: Vertex) -> None:
+        v.share = v.share / 2
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        e.mark = e._own = 1
+"""
+LEFT_OUT = "left out of {}: edge field mark; result.save(FILE, edges=True) writes them from Python"
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_program_s_history_and_the_edge_fields_left_out(
+    gaslab: Run, edges: Path, tmp_path: Path, ranks: int
+) -> None:
+    (tmp_path / "shares.py").write_text(SHARES)
+    target, report = tmp_path / "shares.tsv", tmp_path / "run.json"
+    words = ("run", f"{tmp_path / 'shares.py'}:Shares", edges, "--json", report)
+    run = gaslab if ranks == 1 else lambda *arguments: on_ranks(ranks, *arguments)
+    done = run(*words, "-o", target)
+    assert done.code == 0, done.err
+    assert LEFT_OUT.format(target) in done.err
+    summary = json.loads(report.read_text())
+    assert [row["sums"] for row in summary["history"]] == [{"x": [3.5, 3.5]}]
+    done = gaslab(*words, "--force")
+    assert "left out of" not in done.err
+
+
+def test_the_history_counts_the_bytes_of_all_ranks(edges: Path, tmp_path: Path) -> None:
+    assert on_ranks(2, "pagerank", edges, "--json", tmp_path / "run.json").code == 0
+    summary = json.loads((tmp_path / "run.json").read_text())
+    rows = sum(row["bytes_sent"] for row in summary["history"])  # all but what was sent before the first one
+    assert 0.9 * summary["bytes_sent"] < rows <= summary["bytes_sent"]
 
 
 def test_the_fingerprint_is_of_the_graph(gaslab: Run, edges: Path, tmp_path: Path) -> None:
