@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from gaslab.programs.sgd import SGD as SGD
     from gaslab.programs.sssp import DeltaStepping as DeltaStepping
     from gaslab.programs.sssp import ShortestPaths as ShortestPaths
+    from gaslab.programs.sssp import UnitPaths as UnitPaths
     from gaslab.programs.strong_components import StrongComponents as StrongComponents
     from gaslab.programs.triangles import TriangleCount as TriangleCount
     from gaslab.programs.triangles import Triangles as Triangles
@@ -86,7 +87,7 @@ CLASSES = {
         "UnnormalizedPageRank",
     ),
     "sgd": ("SGD",),
-    "sssp": ("DeltaStepping", "ShortestPaths"),
+    "sssp": ("DeltaStepping", "ShortestPaths", "UnitPaths"),
     "strong_components": ("StrongComponents",),
     "triangles": ("TriangleCount", "Triangles"),
     "unordered": ("FallingCores", "SmallestLabel"),

@@ -79,6 +79,24 @@ def _known(graph: gl.Graph, name: str) -> str:
     return name
 
 
+def bounds(graph: gl.Graph, name: str) -> tuple[float, float]:
+    """Return the least and the largest value of a column (collective); inf and -inf of no edges."""
+    least, most = graph.bounds_here(name)
+    return float(graph.comm.allreduce(least, "min")), float(graph.comm.allreduce(most, "max"))
+
+
+def mean(graph: gl.Graph, name: str) -> float:
+    """Return the mean of the finite values of a column (collective), 0.0 of none."""
+    values = graph.edge_columns[name]
+
+    def sums() -> tuple[float, int]:
+        finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+        return float(finite.sum(dtype=np.float64)), finite.size
+
+    total, count = graph.comm.allreduce(np.array(graph.local.derived(values, "sums", sums)))
+    return float(total / max(count, 1.0))
+
+
 def _largest(graph: gl.Graph, name: str) -> float:
     """Return the largest finite magnitude in a column, 0.0 of no edges (collective)."""
     least, most = graph.bounds_here(name)

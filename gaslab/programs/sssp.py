@@ -1,9 +1,10 @@
-"""Single-source shortest paths by relaxation with messages (Bellman–Ford on a frontier).
+"""Single-source shortest paths by relaxation with messages, in one of three orders.
 
-Bellman 1958; Ford 1956. A vertex whose distance fell offers each out-neighbour a shorter way; offers
-combine by their minimum. Simple and parallel; it relaxes an edge more often than Dijkstra where
-weights vary much. Weights must not be negative. With buckets of distances, the nearest first, it relaxes
-fewer: Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm, J. Algorithms 49, 2003.
+A vertex whose distance fell offers each out-neighbour a shorter way; offers combine by their minimum. Where
+all run at once (Bellman 1958; Ford 1956) supersteps are few, and edges are relaxed again and again where
+weights vary much. With buckets of distances, the nearest first, few edges are relaxed twice (Meyer and
+Sanders, Δ-stepping: a parallelizable shortest path algorithm, J. Algorithms 49, 2003). Where every edge has
+length 1, the first offer is the best, and a vertex may stop at it. Weights must not be negative.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
-from gaslab.programs._columns import WEIGHT, lengths, run
+from gaslab.programs._columns import WEIGHT, bounds, lengths, mean, run
+from gaslab.programs._degrees import spread_of_degrees
 
 LAST_BUCKET = 2.0**62  # the number of a bucket is an int64; what lies further shares the last one
+# Hubs bring every vertex near: so far above 1, supersteps are few, and buckets would only make more of them.
+HUBS = 8.0
+RELAXED_AT_ONCE = 4.0  # a bucket is as wide as this many mean weights, by the mean degree
 
 
 class ShortestPaths(gl.VertexProgram):
@@ -43,6 +48,25 @@ class ShortestPaths(gl.VertexProgram):
     def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
         if v.distance + e.weight < nbr.distance:
             nbr.signal(v.distance + e.weight)
+
+
+class UnitPaths(gl.VertexProgram):
+    """The same where every edge has length 1: signals carry nothing, and a target stops at its first."""
+
+    source: gl.VertexId
+
+    class Vertex(gl.Vertex):
+        distance: float = math.inf
+
+    def start(self, v: Vertex) -> bool:
+        return v.id == self.source
+
+    def apply(self, v: Vertex) -> None:
+        v.distance = float(self.superstep)
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr.distance == math.inf:
+            nbr.signal()
 
 
 class DeltaStepping(ShortestPaths):
@@ -72,8 +96,9 @@ def sssp(
         where *weight* is None, or is not given and the graph has no column "weight".
     delta : float, optional
         Run by delta-stepping: only vertices of the nearest bucket, so many units of length wide, run
-        in a superstep. Fewer relaxations in more supersteps; what ``engine="async"`` gains most from. By
-        default every vertex with a shorter distance runs. Distances of 2**62 buckets and more share one.
+        in a superstep. Fewer relaxations in more supersteps. Distances of 2**62 buckets and more share one.
+        By default it is chosen from the weights and degrees (``result.metrics["parameters"]`` has it); in a
+        graph with hubs, and with an engine other than "sync", every vertex with a shorter distance runs.
     **options
         As for `gaslab.run`.
 
@@ -98,5 +123,20 @@ def sssp(
     weight = arguments.text("weight", weight, optional=True)
     delta = arguments.number("delta", delta, above=0, optional=True)
     column = lengths(graph, weight)
+    goes_on = options.get("init") is not None or options.get("start") is not None
+    if delta is None and options.get("engine", "sync") in ("sync", "reference") and not goes_on:
+        if column is None or bounds(graph, column) == (1.0, 1.0):
+            return run(UnitPaths(source=source), graph, **options)
+        delta = chosen_delta(graph, column)
     program = ShortestPaths(source=source) if delta is None else DeltaStepping(source=source, delta=delta)
     return run(program, graph, columns={"weight": column}, **options)
+
+
+def chosen_delta(graph: gl.Graph, column: str) -> float | None:
+    """Return a width of buckets, a power of two, or None where buckets would not pay (collective)."""
+    spread, degree = spread_of_degrees(graph)
+    weight = mean(graph, column)
+    if spread > HUBS or not 0 < weight < math.inf:
+        return None
+    exponent = round(math.log2(RELAXED_AT_ONCE * weight) - math.log2(degree))
+    return math.ldexp(1.0, min(max(exponent, -1000), 1000))

@@ -62,6 +62,7 @@ CALLS = [
     Call("bfs", ("level", "parent"), lambda drawn: {"source": drawn.ids[0], "parents": True}, "with parents"),
     Call("sssp", ("distance",), lambda drawn: {"source": drawn.ids[-1]}, "by weight"),
     Call("sssp", ("distance",), lambda drawn: {"source": drawn.ids[-1], "delta": 3.0}, "by delta-stepping"),
+    Call("sssp", ("distance",), lambda drawn: {"source": drawn.ids[-1], "weight": None}, "by edges"),
 ]
 
 # The rest of the toolkit, whose modes have tests of their own; fields () are all that the result has.

@@ -71,6 +71,48 @@ def test_shorter_ways_within_the_last_bucket() -> None:
         assert found.tolist() == [0.0, 2.0, 4.0, 6.0, 7.0]
 
 
+def chosen(comm: Comm, edges: list[tuple[int, int]], lengths: list[float]) -> tuple[str, Any, list[float]]:
+    """Return the program that runs by default, its delta, and the distances."""
+    graph = gl.Graph.from_edges(*zip(*edges, strict=True), columns={"weight": lengths}, comm=comm)
+    result = gl.sssp(graph, edges[0][0])
+    parameters = result.metrics["parameters"]
+    return result.metrics["program"], parameters.get("delta"), result.vertices["distance"].tolist()
+
+
+ROADS = [*nx.grid_2d_graph(30, 30).edges]
+PLAIN = [(30 * a + b, 30 * c + d) for (a, b), (c, d) in ROADS]
+STAR = [(0, k) for k in range(1, 400)] + [(k, k % 7 + 1) for k in range(20, 400, 3)]
+MIXED = [1.0 + (37 * k) % 100 for k in range(len(PLAIN))]
+
+
+@pytest.mark.parametrize(
+    ("edges", "lengths", "program", "delta"),
+    [
+        (PLAIN, MIXED, "DeltaStepping", 128.0),  # 4 times the mean of 50.5 by the mean degree of 1.9
+        (PLAIN, [1e-3 * x for x in MIXED[:-1]] + [math.inf], "DeltaStepping", 0.125),
+        (PLAIN, [0.0] * len(PLAIN), "ShortestPaths", None),
+        (PLAIN, [1.0] * len(PLAIN), "UnitPaths", None),
+        (STAR, MIXED[: len(STAR)], "ShortestPaths", None),
+    ],
+    ids=["lengths", "an infinite length", "no length", "edges", "a hub"],
+)
+def test_how_paths_are_found_follows_from_the_graph(
+    ranks: Ranks, edges: list[tuple[int, int]], lengths: list[float], program: str, delta: float | None
+) -> None:
+    net = nx.DiGraph()
+    net.add_weighted_edges_from((*ends, x) for ends, x in zip(edges, lengths, strict=True) if x < math.inf)
+    known = nx.single_source_dijkstra_path_length(net, edges[0][0])
+    expected = [known.get(v, math.inf) for v in sorted({v for ends in edges for v in ends})]
+    for found in ranks.run(chosen, edges, lengths):
+        assert found == (program, delta, pytest.approx(expected))
+
+
+def test_an_answer_goes_on_from_an_earlier_one() -> None:
+    graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 3], comm=world())
+    known = {"distance": [0.0, math.inf, 0.5, math.inf]}
+    assert gl.sssp(graph, 0, init=known, start=[0, 2]).vertices["distance"].tolist() == [0.0, 1.0, 0.5, 1.5]
+
+
 @pytest.mark.parametrize("delta", [0.0, -1.0, math.inf, math.nan, "2"])
 def test_what_is_no_delta(delta: Any) -> None:
     graph = gl.Graph.from_edges([0], [1], comm=world())
