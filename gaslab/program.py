@@ -51,6 +51,7 @@ from gaslab.language.fields import int8 as int8
 from gaslab.language.fields import int16 as int16
 from gaslab.language.fields import int32 as int32
 from gaslab.language.fields import int64 as int64
+from gaslab.language.fields import lookup as lookup
 from gaslab.language.fields import uint8 as uint8
 from gaslab.language.fields import uint16 as uint16
 from gaslab.language.fields import uint32 as uint32
@@ -82,8 +83,8 @@ __all__ = [
     "ArgMax", "ArgMin", "BitOr", "Count", "Edge", "List", "Matrix", "Max", "Min", "Phase", "Prod",
     "SortedSet", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at", "categorical",
     "common", "conjugate_gradient", "dirichlet", "exponential", "field", "float32", "float64", "gamma",
-    "int8", "int16", "int32", "int64", "integers", "mex", "mode", "normal", "poisson", "solve_spd", "stop",
-    "uint8", "uint16", "uint32", "uint64", "uniform",
+    "int8", "int16", "int32", "int64", "integers", "lookup", "mex", "mode", "normal", "poisson", "solve_spd",
+    "stop", "uint8", "uint16", "uint32", "uint64", "uniform",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ def bind_vertex_fields(
     on_edges = {v.name for v in tree.edge_fields}
     columns = {name: column for name, column in (columns or {}).items() if name not in on_edges}
     found, said = {}, []
-    for variable in tree.vertex_fields:
+    for variable in (v for v in tree.vertex_fields if v.lookup is None):
         column = columns.get(variable.name, variable.name)
         if (
             column is not None

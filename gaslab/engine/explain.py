@@ -172,6 +172,12 @@ def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             "to": "to masters",
             "why": "each by itself, where nothing of the vertex is on the sender's rank",
         }  # fmt: skip
+    for field in tree.lookups:
+        assert field.lookup is not None
+        yield {
+            "what": field.name, "bytes": 8 + t.STORAGE[field.storage][2], "list": False, "to": "to masters",
+            "why": f"{field.lookup.link}.{field.lookup.field}, asked for by id where its master is elsewhere",
+        }  # fmt: skip
     totals = (("total of gather", tree.gather, gather), ("message", tree.message, across(scatter)))
     for what, combiner, mask in totals:
         if combiner is not None and mask:

@@ -32,7 +32,7 @@ def bind_initial_values(
     ids, one number for all, or the path of a file that `Result.save` wrote. A Result itself, and such a path,
     give all their fields that the program has too.
     """
-    known = {v.name: v for v in tree.vertex_fields}
+    known = {v.name: v for v in tree.vertex_fields if v.lookup is None}
     of_ids = [v.name for v in tree.vertex_fields if _holds_ids(v)]
     if isinstance(init, (str, os.PathLike)):
         earlier = EarlierValues(init, graph, of_ids)

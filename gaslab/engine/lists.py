@@ -247,11 +247,11 @@ def _number_refused(variable: t.Variable, number: Any, kind: str) -> UsageError:
 
 
 def answers(graph: Graph, tree: t.Tree, fields: list[Any]) -> dict[str, np.ndarray | RaggedColumn]:
-    """Return each vertex field's values at this rank's masters; without private fields."""
+    """Return each vertex field's values at this rank's masters; without private and looked-up fields."""
     masters = graph.local.num_masters
     ids = np.arange(masters, dtype=np.int32)
     return {
         v.name: RaggedColumn(*values.pack(ids)) if isinstance(values, Rows) else values[:masters]
         for v, values in zip(tree.vertex_fields, fields, strict=True)
-        if not v.name.startswith("_")
+        if not v.name.startswith("_") and v.lookup is None
     }

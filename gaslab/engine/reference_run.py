@@ -117,7 +117,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
         for row in (answer.aggregates, *answer.history):
             row.update({name: named.value(one, row[name]) for name, one in combiners.items()})
     vertices = {}
-    for v in tree.vertex_fields:
+    for v in (v for v in tree.vertex_fields if v.lookup is None):
         values = [answer.vertices[v.name][ids[g]] for g in masters.tolist()]
         if is_list(v.storage):
             if named is not None and element_storage(v.storage) == "id32":

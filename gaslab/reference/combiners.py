@@ -22,6 +22,8 @@ class Field:
     default: Any
     required: bool
     shape: tuple[int, ...] = ()
+    lookup: tuple[str, ...] = ()  # the field that names another vertex, and the other's field
+    nobody: Any = 0  # what the other's field is where that is nobody
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from dataclasses import replace
 from typing import Any
 
 from gaslab import program as words
@@ -30,7 +31,15 @@ def storage_of(annotation: Any) -> str:
 
 def fields_of(cls: type, base: type, program: words.VertexProgram) -> dict[str, Field]:
     """Return the fields of a nested ``Vertex`` or ``Edge``; one without a default starts at zero."""
-    return {name: _field(cls, name, a, program) for name, a in annotations_of(cls, base).items()}
+    found = {name: _field(cls, name, a, program) for name, a in annotations_of(cls, base).items()}
+    return {name: _looked_up(field, found) if field.lookup else field for name, field in found.items()}
+
+
+def _looked_up(field: Field, known: dict[str, Field]) -> Field:
+    """Return a looked-up field with what it is where the id is nobody's."""
+    target = known[field.lookup[1]]
+    plain = isinstance(target.default, (int, float))
+    return replace(field, nobody=words.NOBODY if field.storage == "id" else target.default if plain else 0)
 
 
 def _field(cls: type, name: str, annotation: Any, program: words.VertexProgram) -> Field:
@@ -38,6 +47,8 @@ def _field(cls: type, name: str, annotation: Any, program: words.VertexProgram) 
     if not isinstance(said, words.Field):
         storage = storage_of(annotation)
         return Field(storage, getattr(cls, name, () if ":" in storage else 0), not hasattr(cls, name))
+    if said.lookup is not None:
+        return Field(storage_of(annotation), 0, True, lookup=tuple(said.lookup.split(".")))
     shape = tuple(getattr(program, n) if isinstance(n, str) else n for n in said.shape)
     storage = storage_of(said.dtype or float) if shape else storage_of(annotation)
     return Field(storage, said.init, storage == "id" and isinstance(said.init, int), shape)

@@ -112,7 +112,11 @@ def _run(
     converged = run.supersteps(max_iterations)
     written = {name: [getattr(e, name) for e in run.edges] for name in sorted({*run.written, *written})}
     return ReferenceResult(
-        {name: {v.id: plain(getattr(v, name)) for v in run.vertices} for name in run.vertex_fields},
+        {
+            name: {v.id: plain(getattr(v, name)) for v in run.vertices}
+            for name, field in run.vertex_fields.items()
+            if not field.lookup
+        },
         {name: [plain(value) for value in values] for name, values in written.items()},
         {name: shown(value) for name, value in run.aggregates.items()},
         run.history,

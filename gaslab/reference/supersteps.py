@@ -14,6 +14,7 @@ import numpy as np
 from gaslab import program as words
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
 from gaslab.language import rng
+from gaslab.language.nobody import Nobody
 from gaslab.language.rng import EDGE_PHASES, drawing
 from gaslab.language.visit_ways import field_bytes, ways_of
 from gaslab.reference import declared, records
@@ -136,6 +137,7 @@ class Run(State):
         totals = {v: self.gathered(v) for v in active} if self.current_phase.gather else {}
         for v in active:
             self.pending.pop(v, None)
+        self.look_up(active)
         if "apply" in self.current_phase.methods:
             takes = self.current_phase.apply_takes
             messages = {v: self.messages.pop(v, self.message.identity) for v in active if self.message}
@@ -154,6 +156,16 @@ class Run(State):
         self.superstep_number += 1
         self.me = self.instance(self.computing, number)  # from here on `self` has the new aggregates
         return finished
+
+    def look_up(self, active: list[Vertex]) -> None:
+        """Give active vertices what fields of the vertices that they name are before any applies."""
+        for name, field in self.vertex_fields.items():
+            for v in active if field.lookup else ():
+                named = getattr(v, field.lookup[0])
+                value = field.nobody
+                if not isinstance(named, Nobody):
+                    value = getattr(self.graph.by_id[named], field.lookup[1])
+                self.put(v, name, field, value)
 
     def visit(self) -> None:
         """Visit every edge; live totals are those of the round's begin and what its table added."""

@@ -23,6 +23,10 @@ def fields(program: Writer) -> list[str]:
         "set field": ["near: gl.SortedSet[gl.VertexId]"],
         "private field": ["_own: int = 1"],
         "wild floats": ["w: float = 0.5"],
+        "lookup": [
+            'theirs: int = gl.lookup("least.n")',
+            'beyond: gl.VertexId = gl.lookup("least.least")',
+        ],
         "drawn start": ["drawn: int = gl.integers(9)"],
         "vertex column": ["colour: int = 2"],
         "narrow store fault": ["tiny: gl.int8"],

@@ -250,6 +250,9 @@ class Program(Writer):
                 f"if {self.value('bool', where)}:",
                 *self.indented([*self.store("int", where), "return"]),
             ]
+        if self.has("lookup"):
+            n = f"v.{self.names['int']}"
+            body += ["if v.beyond != gl.NOBODY and v.theirs != 2:", f"    {n} = ({n} + v.theirs + 1) % 101"]
         body += self.statements(where)
         again = [f for f in ("v.signal in apply", "signal by id in apply") if self.has(f)]
         for feature in again:

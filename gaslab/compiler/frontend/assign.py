@@ -295,6 +295,8 @@ def refused_write(scope: Scope, target: ast.Attribute, role: str) -> ProgramErro
         return None
     if target.attr in (*ATTRIBUTES, "side"):
         return of_graph(scope, target)
+    if any(field.name == target.attr and field.lookup for field in scope.unit.declared.vertex_fields):
+        return scope.name_error(target, f"{ast.unparse(target)} is looked up; write to a field of your own")
     if scope.name in _WRITES_VERTEX:
         return None
     where = "apply" if scope.name in ("gather", "scatter") else "init or apply"

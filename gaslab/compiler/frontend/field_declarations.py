@@ -10,7 +10,7 @@ import ast
 import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_origin
 
 from gaslab import program
@@ -137,11 +137,36 @@ class _Group:
     def variables(self) -> tuple[t.Variable, ...]:
         """Return the declared variables; raises where a name, a type or a default is outside the language."""
         annotations = annotations_of(self.cls, self.stop, None if self.is_parameter else self.owner)
-        return tuple(
-            self.variable(name, annotation)
+        found = {
+            name: self.variable(name, annotation)
             for name, annotation in annotations.items()
             if not is_class_variable(annotation) and not (self.is_parameter and name in _DIRECTIONS)
-        )
+        }
+        return tuple(self.looked_up(one, found) if one.lookup else one for one in found.values())
+
+    def looked_up(self, field: t.Variable, known: Mapping[str, t.Variable]) -> t.Variable:
+        """Return a looked-up field, complete; raises where its path leads nowhere."""
+        assert field.lookup is not None
+        names = field.lookup.link, field.lookup.field
+        place, path = self.place(field.name), ".".join(names)
+        for name in names:
+            if name not in known:
+                raise place.value_error(f"looks up {path!r}, with no field {name!r}{nearest(name, known)}")
+            if known[name].lookup:
+                raise place.value_error(f"looks up {path!r}, and {name!r} is looked up itself; copy it first")
+        link, target = (known[name] for name in names)
+        if link.storage != "id":
+            raise place.value_error(
+                f"looks up {path!r}, and {link.name!r} is {t.named(link.type)}; declare it gl.VertexId"
+            )
+        if target.shape or t.is_list(target.storage):
+            raise place.value_error(
+                f"looks up {path!r}, which is {t.named(target.type)}; only numbers and ids can be looked up"
+            )
+        if target.storage != field.storage:
+            raise place.type_error(f"is not of the type of {target.name!r}; declare both the same")
+        nobody = INT_MAX if target.storage == "id" else constant(target.default)
+        return replace(field, lookup=replace(field.lookup, nobody=0 if nobody is None else nobody))
 
     def place(self, name: str) -> _Place:
         """Return where an attribute is declared; raises for a reserved name."""
@@ -170,6 +195,8 @@ class _Group:
                 raise place.value_error(f"has the dtype {_said(extra.dtype)}; write {_ELEMENTS}")
         if storage is None:
             raise place.type_error(f"is {_text(annotation)}; write {_advice(annotation)}")
+        if extra is not None and extra.lookup is not None:
+            return t.Variable(name, storage, t.REQUIRED, place.site, lookup=self.path(extra.lookup, place))
         said = (annotation, extra.dtype if extra else None)
         if not self.is_parameter and (wide := too_wide(self.owner, said, place.what)) is not None:
             raise place.source.error(place.annotation, wide)
@@ -188,6 +215,15 @@ class _Group:
             value_place = _Place(place.what, there, getattr(written, "value", None) or written)
             default = self.default(default, storage, value_place)
         return t.Variable(name, storage, default, place.site, shape, sync)
+
+    def path(self, path: Any, place: _Place) -> t.Lookup:
+        """Return a lookup by its two names."""
+        names = path.split(".") if isinstance(path, str) else []
+        if self.kind != "Vertex":
+            raise place.value_error("is looked up by id; only fields of Vertex can be")
+        if len(names) != 2:
+            raise place.value_error(f'looks up {shown(path)}; write gl.lookup("ID.FIELD")')
+        return t.Lookup(names[0], names[1])
 
     def shape(self, extra: program.Field, rank: int, place: _Place) -> tuple[int, ...]:
         """Return a field's shape with the values of the parameters it names."""

@@ -88,8 +88,19 @@ def check_tree(declared: Declared, tree: t.Tree) -> None:
         raise source.error(source.arguments[-1], text)
     if declared.scatter_edges == program.ALL:
         _check_ends(declared, tree)
+    _check_lookups(declared, tree)
     if declared.endless is not None and not tree.by_signal:
         raise declared.endless
+
+
+def _check_lookups(declared: Declared, tree: t.Tree) -> None:
+    """Raise for a looked-up field that another method than apply reads: it has no value there."""
+    names = [field.name for field in tree.vertex_fields if field.lookup]
+    looked_up = {f"{role}.{name}" for role in ("v", "nbr") for name in names}
+    others = {name: f for name, f in tree.functions.items() if name != "apply"}
+    for name, function in {**others, **{a.name: a.function for a in tree.aggregators}}.items():
+        for read in sorted(looked_up & function.reads):
+            raise declared.error(name, f"{read} is looked up for apply alone; copy it into a field there")
 
 
 def _check_ends(declared: Declared, tree: t.Tree) -> None:

@@ -88,6 +88,15 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Lookup:
+    """A field of another vertex, which the field *link* names; *nobody* is its value where that is nobody."""
+
+    link: str
+    field: str
+    nobody: float | int | bool = 0
+
+
+@dataclass(frozen=True)
 class Variable:
     """A declared parameter, vertex field or edge field; *default* is that of every element."""
 
@@ -97,6 +106,7 @@ class Variable:
     site: Site
     shape: tuple[int, ...] = ()
     sync: str | None = None  # of a field that scatter adds to from any end: ``sum``, ``min`` or ``max``
+    lookup: Lookup | None = None  # of a vertex field that is another vertex's
 
     @property
     def type(self) -> Type:

@@ -220,6 +220,11 @@ class Tree:
         """Whether signals decide which vertices run."""
         return "active" not in self.functions and ("scatter" in self.functions or bool(self.signals()))
 
+    @cached_property
+    def lookups(self) -> tuple[declared.Variable, ...]:
+        """The vertex fields that are looked up for apply."""
+        return tuple(v for v in self.vertex_fields if v.lookup and v.name in self.reads("apply", "v"))
+
     def signals_by_id(self, *phases: str) -> bool:
         """Return whether these phases (apply and scatter by default) signal vertices by their ids."""
         return any(signal.target == "id" for signal in self.signals(*phases))
@@ -244,14 +249,27 @@ class Tree:
         mine = mine or self.near_vectors("scatter") is not None
         return not (self.writes("scatter", "e") or mine or self.by_priority or self.posts)
 
-    def reads_global(self, name: str) -> bool:
-        """Whether a method that runs in supersteps, or a helper, reads this number of the run."""
-        functions = [f for phase, f in self.functions.items() if phase not in ("init", "start")]
+    def reads_global(self, name: str, *functions: Function) -> bool:
+        """Whether functions (by default those of supersteps), or a helper, read this number of the run."""
+        found = functions or [f for phase, f in self.functions.items() if phase not in ("init", "start")]
         return any(
             isinstance(node, Global) and node.name == name
-            for f in (*functions, *self.helpers)
+            for f in (*found, *self.helpers)
             for node in nodes(f.body)
         )
+
+    @cached_property
+    def renewed_by_phase(self) -> tuple[bool, ...]:
+        """Of each aggregator, whether it is due when a phase is over, and this one writes what it reads."""
+        written = {name.partition(".")[2] for function in self.functions.values() for name in function.writes}
+        found = []
+        for a in self.aggregators:
+            read = a.function.reads
+            renewed = not written.isdisjoint(name.partition(".")[2] for name in read)
+            if a.by_phase and not renewed:
+                renewed = "self.draws" in read or self.reads_global("superstep", a.function)
+            found.append(a.by_phase and renewed)
+        return tuple(found)
 
     @property
     def has_lists(self) -> bool:

@@ -23,6 +23,7 @@ def check_program(trees: list[Tree], compiled: bool, options: Options) -> str:
         "its directions change by vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
         "it keeps lists": tree.has_lists,
         "it signals vertices by their ids": tree.signals_by_id(),
+        "it looks up fields by id": bool(tree.lookups),
         "its methods read self.superstep, and there are none": tree.reads_global("superstep"),
     }
     for reason, holds in reasons.items():

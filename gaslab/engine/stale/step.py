@@ -45,6 +45,7 @@ def check_program(trees: list[Tree]) -> None:
         "it has `phases`; remove them and name its methods gather, apply, scatter": tree.in_phases,
         "priorities let one bucket run everywhere at once": tree.by_priority,
         "it posts changes of gathers, which would count twice": tree.posts,
+        "fields that it looks up by id are asked for and answered within a superstep": bool(tree.lookups),
         "visit moves the right to write from rank to rank": "visit" in tree.functions,
         "init(v, message) changes what others gather in the same superstep; let apply take the message":
             "init_message" in tree.functions,

@@ -37,6 +37,7 @@ class KernelSteps:
         plain = tree.functions.keys() <= {"init", "start", "apply", "scatter"} and "apply" in tree.functions
         adds = tree.contributed() or tree.contributed_edges()
         more = tree.aggregates_in_supersteps or tree.gather or tree.posts or adds or tree.signals_by_id()
+        more = bool(more or tree.lookups)
         return (
             ranks == 1 and executor.library is not None and tree.by_signal and plain and not more
             and state.message_next is state.message

@@ -14,6 +14,7 @@ from gaslab.engine.activation import Frontier
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.gather import Gather, MirrorSums
 from gaslab.engine.gather_apply import GatherApply
+from gaslab.engine.lookups import Lookups
 from gaslab.engine.superstep_parts import Parts
 from gaslab.engine.sync.cache import Cache
 from gaslab.engine.sync.kernel_steps import KernelSteps
@@ -36,6 +37,7 @@ class Synchronous:
         self.gather_apply = GatherApply(
             parts.executor, parts.state, parts.aggregation, parts.delivery, gather, swaps=True
         )
+        self.lookups = Lookups(*common) if self.tree.lookups else None
         self._agrees = self.tree.aggregates_in_supersteps or not self.tree.by_signal
         self._kernel_steps = None
         unseen = visits is None and self.observe.trace is None  # a trace looks at every superstep
@@ -81,12 +83,16 @@ class Synchronous:
         if not frontier.total:
             return None
         state.next_total = None
+        state.empty_messages()
         if "init_message" in self.tree.functions:
             with stage("init_message", state, frontier.ids):
                 self._receive(frontier)
         if self.visits is not None:
             with stage("visit", state):
                 parts.mirrors.send(self.visits.sweep(), None)
+        if self.lookups is not None:
+            with stage("lookup"):
+                self.lookups.fill(frontier.ids)
         parts.mirrors.note_changes()
         with stage("gather_apply", state, frontier.ids):
             self.gather_apply.run(frontier)
