@@ -61,10 +61,19 @@ class Aggregates:
         self._partials = []
         self._due = [superstep is None or (n > 0 and (superstep + 1) % n == 0) for n in self._intervals]
 
-    def begin_by_phase(self) -> bool:
-        """Do the same for the aggregators due when a phase is over; return whether there are any."""
+    def begin_by_phase(self, ran: bool) -> bool:
+        """Do the same for the aggregators that a phase which is over may have changed, if it *ran* at all.
+
+        A finaliser may read more than fields, so that it has the last word after every phase. Return whether
+        there are any.
+        """
         self._partials = []
-        self._due = [a.by_phase for a in self._tree.aggregators]
+        self._due = [
+            (ran and renewed) or (a.by_phase and k in self._finalizers)
+            for k, (a, renewed) in enumerate(
+                zip(self._tree.aggregators, self._tree.renewed_by_phase, strict=True)
+            )
+        ]
         return any(self._due)
 
     def is_due(self, k: int) -> bool:

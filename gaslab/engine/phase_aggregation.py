@@ -25,7 +25,7 @@ class Aggregation:
 
     def conclude(self) -> None:
         """Compute and combine the aggregators that are due when a phase is over (collective)."""
-        if self.aggregates.begin_by_phase():
+        if self.aggregates.begin_by_phase(ran=self.state.superstep > self.state.entered):
             self.run_own_sweeps()
             self.combine(self.executor.agree(self.aggregates.collected()))
 

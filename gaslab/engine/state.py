@@ -68,6 +68,7 @@ class RunState:
     entered: int = 0  # the superstep at which it began
     ran: int = 0  # supersteps of it since then
     cycle: int = 0  # the superstep at which the first phase began last
+    has_messages: bool = True  # else they are of an earlier time that this phase ran, or no values yet
     fresh: dict[str, int] = dataclasses.field(default_factory=dict)  # field -> mirrors that have it, by role
     spare: dict[int, list[Any]] = dataclasses.field(default_factory=dict)  # both buffers of a field
 
@@ -102,15 +103,19 @@ class RunState:
                 values = np.zeros(shape, dtype) if plain else np.full(shape, default, dtype)
             fields.append(values)
             if tree.double_buffered(variable.name) and k not in spare:
-                spare[k] = [values, values.copy()]
+                plain = isinstance(values, np.ndarray)  # apply writes it before anyone reads it
+                spare[k] = [values, np.empty_like(values) if plain else values.copy()]
             next_fields.append(spare[k][1] if tree.double_buffered(variable.name) else values)
         # Mirrors have the masters' values of a field with one value for all.
         fresh = {v.name: 0 if isinstance(v.default, Draw) else ALL for v in tree.vertex_fields}
         message, priority = None, np.full(n, NEVER) if tree.by_priority else None
         if tree.message is not None:
-            message = np.empty(n, total_dtype(tree.message))  # of a later phase, `follow` fills it
+            message = np.empty(n, total_dtype(tree.message))
             if first is None:
                 message[:] = identity(tree.message)
+        following = message
+        if message is not None and tree.sends_to_itself:
+            following = message.copy() if first is None else np.empty_like(message)
         return cls(
             tree, fields, next_fields, edge_fields,
             active=first.active if first else np.zeros(n, np.uint8),
@@ -120,7 +125,8 @@ class RunState:
                 first.signal_blocks if first else np.zeros((n >> frontier.SIGNAL_BLOCK) + 1, np.uint8)
             ),
             message=message,
-            message_next=message.copy() if message is not None and tree.sends_to_itself else message,
+            message_next=following,
+            has_messages=first is None,
             priority=priority,
             gather_way=np.zeros(n, np.uint8) if "gather_edges" in tree.functions else None,
             scatter_way=np.zeros(n, np.uint8) if "scatter_edges" in tree.functions else None,
@@ -171,10 +177,15 @@ class RunState:
         self.frontier, self.next_total = np.empty(0, np.int32), None
         if self.buckets is not None:
             self.buckets.clear()
-        if self.message is not None and self.tree.message is not None:
+        self.has_messages = False
+
+    def empty_messages(self) -> None:
+        """Fill the messages with nothing, at the begin of a phase in which a vertex runs."""
+        if not self.has_messages and self.message is not None and self.tree.message is not None:
             self.message[:] = identity(self.tree.message)
             if self.message_next is not None and self.message_next is not self.message:
                 self.message_next[:] = self.message
+        self.has_messages = True
 
     def swap(self) -> None:
         """Swap the two buffers of written fields, after apply at every vertex of the graph."""

@@ -39,6 +39,7 @@ def to_arrays(state: RunState, local: LocalGraph, written: Sequence[int]) -> Arr
     if state.initial is not None:
         found["initial"] = _flags(state.initial, local.num_masters)
     if state.message is not None:
+        state.empty_messages()
         found["message"] = state.message[masters].copy()
     if state.priority is not None:
         found["priority"] = state.priority[masters].copy()
@@ -96,6 +97,7 @@ def _read_vertices(state: RunState, parts: Sequence[Arrays], mine: np.ndarray) -
         for messages in (state.message, state.message_next):  # nothing waits in the second between supersteps
             assert messages is not None
             messages[:] = identity(state.tree.message)
+        state.has_messages = True
         state.message[masters] = _whole(parts, "message")[mine]
     if state.priority is not None and state.buckets is not None:
         state.buckets.clear()  # of the priorities too
