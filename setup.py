@@ -109,11 +109,11 @@ def compile_programs(directory: Path, here: bool) -> None:
     """
     compiler = importlib.import_module("gaslab.compiler")
     levels = [toolchain().levels()[toolchain().cpu_level()]] if here else toolchain().levels()
-    lengths = importlib.import_module("gaslab.programs").LENGTHS
     kept = Path(os.environ.get("GASLAB_BUILTINS") or directory)
     texts: dict[str, None] = {}  # in order, without those that occur again
     for cls in program_classes():
-        sized = [{name: n} for name, values in lengths.get(cls.__name__, {}).items() for n in values]
+        lengths = getattr(sys.modules[cls.__module__], "LENGTHS", {})
+        sized = [{name: n} for name, values in lengths.items() for n in values]
         for shapes in ({}, *sized):
             texts.update(dict.fromkeys(compiler.texts_ahead(cls, shapes)))
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # of threads that wait for the C compiler
@@ -146,8 +146,8 @@ def included(source: Path) -> list[str]:
 def program_classes() -> Iterator[type]:
     """Yield the program classes that the modules of ``gaslab.programs`` define."""
     base = importlib.import_module("gaslab.program").VertexProgram
-    for name in importlib.import_module("gaslab.programs").CLASSES:
-        module = importlib.import_module(f"gaslab.programs.{name}")
+    for page in sorted(ROOT.glob("gaslab/programs/[!_]*.py")):
+        module = importlib.import_module(f"gaslab.programs.{page.stem}")
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, base) and value.__module__ == module.__name__:
                 yield value

@@ -16,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING
 from typing import Any as Anything
 
+from gaslab.programs._names import FUNCTIONS
 from gaslab.version import __version__
 
 if TYPE_CHECKING:
@@ -36,27 +37,7 @@ if TYPE_CHECKING:
     from gaslab.graph.vertextable import read_vertices as read_vertices
     from gaslab.ingest.sides import right as right
     from gaslab.program import *  # noqa: F403  the words of `gaslab.program.__all__`
-    from gaslab.programs.als import als as als
-    from gaslab.programs.bfs import bfs as bfs
-    from gaslab.programs.cdlp import cdlp as cdlp
-    from gaslab.programs.clustering import clustering as clustering
-    from gaslab.programs.clustering import transitivity as transitivity
-    from gaslab.programs.coloring import coloring as coloring
-    from gaslab.programs.components import components as components
-    from gaslab.programs.degrees import degrees as degrees
-    from gaslab.programs.diameter import diameter as diameter
-    from gaslab.programs.distances import distances as distances
-    from gaslab.programs.hits import hits as hits
-    from gaslab.programs.jacobi import jacobi as jacobi
-    from gaslab.programs.kcore import kcore as kcore
-    from gaslab.programs.lbp import lbp as lbp
-    from gaslab.programs.lda import lda as lda
-    from gaslab.programs.mis import mis as mis
-    from gaslab.programs.pagerank import pagerank as pagerank
-    from gaslab.programs.sgd import sgd as sgd
-    from gaslab.programs.sssp import sssp as sssp
-    from gaslab.programs.strong_components import strong_components as strong_components
-    from gaslab.programs.triangles import triangles as triangles
+    from gaslab.programs._functions import *  # noqa: F403
     from gaslab.results.result import Result as Result
     from gaslab.results.tables import Table as Table
     from gaslab.results.trace import Trace as Trace
@@ -96,15 +77,7 @@ _HOME = {
     "VertexSet": "gaslab.graph.vertexset",
     "read_vertices": "gaslab.graph.vertextable",
     "run": "gaslab.engine.run",
-    **{
-        name: f"gaslab.programs.{name}"
-        for name in (
-            "als", "bfs", "cdlp", "clustering", "coloring", "components", "degrees", "diameter", "distances",
-            "hits", "jacobi", "kcore", "lbp", "lda", "mis", "pagerank", "sgd", "sssp", "strong_components",
-            "triangles",
-        )
-    },
-    "transitivity": "gaslab.programs.clustering",
+    **{name: f"gaslab.programs.{page}" for name, page in FUNCTIONS.items()},
     "LDA": "gaslab.topics.estimator",
     "TopicModel": "gaslab.topics.model",
 }  # fmt: skip

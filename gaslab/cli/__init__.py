@@ -16,29 +16,12 @@ from gaslab.cli import streams
 from gaslab.cli.codes import DONE, FAILED, INTERRUPTED, USAGE
 from gaslab.errors import GaslabError
 from gaslab.parallel import failure, launch
+from gaslab.programs import _names
 from gaslab.version import __version__
 
 # command -> (module with parser(name) and execute(arguments), what it does)
 COMMANDS = {
-    "bfs": ("gaslab.cli.builtins", "breadth-first search from one vertex"),
-    "sssp": ("gaslab.cli.builtins", "shortest paths from one vertex"),
-    "components": ("gaslab.cli.builtins", "weakly connected components"),
-    "strong-components": ("gaslab.cli.builtins", "strongly connected components"),
-    "pagerank": ("gaslab.cli.builtins", "importance of every vertex (PageRank)"),
-    "hits": ("gaslab.cli.builtins", "hubs and authorities (HITS)"),
-    "kcore": ("gaslab.cli.builtins", "core numbers"),
-    "triangles": ("gaslab.cli.builtins", "triangles of every vertex"),
-    "clustering": ("gaslab.cli.builtins", "local clustering coefficients, transitivity"),
-    "cdlp": ("gaslab.cli.builtins", "communities by label propagation"),
-    "coloring": ("gaslab.cli.builtins", "colours that differ between neighbours"),
-    "mis": ("gaslab.cli.builtins", "a maximal independent set"),
-    "jacobi": ("gaslab.cli.builtins", "a sparse linear system A x = b"),
-    "lbp": ("gaslab.cli.builtins", "beliefs of a pairwise model (loopy belief propagation)"),
-    "lda": ("gaslab.cli.builtins", "topics of documents (latent Dirichlet allocation)"),
-    "als": ("gaslab.cli.builtins", "factors of users and items, by alternating least squares"),
-    "sgd": ("gaslab.cli.builtins", "factors of users and items, by stochastic gradient descent"),
-    "diameter": ("gaslab.cli.builtins", "how far vertices are from each other, about"),
-    "degrees": ("gaslab.cli.builtins", "in-, out- and total degree of every vertex"),
+    **{name: ("gaslab.cli.builtins", line) for name, line in _names.COMMANDS.items()},
     "run": ("gaslab.cli.custom", "a vertex program of your own: FILE.py:Class"),
     "info": ("gaslab.cli.info", "what a graph is made of"),
     "partition": ("gaslab.cli.partition", "cut a graph into k parts and say how good the cut is"),

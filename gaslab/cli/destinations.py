@@ -17,8 +17,8 @@ from gaslab.system.outputs import Output, check_distinct
 TABLES = ("output", "map")  # beside those that a command has of its own, which its `tables` name
 FILES = ("json", "timeline", "save")
 # Options that name a file that rank 0 reads; it looks at the file before it reads the graph.
-SIDE_FILES = ("personalization", "rhs", "prior", "vertices", "load", "resume")
-READ = (*SIDE_FILES, "vocabulary", "stop_words", "test")  # all that name a file to read, beside the graph
+SIDE_FILES = ("vertices", "load", "resume")  # and of a built-in its `own_files`
+READ = (*SIDE_FILES, "vocabulary", "stop_words")  # all that name a file to read, beside the graph
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ def _paths(arguments: Any, options: Iterable[str]) -> list[str]:
 
 def _side_files(arguments: Any) -> list[str]:
     """Return the files with values for vertices that a command reads."""
-    found = _paths(arguments, SIDE_FILES)
+    own = [name for name, takes in getattr(arguments, "own_files", {}).items() if takes != "graph"]
+    found = _paths(arguments, (*own, *SIDE_FILES))
     return found + [file for _, file in getattr(arguments, "init", ())]
 
 
@@ -134,7 +135,7 @@ def _read(arguments: Any) -> list[str]:
     """Return the files that a command reads."""
     paths = getattr(arguments, "input", None)
     found = expanded(paths) if paths else []
-    found += _paths(arguments, READ)
+    found += _paths(arguments, (*getattr(arguments, "own_files", ()), *READ))
     found += [file for _, file in getattr(arguments, "init", ())]
     program = getattr(arguments, "program", None)
     if program is not None:

@@ -29,6 +29,7 @@ BESIDE = ("answer", "asynchronous", "staleness", "coherence_by_topic", "comparis
 _NOT_PARAMETERS = {
     *("command", "began", "input", "output", "json", "force", "quiet", "log_level", "top", "fields"),
     *("allow_singleton", "save", "timeout", "seed", "strategy", "threads", "timeline", "tables", "report"),
+    "own_files",
 }
 
 

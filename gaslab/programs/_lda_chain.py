@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 import gaslab as gl
-from gaslab.cancellation import TimeLeft
-from gaslab.graph.operations import with_columns
+from gaslab.programs._numpy import np
 from gaslab.programs._samplers import Sampler, Settings
 from gaslab.programs._sweeps import run_sweeps
 
@@ -50,6 +47,8 @@ def run_chain(
     topics, first.handed = sampler.end(first.handed), None
     priors = first.aggregates["priors"]
     if (timeout := options.get("timeout")) is not None:
+        from gaslab.cancellation import TimeLeft  # which loads numpy
+
         whole = getattr(timeout, "whole", timeout)
         options["timeout"] = TimeLeft(max(timeout - first.metrics["seconds"]["compute"], 0.0), whole)
     word = rest.word if settings.anneal_sweeps else priors.word
@@ -69,6 +68,8 @@ def _run(
 
     started = tokens
     if topics is not None:
+        from gaslab.graph.operations import with_columns
+
         started = with_columns(tokens, edge={"start": sampler.start(settings, topics)})
         options["columns"] = {sampler.field: "start"}
     program = sampler.program(settings)

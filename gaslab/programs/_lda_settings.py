@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import gaslab as gl
 from gaslab import arguments
+from gaslab.programs._numpy import np
 from gaslab.programs._samplers import NAMES, Settings, chosen_name
 from gaslab.programs.gibbs import NARROW
 

@@ -1,16 +1,21 @@
 """Recommendations from factors: the items with the best predictions, of those that a user has not rated.
 
-A user without ratings is offered the items that all users rate highly: the items of largest bias.
+A user without ratings is offered the items that all users rate highly: the items of largest bias. The
+commands that factorise ratings show them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import gaslab as gl
+from gaslab.programs._numpy import np
 from gaslab.programs._ratings import vectors
+from gaslab.programs._tool import Command, Option
+
+USERS = 10  # that are shown recommendations
+PER_LINE = 10  # iterations
 
 
 class Offer(NamedTuple):
@@ -70,3 +75,42 @@ def _rated(graph: gl.Graph, users: int, items: np.ndarray) -> tuple[np.ndarray, 
     user, item = (np.concatenate(graph.comm.allgather_array(ends[here])) for ends in (source, target))
     mine = np.isin(item, items)
     return user[mine], np.searchsorted(items, item[mine])
+
+
+def _lines(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
+    """Return the training RMSE by iteration, and the best items for the first users (collective)."""
+    found = recommend(graph, result, USERS, count)
+    errors = [f"{row['rmse']:.4f}" for row in result.history]
+    width = len(str(len(errors)))
+    lines = ["training RMSE by iteration:"]
+    for first in range(0, len(errors), PER_LINE):
+        lines.append(f"  {first + 1:{width}}: {' '.join(errors[first : first + PER_LINE])}")
+    lines.append(f"recommendations for the first {len(found)} users, by prediction:")
+    for offer in found:
+        words = ", ".join(f"{item} ({score:.2f})" for item, score in offer.items)
+        how = "" if offer.has_ratings else " (has no ratings, so by the items' biases)"
+        lines.append(f"  {offer.user}{how}: {words or 'has rated every item'}")
+    return lines
+
+
+def factorisation(
+    how: str, *, options: tuple[Option, ...], iterations: str, check: Callable[..., Any]
+) -> Command:
+    """Return the command of a factorisation; *options* are those that it does not share with others."""
+    return Command(
+        f"factors of users and items, {how}",
+        f"Factors of users and items from ratings, {how}.\n"
+        "GRAPH has a line for each rating: user, item, rating. The rating is the field called rating, else "
+        "the\nthird; --column rating=NAME names another. --top N shows N items for each of the first "
+        f"{USERS} users.",
+        fields=("factors", "bias"), show=_lines,
+        options=(
+            Option("factors", "whole", "length of the vectors of users and items (32)", "K"),
+            Option("regularization", "number", "weight of the squares of factors and biases (0.1)", "R"),
+            *options,
+            Option("test", "graph", "further ratings, read as GRAPH is, to be predicted", "FILE"),
+            Option("rating", "bound"),
+        ),
+        columns="all", tables=("user_factors", "item_factors"), iterations=iterations, sweeps=True,
+        bipartite=True, check=check, top=5,
+    )  # fmt: skip

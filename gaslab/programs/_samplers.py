@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 import gaslab as gl
 from gaslab.language.precision import class_in
+from gaslab.programs._numpy import np
 from gaslab.programs.gibbs import NARROW, CollapsedGibbs, SampledGibbs, with_prior
 from gaslab.programs.metropolis_hastings import LDA, NEVER
 

@@ -15,9 +15,12 @@ from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs import _ratings
 from gaslab.programs._numpy import np
+from gaslab.programs._recommend import factorisation
 from gaslab.programs._sweeps import run_sweeps
+from gaslab.programs._tool import Option, Tool
 
 SOLVERS = ("cholesky", "conjugate_gradient")
+LENGTHS = {"factors": (8, 16, 64, 100, 128)}  # for which setup.py compiles the page, beside the default
 STEPS = 3  # of the conjugate gradient method
 
 
@@ -184,3 +187,20 @@ def als(
     result = run_sweeps(ALS(mean=ratings.mean, **known), graph, 2, ratings.measured, **ratings.options)
     result.metrics["parameters"] |= {"solver": solver, "steps": known["steps"] or None}
     return ratings.answer(result)
+
+
+TOOL = Tool(
+    als, order=160,
+    command=factorisation(
+        "by alternating least squares",
+        options=(
+            Option("solver", SOLVERS, "how each vertex solves its system (cholesky)"),
+            Option("steps", "whole", "of conjugate_gradient, for each vertex (3)", "N"),
+        ),
+        iterations="sweeps, each over all users, then all items (20)", check=checked,
+    ),
+    answer="`factors`, `bias`; training and test RMSE",
+    definition="mean + both biases + product of the factors; λ weighted by the number of ratings; "
+    "each vertex exactly or by conjugate gradient",
+    source="Zhou, Wilkinson, Schreiber, Pan 2008",
+)  # fmt: skip

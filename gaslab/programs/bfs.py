@@ -15,6 +15,7 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
+from gaslab.programs._tool import Command, Option, Tool
 
 
 class Levels(gl.VertexProgram):
@@ -102,3 +103,20 @@ def bfs(graph: gl.Graph, source: Any, *, parents: bool = False, **options: Any) 
     """
     parents = arguments.flag("parents", parents)
     return run(Tree(source=source) if parents else Levels(source=source), graph, **options)
+
+
+TOOL = Tool(
+    bfs, order=10,
+    command=Command(
+        "breadth-first search from one vertex",
+        "Breadth-first search: how many edges away every vertex is; -1 where it is not reached.",
+        fields=("parent", "level"), show="nearest",
+        options=(
+            Option("source", "vertex", "the vertex that the search starts from", "ID", required=True),
+            Option("parents", "flag", "also say from where each was reached"),
+        ),
+    ),
+    answer="`level`, on request `parent`",
+    definition="edges on a shortest way, -1 without one; the smallest id one level nearer",
+    source="Beamer, Asanović, Patterson 2012", networkx="`single_source_shortest_path_length`",
+)  # fmt: skip

@@ -14,6 +14,7 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
+from gaslab.programs._tool import Command, Tool
 
 
 class LabelPropagation(gl.VertexProgram):
@@ -59,3 +60,15 @@ def cdlp(graph: gl.Graph, *, iterations: int = 10, **options: Any) -> gl.Result:
     """
     iterations = arguments.whole("iterations", iterations, 0)
     return run(LabelPropagation(), graph, max_iterations=iterations, **options)
+
+
+TOOL = Tool(
+    cdlp, order=100,
+    command=Command(
+        "communities by label propagation",
+        "Communities by label propagation, as Graphalytics defines them; --iterations rounds (10).",
+        fields=("label",), show="groups",
+    ),
+    answer="`label`", definition="all at once, smallest of the most frequent labels",
+    source="Raghavan, Albert, Kumara 2007",
+)  # fmt: skip

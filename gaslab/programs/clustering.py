@@ -15,7 +15,8 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
 from gaslab.programs._neighbourhood import checked
-from gaslab.programs.directed_triangles import DirectedTriangles, LocalClustering
+from gaslab.programs._tool import Command, Option, Tool
+from gaslab.programs.directed_triangles import BY_DIRECTION, DirectedTriangles, LocalClustering
 from gaslab.programs.triangles import Triangles
 
 
@@ -121,3 +122,34 @@ def transitivity(graph: gl.Graph, **options: Any) -> float:
         raise gl.UsageError("transitivity is defined for undirected graphs; this one is directed")
     last = checked(graph, run(Triangles(), graph, **{**options, "on": "local"}))
     return last["corners"] / last["pairs"] if last["pairs"] else 0.0
+
+
+
+def _both(graph: gl.Graph, *, definition: str, transitivity: bool, **options: Any) -> gl.Result:
+    result = clustering(graph, definition=definition, **options)
+    if not transitivity:
+        return result
+    figures = {"transitivity": TRANSITIVITY.function(graph, **options)}
+    return result.replaced(metrics={**result.metrics, "answer": figures})
+
+
+TOOL = Tool(
+    clustering, order=90,
+    command=Command(
+        "local clustering coefficients, transitivity",
+        "Local clustering coefficients: how many pairs of neighbours are neighbours.",
+        fields=("clustering",),
+        options=(
+            Option("definition", ("networkx", "graphalytics"), "for directed graphs, where they differ"),
+            Option("transitivity", "flag", "of an undirected graph, too"),
+        ),
+        also=(*BY_DIRECTION, "triangles", "neighbors"), run=_both,
+    ),
+    answer="`clustering`", definition='`definition="networkx"` or `"graphalytics"`',
+    source="Watts, Strogatz 1998; Fagiolo 2007", networkx="`clustering`",
+)  # fmt: skip
+TRANSITIVITY = Tool(
+    transitivity, order=95,
+    command="`gaslab clustering --transitivity`", answer="a number", definition="closed pairs of edges",
+    networkx="`transitivity`",
+)  # fmt: skip

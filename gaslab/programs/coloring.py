@@ -16,6 +16,7 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
 from gaslab.programs._loops import warn_of_self_loops
+from gaslab.programs._tool import Command, Option, Tool
 
 
 class Coloring(gl.VertexProgram):
@@ -134,3 +135,21 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
     result = run(ORDERS[order], graph, **options)
     colors = int(result.aggregates["last"]) + 1 if graph.num_vertices else 0
     return result.replaced(metrics={**result.metrics, "answer": {"colors": colors}})
+
+
+TOOL = Tool(
+    coloring, order=110,
+    command=Command(
+        "colours that differ between neighbours",
+        "Greedy colouring: neighbours have different colours, few of them.",
+        fields=("color",), show="groups",
+        options=(
+            Option(
+                "order", ("degree", "id", "saturation"), "which vertices choose first (default: most edges)"
+            ),
+        ),
+    ),
+    answer="`color`", definition="greedy in the order of degrees, of ids or of saturation",
+    source="Welsh, Powell 1967; Jones, Plassmann 1993; Brélaz 1979",
+    networkx="`greedy_color`: `largest_first` is by degree; `DSATUR` is near to by saturation",
+)  # fmt: skip

@@ -19,6 +19,7 @@ import gaslab as gl
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import is_async
 from gaslab.programs._columns import run
+from gaslab.programs._tool import Command, Tool
 from gaslab.programs.unordered import SmallestLabel
 
 NEAR, SEARCHED, AT_MOST = 8, 16, 4096  # supersteps of a search that is far from its end, and of any
@@ -163,3 +164,16 @@ def components(graph: gl.Graph, **options: Any) -> gl.Result:
     """
     unordered = is_async(options)
     return run(SmallestLabel() if unordered else Components(), graph, **options)
+
+
+TOOL = Tool(
+    components, order=30,
+    command=Command(
+        "weakly connected components",
+        "Weakly connected components, each named by its smallest vertex id.",
+        fields=("component",), show="groups",
+    ),
+    answer="`component`", definition="smallest id in the weak component",
+    source="Shiloach, Vishkin 1982; Slota, Rajamanickam, Madduri 2014; Zhang, Azad, Hu 2020",
+    networkx="`weakly_connected_components`",
+)  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 import gaslab as gl
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
+from gaslab.programs._tool import Command, Tool
 
 
 class Degrees(gl.VertexProgram):
@@ -34,3 +35,16 @@ def degrees(graph: gl.Graph, **options: Any) -> gl.Result:
     array([2, 2, 2])
     """
     return run(Degrees(), graph, **options)
+
+
+TOOL = Tool(
+    degrees, order=190,
+    command=Command(
+        "in-, out- and total degree of every vertex",
+        "Degrees: parallel edges count each, a self-loop once in and once out.",
+        fields=("in_edges", "out_edges", "edges"),
+    ),
+    answer="`in_edges`, `out_edges`, `edges`",
+    definition="parallel edges count each, a self-loop twice in `edges`",
+    networkx="`in_degree`, `out_degree`, `degree`",
+)  # fmt: skip

@@ -15,6 +15,7 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._columns import run
+from gaslab.programs._tool import Command, Option, Tool
 
 
 class Reach(gl.VertexProgram):
@@ -122,3 +123,21 @@ def _effective(pairs: list[float], share: float) -> float:
     if step == 0:
         return 0.0
     return step - 1 + (wanted - pairs[step - 1]) / (pairs[step] - pairs[step - 1])
+
+
+TOOL = Tool(
+    diameter, order=180,
+    command=Command(
+        "how far vertices are from each other, about",
+        "Approximate diameter: how far vertices are from each other, by sketches.",
+        fields=("reach", "eccentricity"),
+        options=(
+            Option(
+                "share", "number", "of the connected pairs, for the effective diameter (default 0.9)", "S"
+            ),
+        ),
+    ),
+    answer="`reach`, `eccentricity`; diameter, effective diameter, pairs",
+    definition="over pairs with a way; at most the true one",
+    source="Palmer, Gibbons, Faloutsos 2002; Boldi, Rosa, Vigna 2011", networkx="`diameter` (exact)",
+)  # fmt: skip

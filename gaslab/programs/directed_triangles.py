@@ -11,8 +11,10 @@ from typing import ClassVar
 import gaslab as gl
 from gaslab.programs._neighbourhood import Neighbourhood
 
+BY_DIRECTION = ("in_triangles", "out_triangles", "through_triangles", "cycle_triangles")
 
-class Sides(Neighbourhood):
+
+class _Sides(Neighbourhood):
     """The sources and the targets around every vertex, itself left out: what both programs begin with."""
 
     class Vertex(gl.Vertex):
@@ -35,10 +37,10 @@ class Sides(Neighbourhood):
     )
 
 
-class DirectedTriangles(Sides):
+class DirectedTriangles(_Sides):
     """Of a vertex and an edge between two of its neighbours: which way each of the two stands to it."""
 
-    class Vertex(Sides.Vertex):
+    class Vertex(_Sides.Vertex):
         in_triangles: int = 0
         out_triangles: int = 0
         through_triangles: int = 0
@@ -63,7 +65,7 @@ class DirectedTriangles(Sides):
         v.cycle_triangles = total
 
     phases = (
-        *Sides.phases,
+        *_Sides.phases,
         gl.Phase(gather=to_sources, apply=keep_in, gather_edges=gl.IN, supersteps=1),
         gl.Phase(gather=to_targets, apply=keep_through, gather_edges=gl.IN, supersteps=1),
         gl.Phase(gather=to_targets, apply=keep_out, gather_edges=gl.OUT, supersteps=1),
@@ -71,10 +73,10 @@ class DirectedTriangles(Sides):
     )
 
 
-class LocalClustering(Sides):
+class LocalClustering(_Sides):
     """LDBC's `clustering`: of the edges that could lead between two neighbours, the part that there is."""
 
-    class Vertex(Sides.Vertex):
+    class Vertex(_Sides.Vertex):
         _around: gl.SortedSet[gl.VertexId]
         _between: int = 0
         clustering: float = 0.0
@@ -99,7 +101,7 @@ class LocalClustering(Sides):
             v.clustering = (v._between + total) / (n * (n - 1))
 
     phases = (
-        *Sides.phases,
+        *_Sides.phases,
         gl.Phase(gather=Neighbourhood.others, apply=keep_around, gather_edges=gl.ALL, supersteps=1),
         gl.Phase(gather=of_sources, apply=keep_between, gather_edges=gl.IN, supersteps=1),
         gl.Phase(gather=of_mere_targets, apply=divide, gather_edges=gl.OUT, supersteps=1),

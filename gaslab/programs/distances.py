@@ -16,6 +16,7 @@ from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import WEIGHT, lengths, run
+from gaslab.programs._tool import Tool
 
 
 class NearestSource(gl.VertexProgram):
@@ -100,3 +101,11 @@ def distances(
         raise gl.UsageError("distances needs a source, and sources is empty")
     options = {**options, "columns": {"weight": lengths(graph, weight)}}
     return run(NearestSource(), graph, **{**options, "init": {"_source": chosen}})
+
+
+TOOL = Tool(
+    distances, order=25,
+    command="`gaslab sssp`, several `--source`", answer="`distance`, `nearest`",
+    definition="to the nearest source; the smallest id of those", source="Erwig 2000",
+    networkx="`multi_source_dijkstra_path_length`, `voronoi_cells`",
+)  # fmt: skip

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import gaslab as gl
 from gaslab.programs._numpy import np
 
+LENGTHS = {"topics": (5, 10, 50, 100, 200)}  # for which setup.py compiles the page, beside the default
 NARROW = 1e-9, 1e6  # priors of which every product is in the range of a float32
 
 

@@ -15,6 +15,7 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_scale, run, weights
 from gaslab.programs._loops import count_self_loops, init_with_loops
+from gaslab.programs._tool import Command, Option, Tool
 
 
 class HITS(gl.VertexProgram):
@@ -146,3 +147,19 @@ def hits(
         options["init"] = init_with_loops(graph, options, ("hub", "authority"))
         return run(UndirectedHITS(tolerance=tolerance), graph, **options)
     return run(HITS(tolerance=tolerance), graph, **options)
+
+
+TOOL = Tool(
+    hits, order=60,
+    command=Command(
+        "hubs and authorities (HITS)",
+        "HITS: hubs and authorities, each sum to 1.",
+        fields=("hub", "authority"),
+        options=(
+            Option("tolerance", "number", "stop when the hubs change by less in sum (default 1e-10)", "T"),
+            Option("weight", "column", "count edges by this column", "NAME"),
+        ),
+        columns="weighted", also=("loops",),
+    ),
+    answer="`hub`, `authority`", definition="each sums to 1", source="Kleinberg 1999", networkx="`hits`",
+)  # fmt: skip

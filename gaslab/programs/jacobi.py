@@ -18,6 +18,7 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_values, run, weights
 from gaslab.programs._numpy import np
+from gaslab.programs._tool import Command, Option, Tool
 
 
 class Jacobi(gl.VertexProgram):
@@ -133,3 +134,21 @@ def _check_rhs(rhs: Any, count: int) -> None:
     if values.dtype.kind not in "iuf" or values.shape not in ((), (count,)):
         needed = f"a number, {count} of them in the order of the sorted ids, or a mapping by id is needed"
         raise arguments.wrong("rhs", rhs, needed)
+
+
+TOOL = Tool(
+    jacobi, order=130,
+    command=Command(
+        "a sparse linear system A x = b",
+        "Solve A x = b, where the edge i -> j with weight w is the entry A[i, j] = w.",
+        fields=("x",),
+        options=(
+            Option("rhs", "values", "the right-hand side: id first, value last (default: 1)", "FILE"),
+            Option("weight", "text", "the column with the matrix entries (default: the third)", "NAME"),
+            Option("tolerance", "number", "stop when no value moves by more (default 1e-10)", "T"),
+        ),
+        columns="all", also=("b",),
+    ),
+    answer="`x`", definition="A x = b, the edge i → j with weight w is A[i, j] = w", source="Saad 2003, 4.1",
+    networkx="(`scipy.sparse.linalg.spsolve`)",
+)  # fmt: skip

@@ -13,6 +13,7 @@ import gaslab as gl
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import is_async
 from gaslab.programs._columns import run
+from gaslab.programs._tool import Command, Tool
 from gaslab.programs.unordered import FallingCores
 
 
@@ -74,3 +75,15 @@ def kcore(graph: gl.Graph, **options: Any) -> gl.Result:
     """
     unordered = is_async(options)
     return run(FallingCores() if unordered else Cores(), graph, **options)
+
+
+TOOL = Tool(
+    kcore, order=70,
+    command=Command(
+        "core numbers",
+        "Core numbers: the largest k such that a vertex is in a part of least degree k.",
+        fields=("core",),
+    ),
+    answer="`core`", definition="largest k of a part of least degree k",
+    source="Seidman 1983; Batagelj, Zaversnik 2003", networkx="`core_number`",
+)  # fmt: skip

@@ -20,6 +20,7 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import check_values, run, weights
 from gaslab.programs._numpy import np
+from gaslab.programs._tool import Command, Option, Tool
 
 MOST = 700.0  # what exp takes
 
@@ -187,3 +188,25 @@ def _check_agreement(graph: gl.Graph, weight: str | None, smoothing: float) -> N
                 f"smoothing={smoothing!r} times a weight of {value:g} is beyond {MOST:g}: neighbours would "
                 f"be exp({smoothing * value:g}) times as likely to agree; scale one of them down"
             )
+
+
+TOOL = Tool(
+    lbp, order=140,
+    command=Command(
+        "beliefs of a pairwise model (loopy belief propagation)",
+        "Loopy belief propagation: the probability of every state of every vertex.",
+        fields=("belief",),
+        options=(
+            Option("prior", "rows", "id first, then the weight of every state; others favour none", "FILE",
+                   required=True),
+            Option("smoothing", "real", "neighbours are exp(S * weight) times as likely to agree (1)", "S"),
+            Option("weight", "column", "edge column (default: every edge counts 1)", "NAME"),
+            Option("damping", "number", "how much of an old message stays (default 0)", "D"),
+            Option("tolerance", "number", "stop when no probability moves by more (default 1e-9)", "T"),
+        ),
+        columns="weighted", also=("prior",),
+    ),
+    answer="`belief`",
+    definition="Potts model: prior per vertex, exp(smoothing * weight) where the ends of an edge agree",
+    source="Pearl 1988; Yedidia, Freeman, Weiss 2003",
+)  # fmt: skip

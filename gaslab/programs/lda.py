@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-import numpy as np
-
 import gaslab as gl
 from gaslab import arguments
 from gaslab.graph.absent import warn_of_default, why_absent
@@ -14,9 +12,10 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._lda_chain import check_one_run, run_chain
 from gaslab.programs._lda_settings import SWEEPS, sampler_and_settings
+from gaslab.programs._numpy import np
 from gaslab.programs._samplers import Settings, stages
 from gaslab.programs._sweeps import check_options
-from gaslab.results.tables import Table
+from gaslab.programs._tool import Command, Tool
 
 log = logging.getLogger("gaslab")
 
@@ -207,7 +206,7 @@ def _tables(graph: gl.Graph, result: gl.Result, settings: Settings, tokens: int)
     vertices = result.vertices
     keys = {name: vertices[name] for name in vertices.keys}
     columns = {"counts": counts, "probability": probability}
-    result.vertices = Table(keys, columns, vertices.global_ids)
+    result.vertices = gl.Table(keys, columns, vertices.global_ids)
     result.tables = {"document_topic": _table(result, 0), "topic_word": _table(result, 1)}
     return document, float(word)
 
@@ -242,5 +241,24 @@ def _whole(graph: gl.Graph, result: gl.Result, part: Any) -> Any:
     return part if result.on == "all" else graph.comm.allreduce(part)
 
 
-def _table(result: gl.Result, side: int) -> Table:
+def _table(result: gl.Result, side: int) -> gl.Table:
     return result.vertices.side(side).select("probability")
+
+
+TOOL = Tool(
+    lda, order=150,
+    command=Command(
+        "topics of documents (latent Dirichlet allocation)",
+        "Topics of documents: latent Dirichlet allocation. CORPUS is a UCI bag of words (docword.*.txt),\n"
+        "an lda-c, SVMlight or MatrixMarket file, plain text with a document a line, a folder of texts, or\n"
+        "has a line for each document and word, with the count in the third field if there is one.\n"
+        "--top N prints N words of each topic (10). --load MODEL --transform NEW gives the documents of NEW\n"
+        "the topics of a model that --save MODEL wrote.",
+        fields=("probability",), also=("counts",), tables=("document_topic", "topic_word"),
+        iterations="sweeps over all tokens (200)", sweeps=True, bipartite=True, corpus=True,
+    ),
+    answer="`topic_word`, `document_topic`",
+    definition="topics of documents, [a page of its own](topics-and-factors.md)",
+    source="Blei, Ng, Jordan 2003; Chen, Li, Zhu, Chen 2016; priors Minka 2000; "
+    "Wallach, Mimno, McCallum 2009",
+)  # fmt: skip

@@ -29,6 +29,7 @@ import gaslab as gl
 from gaslab.programs._numpy import np
 
 LEAST, MOST = 1e-5, 1e5  # a prior after a step: a topic without tokens keeps one
+LENGTHS = {"topics": (5, 10, 50, 100, 200)}  # for which setup.py compiles the page, beside the default
 NEVER = 1 << 40  # supersteps
 
 

@@ -16,6 +16,7 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
 from gaslab.programs._loops import warn_of_self_loops
+from gaslab.programs._tool import Command, Option, Tool
 
 OUT_OF_SET, WAIT, IN_SET = 0, 1, 2  # what the neighbours before a vertex say, the strongest last
 
@@ -83,3 +84,18 @@ def mis(graph: gl.Graph, *, order: str = "random", **options: Any) -> gl.Result:
     order = arguments.choice("order", order, ("random", "id"))
     warn_of_self_loops(graph, "an independent set ignores them: a member may be its own neighbour")
     return run(IndependentSet(by_id=order == "id"), graph, **options)
+
+
+TOOL = Tool(
+    mis, order=120,
+    command=Command(
+        "a maximal independent set",
+        "A maximal independent set: no two members are neighbours, and every other vertex has one.",
+        fields=("member",), show="members",
+        options=(
+            Option("order", ("random", "id"), "which vertices choose first (default: random, by --seed)"),
+        ),
+    ),
+    answer="`member`", definition="greedy set in a random order, or of ids",
+    source="Luby 1986; Blelloch, Fineman, Shun 2012", networkx="`maximal_independent_set` (another set)",
+)  # fmt: skip

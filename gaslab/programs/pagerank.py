@@ -19,6 +19,7 @@ from gaslab.programs import pagerank_variants as variants
 from gaslab.programs._arguments import check_graph, is_async
 from gaslab.programs._columns import run, weights
 from gaslab.programs._loops import count_self_loops, init_with_loops, one_superstep
+from gaslab.programs._tool import Command, Option, Tool
 
 LEAST, MOST = 1e-290, 1e290  # a sum of weights that scores are divided by
 
@@ -226,3 +227,40 @@ def _personalized(
     return run(
         program, graph, **{**options, "init": {**given, "restart": restart, "out_weight": out}}
     )
+
+
+
+def _from_words(
+    graph: gl.Graph, *, method: str | None, max_iterations: int | None = None, **options: Any
+) -> gl.Result:
+    """Run `pagerank` for the command, whose report says the method and the number of supersteps."""
+    if max_iterations is None and not is_async(options):
+        max_iterations = 100
+    method = method or ("signal" if is_async(options) else "power")
+    result = pagerank(graph, method=method, max_iterations=max_iterations, **options)
+    said = {"method": method, "max_iterations": max_iterations}
+    return result.replaced(
+        metrics={**result.metrics, "parameters": {**said, **result.metrics["parameters"]}}
+    )
+
+
+TOOL = Tool(
+    pagerank, order=50,
+    command=Command(
+        "importance of every vertex (PageRank)",
+        "PageRank: scores that sum to 1, as NetworkX and Graphalytics define them.",
+        fields=("score",),
+        options=(
+            Option("damping", "number", "probability of following an edge (default 0.85)", "D"),
+            Option("tolerance", "number", "stop when the scores change by less in sum (default 1e-9)", "T"),
+            Option("personalization", "weights", "where to restart: id first, weight last (or 1)", "FILE"),
+            Option("weight", "column", "follow edges in proportion to this column", "NAME"),
+            Option("unnormalised", "flag", "PowerGraph's scores: mean 1, dangling mass lost"),
+            Option("method", ("power", "signal"),
+                   "signal: run only vertices whose in-neighbours moved, as --engine async does"),
+        ),
+        columns="weighted", also=("share", "moved", "restart", "out_weight", "loops"), run=_from_words,
+    ),
+    answer="`score`", definition="sums to 1, dangling mass spread evenly", source="Brin, Page 1998",
+    networkx="`pagerank`",
+)  # fmt: skip

@@ -110,7 +110,7 @@ class LoopWeight(gl.VertexProgram):
         v.loops = total
 
 
-class UnnormalizedScores(gl.VertexProgram):
+class _UnnormalizedScores(gl.VertexProgram):
     """PowerGraph's definition: scores start at 1, dangling mass is lost, the mean is at most 1.
 
     How it ends is left to the two programs below.
@@ -143,20 +143,20 @@ class UnnormalizedScores(gl.VertexProgram):
         v.score, v.share = score, score / max(links, 1.0)
 
 
-class UnnormalizedPageRank(UnnormalizedScores):
+class UnnormalizedPageRank(_UnnormalizedScores):
     """All vertices each superstep, until the mean change is below the tolerance."""
 
     tolerance: float = 1e-9  # L1 change, divided by the number of vertices
 
     @gl.aggregator
-    def change(self, v: UnnormalizedScores.Vertex) -> gl.Sum[float]:
+    def change(self, v: _UnnormalizedScores.Vertex) -> gl.Sum[float]:
         return v.moved
 
     def done(self) -> bool:
         return self.change < self.tolerance * self.num_vertices
 
 
-class SignalPageRank(UnnormalizedScores):
+class SignalPageRank(_UnnormalizedScores):
     """Driven by signals: a vertex runs again only after an in-neighbour moved noticeably.
 
     The scores are PageRank times a constant, so that dividing by their sum, `mass`, gives
@@ -168,10 +168,10 @@ class SignalPageRank(UnnormalizedScores):
     tolerance: float = 1e-3  # change of one score that is worth a signal
 
     @gl.aggregator
-    def mass(self, v: UnnormalizedScores.Vertex) -> gl.Sum[float]:
+    def mass(self, v: _UnnormalizedScores.Vertex) -> gl.Sum[float]:
         return v.score
 
-    def scatter(self, v: UnnormalizedScores.Vertex, e: gl.Edge, nbr: UnnormalizedScores.Vertex) -> None:
+    def scatter(self, v: _UnnormalizedScores.Vertex, e: gl.Edge, nbr: _UnnormalizedScores.Vertex) -> None:
         if v.moved > self.tolerance:
             nbr.signal()
 

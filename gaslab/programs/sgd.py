@@ -19,7 +19,11 @@ from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs import _ratings
 from gaslab.programs._numpy import np
+from gaslab.programs._recommend import factorisation
 from gaslab.programs._sweeps import run_sweeps
+from gaslab.programs._tool import Option, Tool
+
+LENGTHS = {"factors": (8, 16, 64, 100, 128)}  # for which setup.py compiles the page, beside the default
 
 
 class SGD(gl.VertexProgram):
@@ -150,3 +154,19 @@ def sgd(
             f"learning_rate={learning_rate / 10:g}, or scale the column {ratings.column!r}"
         )
     return ratings.answer(result)
+
+
+TOOL = Tool(
+    sgd, order=170,
+    command=factorisation(
+        "by stochastic gradient descent",
+        options=(
+            Option("learning_rate", "number", "the first step (0.05)", "S"),
+            Option("decay", "number", "in sweep t, from 0, the step is S / (1 + D * t) (0.2)", "D"),
+        ),
+        iterations="sweeps over all ratings (20)", check=checked,
+    ),
+    answer="`factors`, `bias`; training and test RMSE",
+    definition="as `als`, one rating after the other; the same bits on any ranks",
+    source="Koren, Bell, Volinsky 2009; Gemulla, Nijkamp, Haas, Sismanis 2011",
+)  # fmt: skip

@@ -18,6 +18,8 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import WEIGHT, bounds, lengths, mean, run
 from gaslab.programs._degrees import spread_of_degrees
+from gaslab.programs._tool import Command, Option, Tool
+from gaslab.programs.distances import distances
 
 LAST_BUCKET = 2.0**62  # the number of a bucket is an int64; what lies further shares the last one
 # Hubs bring every vertex near: so far above 1, supersteps are few, and buckets would only make more of them.
@@ -140,3 +142,35 @@ def chosen_delta(graph: gl.Graph, column: str) -> float | None:
         return None
     exponent = round(math.log2(RELAXED_AT_ONCE * weight) - math.log2(degree))
     return math.ldexp(1.0, min(max(exponent, -1000), 1000))
+
+
+def _of_sources(graph: gl.Graph, *, source: list[Any], delta: float | None, **options: Any) -> gl.Result:
+    if len(source) == 1:
+        return sssp(graph, source[0], delta=delta, **options)
+    if delta is not None:
+        raise gl.UsageError("--delta is of paths from one --source")
+    return distances(graph, source, **options)
+
+
+TOOL = Tool(
+    sssp, order=20,
+    command=Command(
+        "shortest paths from one vertex",
+        "Shortest paths from one vertex, or the nearest of several; inf where there is none.",
+        fields=("distance",), show="nearest",
+        options=(
+            Option(
+                "source", "vertex", "the vertex that paths start from; several: the nearest counts", "ID",
+                required=True, repeated=True,
+            ),
+            Option(
+                "weight", "column", "length of an edge (default: the third column; 1 without one)", "NAME"
+            ),
+            Option("delta", "real", "width of the buckets (default: chosen from lengths and degrees)", "D"),
+        ),
+        columns="all", also=("nearest",), run=_of_sources,
+    ),
+    answer="`distance`", definition="length of a shortest path; inf without one",
+    source="Meyer and Sanders 2003; with hubs Bellman 1958, Ford 1956",
+    networkx="`single_source_dijkstra_path_length`",
+)  # fmt: skip

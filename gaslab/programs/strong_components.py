@@ -20,6 +20,7 @@ import gaslab as gl
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
+from gaslab.programs._tool import Command, Tool
 from gaslab.programs.components import components
 
 TRIMMED, COLORED = 12, 30  # supersteps after which trimming, or colouring, takes long
@@ -214,3 +215,15 @@ def strong_components(graph: gl.Graph, **options: Any) -> gl.Result:
     """
     check_graph(graph)
     return run(StrongComponents(), graph, **options) if graph.directed else components(graph, **options)
+
+
+TOOL = Tool(
+    strong_components, order=40,
+    command=Command(
+        "strongly connected components",
+        "Strongly connected components, each named by its smallest vertex id.",
+        fields=("component",), show="groups",
+    ),
+    answer="`component`", definition="smallest id in the strong component",
+    source="Wyllie 1979; Orzan 2004; Salihoglu, Widom 2014", networkx="`strongly_connected_components`",
+)  # fmt: skip

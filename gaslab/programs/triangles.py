@@ -16,7 +16,8 @@ from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
 from gaslab.programs._neighbourhood import Neighbourhood, checked
-from gaslab.programs.directed_triangles import DirectedTriangles
+from gaslab.programs._tool import Command, Tool
+from gaslab.programs.directed_triangles import BY_DIRECTION, DirectedTriangles
 
 
 class TriangleCount(gl.VertexProgram):
@@ -143,4 +144,17 @@ def triangles(graph: gl.Graph, *, per_vertex: bool = True, **options: Any) -> gl
     result = run(Triangles() if per_vertex else TriangleCount(), graph, **options)
     last = checked(graph, result)
     count = last["corners"] // 3 if per_vertex else last["triangles"]
-    return result.replaced(metrics={**result.metrics, "triangles": count})
+    return result.replaced(metrics={**result.metrics, "triangles": count, "answer": {"triangles": count}})
+
+
+TOOL = Tool(
+    triangles, order=80,
+    command=Command(
+        "triangles of every vertex",
+        "Triangles of every vertex, and of all together; of a directed graph by their directions.",
+        fields=(*BY_DIRECTION, "triangles"), also=("neighbors",),
+    ),
+    answer="`triangles`; directed `in_triangles`, `out_triangles`, `through_triangles`, `cycle_triangles`",
+    definition="no parallel edges", source="Chiba, Nishizeki 1985; Schank, Wagner 2005",
+    networkx="`triangles`",
+)  # fmt: skip

@@ -102,7 +102,7 @@ def test_als_takes_steps(gaslab: Run, files: tuple[Path, Path], tmp_path: Path) 
     done = gaslab(*words, "--steps", 4)
     assert (done.code, "--steps 4: Cholesky's method takes none; say --solver" in done.err) == (2, True)
     done = gaslab(*words, "--solver", "lu")
-    assert (done.code, "invalid choice: 'lu'" in done.err) == (2, True)
+    assert (done.code, "'lu' is unknown" in done.err) == (2, True)
 
 
 @pytest.mark.slow
@@ -189,7 +189,7 @@ def test_options_that_cannot_act_are_not_listed_and_say_why_when_given(gaslab: R
 
 def test_the_help_says_what_it_reads(gaslab: Run) -> None:
     for command, own in (
-        ("als", ["--solver {cholesky,conjugate_gradient}", "--steps N"]),
+        ("als", ["--solver cholesky|conjugate_gradient", "--steps N"]),
         ("sgd", ["--learning-rate S", "--decay D"]),
     ):
         done = gaslab(command, "--help")

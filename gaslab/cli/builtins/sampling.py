@@ -7,7 +7,6 @@ from typing import Any
 import gaslab as gl
 from gaslab.cli import option
 from gaslab.cli.arguments import Parser
-from gaslab.cli.builtins.entry import options_named
 
 NAMES = ("auto", "gibbs", "metropolis-hastings")
 SAMPLING = (
@@ -47,10 +46,7 @@ def add_sampling(made: Parser) -> None:
 
 def sampling(arguments: Any) -> dict[str, Any]:
     """Return the keyword arguments of `gaslab.lda` that the options mean."""
-    from gaslab.programs._lda_settings import SWEEPS
-
-    sweeps = arguments.max_iterations
-    return {"iterations": SWEEPS if sweeps is None else sweeps, **options_named(arguments, *SAMPLING)}
+    return {"iterations": arguments.max_iterations, **{name: getattr(arguments, name) for name in SAMPLING}}
 
 
 def check_sampling(arguments: Any, model: gl.TopicModel | None) -> None:

@@ -1,4 +1,4 @@
-"""What `lda` does with models: it saves one, goes on from one, folds documents into one, scores one."""
+"""The command `lda`: it finds topics, saves them as a model, goes on from one, folds documents into one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from gaslab.arguments import number
 from gaslab.cli import option
 from gaslab.cli.arguments import Parser
-from gaslab.cli.builtins.comparison import check_several
-from gaslab.cli.builtins.entry import Builtin
-from gaslab.cli.builtins.sampling import check_sampling
+from gaslab.cli.builtins.comparison import add_judging, check_several
+from gaslab.cli.builtins.sampling import add_sampling, check_sampling
+from gaslab.cli.builtins.topics import find_topics, top_words
 from gaslab.cli.codes import DONE
 from gaslab.cli.corpus_options import corpus_options
 from gaslab.cli.streams import say
 from gaslab.errors import UsageError
+from gaslab.programs._lda_settings import SWEEPS
+from gaslab.programs._tool import Command
 
 if TYPE_CHECKING:
     import gaslab as gl
@@ -24,11 +26,17 @@ if TYPE_CHECKING:
 log = logging.getLogger("gaslab")
 LIKELIEST = 3  # topics of a document that are shown
 SHARE = 0.05  # of the document, at least
-LEARNING = ("max_iterations", "topic_word", "fields", "timeline", "precision")  # of all commands' options
+# Options of all commands that are of learning, and their defaults.
+LEARNING = {
+    "max_iterations": SWEEPS, "topic_word": None, "fields": None, "timeline": None, "precision": None
+}  # fmt: skip
 
 
-def add_models(made: Parser) -> None:
-    """Add the options that name models."""
+def add_options(made: Parser) -> None:
+    """Add how topics are found and judged, and the options that name models."""
+    made.refused["--init"] = "it starts from topics that it draws"
+    add_judging(made.add_argument_group("lda"))
+    add_sampling(made)
     group = made.add_argument_group("models")
     option.text(group, "--save", "MODEL", "write the topics that were found, MODEL.npz")
     option.text(group, "--resume", "MODEL", "go on from the topics and with the priors of a model")
@@ -39,18 +47,18 @@ def add_models(made: Parser) -> None:
                   "keep such a part of the documents apart, and say how well they are predicted")  # fmt: skip
 
 
-def execute(builtin: Builtin, arguments: Any) -> int:
+def execute(command: Command, arguments: Any) -> int:
     """Run the command: find topics in a corpus, or give those of a model to one."""
     from gaslab.cli.job import Job
     from gaslab.topics.holdout import hold_out
 
-    _check(builtin, arguments)
+    _check(arguments)
     model = _loaded(arguments.load or arguments.resume)
     if arguments.load is not None:
         arguments.input = arguments.transform
     else:
         check_sampling(arguments, model)
-    job = Job(arguments, corpus_options(arguments), builtin.names(), corpus=True)
+    job = Job(arguments, corpus_options(arguments), (*command.fields, *command.also), corpus=True)
     if arguments.load is not None:
         return _transform(job, model)
     holdout, corpus = None, job.graph
@@ -64,7 +72,7 @@ def execute(builtin: Builtin, arguments: Any) -> int:
         holdout = hold_out(corpus, arguments.held_out, seed=arguments.seed)
         job.graph = holdout.train
     more = {} if model is None else {"resume": model}
-    result = builtin.call(job.graph, arguments, {**job.options(), **more, "holdout": holdout})
+    result = find_topics(job.graph, arguments, {**job.options(), **more, "holdout": holdout})
     if holdout is not None:  # the command read all of the corpus
         result.metrics["source"] = corpus.source
         for stage, spent in corpus.seconds.items():
@@ -72,10 +80,10 @@ def execute(builtin: Builtin, arguments: Any) -> int:
             result.metrics["seconds"]["total"] += spent
     if arguments.save is not None:
         _save(job.comm, _model_of(job.graph, result), arguments)
-    return job.finish(result, list(arguments.fields or builtin.names()[:1]), builtin.show, builtin.top)
+    return job.finish(result, list(arguments.fields or command.fields), top_words, command.top)
 
 
-def _check(builtin: Builtin, arguments: Any) -> None:
+def _check(arguments: Any) -> None:
     """Raise UsageError for options that do not go together."""
     from gaslab.topics.model_file import check_name
 
@@ -96,18 +104,17 @@ def _check(builtin: Builtin, arguments: Any) -> None:
         )
     if arguments.input:
         raise UsageError(f"--transform names the documents; leave {arguments.input[0]!r} out")
-    for name, default in [*_own_options(builtin).items(), *((name, None) for name in LEARNING)]:
+    for name, default in {**_own_options(), **LEARNING}.items():
         if name not in ("load", "transform") and getattr(arguments, name, default) != default:
             said = "iterations" if name == "max_iterations" else name.replace("_", "-")
             raise UsageError(f"--{said} is of learning, and --load MODEL --transform NEW learns nothing")
 
 
-def _own_options(builtin: Builtin) -> dict[str, Any]:
+def _own_options() -> dict[str, Any]:
     """Return the options that the command alone has, each with its default."""
-    made = Parser("lda", "CORPUS...", builtin.description)
+    made = Parser("lda", "CORPUS...", "")
     before = set(vars(made.parse_args([])))
-    assert builtin.add is not None
-    builtin.add(made)
+    add_options(made)
     return {name: x for name, x in vars(made.parse_args([])).items() if name not in before}
 
 

@@ -1,26 +1,16 @@
-"""The command lda: topics of documents, shown by their top words."""
+"""What `lda` finds: the topics of documents, of one or several numbers of topics, and their likely words."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import gaslab as gl
-from gaslab.cli.arguments import Parser
-from gaslab.cli.builtins import topic_models
-from gaslab.cli.builtins.comparison import HELD_OUT, add_judging, compared
-from gaslab.cli.builtins.entry import Builtin
-from gaslab.cli.builtins.sampling import add_sampling, sampling
+from gaslab.cli.builtins.comparison import HELD_OUT, compared
+from gaslab.cli.builtins.sampling import sampling
 
 
-def _add_lda(made: Parser) -> None:
-    made.refused["--init"] = "it starts from topics that it draws"
-    group = made.add_argument_group("lda")
-    add_judging(group)
-    add_sampling(made)
-    topic_models.add_models(made)
-
-
-def _lda(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
+def find_topics(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
+    """Run `gaslab.lda` (collective); *options* are those of `gaslab.run`, and ``holdout``."""
     from gaslab.programs.lda import lda
 
     options.pop("max_iterations", None)  # the sweeps
@@ -38,7 +28,7 @@ def _lda(graph: gl.Graph, arguments: Any, options: dict[str, Any]) -> gl.Result:
     return compared(graph, arguments, run)
 
 
-def _top_words(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
+def top_words(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
     """Return a line for each topic, the largest first: its share of the tokens and its likeliest words."""
     import numpy as np
 
@@ -55,17 +45,3 @@ def _top_words(graph: gl.Graph, result: gl.Result, count: int) -> list[str]:
         share = f"{100 * sizes[topic] / max(sizes.sum(), 1):.1f}%"
         lines.append(f"topic {topic:{len(str(sizes.size - 1))}} {share:>6}  {' '.join(words)}")
     return lines
-
-
-COMMANDS = {
-    "lda": Builtin(
-        "Topics of documents: latent Dirichlet allocation. CORPUS is a UCI bag of words (docword.*.txt),\n"
-        "an lda-c, SVMlight or MatrixMarket file, plain text with a document a line, a folder of texts, or\n"
-        "has a line for each document and word, with the count in the third field if there is one.\n"
-        "--top N prints N words of each topic (10). --load MODEL --transform NEW gives the documents of NEW\n"
-        "the topics of a model that --save MODEL wrote.",
-        ("probability",), _lda, _top_words, _add_lda, defaults={"bipartite": True}, corpus=True,
-        also=("counts",), tables=("document_topic", "topic_word"), iterations="sweeps over all tokens (200)",
-        sweeps=True, execute=topic_models.execute,
-    ),
-}  # fmt: skip
